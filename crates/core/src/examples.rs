@@ -1,0 +1,151 @@
+//! Rows with their classes: what a learner is shown.
+//!
+//! [`Examples`] is the one view the training loop knows. [`DenseExamples`] and [`SparseExamples`]
+//! borrow flat arrays, so anything that can lend its memory (a dataset, a block of a stream, a NumPy
+//! array) is learned from without a copy. Classes are numbers `0..n_classes`; in a binary problem
+//! class 1 is the positive one. Who the classes are called is none of the core's business.
+
+use crate::row::{Dense, Row, Sparse, Value};
+
+/// A finite, indexable set of labelled rows. Cheap to copy: it is a view.
+pub trait Examples: Copy {
+    /// How a row is stored.
+    type Row: Row;
+
+    /// How many rows there are.
+    fn len(self) -> usize;
+
+    /// How many features there are; no row is wider.
+    fn width(self) -> usize;
+
+    /// The features of row `idx`.
+    fn row(self, idx: usize) -> Self::Row;
+
+    /// The class of row `idx`.
+    fn class(self, idx: usize) -> u32;
+
+    /// How much row `idx` counts; 0 hides it.
+    fn weight(self, idx: usize) -> f64;
+
+    /// Whether there are no rows at all.
+    fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Rows of equal width, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct DenseExamples<'a, T> {
+    values: &'a [T],
+    width: usize,
+    classes: &'a [u32],
+    weights: Option<&'a [f64]>,
+}
+
+impl<'a, T> DenseExamples<'a, T> {
+    /// Views `values` as `classes.len()` rows of `width` features each.
+    pub fn new(values: &'a [T], width: usize, classes: &'a [u32]) -> Self {
+        assert_eq!(values.len(), width * classes.len(), "values fill the rows exactly");
+        Self { values, width, classes, weights: None }
+    }
+
+    /// The same rows, each with a weight of its own.
+    #[must_use]
+    pub fn with_weights(self, weights: &'a [f64]) -> Self {
+        assert_eq!(weights.len(), self.classes.len(), "one weight per row");
+        Self { weights: Some(weights), ..self }
+    }
+}
+
+impl<'a, T: Value> Examples for DenseExamples<'a, T> {
+    type Row = Dense<'a, T>;
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.classes.len()
+    }
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        self.width
+    }
+
+    #[inline(always)]
+    fn row(self, idx: usize) -> Self::Row {
+        Dense(&self.values[idx * self.width..(idx + 1) * self.width])
+    }
+
+    #[inline(always)]
+    fn class(self, idx: usize) -> u32 {
+        self.classes[idx]
+    }
+
+    #[inline(always)]
+    fn weight(self, idx: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[idx])
+    }
+}
+
+/// Rows in compressed form: row `i` holds the entries `offsets[i]..offsets[i + 1]`.
+#[derive(Debug, Clone, Copy)]
+pub struct SparseExamples<'a, T> {
+    offsets: &'a [usize],
+    indices: &'a [u32],
+    values: &'a [T],
+    width: usize,
+    classes: &'a [u32],
+    weights: Option<&'a [f64]>,
+}
+
+impl<'a, T> SparseExamples<'a, T> {
+    /// Views compressed rows. Within a row the indices ascend strictly and stay below `width`.
+    pub fn new(
+        offsets: &'a [usize],
+        indices: &'a [u32],
+        values: &'a [T],
+        width: usize,
+        classes: &'a [u32],
+    ) -> Self {
+        assert_eq!(offsets.len(), classes.len() + 1, "one offset per row and one for the end");
+        assert_eq!(indices.len(), values.len(), "as many indices as values");
+        assert_eq!(offsets.last().copied(), Some(indices.len()), "the last offset is the end");
+        Self { offsets, indices, values, width, classes, weights: None }
+    }
+
+    /// The same rows, each with a weight of its own.
+    #[must_use]
+    pub fn with_weights(self, weights: &'a [f64]) -> Self {
+        assert_eq!(weights.len(), self.classes.len(), "one weight per row");
+        Self { weights: Some(weights), ..self }
+    }
+}
+
+impl<'a, T: Value> Examples for SparseExamples<'a, T> {
+    type Row = Sparse<'a, T>;
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.classes.len()
+    }
+
+    #[inline(always)]
+    fn width(self) -> usize {
+        self.width
+    }
+
+    #[inline(always)]
+    fn row(self, idx: usize) -> Self::Row {
+        let entries = self.offsets[idx]..self.offsets[idx + 1];
+        Sparse::new(&self.indices[entries.clone()], &self.values[entries])
+    }
+
+    #[inline(always)]
+    fn class(self, idx: usize) -> u32 {
+        self.classes[idx]
+    }
+
+    #[inline(always)]
+    fn weight(self, idx: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[idx])
+    }
+}

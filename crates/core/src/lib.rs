@@ -1,0 +1,3 @@
+//! placeholder
+mod examples; mod random; mod row;
+pub use examples::*; pub use random::Random; pub use row::*;

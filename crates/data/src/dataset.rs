@@ -1,0 +1,216 @@
+//! A whole data set in memory: rows, classes, names.
+//!
+//! Values are kept as they came, `f32` or `f64`, dense or sparse, in flat arrays that the learning
+//! core borrows ([`Dataset::visit`]). Nothing here reads files, and nothing here is resampled or
+//! split: a part of a dataset is a list of row numbers.
+
+use crate::labels::Labels;
+use rosenblatt_core::{DenseExamples, Examples, SparseExamples};
+
+/// The feature values of a dataset.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Matrix {
+    /// Every feature of every row, single precision.
+    Dense32(DenseMatrix<f32>),
+    /// Every feature of every row, double precision.
+    Dense64(DenseMatrix<f64>),
+    /// The non-zero features, single precision.
+    Sparse32(SparseMatrix<f32>),
+    /// The non-zero features, double precision.
+    Sparse64(SparseMatrix<f64>),
+}
+
+/// Rows of equal width, one after the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DenseMatrix<T> {
+    /// Row-major values.
+    pub values: Vec<T>,
+    /// Features per row.
+    pub width: usize,
+}
+
+/// Compressed rows: row `i` holds entries `offsets[i]..offsets[i + 1]`, indices strictly ascending.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseMatrix<T> {
+    /// Where each row begins, and the end.
+    pub offsets: Vec<usize>,
+    /// The feature of each entry.
+    pub indices: Vec<u32>,
+    /// The value of each entry.
+    pub values: Vec<T>,
+    /// Features per row.
+    pub width: usize,
+}
+
+/// A labelled data set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    matrix: Matrix,
+    classes: Vec<u32>,
+    labels: Labels,
+    weights: Option<Vec<f64>>,
+    feature_names: Option<Vec<String>>,
+}
+
+/// Something that can be done with the rows of a dataset, however they are stored.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Called once, with the dataset's own kind of rows.
+    fn visit<E: Examples>(self, examples: E) -> Self::Output;
+}
+
+impl Dataset {
+    /// A dataset from its parts. `classes` are numbers into `labels`, one per row.
+    ///
+    /// # Panics
+    /// If the parts do not fit together; whoever reads foreign data checks that at the door.
+    pub fn new(matrix: Matrix, classes: Vec<u32>, labels: Labels) -> Self {
+        assert_eq!(matrix.n_rows(), classes.len(), "one class per row");
+        assert!(classes.iter().all(|&class| (class as usize) < labels.len()), "every class has a name");
+        if let Matrix::Sparse32(SparseMatrix { offsets, indices, width, .. })
+        | Matrix::Sparse64(SparseMatrix { offsets, indices, width, .. }) = &matrix
+        {
+            for bounds in offsets.windows(2) {
+                let row = &indices[bounds[0]..bounds[1]];
+                assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "indices ascend strictly");
+                assert!(row.last().is_none_or(|&last| (last as usize) < *width), "indices stay below the width");
+            }
+        }
+        Self { matrix, classes, labels, weights: None, feature_names: None }
+    }
+
+    /// A dense dataset from rows and their class names, the shortest way from `Vec`s to a model.
+    ///
+    /// # Panics
+    /// If the rows differ in width or their number differs from that of the names.
+    pub fn from_rows<R: AsRef<[f64]>, S: AsRef<str>>(rows: &[R], names: &[S]) -> Self {
+        assert_eq!(rows.len(), names.len(), "one class name per row");
+        let width = rows.first().map_or(0, |row| row.as_ref().len());
+        assert!(rows.iter().all(|row| row.as_ref().len() == width), "rows are equally wide");
+        let values = rows.iter().flat_map(|row| row.as_ref().iter().copied()).collect();
+        let labels = Labels::sorted(names);
+        let classes = names.iter().filter_map(|name| labels.class(name.as_ref())).collect();
+        Self::new(Matrix::Dense64(DenseMatrix { values, width }), classes, labels)
+    }
+
+    /// The same data with a weight for every row.
+    #[must_use]
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Self {
+        assert_eq!(weights.len(), self.len(), "one weight per row");
+        self.weights = Some(weights);
+        self
+    }
+
+    /// The same data with a name for every feature.
+    #[must_use]
+    pub fn with_feature_names(mut self, names: Vec<String>) -> Self {
+        assert_eq!(names.len(), self.width(), "one name per feature");
+        self.feature_names = Some(names);
+        self
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// How many features a row has.
+    pub fn width(&self) -> usize {
+        self.matrix.width()
+    }
+
+    /// The feature values.
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// The class of every row.
+    pub fn classes(&self) -> &[u32] {
+        &self.classes
+    }
+
+    /// What the classes are called.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The weight of every row, if they have any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// What the features are called, if they have names.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    /// Lends the rows to `visitor` in their own kind, without a copy.
+    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+        match &self.matrix {
+            Matrix::Dense32(matrix) => self.visit_dense(matrix, visitor),
+            Matrix::Dense64(matrix) => self.visit_dense(matrix, visitor),
+            Matrix::Sparse32(matrix) => self.visit_sparse(matrix, visitor),
+            Matrix::Sparse64(matrix) => self.visit_sparse(matrix, visitor),
+        }
+    }
+
+    fn visit_dense<T: rosenblatt_core::Value, V: Visitor>(
+        &self,
+        matrix: &DenseMatrix<T>,
+        visitor: V,
+    ) -> V::Output {
+        let examples = DenseExamples::new(&matrix.values, matrix.width, &self.classes);
+        match &self.weights {
+            None => visitor.visit(examples),
+            Some(weights) => visitor.visit(examples.with_weights(weights)),
+        }
+    }
+
+    fn visit_sparse<T: rosenblatt_core::Value, V: Visitor>(
+        &self,
+        matrix: &SparseMatrix<T>,
+        visitor: V,
+    ) -> V::Output {
+        let SparseMatrix { offsets, indices, values, width } = matrix;
+        let examples = SparseExamples::new(offsets, indices, values, *width, &self.classes);
+        match &self.weights {
+            None => visitor.visit(examples),
+            Some(weights) => visitor.visit(examples.with_weights(weights)),
+        }
+    }
+}
+
+impl Matrix {
+    /// How many rows there are.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Self::Dense32(matrix) => matrix.n_rows(),
+            Self::Dense64(matrix) => matrix.n_rows(),
+            Self::Sparse32(matrix) => matrix.offsets.len() - 1,
+            Self::Sparse64(matrix) => matrix.offsets.len() - 1,
+        }
+    }
+
+    /// How many features a row has.
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Dense32(matrix) => matrix.width,
+            Self::Dense64(matrix) => matrix.width,
+            Self::Sparse32(matrix) => matrix.width,
+            Self::Sparse64(matrix) => matrix.width,
+        }
+    }
+}
+
+impl<T> DenseMatrix<T> {
+    fn n_rows(&self) -> usize {
+        self.values.len().checked_div(self.width).unwrap_or(0)
+    }
+}
