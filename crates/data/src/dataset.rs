@@ -75,7 +75,10 @@ impl Dataset {
             for bounds in offsets.windows(2) {
                 let row = &indices[bounds[0]..bounds[1]];
                 assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "indices ascend strictly");
-                assert!(row.last().is_none_or(|&last| (last as usize) < *width), "indices stay below the width");
+                assert!(
+                    row.last().is_none_or(|&last| (last as usize) < *width),
+                    "indices stay below the width"
+                );
             }
         }
         Self { matrix, classes, labels, weights: None, feature_names: None }

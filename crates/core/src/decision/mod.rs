@@ -1,0 +1,149 @@
+//! How scores become classes, and classes become problems to learn.
+//!
+//! A [`Decision`] turns an example of some class into [`Problem`]s: "this score should beat zero", or
+//! "this score should beat that one". The training loop, the rules and the memories know nothing of
+//! classes, so one-vs-rest, one-vs-one and direct multiclass share them.
+
+mod binary;
+mod direct;
+mod one_vs_one;
+mod one_vs_rest;
+
+pub use binary::Binary;
+pub use direct::{Direct, Share};
+pub use one_vs_one::OneVsOne;
+pub use one_vs_rest::OneVsRest;
+
+use crate::convention::Zero;
+use crate::memory::Ballot;
+use crate::random::Random;
+
+/// Something that is to be learned from one example.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Problem<'a> {
+    /// How well the scores do: positive is right, negative is wrong.
+    pub margin: f64,
+    /// `+1` or `-1`: which side the example is on.
+    pub label: f64,
+    /// Which scorers would move, and how far in relation to each other.
+    pub directions: &'a [(usize, f64)],
+    /// Whether all scorers together are one hypothesis, with one norm and one count of updates.
+    pub joint: bool,
+}
+
+/// A way to tell classes apart by scores.
+pub trait Decision {
+    /// How many classes there are.
+    fn n_classes(&self) -> usize;
+
+    /// How many scores are needed.
+    fn n_scorers(&self) -> usize;
+
+    /// How survivors vote under this decision.
+    fn ballot(&self) -> Ballot {
+        Ballot::PerScorer
+    }
+
+    /// Shows every problem that an example of `class` with these scores poses.
+    fn problems(&mut self, class: u32, scores: &[f64], visit: impl FnMut(Problem<'_>));
+
+    /// The class these scores speak for; `None` if it is a tie and ties are wrong by convention.
+    fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32>;
+
+    /// The class these scores speak for when one must be named: a tie that is nobody's goes to the first.
+    fn name(&self, scores: &[f64], zero: Zero, random: &mut Random) -> u32 {
+        let decided = self.decide(scores, zero, random);
+        decided.or_else(|| self.decide(scores, Zero::Minus, random)).unwrap_or(0)
+    }
+}
+
+/// The class with the highest score; ties by convention.
+pub(crate) fn highest(scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32> {
+    let mut best = 0;
+    let mut n_tied = 1_u64;
+    for class in 1..scores.len() {
+        if scores[class] > scores[best] {
+            best = class;
+            n_tied = 1;
+        } else if scores[class] == scores[best] {
+            n_tied += 1;
+            match zero {
+                Zero::Plus => best = class,
+                // Each of the tied classes is left standing with the same chance.
+                Zero::Random if random.below(n_tied) == 0 => best = class,
+                Zero::Minus | Zero::Wrong | Zero::Random => {}
+            }
+        }
+    }
+    (n_tied == 1 || zero != Zero::Wrong).then_some(best as u32)
+}
+
+/// Any decision for several classes, chosen at run time.
+#[derive(Debug, Clone)]
+pub enum Multiclass {
+    /// One scorer per class, each against all others.
+    OneVsRest(OneVsRest),
+    /// One scorer per pair of classes.
+    OneVsOne(OneVsOne),
+    /// One scorer per class, learned together.
+    Direct(Direct),
+}
+
+impl Decision for Multiclass {
+    fn n_classes(&self) -> usize {
+        match self {
+            Self::OneVsRest(decision) => decision.n_classes(),
+            Self::OneVsOne(decision) => decision.n_classes(),
+            Self::Direct(decision) => decision.n_classes(),
+        }
+    }
+
+    fn n_scorers(&self) -> usize {
+        match self {
+            Self::OneVsRest(decision) => decision.n_scorers(),
+            Self::OneVsOne(decision) => decision.n_scorers(),
+            Self::Direct(decision) => decision.n_scorers(),
+        }
+    }
+
+    fn ballot(&self) -> Ballot {
+        match self {
+            Self::OneVsRest(decision) => decision.ballot(),
+            Self::OneVsOne(decision) => decision.ballot(),
+            Self::Direct(decision) => decision.ballot(),
+        }
+    }
+
+    fn problems(&mut self, class: u32, scores: &[f64], visit: impl FnMut(Problem<'_>)) {
+        match self {
+            Self::OneVsRest(decision) => decision.problems(class, scores, visit),
+            Self::OneVsOne(decision) => decision.problems(class, scores, visit),
+            Self::Direct(decision) => decision.problems(class, scores, visit),
+        }
+    }
+
+    fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32> {
+        match self {
+            Self::OneVsRest(decision) => decision.decide(scores, zero, random),
+            Self::OneVsOne(decision) => decision.decide(scores, zero, random),
+            Self::Direct(decision) => decision.decide(scores, zero, random),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_where_the_convention_says() {
+        let mut random = Random::new(1);
+        let scores = [1.0, 3.0, 2.0, 3.0];
+        assert_eq!(highest(&scores, Zero::Minus, &mut random), Some(1));
+        assert_eq!(highest(&scores, Zero::Plus, &mut random), Some(3));
+        assert_eq!(highest(&scores, Zero::Wrong, &mut random), None);
+        let drawn: Vec<_> = (0..100).filter_map(|_| highest(&scores, Zero::Random, &mut random)).collect();
+        assert!(drawn.contains(&1) && drawn.contains(&3) && !drawn.contains(&2));
+        assert_eq!(highest(&[0.0, 5.0], Zero::Wrong, &mut random), Some(1));
+    }
+}

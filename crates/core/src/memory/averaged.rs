@@ -1,0 +1,116 @@
+//! The sum of all hypotheses, at the cost of one extra addition per touched weight.
+//!
+//! Write the weights after round `t` as `s_t·v_t`, the factor apart, and `C_t = s_1 + … + s_t` (just
+//! `t` for rules that never shrink). A change `Δv` made in round `t` is missing from the first `t-1`
+//! terms of the sum, so `Σ s_t v_t = C_n·v_n − Σ C_{t-1}·Δv`. Only the second sum is kept, here called
+//! the lag. With integer features and no shrinking everything is exact up to 2^53.
+
+use super::{Average, Memory};
+use crate::row::Row;
+use crate::space::{Hypothesis, Linear, Move, Planes};
+
+/// The running sum behind an averaged perceptron.
+#[derive(Debug, Clone)]
+pub struct Averaged {
+    /// `Σ C_{t-1}·Δv`, laid out like the weights.
+    lag: Vec<f64>,
+    /// Sums that were closed when a factor was folded into the weights; empty until that happens.
+    closed: Vec<f64>,
+    scorers: Vec<Clock>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Clock {
+    /// The sum of factors up to and including round `since`.
+    scales: f64,
+    since: u64,
+    /// The sum of biases up to and including round `bias_since`.
+    biases: f64,
+    bias_since: u64,
+}
+
+impl Clock {
+    fn scales_until(&self, round: u64, scale: f64) -> f64 {
+        self.scales + scale * (round - self.since) as f64
+    }
+}
+
+impl Averaged {
+    pub(super) fn new(n_scorers: usize) -> Self {
+        Self { lag: Vec::new(), closed: Vec::new(), scorers: vec![Clock::default(); n_scorers] }
+    }
+
+    /// The mean of the hypotheses that `kind` counts, after `rounds` rounds.
+    pub(super) fn mean(&self, kind: Average, start: Option<&Planes>, now: &Linear, rounds: u64) -> Planes {
+        let n_scorers = self.scorers.len();
+        let last = now.planes();
+        if rounds == 0 {
+            return last;
+        }
+        let at = |values: &[f64], place: usize| values.get(place).copied().unwrap_or(0.0);
+        let scales: Vec<f64> =
+            (0..n_scorers).map(|k| self.scorers[k].scales_until(rounds, now.scale(k))).collect();
+        let (start_share, last_share, divisor) = match kind {
+            Average::Post | Average::Running => (0.0, 0.0, rounds as f64),
+            Average::Pre => (1.0, -1.0, rounds as f64),
+            Average::Both => (1.0, 0.0, (rounds + 1) as f64),
+        };
+        let started = |place: usize| start.map_or(0.0, |planes| at(planes.raw_weights(), place));
+        let weights = now.unscaled().iter().enumerate().map(|(place, weight)| {
+            let sum = scales[place % n_scorers] * weight - at(&self.lag, place) + at(&self.closed, place);
+            (sum + last_share * last.raw_weights()[place] + start_share * started(place)) / divisor
+        });
+        let weights = weights.collect();
+        let biases = self.scorers.iter().enumerate().map(|(k, clock)| {
+            let sum = clock.biases + last.biases()[k] * (rounds - clock.bias_since) as f64;
+            let started = start.map_or(0.0, |planes| planes.biases()[k]);
+            (sum + last_share * last.biases()[k] + start_share * started) / divisor
+        });
+        let biases = biases.collect();
+        Planes::from_parts(weights, biases)
+    }
+}
+
+impl Memory for Averaged {
+    #[inline]
+    fn leaving(&mut self, step: Move, before: &Linear) {
+        let clock = &mut self.scorers[step.scorer];
+        clock.biases += before.bias(step.scorer) * (step.round - 1 - clock.bias_since) as f64;
+        clock.bias_since = step.round - 1;
+    }
+
+    fn shrinking(&mut self, step: Move, before: &Linear) {
+        let clock = &mut self.scorers[step.scorer];
+        clock.scales = clock.scales_until(step.round - 1, before.scale(step.scorer));
+        clock.since = step.round - 1;
+    }
+
+    fn folding(&mut self, step: Move, _scale: f64, before: &Linear) {
+        let n_scorers = self.scorers.len();
+        let weights = before.unscaled();
+        self.closed.resize(weights.len(), 0.0);
+        self.lag.resize(weights.len(), 0.0);
+        let clock = &mut self.scorers[step.scorer];
+        for place in (step.scorer..weights.len()).step_by(n_scorers) {
+            self.closed[place] += clock.scales * weights[place] - self.lag[place];
+            self.lag[place] = 0.0;
+        }
+        clock.scales = 0.0;
+    }
+
+    #[inline]
+    fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
+        if self.lag.len() < after.unscaled().len() {
+            self.lag.resize(after.unscaled().len(), 0.0);
+        }
+        let n_scorers = self.scorers.len();
+        let missed = self.scorers[step.scorer].scales_until(step.round - 1, after.scale(step.scorer));
+        if n_scorers == 1 {
+            row.add_to(missed * amount, &mut self.lag);
+        } else {
+            for (feature, value) in row.entries() {
+                self.lag[feature * n_scorers + step.scorer] += missed * amount * value;
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What is remembered of past hypotheses: one training run, several read-outs.
+//!
+//! The loop tells the hypothesis to move; the hypothesis tells its [`Memories`]. Nothing is called in
+//! rounds that change nothing: how long a hypothesis survived is the difference of two round numbers.
+//! Each memory is a file here that implements [`Memory`], and one line in [`Memories`].
+
+mod averaged;
+mod pocket;
+mod random_survivor;
+mod running;
+mod survivors;
+
+pub use averaged::Averaged;
+pub use pocket::Pocket;
+pub use random_survivor::RandomSurvivor;
+pub use running::Running;
+pub use survivors::{Ballot, Survivors, Votes};
+
+use crate::row::Row;
+use crate::space::{Hypothesis, Linear, Move, Planes};
+
+/// Something that is kept beside the current hypothesis.
+pub trait Memory {
+    /// The hypothesis `before` survived all rounds up to the one of `step`, and now moves.
+    fn leaving(&mut self, _step: Move, _before: &Linear) {}
+
+    /// The factor of the step's scorer is about to be multiplied by `step.keep`.
+    fn shrinking(&mut self, _step: Move, _before: &Linear) {}
+
+    /// The stored weights of the step's scorer are about to be multiplied by `scale`, the factor they
+    /// had until now; the factor is 1 from here on.
+    fn folding(&mut self, _step: Move, _scale: f64, _before: &Linear) {}
+
+    /// The step was made; the stored weights moved by `amount · row`.
+    fn moved<R: Row>(&mut self, _row: R, _step: Move, _amount: f64, _after: &Linear) {}
+}
+
+impl<M: Memory> Memory for Option<M> {
+    #[inline(always)]
+    fn leaving(&mut self, step: Move, before: &Linear) {
+        if let Some(memory) = self {
+            memory.leaving(step, before);
+        }
+    }
+
+    fn shrinking(&mut self, step: Move, before: &Linear) {
+        if let Some(memory) = self {
+            memory.shrinking(step, before);
+        }
+    }
+
+    fn folding(&mut self, step: Move, scale: f64, before: &Linear) {
+        if let Some(memory) = self {
+            memory.folding(step, scale, before);
+        }
+    }
+
+    #[inline(always)]
+    fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
+        if let Some(memory) = self {
+            memory.moved(row, step, amount, after);
+        }
+    }
+}
+
+/// Which hypotheses a run shall remember besides the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Remember {
+    /// The sum of all hypotheses, for every kind of average but [`Average::Running`].
+    pub averaged: bool,
+    /// The running mean of all hypotheses, as scikit-learn computes it.
+    pub running: bool,
+    /// Every hypothesis and how long it survived, for votes.
+    pub survivors: bool,
+    /// The best hypothesis so far, by [`Pocket`].
+    pub pocket: Option<Ratchet>,
+    /// One hypothesis at random, each in proportion to its survival; the number is the seed.
+    pub random: Option<u64>,
+}
+
+/// Whether the pocket compares training errors before it changes its mind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ratchet {
+    /// A longer run of right answers is enough.
+    Off,
+    /// The new hypothesis must also make fewer training errors. Needs all rows at hand.
+    On,
+}
+
+/// Which past hypotheses count in an average, `w_t` being the one after round `t` of `n`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Average {
+    /// `w_1 … w_n`: Freund and Schapire, Collins, scikit-learn.
+    #[default]
+    Post,
+    /// `w_0 … w_{n-1}`: the hypotheses that made the predictions.
+    Pre,
+    /// `w_0 … w_n`: the averaged training of *A Course in Machine Learning*.
+    Both,
+    /// `w_1 … w_n` by scikit-learn's own recurrence, rounding included.
+    Running,
+}
+
+/// What a model is made of when a run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readout {
+    /// The last hypothesis.
+    Last,
+    /// The mean of all.
+    Averaged(Average),
+    /// A vote of all, each with as many votes as rounds it survived.
+    Voted,
+    /// The one in the pocket.
+    Pocket,
+    /// One drawn at random, by survival.
+    Random,
+}
+
+impl Remember {
+    /// What must be remembered for `readout`. `seed` is for random choices.
+    pub fn for_readout(readout: Readout, ratchet: Ratchet, seed: u64) -> Self {
+        let nothing = Self::default();
+        match readout {
+            Readout::Last => nothing,
+            Readout::Averaged(Average::Running) => Self { running: true, ..nothing },
+            Readout::Averaged(_) => Self { averaged: true, ..nothing },
+            Readout::Voted => Self { survivors: true, ..nothing },
+            Readout::Pocket => Self { pocket: Some(ratchet), ..nothing },
+            Readout::Random => Self { random: Some(seed), ..nothing },
+        }
+    }
+}
+
+/// What a run remembers besides its current hypothesis.
+#[derive(Debug, Clone, Default)]
+pub struct Memories {
+    start: Option<Planes>,
+    averaged: Option<Averaged>,
+    running: Option<Running>,
+    survivors: Option<Survivors>,
+    pocket: Option<Pocket>,
+    random: Option<RandomSurvivor>,
+}
+
+/// A hypothesis, or several that vote, ready to predict.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kept {
+    /// One hyperplane per scorer.
+    Planes(Planes),
+    /// All survivors, voting.
+    Votes(Votes),
+}
+
+impl Kept {
+    /// The scores of a row. `scratch` is room that a caller lends again and again.
+    pub fn scores<R: Row>(&self, row: R, scores: &mut [f64], scratch: &mut Vec<f64>) {
+        match self {
+            Self::Planes(planes) => planes.scores(row, scores),
+            Self::Votes(votes) => votes.scores(row, scores, scratch),
+        }
+    }
+
+    /// How many features it knows.
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Planes(planes) => planes.width(),
+            Self::Votes(votes) => votes.width(),
+        }
+    }
+
+    /// The hyperplanes, unless it is a vote.
+    pub fn planes(&self) -> Option<&Planes> {
+        match self {
+            Self::Planes(planes) => Some(planes),
+            Self::Votes(_) => None,
+        }
+    }
+}
+
+impl Memories {
+    /// Room for what `remember` asks, beside a hypothesis that starts as `start` does.
+    pub fn new(remember: Remember, start: &Linear) -> Self {
+        let n_scorers = start.n_scorers();
+        let planes = start.planes();
+        let started = planes != Planes::zero(planes.width(), n_scorers);
+        Self {
+            averaged: remember.averaged.then(|| Averaged::new(n_scorers)),
+            running: remember.running.then(|| Running::new(n_scorers)),
+            survivors: remember.survivors.then(|| Survivors::new(n_scorers)),
+            pocket: remember.pocket.map(Pocket::new),
+            random: remember.random.map(RandomSurvivor::new),
+            start: started.then_some(planes),
+        }
+    }
+
+    /// Whether `readout` was remembered.
+    pub fn has(&self, readout: Readout) -> bool {
+        match readout {
+            Readout::Last => true,
+            Readout::Averaged(Average::Running) => self.running.is_some(),
+            Readout::Averaged(_) => self.averaged.is_some(),
+            Readout::Voted => self.survivors.is_some(),
+            Readout::Pocket => self.pocket.is_some(),
+            Readout::Random => self.random.is_some(),
+        }
+    }
+
+    /// The read-out after `rounds` rounds, `now` being the current hypothesis and `ballot` the way
+    /// survivors vote. `None` if it was not remembered.
+    pub fn read(&self, readout: Readout, ballot: Ballot, now: &Linear, rounds: u64) -> Option<Kept> {
+        let planes = match readout {
+            Readout::Last => now.planes(),
+            Readout::Averaged(Average::Running) => self.running.as_ref()?.mean(now, rounds),
+            Readout::Averaged(kind) => self.averaged.as_ref()?.mean(kind, self.start.as_ref(), now, rounds),
+            Readout::Voted => {
+                let survivors = self.survivors.as_ref()?;
+                return Some(Kept::Votes(survivors.votes(ballot, self.start.clone(), now.width(), rounds)));
+            }
+            Readout::Pocket => self.pocket.as_ref()?.best(now, rounds),
+            Readout::Random => self.random.as_ref()?.chosen(now, rounds),
+        };
+        Some(Kept::Planes(planes))
+    }
+
+    /// A hypothesis whose training errors the pocket wants to know before it takes it.
+    pub(crate) fn to_judge(&self) -> Option<&Planes> {
+        self.pocket.as_ref().and_then(Pocket::candidate)
+    }
+
+    /// The answer to [`Memories::to_judge`].
+    pub(crate) fn judged(&mut self, errors: u64) {
+        if let Some(pocket) = &mut self.pocket {
+            pocket.judge(errors);
+        }
+    }
+
+    /// The pass is over; whoever only acts when a hypothesis dies may look at the living one.
+    pub(crate) fn pass_over(&mut self, rounds: u64, now: &Linear) {
+        if let Some(pocket) = &mut self.pocket {
+            pocket.consider(rounds + 1, now);
+        }
+    }
+}
+
+impl Memory for Memories {
+    #[inline(always)]
+    fn leaving(&mut self, step: Move, before: &Linear) {
+        self.averaged.leaving(step, before);
+        self.running.leaving(step, before);
+        self.pocket.leaving(step, before);
+        self.random.leaving(step, before);
+    }
+
+    fn shrinking(&mut self, step: Move, before: &Linear) {
+        self.averaged.shrinking(step, before);
+        self.running.shrinking(step, before);
+    }
+
+    fn folding(&mut self, step: Move, scale: f64, before: &Linear) {
+        self.averaged.folding(step, scale, before);
+    }
+
+    #[inline(always)]
+    fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
+        self.averaged.moved(row, step, amount, after);
+        self.running.moved(row, step, amount, after);
+        self.survivors.moved(row, step, amount, after);
+    }
+}

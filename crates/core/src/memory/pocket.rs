@@ -1,0 +1,72 @@
+//! The pocket: the hypothesis with the longest run of right answers, kept while the run goes on.
+//!
+//! For data that no hyperplane separates (Gallant 1990). With the ratchet a hypothesis enters the
+//! pocket only if it also makes fewer errors on all training rows; that version reaches a hyperplane
+//! with the fewest possible errors in finitely many steps when rows are drawn at random (Muselli
+//! 1997). How many steps nobody knows: finding that hyperplane is NP-hard.
+
+use super::{Memory, Ratchet};
+use crate::space::{Linear, Move, Planes};
+
+/// The best hypothesis so far.
+#[derive(Debug, Clone)]
+pub struct Pocket {
+    ratchet: Ratchet,
+    /// The round in which the current hypothesis was made; 0 for the first.
+    born: u64,
+    best: Option<Planes>,
+    best_run: u64,
+    best_errors: u64,
+    candidate: Option<(Planes, u64)>,
+}
+
+impl Pocket {
+    pub(super) fn new(ratchet: Ratchet) -> Self {
+        Self { ratchet, born: 0, best: None, best_run: 0, best_errors: u64::MAX, candidate: None }
+    }
+
+    /// The hypothesis in the pocket; the current one if none ever got a row right.
+    pub(super) fn best(&self, now: &Linear, rounds: u64) -> Planes {
+        let without_ratchet = self.ratchet == Ratchet::Off && rounds - self.born > self.best_run;
+        match &self.best {
+            Some(best) if !without_ratchet => best.clone(),
+            _ => now.planes(),
+        }
+    }
+
+    /// The hypothesis `now` did well up to the round before `round`: is it better than the pocket's?
+    pub(super) fn consider(&mut self, round: u64, now: &Linear) {
+        let run = (round - 1).saturating_sub(self.born);
+        if run <= self.best_run {
+            return;
+        }
+        match self.ratchet {
+            Ratchet::Off => (self.best, self.best_run) = (Some(now.planes()), run),
+            Ratchet::On => self.candidate = Some((now.planes(), run)),
+        }
+    }
+
+    pub(super) fn candidate(&self) -> Option<&Planes> {
+        self.candidate.as_ref().map(|(planes, _)| planes)
+    }
+
+    pub(super) fn judge(&mut self, errors: u64) {
+        if let Some((planes, run)) = self.candidate.take()
+            && errors < self.best_errors
+        {
+            self.best = Some(planes);
+            self.best_run = run;
+            self.best_errors = errors;
+        }
+    }
+}
+
+impl Memory for Pocket {
+    fn leaving(&mut self, step: Move, before: &Linear) {
+        // Several scorers may move in one round; the hypothesis as a whole dies once.
+        if step.round > self.born {
+            self.consider(step.round, before);
+            self.born = step.round;
+        }
+    }
+}

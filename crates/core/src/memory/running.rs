@@ -1,0 +1,82 @@
+//! The mean of all hypotheses by scikit-learn's own recurrence, so that its averaged models can be
+//! reproduced to the last bit.
+//!
+//! scikit-learn does not count rounds; it grows two floating-point numbers `a` and `b` that would be
+//! the round number if nothing were rounded, and keeps the bias as a running mean. Prefer
+//! [`Averaged`](super::Averaged) unless those bits are what you need. Rules that shrink the weights
+//! are not supported: the same recurrence then depends on when factors are folded.
+
+use super::Memory;
+use crate::row::Row;
+use crate::space::{Hypothesis, Linear, Move, Planes};
+
+/// scikit-learn's running mean.
+#[derive(Debug, Clone)]
+pub struct Running {
+    lag: Vec<f64>,
+    scorers: Vec<Clock>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    a: f64,
+    b: f64,
+    bias: f64,
+    done: u64,
+}
+
+impl Clock {
+    /// Goes through the rounds up to `round`, in which the bias stood still at `bias`.
+    fn catch_up(&mut self, round: u64, bias: f64) {
+        while self.done < round {
+            self.done += 1;
+            let t = self.done as f64;
+            let share = 1.0 / t;
+            if self.done > 1 {
+                self.b /= 1.0 - share;
+            }
+            self.a += share * self.b;
+            self.bias += (bias - self.bias) / t;
+        }
+    }
+}
+
+impl Running {
+    pub(super) fn new(n_scorers: usize) -> Self {
+        Self { lag: Vec::new(), scorers: vec![Clock { a: 0.0, b: 1.0, bias: 0.0, done: 0 }; n_scorers] }
+    }
+
+    pub(super) fn mean(&self, now: &Linear, rounds: u64) -> Planes {
+        let n_scorers = self.scorers.len();
+        let mut scorers = self.scorers.clone();
+        for (k, clock) in scorers.iter_mut().enumerate() {
+            clock.catch_up(rounds, now.bias(k));
+        }
+        let weights = now.unscaled().iter().enumerate().map(|(place, weight)| {
+            let Clock { a, b, .. } = scorers[place % n_scorers];
+            let lag = self.lag.get(place).copied().unwrap_or(0.0);
+            (lag + a * weight) * (1.0 / b)
+        });
+        let weights = weights.collect();
+        Planes::from_parts(weights, scorers.iter().map(|clock| clock.bias).collect())
+    }
+}
+
+impl Memory for Running {
+    fn leaving(&mut self, step: Move, before: &Linear) {
+        self.scorers[step.scorer].catch_up(step.round - 1, before.bias(step.scorer));
+    }
+
+    fn shrinking(&mut self, _step: Move, _before: &Linear) {
+        panic!("the running mean is not for rules that shrink their weights");
+    }
+
+    fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
+        self.lag.resize(after.unscaled().len(), 0.0);
+        let n_scorers = self.scorers.len();
+        let a = self.scorers[step.scorer].a;
+        for (feature, value) in row.entries() {
+            self.lag[feature * n_scorers + step.scorer] += a * value * -amount;
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Every hypothesis and how long it survived, kept as the moves between them.
+//!
+//! A survivor is the one before it plus one row, so the log holds rows and amounts, never weights: a
+//! hundred thousand survivors of text data take as much room as the rows that made them. Rows that are
+//! mistaken again and again are stored once. A vote then needs one dot product per stored row and one
+//! addition per move: the scores of all survivors are prefix sums of one list.
+
+use super::Memory;
+use crate::row::Row;
+use crate::space::{Hypothesis, Linear, Move, Planes};
+use std::collections::HashMap;
+
+/// How survivors vote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ballot {
+    /// Each scorer holds its own vote on its own sign: two classes, one-vs-rest, one-vs-one.
+    PerScorer,
+    /// Each survivor names the class with the highest score: direct multiclass.
+    Joint,
+}
+
+/// The log of a run.
+#[derive(Debug, Clone)]
+pub struct Survivors {
+    rows: Rows,
+    log: Vec<Entry>,
+    /// What shrinking has happened since the last logged move, per scorer.
+    keeps: Vec<f64>,
+}
+
+/// One move: from `round` on, scorer `scorer` is `keep` times itself plus `amount` times row `row`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Entry {
+    round: u64,
+    scorer: u32,
+    row: u32,
+    amount: f64,
+    keep: f64,
+    bias: f64,
+}
+
+/// Distinct rows, compressed.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Rows {
+    offsets: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    /// Rows by a hash of their entries. Only ever looked up, never walked.
+    by_hash: HashMap<u64, Vec<u32>>,
+}
+
+impl Rows {
+    fn entries(&self, row: u32) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.offsets[row as usize]..self.offsets[row as usize + 1];
+        self.indices[range.clone()].iter().map(|&j| j as usize).zip(self.values[range].iter().copied())
+    }
+
+    fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// The number of `row`, which is stored if it is new.
+    fn intern<R: Row>(&mut self, row: R) -> u32 {
+        let entries = || row.entries().filter(|(_, value)| *value != 0.0);
+        let mut hash = 0xCBF2_9CE4_8422_2325_u64;
+        for (feature, value) in entries() {
+            for bits in [feature as u64, value.to_bits()] {
+                hash = (hash ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+            }
+        }
+        let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
+        if let Some(&same) = known.iter().find(|&&other| self.entries(other).eq(entries())) {
+            return same;
+        }
+        if self.offsets.is_empty() {
+            self.offsets.push(0);
+        }
+        for (feature, value) in entries() {
+            self.indices.push(feature as u32);
+            self.values.push(value);
+        }
+        self.offsets.push(self.indices.len());
+        let number = self.len() as u32 - 1;
+        self.by_hash.entry(hash).or_default().push(number);
+        number
+    }
+}
+
+impl Survivors {
+    pub(super) fn new(n_scorers: usize) -> Self {
+        Self { rows: Rows::default(), log: Vec::new(), keeps: vec![1.0; n_scorers] }
+    }
+
+    pub(super) fn votes(&self, ballot: Ballot, start: Option<Planes>, width: usize, rounds: u64) -> Votes {
+        Votes::new(ballot, start, width, self.keeps.len(), rounds, self.rows.clone(), self.log.clone())
+    }
+}
+
+impl Memory for Survivors {
+    fn moved<R: Row>(&mut self, row: R, step: Move, _amount: f64, after: &Linear) {
+        let keep = &mut self.keeps[step.scorer];
+        *keep *= step.keep;
+        // Shrinking alone changes no sign, so it waits for the next real move.
+        if step.amount == 0.0 && *keep > 0.0 {
+            return;
+        }
+        let keep = std::mem::replace(keep, 1.0);
+        self.log.push(Entry {
+            round: step.round,
+            scorer: step.scorer as u32,
+            row: self.rows.intern(row),
+            amount: step.amount,
+            keep,
+            bias: after.bias(step.scorer),
+        });
+    }
+}
+
+/// All survivors of a run, ready to vote.
+#[derive(Debug, Clone)]
+pub struct Votes {
+    ballot: Ballot,
+    start: Option<Planes>,
+    width: usize,
+    n_scorers: usize,
+    rounds: u64,
+    rows: Rows,
+    log: Vec<Entry>,
+    /// The stored rows by feature: which rows have the feature, and with what value.
+    columns: Columns,
+}
+
+impl PartialEq for Votes {
+    fn eq(&self, other: &Self) -> bool {
+        (self.ballot, &self.start, self.rounds, &self.log)
+            == (other.ballot, &other.start, other.rounds, &other.log)
+            && self.rows == other.rows
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Columns {
+    offsets: Vec<usize>,
+    rows: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Columns {
+    fn of(rows: &Rows, width: usize) -> Self {
+        let mut offsets = vec![0; width + 1];
+        for &feature in &rows.indices {
+            offsets[feature as usize + 1] += 1;
+        }
+        for feature in 0..width {
+            offsets[feature + 1] += offsets[feature];
+        }
+        let mut next = offsets.clone();
+        let mut columns =
+            Self { offsets, rows: vec![0; rows.indices.len()], values: vec![0.0; rows.indices.len()] };
+        for row in 0..rows.len() as u32 {
+            for (feature, value) in rows.entries(row) {
+                columns.rows[next[feature]] = row;
+                columns.values[next[feature]] = value;
+                next[feature] += 1;
+            }
+        }
+        columns
+    }
+}
+
+impl Votes {
+    fn new(
+        ballot: Ballot,
+        start: Option<Planes>,
+        width: usize,
+        n_scorers: usize,
+        rounds: u64,
+        rows: Rows,
+        log: Vec<Entry>,
+    ) -> Self {
+        let columns = Columns::of(&rows, width);
+        Self { ballot, start, width, n_scorers, rounds, rows, log, columns }
+    }
+
+    /// How many features the survivors know.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many moves there were: one less than the number of survivors of a binary run.
+    pub fn n_moves(&self) -> usize {
+        self.log.len()
+    }
+
+    /// How many distinct rows made them.
+    pub fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The votes for a row: per scorer the votes for minus those against, or per class the votes for
+    /// it, as the ballot says. A survivor whose score is zero abstains. `scratch` is room to work in.
+    pub fn scores<R: Row>(&self, row: R, votes: &mut [f64], scratch: &mut Vec<f64>) {
+        let dots = self.dots(row, scratch);
+        let mut activations = vec![0.0; self.n_scorers];
+        let mut biases = vec![0.0; self.n_scorers];
+        if let Some(start) = &self.start {
+            start.scores(row, &mut activations);
+            biases.copy_from_slice(start.biases());
+            for (activation, bias) in activations.iter_mut().zip(&biases) {
+                *activation -= bias;
+            }
+        }
+        votes.fill(0.0);
+        match self.ballot {
+            Ballot::PerScorer => self.vote_per_scorer(dots, &mut activations, &mut biases, votes),
+            Ballot::Joint => self.vote_jointly(dots, &mut activations, &mut biases, votes),
+        }
+    }
+
+    /// The dot product of `row` with every stored row.
+    fn dots<'s, R: Row>(&self, row: R, scratch: &'s mut Vec<f64>) -> &'s [f64] {
+        scratch.clear();
+        scratch.resize(self.rows.len(), 0.0);
+        let Columns { offsets, rows, values } = &self.columns;
+        for (feature, value) in
+            row.entries().filter(|(feature, value)| *feature < self.width && *value != 0.0)
+        {
+            let column = offsets[feature]..offsets[feature + 1];
+            for (&stored, &stored_value) in rows[column.clone()].iter().zip(&values[column]) {
+                scratch[stored as usize] += stored_value * value;
+            }
+        }
+        scratch
+    }
+
+    fn vote_per_scorer(&self, dots: &[f64], activations: &mut [f64], biases: &mut [f64], votes: &mut [f64]) {
+        let mut since = vec![1_u64; self.n_scorers];
+        for entry in &self.log {
+            let k = entry.scorer as usize;
+            votes[k] += sign(activations[k] + biases[k]) * (entry.round - since[k]) as f64;
+            since[k] = entry.round;
+            activations[k] = entry.keep * activations[k] + entry.amount * dots[entry.row as usize];
+            biases[k] = entry.bias;
+        }
+        for k in 0..self.n_scorers {
+            votes[k] += sign(activations[k] + biases[k]) * (self.rounds + 1 - since[k]) as f64;
+        }
+    }
+
+    fn vote_jointly(&self, dots: &[f64], activations: &mut [f64], biases: &mut [f64], votes: &mut [f64]) {
+        let mut since = 1;
+        let mut cast = |until: u64, activations: &[f64], biases: &[f64]| {
+            let mut best: Option<(usize, f64)> = None;
+            for (class, score) in activations.iter().zip(biases).map(|(a, b)| a + b).enumerate() {
+                if best.is_none_or(|(_, highest)| score > highest) {
+                    best = Some((class, score));
+                }
+            }
+            if let Some((class, _)) = best {
+                votes[class] += (until - since) as f64;
+            }
+            since = until;
+        };
+        let mut round = 1;
+        for entry in &self.log {
+            if entry.round > round {
+                cast(entry.round, activations, biases);
+                round = entry.round;
+            }
+            let k = entry.scorer as usize;
+            activations[k] = entry.keep * activations[k] + entry.amount * dots[entry.row as usize];
+            biases[k] = entry.bias;
+        }
+        cast(self.rounds + 1, activations, biases);
+    }
+
+    /// Shows every survivor with the number of rounds it was the current hypothesis, oldest first.
+    /// Rebuilds the weights on the way, so it is for looking, not for predicting.
+    pub fn replay(&self, mut show: impl FnMut(&Planes, u64)) {
+        let mut planes = self.start.clone().unwrap_or_else(|| Planes::zero(self.width, self.n_scorers));
+        let mut since = 1;
+        for same_round in self.log.chunk_by(|a, b| a.round == b.round) {
+            let round = same_round[0].round;
+            if round > since {
+                show(&planes, round - since);
+            }
+            since = round;
+            let mut weights = planes.raw_weights().to_vec();
+            weights.resize(self.width * self.n_scorers, 0.0);
+            let mut biases = planes.biases().to_vec();
+            for entry in same_round {
+                let k = entry.scorer as usize;
+                if entry.keep != 1.0 {
+                    weights
+                        .iter_mut()
+                        .skip(k)
+                        .step_by(self.n_scorers)
+                        .for_each(|weight| *weight *= entry.keep);
+                }
+                for (feature, value) in self.rows.entries(entry.row) {
+                    weights[feature * self.n_scorers + k] += entry.amount * value;
+                }
+                biases[k] = entry.bias;
+            }
+            planes = Planes::from_parts(weights, biases);
+        }
+        if self.rounds + 1 > since {
+            show(&planes, self.rounds + 1 - since);
+        }
+    }
+}
+
+/// The sign, with 0 for 0.
+fn sign(value: f64) -> f64 {
+    if value == 0.0 { 0.0 } else { value.signum() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{Dense, Sparse};
+
+    #[test]
+    fn a_row_is_stored_once_however_it_comes() {
+        let mut rows = Rows::default();
+        let first = rows.intern(Dense(&[1.0_f32, 0.0, 2.0]));
+        let other = rows.intern(Dense(&[1.0_f32, 0.0, 3.0]));
+        let again = rows.intern(Sparse::new(&[0, 2], &[1.0_f64, 2.0]));
+        assert_eq!((first, other, again), (0, 1, 0));
+        assert_eq!(rows.entries(1).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
+    }
+}

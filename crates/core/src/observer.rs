@@ -1,0 +1,156 @@
+//! Who watches a run: progress, traces, proofs, early stopping.
+//!
+//! An [`Observer`] is told of every pass, and of every round if it asks for that. It may end the run.
+//! Observers combine as tuples, so a trace and a proof can watch the same run; `()` watches nothing
+//! and costs nothing.
+
+use crate::memory::{Kept, Readout};
+use crate::rule::Step;
+use crate::space::Hypothesis;
+use std::ops::ControlFlow;
+
+/// One round, after it is over: one example, one scorer.
+#[derive(Clone, Copy)]
+pub struct Round<'a> {
+    /// Number of the round, from 1.
+    pub round: u64,
+    /// Number of the pass, from 1.
+    pub epoch: u64,
+    /// Which row was shown.
+    pub row: usize,
+    /// Its class.
+    pub class: u32,
+    /// Which scorer was asked; in direct multiclass, that of the true class.
+    pub scorer: usize,
+    /// `+1` or `-1`: which side the example was on for this scorer.
+    pub label: f64,
+    /// What the scorer said.
+    pub activation: f64,
+    /// How right it was: positive is right.
+    pub margin: f64,
+    /// Whether that counts as a mistake.
+    pub mistaken: bool,
+    /// The step that followed, example weight not included.
+    pub step: Option<Step>,
+    /// How much the example counts.
+    pub weight: f64,
+    /// `‖x‖²`, bias coordinate included where there is one.
+    pub spread: f64,
+    /// `‖w‖²` after the round.
+    pub norm2: f64,
+    /// The hypothesis after the round.
+    pub hypothesis: &'a dyn Hypothesis,
+}
+
+/// Totals of a run so far, and of its last pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pass {
+    /// Number of the pass, from 1.
+    pub epoch: u64,
+    /// Rounds since the run began.
+    pub rounds: u64,
+    /// Rounds of this pass.
+    pub visited: u64,
+    /// Mistakes of this pass, summed over scorers.
+    pub mistakes: u64,
+    /// Steps of this pass, summed over scorers.
+    pub updates: u64,
+    /// Rows of this pass that were given the wrong class before the hypothesis learned from them.
+    pub errors: u64,
+}
+
+/// A run as it stands, for those who want a model of it.
+pub trait Snapshot {
+    /// The read-out as of now; `None` if it was not remembered.
+    fn read(&self, readout: Readout) -> Option<Kept>;
+}
+
+/// Someone who watches a run.
+pub trait Observer {
+    /// Whether [`Observer::round`] wants to be called. Rounds are cheap; watching them is not.
+    fn wants_rounds(&self) -> bool {
+        false
+    }
+
+    /// A round is over. Breaking ends the run.
+    fn round(&mut self, _round: &Round<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// A pass is over. Breaking ends the run.
+    fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl Observer for () {}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn wants_rounds(&self) -> bool {
+        (**self).wants_rounds()
+    }
+
+    fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+        (**self).round(round)
+    }
+
+    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+        (**self).pass(pass, run)
+    }
+}
+
+macro_rules! observe_as_tuple {
+    ($($name:ident)+) => {
+        impl<$($name: Observer),+> Observer for ($($name,)+) {
+            fn wants_rounds(&self) -> bool {
+                #[expect(non_snake_case, reason = "the type's name serves as the field's")]
+                let ($($name,)+) = self;
+                false $(|| $name.wants_rounds())+
+            }
+
+            fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+                #[expect(non_snake_case, reason = "the type's name serves as the field's")]
+                let ($($name,)+) = self;
+                // Everybody sees the round, even if somebody before them wants to stop.
+                let mut flow = ControlFlow::Continue(());
+                $(if $name.wants_rounds() && $name.round(round).is_break() { flow = ControlFlow::Break(()); })+
+                flow
+            }
+
+            fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+                #[expect(non_snake_case, reason = "the type's name serves as the field's")]
+                let ($($name,)+) = self;
+                let mut flow = ControlFlow::Continue(());
+                $(if $name.pass(pass, run).is_break() { flow = ControlFlow::Break(()); })+
+                flow
+            }
+        }
+    };
+}
+
+observe_as_tuple!(A);
+observe_as_tuple!(A B);
+observe_as_tuple!(A B C);
+observe_as_tuple!(A B C D);
+
+/// Calls a function for every round, and stops when it says so.
+pub struct EachRound<F>(pub F);
+
+impl<F: FnMut(&Round<'_>) -> ControlFlow<()>> Observer for EachRound<F> {
+    fn wants_rounds(&self) -> bool {
+        true
+    }
+
+    fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+        (self.0)(round)
+    }
+}
+
+/// Calls a function for every pass, and stops when it says so.
+pub struct EachPass<F>(pub F);
+
+impl<F: FnMut(&Pass) -> ControlFlow<()>> Observer for EachPass<F> {
+    fn pass(&mut self, pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+        (self.0)(pass)
+    }
+}

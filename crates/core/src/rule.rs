@@ -1,0 +1,176 @@
+//! What an update rule is: given how one example fared, how far to step.
+//!
+//! In this family a variant is mostly one number. A [`Rule`] is therefore pure scalar code: it sees a
+//! margin, a norm and two counters ([`Seen`]) and answers with a [`Step`], or with nothing, in which
+//! case the hypothesis survives. It holds its checked parameters and no other state, so the same rule
+//! drives one scorer or a thousand, primal or kernel, fresh or resumed.
+//!
+//! [`Algorithm`] adds what the outside needs to know: the name, the parameters with their ranges, the
+//! paper, the guarantee, and the laws the rule is exempt from.
+
+use crate::params::{Param, ParamError, Params};
+use crate::space::{LinearSpace, Shape};
+
+/// How one example fared against the current hypothesis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// `y·f(x)`; in direct multiclass the lead of the true class over its strongest rival.
+    pub margin: f64,
+    /// Whether this counts as a mistake under the run's convention.
+    pub mistaken: bool,
+    /// `+1` or `-1`: the side the example is on. Direct multiclass says `+1`.
+    pub label: f64,
+    /// `‖x‖²` in the space's own metric. Only there if the rule [needs](Rule::needs) it.
+    pub spread: f64,
+    /// `‖w‖²`. Only there if the rule [needs](Rule::needs) it.
+    pub norm2: f64,
+    /// Number of this round, from 1.
+    pub round: u64,
+    /// How often the hypothesis has moved so far.
+    pub updates: u64,
+}
+
+/// A move of the hypothesis: `w ← keep·w + tau·y·x`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// How far along the example.
+    pub tau: f64,
+    /// How much of the old hypothesis stays; 1 for most rules.
+    pub keep: f64,
+    /// How strongly a second-order space shrinks its variance along the example; 0 elsewhere.
+    pub shrink: f64,
+}
+
+impl Step {
+    /// A plain step of length `tau`.
+    pub const fn of(tau: f64) -> Self {
+        Self { tau, keep: 1.0, shrink: 0.0 }
+    }
+}
+
+/// Which of the costlier facts a rule wants to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// [`Seen::spread`].
+    pub spread: bool,
+    /// [`Seen::norm2`].
+    pub norm2: bool,
+}
+
+/// An update rule. See the [module](self) for the idea.
+pub trait Rule {
+    /// What this rule wants to see besides margins and counters.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Whether this round may move the hypothesis. Asked first, and before `spread` is computed, so
+    /// that rounds which change nothing stay cheap; when in doubt, yes.
+    fn acts(&self, _seen: &Seen) -> bool {
+        true
+    }
+
+    /// The step for this round, or nothing if the hypothesis survives.
+    fn step(&self, seen: &Seen) -> Option<Step>;
+
+    /// The most mistakes the rule can ever make on data of radius `R` that some unit vector separates
+    /// with margin `γ` (bias coordinate included), from zero weights. `None` if no such bound is known.
+    fn bound(&self, _radius: f64, _margin: f64) -> Option<f64> {
+        None
+    }
+}
+
+/// What the outside needs to know of a rule.
+#[derive(Debug, Clone, Copy)]
+pub struct Info {
+    /// The name it goes by, in lower case.
+    pub name: &'static str,
+    /// Other names it is known by.
+    pub aliases: &'static [&'static str],
+    /// The idea in one sentence.
+    pub summary: &'static str,
+    /// When it steps and how, in one line of notation.
+    pub update: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// When to prefer it.
+    pub prefer: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Whether it takes a learning-rate schedule.
+    pub rate: bool,
+    /// Whether it moves on mistakes only, so that what counts as a mistake decides what is learned.
+    pub mistake_driven: bool,
+    /// Whether its steps may keep less than all of the old weights.
+    pub shrinks: bool,
+    /// Whether its step is derived for the whole vector, so that a bias must be a coordinate of it.
+    pub whole_vector: bool,
+    /// Whether it picks its own rows (the worst one) instead of taking them in some order.
+    pub picks_worst: bool,
+    /// The laws it does not obey, each with the reason.
+    pub exempt: &'static [(Law, &'static str)],
+}
+
+impl Info {
+    /// An entry with a name and nothing else; rule files override what they need.
+    pub const fn named(name: &'static str) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            summary: "",
+            update: "",
+            source: "",
+            prefer: "",
+            params: &[],
+            rate: false,
+            mistake_driven: false,
+            shrinks: false,
+            whole_vector: false,
+            picks_worst: false,
+            exempt: &[],
+        }
+    }
+
+    /// Whether the rule declares itself exempt from `law`.
+    pub fn is_exempt(&self, law: Law) -> bool {
+        self.exempt.iter().any(|(exempt, _)| *exempt == law)
+    }
+}
+
+/// The laws every algorithm of the table is held to unless its file says why not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Law {
+    /// Flipping all labels flips the hypothesis.
+    FlippedLabels,
+    /// Renumbering the features renumbers the weights.
+    FeatureOrder,
+    /// A row of zeros changes nothing (without a bias).
+    ZeroRow,
+    /// Dense and sparse rows give the same bits.
+    DenseIsSparse,
+    /// One pass is two half passes.
+    HalfPasses,
+    /// The average is the vote-weighted mean of the survivors.
+    AverageOfSurvivors,
+    /// Scaling the rate, from zero weights, changes no prediction.
+    RateScale,
+    /// Separable data is separated within the bound.
+    MistakeBound,
+}
+
+/// A rule of the table: it has a name, parameters and a space to live in.
+pub trait Algorithm: Rule + Sized + Clone + Send + Sync + 'static {
+    /// Where its hypotheses live.
+    type Space: LinearSpace;
+
+    /// What the outside needs to know.
+    const INFO: Info;
+
+    /// The rule with these parameters, or which of them is wrong and why.
+    fn new(params: &Params) -> Result<Self, ParamError>;
+
+    /// An empty hypothesis for this rule.
+    fn space(&self, shape: Shape) -> Self::Space {
+        Self::Space::zero(shape)
+    }
+}

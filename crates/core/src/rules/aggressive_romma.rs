@@ -1,0 +1,59 @@
+//! Aggressive ROMMA: the same step as [`Romma`](super::Romma), taken until every margin is 1.
+//!
+//! Cycled over separable data it converges to the hyperplane of a hard-margin support vector machine.
+
+use super::romma::shortest;
+use crate::params::{ParamError, Params};
+use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
+use crate::space::Linear;
+
+/// Relaxed online maximum margin, acting on every margin below 1.
+#[derive(Debug, Clone)]
+pub struct AggressiveRomma;
+
+impl Rule for AggressiveRomma {
+    fn needs(&self) -> Needs {
+        Needs { spread: true, norm2: true }
+    }
+
+    fn acts(&self, seen: &Seen) -> bool {
+        seen.margin < 1.0
+    }
+
+    fn step(&self, seen: &Seen) -> Option<Step> {
+        if seen.margin < 1.0 { shortest(seen) } else { None }
+    }
+}
+
+impl Algorithm for AggressiveRomma {
+    type Space = Linear;
+
+    const INFO: Info = Info {
+        aliases: &["aromma"],
+        summary: "ROMMA's step on every example whose margin is below 1",
+        update: "y f(x) < 1:  ROMMA's step",
+        source: "Li and Long 2002: cycling converges to the maximum margin",
+        prefer: "for the maximum margin on separable data, step by step",
+        shrinks: true,
+        whole_vector: true,
+        ..Info::named("aggressive-romma")
+    };
+
+    fn new(params: &Params) -> Result<Self, ParamError> {
+        params.check(&Self::INFO)?;
+        Ok(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::tests::seen;
+
+    #[test]
+    fn a_margin_below_one_is_not_enough() {
+        let near = Seen { spread: 2.0, norm2: 1.0, ..seen(0.5) };
+        assert!(AggressiveRomma.step(&near).is_some());
+        assert_eq!(AggressiveRomma.step(&Seen { margin: 1.0, ..near }), None);
+    }
+}

@@ -1,0 +1,69 @@
+//! Logistic regression by stochastic gradient: a neighbour of the family, for comparison.
+//!
+//! Steps in every round, by how surprised it is: `1 / (1 + e^{y f(x)})`.
+
+use crate::params::{Param, ParamError, Params, Range};
+use crate::rule::{Algorithm, Info, Law, Rule, Seen, Step};
+use crate::schedule::Schedule;
+use crate::space::Linear;
+
+/// Gradient steps on the log loss.
+#[derive(Debug, Clone)]
+pub struct Logistic {
+    l2: f64,
+    rate: Schedule,
+}
+
+impl Rule for Logistic {
+    fn step(&self, seen: &Seen) -> Option<Step> {
+        let rate = self.rate.rate(seen.updates + 1);
+        // The exponent is never positive, so nothing overflows however sure the hypothesis is.
+        let small = (-seen.margin.abs()).exp();
+        let surprise = if seen.margin > 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) };
+        let keep = (1.0 - rate * self.l2).max(0.0);
+        Some(Step { tau: rate * surprise, keep, shrink: 0.0 })
+    }
+}
+
+impl Algorithm for Logistic {
+    type Space = Linear;
+
+    const INFO: Info = Info {
+        aliases: &["logistic-regression", "log"],
+        summary: "logistic regression by stochastic gradient, for comparison",
+        update: "always:  w = (1 - rate l2) w + rate y x / (1 + exp(y f(x)))",
+        source: "Cox 1958; stochastic gradient after Robbins and Monro 1951",
+        prefer: "when calibrated probabilities matter more than speed",
+        params: &[Param {
+            name: "l2",
+            meaning: "strength of the penalty on large weights",
+            default: 0.0,
+            range: Range::NonNegative,
+        }],
+        rate: true,
+        shrinks: true,
+        exempt: &[(Law::RateScale, "the size of a step depends on the size of the weights")],
+        ..Info::named("logistic")
+    };
+
+    fn new(params: &Params) -> Result<Self, ParamError> {
+        params.check(&Self::INFO)?;
+        let rate = params.rate_or(Schedule::InverseSqrt(1.0));
+        Ok(Self { l2: params.get(&Self::INFO, "l2"), rate })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::tests::seen;
+
+    #[test]
+    fn steps_shrink_with_certainty_and_never_overflow() {
+        let rule = Logistic { l2: 0.0, rate: Schedule::Constant(1.0) };
+        let tau = |margin| rule.step(&seen(margin)).unwrap().tau;
+        assert_eq!(tau(0.0), 0.5);
+        assert!((tau(2.0) - 1.0 / (1.0 + 2_f64.exp())).abs() < 1e-16);
+        assert_eq!((tau(1e308), tau(-1e308)), (0.0, 1.0));
+    }
+}

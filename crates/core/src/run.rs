@@ -1,0 +1,581 @@
+//! The training loop. There is only this one.
+//!
+//! A [`Run`] puts a rule, a space, its memory and a decision together and shows them examples, one at
+//! a time: score, ask the rule, move or survive. Passes over files, single examples from a stream and
+//! the steps of a classroom demonstration all go through [`Run::pass`].
+
+use crate::convention::{Bias, Convention, ConventionError, Mistake, Zero};
+use crate::decision::{Decision, Problem};
+use crate::examples::Examples;
+use crate::memory::{Average, Kept, Memories, Readout, Remember};
+use crate::observer::{Observer, Pass, Round, Snapshot};
+use crate::order::Order;
+use crate::random::Random;
+use crate::row::Row;
+use crate::rule::{Algorithm, Needs, Rule, Seen, Step};
+use crate::space::{LinearSpace, Move, Planes, Shape, Space, Visits};
+use std::fmt;
+use std::ops::ControlFlow;
+
+/// What a run needs to know besides its rule and its classes.
+#[derive(Debug, Clone, Default)]
+pub struct Setup {
+    /// Features; a run can be [widened](Run::widen) later.
+    pub width: usize,
+    /// The textbook conventions.
+    pub convention: Convention,
+    /// Which hypotheses to remember.
+    pub remember: Remember,
+    /// Where to start; zero if nothing is given.
+    pub start: Option<Planes>,
+    /// How much each class counts; 1 where nothing is given.
+    pub class_weights: Vec<f64>,
+    /// For coin tosses.
+    pub seed: u64,
+}
+
+/// A setup that cannot work, and why.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// The conventions contradict each other.
+    Convention(ConventionError),
+    /// The rule steps on the whole vector, so a bias beside it would not be part of its guarantee.
+    BiasBeside(&'static str),
+    /// scikit-learn's recurrence is not defined for rules that shrink their weights.
+    RunningAverage(&'static str),
+    /// The starting planes do not fit the classes.
+    Start {
+        /// How many hyperplanes the classes need.
+        needed: usize,
+        /// How many were given.
+        given: usize,
+    },
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Convention(error) => error.fmt(f),
+            Self::BiasBeside(name) => write!(
+                f,
+                "`{name}` steps on the whole vector, so its bias must be a coordinate of it; \
+                 use `bias = augmented(1)` or `bias = none`"
+            ),
+            Self::RunningAverage(name) => {
+                write!(
+                    f,
+                    "`average = running` is not defined for `{name}`, which shrinks its weights; use `post`"
+                )
+            }
+            Self::Start { needed, given } => {
+                write!(f, "`start` should hold {needed} hyperplanes for these classes, but holds {given}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+/// How long a run goes on, and in which order it visits rows.
+#[derive(Debug, Clone)]
+pub struct Plan<'a> {
+    /// The rows to learn from; all if nothing is given.
+    pub rows: Option<&'a [u32]>,
+    /// In which order.
+    pub order: &'a Order,
+    /// For shuffles and draws.
+    pub seed: u64,
+    /// Stop after this many passes, counted from the beginning of the run.
+    pub epochs: u64,
+    /// Stop after this many steps, counted from the beginning of the run.
+    pub max_updates: Option<u64>,
+    /// Stop after a pass over every row without a mistake or a step.
+    pub stop_when_clean: bool,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// All passes were made.
+    Epochs,
+    /// All steps were made.
+    Updates,
+    /// A pass over every row found nothing left to learn: the data is separated.
+    Clean,
+    /// An observer had seen enough.
+    Observer,
+}
+
+/// Totals of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Passes finished.
+    pub epochs: u64,
+    /// Examples shown.
+    pub rounds: u64,
+    /// Mistakes made, summed over scorers.
+    pub mistakes: u64,
+    /// Steps made, summed over scorers.
+    pub updates: u64,
+    /// Rows that were given the wrong class before they were learned from.
+    pub errors: u64,
+}
+
+/// Memories as the loop needs them: someone may ask for the training errors of a hypothesis.
+pub trait Recall {
+    /// A hypothesis whose training errors are wanted.
+    fn to_judge(&self) -> Option<&Planes> {
+        None
+    }
+
+    /// How many training errors it makes.
+    fn judged(&mut self, _errors: u64) {}
+}
+
+impl Recall for () {}
+
+impl Recall for Memories {
+    fn to_judge(&self) -> Option<&Planes> {
+        Memories::to_judge(self)
+    }
+
+    fn judged(&mut self, errors: u64) {
+        Memories::judged(self, errors);
+    }
+}
+
+/// A rule at work. See the [module](self).
+#[derive(Debug, Clone)]
+pub struct Run<R, S: Space, D> {
+    rule: R,
+    needs: Needs,
+    space: S,
+    memory: S::Memory,
+    decision: D,
+    convention: Convention,
+    class_weights: Vec<f64>,
+    random: Random,
+    totals: Totals,
+    max_updates: u64,
+    scores: Vec<f64>,
+}
+
+impl<R: Algorithm, D: Decision> Run<R, R::Space, D> {
+    /// A run of `rule` that has seen nothing yet.
+    pub fn new(rule: R, decision: D, setup: Setup) -> Result<Self, SetupError> {
+        let Setup { width, convention, remember, start, class_weights, seed } = setup;
+        convention.check(start.is_none(), R::INFO.mistake_driven).map_err(SetupError::Convention)?;
+        if R::INFO.whole_vector && convention.bias == Bias::Learned {
+            return Err(SetupError::BiasBeside(R::INFO.name));
+        }
+        if remember.running && R::INFO.shrinks {
+            return Err(SetupError::RunningAverage(R::INFO.name));
+        }
+        let n_scorers = decision.n_scorers();
+        let mut space = rule.space(Shape { width, n_scorers, bias: convention.bias });
+        if let Some(planes) = &start {
+            if planes.n_scorers() != n_scorers {
+                return Err(SetupError::Start { needed: n_scorers, given: planes.n_scorers() });
+            }
+            space.start_from(planes);
+        }
+        let memory = Memories::new(remember, space.linear());
+        Ok(Self::from_parts(rule, space, memory, decision, convention, class_weights, seed))
+    }
+}
+
+impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
+    /// A run from its parts, for spaces and rules that are not in the table.
+    pub fn from_parts(
+        rule: R,
+        mut space: S,
+        memory: S::Memory,
+        decision: D,
+        convention: Convention,
+        class_weights: Vec<f64>,
+        seed: u64,
+    ) -> Self {
+        let needs = rule.needs();
+        if needs.norm2 {
+            space.track_norm();
+        }
+        let scores = vec![0.0; decision.n_scorers()];
+        let random = Random::for_purpose(seed, "ties");
+        let (totals, max_updates) = (Totals::default(), u64::MAX);
+        Self {
+            rule,
+            needs,
+            space,
+            memory,
+            decision,
+            convention,
+            class_weights,
+            random,
+            totals,
+            max_updates,
+            scores,
+        }
+    }
+
+    /// The totals so far.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// The rule at work.
+    pub fn rule(&self) -> &R {
+        &self.rule
+    }
+
+    /// The hypothesis as it stands.
+    pub fn space(&self) -> &S {
+        &self.space
+    }
+
+    /// How scores become classes.
+    pub fn decision(&self) -> &D {
+        &self.decision
+    }
+
+    /// Makes room for rows of `width` features.
+    pub fn widen(&mut self, width: usize) {
+        self.space.widen(width);
+    }
+}
+
+/// What the loop keeps while it goes over some visits.
+struct Watch<'o, O: ?Sized> {
+    observer: &'o mut O,
+    rounds: bool,
+    stopped: Option<Stopped>,
+}
+
+impl<R: Rule, S: Space, D: Decision> Run<R, S, D>
+where
+    S::Memory: Recall,
+{
+    /// Shows the visited rows, once, in their order. Breaks when an observer or the limit of steps
+    /// ends the run.
+    pub fn pass<E: Examples, O: Observer + ?Sized>(
+        &mut self,
+        examples: E,
+        visits: Visits<'_>,
+        observer: &mut O,
+    ) -> ControlFlow<Stopped> {
+        self.pass_judged(examples, visits, Visits::all(examples), observer)
+    }
+
+    /// [`Run::pass`], with hypotheses judged on the rows `training`.
+    fn pass_judged<E: Examples, O: Observer + ?Sized>(
+        &mut self,
+        examples: E,
+        visits: Visits<'_>,
+        training: Visits<'_>,
+        observer: &mut O,
+    ) -> ControlFlow<Stopped> {
+        self.space.widen(examples.width());
+        let rounds = observer.wants_rounds();
+        if rounds {
+            self.space.track_norm();
+        }
+        let mut watch = Watch { observer, rounds, stopped: None };
+        let block = self.space.block().max(1);
+        let mut from = 0;
+        while from < visits.len() && watch.stopped.is_none() {
+            let to = visits.len().min(from.saturating_add(block));
+            let part = visits.part(from, to);
+            self.space.prepare(examples, part);
+            for place in 0..part.len() {
+                let moved = self.round(examples, place, part.row(place), &mut watch);
+                if moved {
+                    self.judge(examples, training);
+                }
+                if watch.stopped.is_some() {
+                    break;
+                }
+            }
+            self.space.settle(self.totals.rounds, &mut self.memory);
+            from = to;
+        }
+        watch.stopped.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+    }
+
+    /// One example. Says whether the hypothesis moved.
+    #[inline(always)]
+    fn round<E: Examples, O: Observer + ?Sized>(
+        &mut self,
+        examples: E,
+        place: usize,
+        row_idx: usize,
+        watch: &mut Watch<'_, O>,
+    ) -> bool {
+        let row = examples.row(row_idx);
+        let class = examples.class(row_idx);
+        let mut weight = examples.weight(row_idx);
+        if let Some(class_weight) = self.class_weights.get(class as usize) {
+            weight *= class_weight;
+        }
+        if weight == 0.0 {
+            return false;
+        }
+        self.totals.rounds += 1;
+        let Self { rule, needs, space, memory, decision, convention, random, totals, scores, .. } = self;
+        space.scores(place, row, scores);
+        let decided = decision.decide(scores, convention.zero, random);
+        totals.errors += u64::from(decided != Some(class));
+        let sole = scores.len() == 1;
+        let mut moved = false;
+        decision.problems(class, scores, |problem| {
+            let mistaken = match convention.mistake {
+                Mistake::Le0 => problem.margin <= 0.0,
+                Mistake::Lt0 => problem.margin < 0.0,
+                Mistake::Pred if problem.margin != 0.0 => problem.margin < 0.0,
+                Mistake::Pred if problem.joint || sole => decided != Some(class),
+                Mistake::Pred => tie_is_mistaken(problem.label, convention.zero, random),
+            };
+            totals.mistakes += u64::from(mistaken);
+            let mut seen = Seen {
+                margin: problem.margin,
+                mistaken,
+                label: problem.label,
+                spread: 0.0,
+                norm2: 0.0,
+                round: totals.rounds,
+                updates: if problem.joint { totals.updates } else { space.moves(problem.directions[0].0) },
+            };
+            if needs.norm2 {
+                seen.norm2 = norm2(space, &problem);
+            }
+            let mut step = None;
+            if rule.acts(&seen) {
+                if needs.spread {
+                    seen.spread = problem
+                        .directions
+                        .iter()
+                        .map(|(scorer, direction)| direction * direction * space.spread(*scorer, row))
+                        .sum();
+                }
+                step = rule.step(&seen);
+            }
+            // A row of zeros moves nothing unless there is a bias to move.
+            if step.is_some() && convention.bias == Bias::None && row.is_zero() {
+                step = None;
+            }
+            if let Some(step) = step {
+                moved = true;
+                totals.updates += 1;
+                shift(space, memory, row, &problem, step, weight, totals.rounds, scores);
+            }
+            if watch.rounds {
+                let scorer = problem.directions[0].0;
+                let told = Round {
+                    round: totals.rounds,
+                    epoch: totals.epochs + 1,
+                    row: row_idx,
+                    class,
+                    scorer,
+                    label: problem.label,
+                    activation: scores[scorer],
+                    margin: problem.margin,
+                    mistaken,
+                    step,
+                    weight,
+                    spread: space.spread(scorer, row),
+                    norm2: norm2(space, &problem),
+                    hypothesis: space,
+                };
+                if watch.observer.round(&told).is_break() {
+                    watch.stopped = Some(Stopped::Observer);
+                }
+            }
+        });
+        if moved && self.totals.updates >= self.max_updates {
+            watch.stopped = Some(Stopped::Updates);
+        }
+        moved
+    }
+
+    /// Tells a memory that wants to know how many training errors a hypothesis makes.
+    fn judge<E: Examples>(&mut self, examples: E, training: Visits<'_>) {
+        if let Some(planes) = self.memory.to_judge() {
+            let errors = count_errors(planes, &self.decision, self.convention.zero, examples, training);
+            self.memory.judged(errors);
+        }
+    }
+
+    /// The visited row with the smallest margin, the first of them if several have it.
+    fn worst<E: Examples>(&mut self, examples: E, visits: Visits<'_>) -> u32 {
+        let mut worst = (f64::INFINITY, 0);
+        for place in 0..visits.len() {
+            let row_idx = visits.row(place);
+            self.space.scores(place, examples.row(row_idx), &mut self.scores);
+            self.decision.problems(examples.class(row_idx), &self.scores, |problem| {
+                if problem.margin < worst.0 {
+                    worst = (problem.margin, row_idx as u32);
+                }
+            });
+        }
+        worst.1
+    }
+}
+
+/// `‖w‖²` of what a problem calls the hypothesis.
+fn norm2<S: Space>(space: &S, problem: &Problem<'_>) -> f64 {
+    if problem.joint {
+        (0..space.n_scorers()).map(|scorer| space.norm2(scorer)).sum()
+    } else {
+        space.norm2(problem.directions[0].0)
+    }
+}
+
+fn tie_is_mistaken(label: f64, zero: Zero, random: &mut Random) -> bool {
+    match zero {
+        Zero::Plus => label < 0.0,
+        Zero::Minus => label > 0.0,
+        Zero::Random => random.below(2) == 0,
+        Zero::Wrong => true,
+    }
+}
+
+/// Makes the step a problem asks for.
+#[expect(clippy::too_many_arguments, reason = "the loop's own state, taken apart for the borrow checker")]
+#[inline(always)]
+fn shift<S: Space, R: Row>(
+    space: &mut S,
+    memory: &mut S::Memory,
+    row: R,
+    problem: &Problem<'_>,
+    step: Step,
+    weight: f64,
+    round: u64,
+    scores: &[f64],
+) {
+    let Step { tau, keep, shrink } = step;
+    let make = |scorer: usize, direction: f64| {
+        let amount = direction * tau * weight;
+        Move { scorer, amount, keep, shrink, score: scores[scorer], round }
+    };
+    for &(scorer, direction) in problem.directions {
+        space.shift(row, make(scorer, direction), memory);
+    }
+    if problem.joint && keep != 1.0 {
+        // All scorers are one vector: those that do not step still shrink.
+        let bystanders =
+            (0..scores.len()).filter(|scorer| problem.directions.iter().all(|(k, _)| k != scorer));
+        for scorer in bystanders {
+            space.shift(row, make(scorer, 0.0), memory);
+        }
+    }
+}
+
+/// How many of the visited rows `planes` gives the wrong class.
+pub fn count_errors<E: Examples, D: Decision>(
+    planes: &Planes,
+    decision: &D,
+    zero: Zero,
+    examples: E,
+    visits: Visits<'_>,
+) -> u64 {
+    let mut scores = vec![0.0; planes.n_scorers()];
+    let mut random = Random::new(0);
+    let mut errors = 0;
+    for place in 0..visits.len() {
+        let row_idx = visits.row(place);
+        planes.scores(examples.row(row_idx), &mut scores);
+        errors += u64::from(decision.decide(&scores, zero, &mut random) != Some(examples.class(row_idx)));
+    }
+    errors
+}
+
+impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
+    /// Passes over the rows until the plan says stop.
+    pub fn fit<E: Examples, O: Observer + ?Sized>(
+        &mut self,
+        examples: E,
+        plan: &Plan<'_>,
+        observer: &mut O,
+    ) -> Stopped {
+        self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
+        let all: Vec<u32>;
+        let rows = if let Some(rows) = plan.rows {
+            rows
+        } else {
+            all = (0..examples.len() as u32).collect();
+            &all
+        };
+        let training = Visits::Listed(rows);
+        while self.totals.epochs < plan.epochs {
+            let before = self.totals;
+            let flow = match plan.order {
+                Order::Given => self.pass_judged(examples, training, training, observer),
+                Order::Worst => self.pass_over_worst(examples, training, observer),
+                order => {
+                    let arranged = order.arrange(rows, self.totals.epochs + 1, plan.seed);
+                    self.pass_judged(examples, Visits::Listed(&arranged), training, observer)
+                }
+            };
+            self.memory.pass_over(self.totals.rounds, self.space.linear());
+            self.judge(examples, training);
+            self.totals.epochs += 1;
+            let pass = self.since(&before);
+            if let ControlFlow::Break(stopped) = flow {
+                // The pass was cut short, but whoever keeps books wants to hear of it.
+                let _ = observer.pass(&pass, self);
+                return stopped;
+            }
+            if observer.pass(&pass, self).is_break() {
+                return Stopped::Observer;
+            }
+            let clean = pass.mistakes == 0 && pass.updates == 0;
+            if plan.stop_when_clean && clean && plan.order.visits_every_row() {
+                return Stopped::Clean;
+            }
+        }
+        Stopped::Epochs
+    }
+
+    fn pass_over_worst<E: Examples, O: Observer + ?Sized>(
+        &mut self,
+        examples: E,
+        training: Visits<'_>,
+        observer: &mut O,
+    ) -> ControlFlow<Stopped> {
+        for _ in 0..training.len() {
+            let worst = [self.worst(examples, training)];
+            self.pass_judged(examples, Visits::Listed(&worst), training, observer)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn since(&self, before: &Totals) -> Pass {
+        let now = &self.totals;
+        Pass {
+            epoch: now.epochs,
+            rounds: now.rounds,
+            visited: now.rounds - before.rounds,
+            mistakes: now.mistakes - before.mistakes,
+            updates: now.updates - before.updates,
+            errors: now.errors - before.errors,
+        }
+    }
+
+    /// The hyperplanes as they stand.
+    pub fn last(&self) -> Planes {
+        self.space.linear().planes()
+    }
+
+    /// The averaged hyperplanes; `None` if they were not remembered.
+    pub fn averaged(&self, kind: Average) -> Option<Planes> {
+        match self.read(Readout::Averaged(kind))? {
+            Kept::Planes(planes) => Some(planes),
+            Kept::Votes(_) => None,
+        }
+    }
+}
+
+impl<R: Rule, S: LinearSpace, D: Decision> Snapshot for Run<R, S, D> {
+    fn read(&self, readout: Readout) -> Option<Kept> {
+        self.memory.read(readout, self.decision.ballot(), self.space.linear(), self.totals.rounds)
+    }
+}

@@ -1,0 +1,124 @@
+//! Weights that stand still for a batch of rows and then move once, along all of them together.
+//!
+//! The block of the training loop is the batch: inside it every row is scored by the hypothesis the
+//! batch began with, and [`Space::settle`] makes the one move at its end. A batch of all rows is the
+//! batch perceptron of the textbooks; a short one is the mini-batch.
+
+use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space};
+use crate::memory::Memories;
+use crate::row::{Dense, Row};
+
+/// Hyperplanes that move batch by batch.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    linear: Linear,
+    bias_gain: f64,
+    size: usize,
+    mean: bool,
+    pending: Vec<Pending>,
+}
+
+/// What the current batch has asked of one scorer so far.
+#[derive(Debug, Clone)]
+struct Pending {
+    weights: Vec<f64>,
+    bias: f64,
+    n_rows: u64,
+}
+
+impl Batch {
+    /// Zero weights. `size` rows make a batch, 0 meaning all; `mean` divides a batch's move by the
+    /// number of rows that asked for it.
+    pub fn new(shape: Shape, size: usize, mean: bool) -> Self {
+        let pending = Pending { weights: vec![0.0; shape.width], bias: 0.0, n_rows: 0 };
+        Self {
+            linear: Linear::new(shape),
+            bias_gain: shape.bias.gain(),
+            size,
+            mean,
+            pending: vec![pending; shape.n_scorers],
+        }
+    }
+}
+
+impl Hypothesis for Batch {
+    fn n_scorers(&self) -> usize {
+        self.linear.n_scorers()
+    }
+
+    fn weights(&self, scorer: usize) -> Vec<f64> {
+        self.linear.weights(scorer)
+    }
+
+    fn bias(&self, scorer: usize) -> f64 {
+        self.linear.bias(scorer)
+    }
+
+    fn norm2(&self, scorer: usize) -> f64 {
+        self.linear.norm2(scorer)
+    }
+
+    fn moves(&self, scorer: usize) -> u64 {
+        self.linear.moves(scorer)
+    }
+}
+
+impl Space for Batch {
+    type Memory = Memories;
+
+    fn block(&self) -> usize {
+        if self.size == 0 { usize::MAX } else { self.size }
+    }
+
+    fn scores<R: Row>(&self, _place: usize, row: R, scores: &mut [f64]) {
+        self.linear.score_all(row, scores);
+    }
+
+    fn spread<R: Row>(&self, scorer: usize, row: R) -> f64 {
+        self.linear.spread(scorer, row)
+    }
+
+    fn shift<R: Row>(&mut self, row: R, step: Move, _memory: &mut Memories) {
+        let pending = &mut self.pending[step.scorer];
+        row.add_to(step.amount, &mut pending.weights);
+        pending.bias += step.amount * self.bias_gain;
+        pending.n_rows += 1;
+    }
+
+    fn settle(&mut self, round: u64, memory: &mut Memories) {
+        for (scorer, pending) in self.pending.iter_mut().enumerate().filter(|(_, pending)| pending.n_rows > 0)
+        {
+            let amount = if self.mean { 1.0 / pending.n_rows as f64 } else { 1.0 };
+            let step = Move { scorer, amount, keep: 1.0, shrink: 0.0, score: 0.0, round };
+            self.linear.move_along(Dense(&pending.weights), step, amount * pending.bias, memory);
+            pending.weights.fill(0.0);
+            pending.bias = 0.0;
+            pending.n_rows = 0;
+        }
+    }
+
+    /// Norms are measured on demand: once per batch is rare enough.
+    fn track_norm(&mut self) {}
+
+    fn widen(&mut self, width: usize) {
+        self.linear.widen(width);
+        for pending in &mut self.pending {
+            pending.weights.resize(width.max(pending.weights.len()), 0.0);
+        }
+    }
+}
+
+impl LinearSpace for Batch {
+    fn zero(shape: Shape) -> Self {
+        Self::new(shape, 0, false)
+    }
+
+    fn linear(&self) -> &Linear {
+        &self.linear
+    }
+
+    fn start_from(&mut self, planes: &Planes) {
+        self.widen(planes.width());
+        self.linear.start_from(planes);
+    }
+}

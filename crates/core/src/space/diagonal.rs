@@ -1,0 +1,114 @@
+//! Weights with a variance for every feature: the home of second-order rules.
+//!
+//! A step goes along `Σx` instead of `x`, and afterwards the variances of the features it touched
+//! shrink: what was seen often moves little. `Σ` is kept as its diagonal, one number per weight.
+
+use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space};
+use crate::convention::Bias;
+use crate::memory::Memories;
+use crate::row::{Row, Stretched};
+
+/// Hyperplanes with a variance per weight.
+#[derive(Debug, Clone)]
+pub struct Diagonal {
+    linear: Linear,
+    bias: Bias,
+    /// Per scorer: the variance of every feature.
+    variances: Vec<Vec<f64>>,
+    /// Per scorer: the variance of the bias.
+    bias_variances: Vec<f64>,
+}
+
+impl Diagonal {
+    /// Zero weights, and variance 1 throughout.
+    pub fn new(shape: Shape) -> Self {
+        Self {
+            linear: Linear::new(shape),
+            bias: shape.bias,
+            variances: vec![vec![1.0; shape.width]; shape.n_scorers],
+            bias_variances: vec![1.0; shape.n_scorers],
+        }
+    }
+
+    /// The variance of every feature for one scorer.
+    pub fn variances(&self, scorer: usize) -> &[f64] {
+        &self.variances[scorer]
+    }
+}
+
+impl Hypothesis for Diagonal {
+    fn n_scorers(&self) -> usize {
+        self.linear.n_scorers()
+    }
+
+    fn weights(&self, scorer: usize) -> Vec<f64> {
+        self.linear.weights(scorer)
+    }
+
+    fn bias(&self, scorer: usize) -> f64 {
+        self.linear.bias(scorer)
+    }
+
+    fn norm2(&self, scorer: usize) -> f64 {
+        self.linear.norm2(scorer)
+    }
+
+    fn moves(&self, scorer: usize) -> u64 {
+        self.linear.moves(scorer)
+    }
+}
+
+impl Space for Diagonal {
+    type Memory = Memories;
+
+    fn scores<R: Row>(&self, _place: usize, row: R, scores: &mut [f64]) {
+        self.linear.score_all(row, scores);
+    }
+
+    /// The bias is a feature like any other here: it has a variance and adds to the spread.
+    fn spread<R: Row>(&self, scorer: usize, row: R) -> f64 {
+        let variances = &self.variances[scorer];
+        let features = row.sum(|feature, value| variances[feature] * value * value);
+        features + self.bias_variances[scorer] * self.bias.gain()
+    }
+
+    fn shift<R: Row>(&mut self, row: R, step: Move, memory: &mut Memories) {
+        let variances = &mut self.variances[step.scorer];
+        let bias_variance = &mut self.bias_variances[step.scorer];
+        let gain = self.bias.gain();
+        let along = Stretched { row, metric: variances };
+        // The linear part's norm would need w·Σx, which nobody tracks: it is measured on demand.
+        self.linear.move_along(along, step, step.amount * *bias_variance * gain, memory);
+        if step.shrink != 0.0 {
+            for (feature, value) in row.entries() {
+                let variance = variances[feature];
+                variances[feature] = variance - step.shrink * (variance * value) * (variance * value);
+            }
+            *bias_variance -= step.shrink * *bias_variance * *bias_variance * gain;
+        }
+    }
+
+    fn track_norm(&mut self) {}
+
+    fn widen(&mut self, width: usize) {
+        self.linear.widen(width);
+        for variances in &mut self.variances {
+            variances.resize(width.max(variances.len()), 1.0);
+        }
+    }
+}
+
+impl LinearSpace for Diagonal {
+    fn zero(shape: Shape) -> Self {
+        Self::new(shape)
+    }
+
+    fn linear(&self) -> &Linear {
+        &self.linear
+    }
+
+    fn start_from(&mut self, planes: &Planes) {
+        self.widen(planes.width());
+        self.linear.start_from(planes);
+    }
+}

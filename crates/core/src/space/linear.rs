@@ -1,0 +1,401 @@
+//! Plain weights: one hyperplane per scorer, in doubles.
+//!
+//! Why doubles whatever the data is stored in: counts and integer features stay exact up to 2^53, and
+//! after 10^9 updates the error of a weight is still far below what a score can show, while single
+//! precision stops growing at 2^24 (`benches/run.rs` measures the drift). Rows are what costs memory
+//! bandwidth, and they stay as narrow as they came.
+//!
+//! Weights are stored feature by feature, the scorers of one feature side by side, so that a row meets
+//! the weights of all its classes in one sweep. Rules that shrink the weights do so through one factor
+//! per scorer, which keeps a step on a sparse row as cheap as the row is short.
+
+use super::{Hypothesis, LinearSpace, Move, Shape, Space};
+use crate::convention::Bias;
+use crate::memory::{Memories, Memory};
+use crate::row::Row;
+
+/// Beyond these the factor of a scorer is multiplied into its weights, long before anything overflows.
+const SMALLEST_SCALE: f64 = 1e-60;
+const LARGEST_SCALE: f64 = 1e60;
+
+/// Hyperplanes that no longer move: what a trained model predicts with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planes {
+    width: usize,
+    n_scorers: usize,
+    /// The weight of feature `j` for scorer `k` is at `j * n_scorers + k`.
+    weights: Vec<f64>,
+    biases: Vec<f64>,
+}
+
+impl Planes {
+    /// Hyperplanes through the origin with zero weights.
+    pub fn zero(width: usize, n_scorers: usize) -> Self {
+        Self { width, n_scorers, weights: vec![0.0; width * n_scorers], biases: vec![0.0; n_scorers] }
+    }
+
+    /// Hyperplanes from weights that lie feature by feature, all scorers of a feature side by side.
+    pub fn from_parts(weights: Vec<f64>, biases: Vec<f64>) -> Self {
+        let n_scorers = biases.len();
+        assert!(n_scorers > 0, "at least one hyperplane");
+        assert_eq!(weights.len() % n_scorers, 0, "as many weights for every scorer");
+        Self { width: weights.len() / n_scorers, n_scorers, weights, biases }
+    }
+
+    /// How many features there are.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many hyperplanes there are.
+    pub fn n_scorers(&self) -> usize {
+        self.n_scorers
+    }
+
+    /// The weights of one hyperplane.
+    pub fn weights(&self, scorer: usize) -> Vec<f64> {
+        self.weights.iter().skip(scorer).step_by(self.n_scorers).copied().collect()
+    }
+
+    /// All weights as stored: feature by feature, the scorers side by side.
+    pub fn raw_weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The biases, by scorer.
+    pub fn biases(&self) -> &[f64] {
+        &self.biases
+    }
+
+    /// `w·x + b` of every hyperplane. Features beyond the width are unknown and count nothing.
+    pub fn scores<R: Row>(&self, row: R, scores: &mut [f64]) {
+        weighted_sums(&self.weights, self.n_scorers, row, scores);
+        for (score, bias) in scores.iter_mut().zip(&self.biases) {
+            *score += bias;
+        }
+    }
+}
+
+/// `Σ_j w_jk x_j` for all scorers `k`, in the same lanes as a single dot product, so that a
+/// one-vs-rest scorer and the same binary problem trained alone agree to the bit.
+#[inline(always)]
+fn weighted_sums<R: Row>(weights: &[f64], n_scorers: usize, row: R, sums: &mut [f64]) {
+    if n_scorers == 1 {
+        sums[0] = row.dot(weights);
+        return;
+    }
+    many_weighted_sums(weights, n_scorers, row, sums);
+}
+
+/// How many scorers are summed in one sweep over a row.
+const SWEEP: usize = 16;
+const LANES: usize = 8;
+
+fn many_weighted_sums<R: Row>(weights: &[f64], n_scorers: usize, row: R, sums: &mut [f64]) {
+    for first in (0..n_scorers).step_by(SWEEP) {
+        let n = SWEEP.min(n_scorers - first);
+        let mut lanes = [[0.0_f64; SWEEP]; LANES];
+        for (feature, value) in row.entries() {
+            if value == 0.0 {
+                continue;
+            }
+            let from = feature * n_scorers + first;
+            let sums = &mut lanes[feature % LANES];
+            for (sum, weight) in sums.iter_mut().zip(&weights[from..from + n]) {
+                *sum += weight * value;
+            }
+        }
+        let [a, b, c, d, e, f, g, h] = &lanes;
+        for k in 0..n {
+            sums[first + k] = ((a[k] + e[k]) + (c[k] + g[k])) + ((b[k] + f[k]) + (d[k] + h[k]));
+        }
+    }
+}
+
+/// Hyperplanes that learn.
+#[derive(Debug, Clone)]
+pub struct Linear {
+    width: usize,
+    n_scorers: usize,
+    bias: Bias,
+    bias_gain: f64,
+    /// Weights before the factor, laid out as in [`Planes`].
+    weights: Vec<f64>,
+    scorers: Vec<Scorer>,
+    tracks_norm: bool,
+}
+
+/// What is kept once per hyperplane.
+#[derive(Debug, Clone, Copy)]
+struct Scorer {
+    scale: f64,
+    bias: f64,
+    norm2: f64,
+    moves: u64,
+}
+
+impl Linear {
+    /// Zero weights of the given shape.
+    pub fn new(shape: Shape) -> Self {
+        let scorer = Scorer { scale: 1.0, bias: 0.0, norm2: 0.0, moves: 0 };
+        Self {
+            width: shape.width,
+            n_scorers: shape.n_scorers,
+            bias: shape.bias,
+            bias_gain: shape.bias.gain(),
+            weights: vec![0.0; shape.width * shape.n_scorers],
+            scorers: vec![scorer; shape.n_scorers],
+            tracks_norm: false,
+        }
+    }
+
+    /// The hyperplanes as they stand, as a copy that no longer moves.
+    pub fn planes(&self) -> Planes {
+        let mut weights = self.weights.clone();
+        for (place, weight) in weights.iter_mut().enumerate() {
+            *weight *= self.scorers[place % self.n_scorers].scale;
+        }
+        Planes {
+            width: self.width,
+            n_scorers: self.n_scorers,
+            weights,
+            biases: self.scorers.iter().map(|scorer| scorer.bias).collect(),
+        }
+    }
+
+    /// How many features there are.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether every weight and bias is a number. Checked when a run ends; a run that overflowed must
+    /// never become a model.
+    pub fn is_finite(&self) -> bool {
+        self.weights.iter().all(|weight| weight.is_finite())
+            && self.scorers.iter().all(|scorer| scorer.bias.is_finite() && scorer.scale.is_finite())
+    }
+
+    /// The weights before the scorers' factors, laid out as in [`Planes`].
+    pub(crate) fn unscaled(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The factor of one scorer.
+    pub(crate) fn scale(&self, scorer: usize) -> f64 {
+        self.scorers[scorer].scale
+    }
+
+    #[inline(always)]
+    pub(crate) fn score_all<R: Row>(&self, row: R, scores: &mut [f64]) {
+        weighted_sums(&self.weights, self.n_scorers, row, scores);
+        for (score, scorer) in scores.iter_mut().zip(&self.scorers) {
+            *score = *score * scorer.scale + scorer.bias;
+        }
+    }
+
+    /// `w ← keep·w + amount·row` and `b ← b + bias_amount` for one scorer.
+    #[inline(always)]
+    pub(crate) fn move_along<R: Row>(&mut self, row: R, step: Move, bias_amount: f64, memory: &mut Memories) {
+        memory.leaving(step, self);
+        if step.keep != 1.0 {
+            self.shrink(step, memory);
+        }
+        if self.tracks_norm {
+            self.update_norm(row, step);
+        }
+        let scorer = &mut self.scorers[step.scorer];
+        let amount = step.amount / scorer.scale;
+        scorer.bias += bias_amount;
+        scorer.moves += 1;
+        if self.n_scorers == 1 {
+            row.add_to(amount, &mut self.weights);
+        } else {
+            for (feature, value) in row.entries() {
+                self.weights[feature * self.n_scorers + step.scorer] += amount * value;
+            }
+        }
+        memory.moved(row, step, amount, self);
+    }
+
+    fn shrink(&mut self, step: Move, memory: &mut Memories) {
+        memory.shrinking(step, self);
+        let scorer = &mut self.scorers[step.scorer];
+        scorer.scale *= step.keep;
+        if matches!(self.bias, Bias::Augmented(_)) {
+            scorer.bias *= step.keep;
+        }
+        let size = scorer.scale.abs();
+        if !(SMALLEST_SCALE..=LARGEST_SCALE).contains(&size) {
+            let scale = scorer.scale;
+            scorer.scale = 1.0;
+            memory.folding(step, scale, self);
+            for weight in self.weights.iter_mut().skip(step.scorer).step_by(self.n_scorers) {
+                *weight *= scale;
+            }
+        }
+    }
+
+    /// `‖keep·w + a·x‖² = keep²‖w‖² + 2·keep·a·w·x + a²‖x‖²`, without touching a weight.
+    fn update_norm<R: Row>(&mut self, row: R, step: Move) {
+        let spread = row.norm2() + self.bias.spread();
+        let scorer = &mut self.scorers[step.scorer];
+        let score = match self.bias {
+            Bias::Learned => step.score - scorer.bias,
+            Bias::None | Bias::Augmented(_) => step.score,
+        };
+        let Move { keep, amount, .. } = step;
+        scorer.norm2 = keep * keep * scorer.norm2 + 2.0 * keep * amount * score + amount * amount * spread;
+        if scorer.norm2 < 0.0 {
+            scorer.norm2 = 0.0;
+        }
+    }
+
+    fn exact_norm2(&self, scorer: usize) -> f64 {
+        let Scorer { scale, bias, .. } = self.scorers[scorer];
+        let column = self.weights.iter().skip(scorer).step_by(self.n_scorers);
+        let weights: f64 = column.map(|weight| weight * weight).sum();
+        let constant = match self.bias {
+            Bias::Augmented(constant) => bias / constant,
+            Bias::None | Bias::Learned => 0.0,
+        };
+        weights * scale * scale + constant * constant
+    }
+}
+
+impl Hypothesis for Linear {
+    fn n_scorers(&self) -> usize {
+        self.n_scorers
+    }
+
+    fn weights(&self, scorer: usize) -> Vec<f64> {
+        let scale = self.scorers[scorer].scale;
+        self.weights.iter().skip(scorer).step_by(self.n_scorers).map(|weight| weight * scale).collect()
+    }
+
+    fn bias(&self, scorer: usize) -> f64 {
+        self.scorers[scorer].bias
+    }
+
+    fn norm2(&self, scorer: usize) -> f64 {
+        if self.tracks_norm { self.scorers[scorer].norm2 } else { self.exact_norm2(scorer) }
+    }
+
+    #[inline(always)]
+    fn moves(&self, scorer: usize) -> u64 {
+        self.scorers[scorer].moves
+    }
+}
+
+impl Space for Linear {
+    type Memory = Memories;
+
+    #[inline(always)]
+    fn scores<R: Row>(&self, _place: usize, row: R, scores: &mut [f64]) {
+        self.score_all(row, scores);
+    }
+
+    #[inline]
+    fn spread<R: Row>(&self, _scorer: usize, row: R) -> f64 {
+        row.norm2() + self.bias.spread()
+    }
+
+    #[inline(always)]
+    fn shift<R: Row>(&mut self, row: R, step: Move, memory: &mut Memories) {
+        self.move_along(row, step, step.amount * self.bias_gain, memory);
+    }
+
+    fn track_norm(&mut self) {
+        if !self.tracks_norm {
+            for scorer in 0..self.n_scorers {
+                self.scorers[scorer].norm2 = self.exact_norm2(scorer);
+            }
+            self.tracks_norm = true;
+        }
+    }
+
+    fn widen(&mut self, width: usize) {
+        if width > self.width {
+            self.width = width;
+            self.weights.resize(width * self.n_scorers, 0.0);
+        }
+    }
+}
+
+impl LinearSpace for Linear {
+    fn zero(shape: Shape) -> Self {
+        Self::new(shape)
+    }
+
+    fn linear(&self) -> &Linear {
+        self
+    }
+
+    fn start_from(&mut self, planes: &Planes) {
+        assert_eq!(planes.n_scorers, self.n_scorers, "as many starting planes as scorers");
+        self.widen(planes.width);
+        self.weights[..planes.weights.len()].copy_from_slice(&planes.weights);
+        for (scorer, bias) in self.scorers.iter_mut().zip(&planes.biases) {
+            scorer.bias = *bias;
+        }
+        for scorer in 0..self.n_scorers {
+            self.scorers[scorer].norm2 = self.exact_norm2(scorer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{Dense, Sparse};
+
+    fn step(scorer: usize, amount: f64, keep: f64, score: f64) -> Move {
+        Move { scorer, amount, keep, shrink: 0.0, score, round: 1 }
+    }
+
+    #[test]
+    fn norms_follow_the_weights_through_steps_and_shrinking() {
+        for bias in [Bias::None, Bias::Learned, Bias::Augmented(2.0)] {
+            let mut linear = Linear::new(Shape { width: 3, n_scorers: 2, bias });
+            linear.track_norm();
+            let mut memory = Memories::default();
+            for k in 1..50_i32 {
+                let row = [f64::from(k % 5) - 2.0, f64::from(k % 3), 0.5];
+                let mut scores = [0.0; 2];
+                linear.score_all(Dense(&row), &mut scores);
+                let scorer = (k % 2) as usize;
+                let keep = if k % 4 == 0 { 0.9 } else { 1.0 };
+                linear.shift(Dense(&row), step(scorer, 0.7, keep, scores[scorer]), &mut memory);
+                assert!((linear.norm2(scorer) - linear.exact_norm2(scorer)).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn a_factor_of_zero_forgets_everything() {
+        let mut linear = Linear::new(Shape { width: 2, n_scorers: 1, bias: Bias::None });
+        let mut memory = Memories::default();
+        linear.shift(Dense(&[1.0, 2.0]), step(0, 1.0, 1.0, 0.0), &mut memory);
+        linear.shift(Dense(&[0.0, 1.0]), step(0, 1.0, 0.0, 2.0), &mut memory);
+        assert_eq!(linear.weights(0), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn many_scorers_score_as_each_alone() {
+        let n_scorers = 21;
+        let width = 37;
+        let weights: Vec<f64> =
+            (0..width * n_scorers).map(|k| ((k * 7919) % 1009) as f64 / 17.0 - 29.0).collect();
+        let planes = Planes::from_parts(weights, vec![0.25; n_scorers]);
+        let row: Vec<f32> = (0..width).map(|j| if j % 3 == 0 { 0.0 } else { j as f32 / 7.0 }).collect();
+        let indices: Vec<u32> = (0..width as u32).filter(|j| j % 3 != 0).collect();
+        let values: Vec<f32> = indices.iter().map(|&j| row[j as usize]).collect();
+        let (mut dense, mut sparse) = (vec![0.0; n_scorers], vec![0.0; n_scorers]);
+        planes.scores(Dense(&row), &mut dense);
+        planes.scores(Sparse::new(&indices, &values), &mut sparse);
+        for scorer in 0..n_scorers {
+            let alone = Dense(&row).dot(&planes.weights(scorer)) + 0.25;
+            assert_eq!(dense[scorer].to_bits(), alone.to_bits());
+            assert_eq!(sparse[scorer].to_bits(), alone.to_bits());
+        }
+    }
+}
