@@ -49,6 +49,13 @@ impl<'a, T> DenseExamples<'a, T> {
         Self { values, width, classes, weights: None }
     }
 
+    /// The same rows with other classes, for instance under another numbering.
+    #[must_use]
+    pub fn with_classes(self, classes: &'a [u32]) -> Self {
+        assert_eq!(classes.len(), self.classes.len(), "one class per row");
+        Self { classes, ..self }
+    }
+
     /// The same rows, each with a weight of its own.
     #[must_use]
     pub fn with_weights(self, weights: &'a [f64]) -> Self {
@@ -110,6 +117,13 @@ impl<'a, T> SparseExamples<'a, T> {
         assert_eq!(indices.len(), values.len(), "as many indices as values");
         assert_eq!(offsets.last().copied(), Some(indices.len()), "the last offset is the end");
         Self { offsets, indices, values, width, classes, weights: None }
+    }
+
+    /// The same rows with other classes, for instance under another numbering.
+    #[must_use]
+    pub fn with_classes(self, classes: &'a [u32]) -> Self {
+        assert_eq!(classes.len(), self.classes.len(), "one class per row");
+        Self { classes, ..self }
     }
 
     /// The same rows, each with a weight of its own.

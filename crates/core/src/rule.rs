@@ -80,6 +80,24 @@ pub trait Rule {
     }
 }
 
+impl<R: Rule + ?Sized> Rule for Box<R> {
+    fn needs(&self) -> Needs {
+        (**self).needs()
+    }
+
+    fn acts(&self, seen: &Seen) -> bool {
+        (**self).acts(seen)
+    }
+
+    fn step(&self, seen: &Seen) -> Option<Step> {
+        (**self).step(seen)
+    }
+
+    fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
+        (**self).bound(radius, margin)
+    }
+}
+
 /// What the outside needs to know of a rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Info {

@@ -12,7 +12,7 @@ use crate::observer::{Observer, Pass, Round, Snapshot};
 use crate::order::Order;
 use crate::random::Random;
 use crate::row::Row;
-use crate::rule::{Algorithm, Needs, Rule, Seen, Step};
+use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
 use crate::space::{LinearSpace, Move, Planes, Shape, Space, Visits};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -164,24 +164,49 @@ pub struct Run<R, S: Space, D> {
 impl<R: Algorithm, D: Decision> Run<R, R::Space, D> {
     /// A run of `rule` that has seen nothing yet.
     pub fn new(rule: R, decision: D, setup: Setup) -> Result<Self, SetupError> {
-        let Setup { width, convention, remember, start, class_weights, seed } = setup;
-        convention.check(start.is_none(), R::INFO.mistake_driven).map_err(SetupError::Convention)?;
-        if R::INFO.whole_vector && convention.bias == Bias::Learned {
-            return Err(SetupError::BiasBeside(R::INFO.name));
+        let space = |shape| rule.space(shape);
+        let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
+        let Setup { convention, class_weights, seed, .. } = setup;
+        Ok(Self::from_parts(rule, space, memory, decision, convention, class_weights, seed))
+    }
+}
+
+impl<S: LinearSpace, D: Decision> Run<Box<dyn Rule + Send + Sync>, S, D> {
+    /// A run of `rule` with the rule behind a pointer: fewer copies of the loop, a virtual call per
+    /// score. For several classes, where the scores cost more than the call.
+    pub fn erased<R: Algorithm<Space = S>>(rule: R, decision: D, setup: Setup) -> Result<Self, SetupError> {
+        let space = |shape| rule.space(shape);
+        let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
+        let Setup { convention, class_weights, seed, .. } = setup;
+        Ok(Self::from_parts(Box::new(rule), space, memory, decision, convention, class_weights, seed))
+    }
+}
+
+impl Setup {
+    /// The empty hypothesis and its memory, unless the setup cannot work.
+    fn prepare<S: LinearSpace>(
+        &self,
+        info: &Info,
+        n_scorers: usize,
+        space: impl FnOnce(Shape) -> S,
+    ) -> Result<(S, Memories), SetupError> {
+        let Self { width, convention, remember, start, .. } = self;
+        convention.check(start.is_none(), info.mistake_driven).map_err(SetupError::Convention)?;
+        if info.whole_vector && convention.bias == Bias::Learned {
+            return Err(SetupError::BiasBeside(info.name));
         }
-        if remember.running && R::INFO.shrinks {
-            return Err(SetupError::RunningAverage(R::INFO.name));
+        if remember.running && info.shrinks {
+            return Err(SetupError::RunningAverage(info.name));
         }
-        let n_scorers = decision.n_scorers();
-        let mut space = rule.space(Shape { width, n_scorers, bias: convention.bias });
-        if let Some(planes) = &start {
+        let mut space = space(Shape { width: *width, n_scorers, bias: convention.bias });
+        if let Some(planes) = start {
             if planes.n_scorers() != n_scorers {
                 return Err(SetupError::Start { needed: n_scorers, given: planes.n_scorers() });
             }
             space.start_from(planes);
         }
-        let memory = Memories::new(remember, space.linear());
-        Ok(Self::from_parts(rule, space, memory, decision, convention, class_weights, seed))
+        let memory = Memories::new(*remember, space.linear());
+        Ok((space, memory))
     }
 }
 

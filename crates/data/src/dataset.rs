@@ -154,39 +154,81 @@ impl Dataset {
         self.feature_names.as_deref()
     }
 
+    /// The rows in their own kind, without a copy.
+    pub fn view(&self) -> View<'_> {
+        fn dense<'a, T: Copy>(matrix: &'a DenseMatrix<T>, set: &'a Dataset) -> DenseExamples<'a, T> {
+            let examples = DenseExamples::new(&matrix.values, matrix.width, &set.classes);
+            set.weights.as_ref().map_or(examples, |weights| examples.with_weights(weights))
+        }
+        fn sparse<'a, T: Copy>(matrix: &'a SparseMatrix<T>, set: &'a Dataset) -> SparseExamples<'a, T> {
+            let SparseMatrix { offsets, indices, values, width } = matrix;
+            let examples = SparseExamples::new(offsets, indices, values, *width, &set.classes);
+            set.weights.as_ref().map_or(examples, |weights| examples.with_weights(weights))
+        }
+        match &self.matrix {
+            Matrix::Dense32(matrix) => View::Dense32(dense(matrix, self)),
+            Matrix::Dense64(matrix) => View::Dense64(dense(matrix, self)),
+            Matrix::Sparse32(matrix) => View::Sparse32(sparse(matrix, self)),
+            Matrix::Sparse64(matrix) => View::Sparse64(sparse(matrix, self)),
+        }
+    }
+
     /// Lends the rows to `visitor` in their own kind, without a copy.
     pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
-        match &self.matrix {
-            Matrix::Dense32(matrix) => self.visit_dense(matrix, visitor),
-            Matrix::Dense64(matrix) => self.visit_dense(matrix, visitor),
-            Matrix::Sparse32(matrix) => self.visit_sparse(matrix, visitor),
-            Matrix::Sparse64(matrix) => self.visit_sparse(matrix, visitor),
+        self.view().visit(visitor)
+    }
+}
+
+/// Borrowed rows of any kind: what learners that do not care are handed.
+#[derive(Debug, Clone, Copy)]
+pub enum View<'a> {
+    /// Dense rows, single precision.
+    Dense32(DenseExamples<'a, f32>),
+    /// Dense rows, double precision.
+    Dense64(DenseExamples<'a, f64>),
+    /// Sparse rows, single precision.
+    Sparse32(SparseExamples<'a, f32>),
+    /// Sparse rows, double precision.
+    Sparse64(SparseExamples<'a, f64>),
+}
+
+impl<'a> View<'a> {
+    /// The same rows with other classes, for instance under another numbering.
+    #[must_use]
+    pub fn with_classes(self, classes: &'a [u32]) -> Self {
+        match self {
+            Self::Dense32(examples) => Self::Dense32(examples.with_classes(classes)),
+            Self::Dense64(examples) => Self::Dense64(examples.with_classes(classes)),
+            Self::Sparse32(examples) => Self::Sparse32(examples.with_classes(classes)),
+            Self::Sparse64(examples) => Self::Sparse64(examples.with_classes(classes)),
         }
     }
 
-    fn visit_dense<T: rosenblatt_core::Value, V: Visitor>(
-        &self,
-        matrix: &DenseMatrix<T>,
-        visitor: V,
-    ) -> V::Output {
-        let examples = DenseExamples::new(&matrix.values, matrix.width, &self.classes);
-        match &self.weights {
-            None => visitor.visit(examples),
-            Some(weights) => visitor.visit(examples.with_weights(weights)),
+    /// Hands the rows to `visitor` in their own kind.
+    pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
+        match self {
+            Self::Dense32(examples) => visitor.visit(examples),
+            Self::Dense64(examples) => visitor.visit(examples),
+            Self::Sparse32(examples) => visitor.visit(examples),
+            Self::Sparse64(examples) => visitor.visit(examples),
         }
     }
 
-    fn visit_sparse<T: rosenblatt_core::Value, V: Visitor>(
-        &self,
-        matrix: &SparseMatrix<T>,
-        visitor: V,
-    ) -> V::Output {
-        let SparseMatrix { offsets, indices, values, width } = matrix;
-        let examples = SparseExamples::new(offsets, indices, values, *width, &self.classes);
-        match &self.weights {
-            None => visitor.visit(examples),
-            Some(weights) => visitor.visit(examples.with_weights(weights)),
+    /// How many rows there are.
+    pub fn len(self) -> usize {
+        struct Len;
+        impl Visitor for Len {
+            type Output = usize;
+            fn visit<E: Examples>(self, examples: E) -> usize {
+                examples.len()
+            }
         }
+        self.visit(Len)
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
     }
 }
 

@@ -6,5 +6,5 @@
 mod dataset;
 mod labels;
 
-pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, Visitor};
+pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
 pub use labels::Labels;

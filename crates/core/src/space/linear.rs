@@ -67,7 +67,18 @@ impl Planes {
         &self.biases
     }
 
-    /// `w·x + b` of every hyperplane. Features beyond the width are unknown and count nothing.
+    /// The same hyperplanes for rows of at least `width` features; the new weights are zero.
+    #[must_use]
+    pub fn widened(&self, width: usize) -> Self {
+        let mut wide = self.clone();
+        if width > wide.width {
+            wide.width = width;
+            wide.weights.resize(width * wide.n_scorers, 0.0);
+        }
+        wide
+    }
+
+    /// `w·x + b` of every hyperplane. Panics if the row is wider than they are.
     pub fn scores<R: Row>(&self, row: R, scores: &mut [f64]) {
         weighted_sums(&self.weights, self.n_scorers, row, scores);
         for (score, bias) in scores.iter_mut().zip(&self.biases) {

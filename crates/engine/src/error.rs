@@ -1,0 +1,93 @@
+//! What can go wrong between a wish and a model.
+
+use rosenblatt_core::{NameError, ParamError, SetupError};
+
+/// Why no model came of it. Messages say what was found, what was expected and, where known, the cure.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nobody knows an algorithm of this name.
+    #[error("there is no algorithm `{name}`{}", did_you_mean(.suggestion.as_deref()))]
+    UnknownAlgorithm {
+        /// The name that was given.
+        name: String,
+        /// The known name closest to it.
+        suggestion: Option<String>,
+    },
+    /// A parameter of the algorithm is wrong.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// A convention has another name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The choices do not go together.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// A number is outside its range.
+    #[error("`{name}` should be {expected}, but is {found}")]
+    Range {
+        /// Which option.
+        name: &'static str,
+        /// What it should be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// There is nothing to learn from.
+    #[error("there are no rows to learn from")]
+    NoRows,
+    /// A classifier needs classes.
+    #[error("training needs at least two classes, but all rows are {}", found.as_deref().unwrap_or("unlabelled"))]
+    OneClass {
+        /// The only class there is.
+        found: Option<String>,
+    },
+    /// A class is named that is not there.
+    #[error("there is no class `{name}`; the classes are {}", known.join(", "))]
+    UnknownClass {
+        /// The name nobody knows.
+        name: String,
+        /// The classes there are.
+        known: Vec<String>,
+    },
+    /// A row has more features than the model knows.
+    #[error("a row has {found} features, but the model knows {known}; were columns added?")]
+    TooWide {
+        /// The width of the row.
+        found: usize,
+        /// The width of the model.
+        known: usize,
+    },
+    /// A feature value is not a finite number.
+    #[error("feature {feature} of row {row} is {value}; values must be finite numbers")]
+    NotFinite {
+        /// The row, from 0.
+        row: usize,
+        /// The feature, from 0.
+        feature: usize,
+        /// What stands there.
+        value: f64,
+    },
+    /// The weights grew beyond all numbers.
+    #[error("the weights overflowed in pass {epoch}; scale the features or lower the rate")]
+    Overflow {
+        /// The pass, from 1.
+        epoch: u64,
+    },
+    /// The hypotheses would not fit into memory.
+    #[error(
+        "{features} features for {scorers} scorers need {needed} bytes of weights; hash the features, or raise the limit"
+    )]
+    TooLarge {
+        /// Features of the data.
+        features: usize,
+        /// Scorers the classes need.
+        scorers: usize,
+        /// Bytes the weights would take.
+        needed: u128,
+    },
+}
+
+fn did_you_mean(name: Option<&str>) -> String {
+    name.map_or_else(|| "; see `algorithms`".to_owned(), |name| format!("; did you mean `{name}`?"))
+}

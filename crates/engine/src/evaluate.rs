@@ -1,0 +1,208 @@
+//! How good a model is on rows whose classes are known.
+
+use crate::error::Error;
+use crate::model::{Model, Story};
+use crate::spec::Spec;
+use crate::train::Training;
+use rosenblatt_core::memory::Kept;
+use rosenblatt_core::{Examples, Stopped, Totals};
+use rosenblatt_data::{Dataset, Labels, Visitor};
+
+/// What a model got right and wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// Rows looked at.
+    pub rows: u64,
+    /// Rows that were given the wrong class.
+    pub errors: u64,
+    /// The classes, those of the model first, then those only the data has.
+    pub labels: Labels,
+    /// `confusion[true][predicted]`: how many rows.
+    pub confusion: Vec<Vec<u64>>,
+    /// Area under the ROC curve of each class against the rest; `None` where a side is empty or the
+    /// model has no score of its own for the class.
+    pub auc: Vec<Option<f64>>,
+}
+
+impl Evaluation {
+    /// The share of rows that were given the right class.
+    pub fn accuracy(&self) -> f64 {
+        1.0 - self.error()
+    }
+
+    /// The share of rows that were given the wrong class.
+    pub fn error(&self) -> f64 {
+        if self.rows == 0 { 0.0 } else { self.errors as f64 / self.rows as f64 }
+    }
+
+    /// How many rows are of `class`.
+    pub fn support(&self, class: usize) -> u64 {
+        self.confusion[class].iter().sum()
+    }
+
+    /// Of the rows given `class`, the share that are of it; 0 if none was given it.
+    pub fn precision(&self, class: usize) -> f64 {
+        share(self.confusion[class][class], self.confusion.iter().map(|row| row[class]).sum())
+    }
+
+    /// Of the rows of `class`, the share that were given it; 0 if there are none.
+    pub fn recall(&self, class: usize) -> f64 {
+        share(self.confusion[class][class], self.support(class))
+    }
+
+    /// The harmonic mean of precision and recall; 0 if both are.
+    pub fn f1(&self, class: usize) -> f64 {
+        let (precision, recall) = (self.precision(class), self.recall(class));
+        if precision + recall == 0.0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) }
+    }
+
+    /// The mean of all classes' F1, each class counting once.
+    pub fn macro_f1(&self) -> f64 {
+        let present: Vec<usize> = (0..self.labels.len()).filter(|&class| self.support(class) > 0).collect();
+        present.iter().map(|&class| self.f1(class)).sum::<f64>() / present.len().max(1) as f64
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The class of every row, by number.
+pub fn predict(model: &Model, data: &Dataset) -> Vec<u32> {
+    struct Predict<'m>(&'m Model);
+    impl Visitor for Predict<'_> {
+        type Output = Vec<u32>;
+        fn visit<E: Examples>(self, examples: E) -> Vec<u32> {
+            let mut predictor = self.0.predictor(examples.width());
+            (0..examples.len()).map(|row| predictor.predict(examples.row(row))).collect()
+        }
+    }
+    data.visit(Predict(model))
+}
+
+/// Compares a model's predictions with the classes of `data`, which are matched by name.
+pub fn evaluate(model: &Model, data: &Dataset) -> Evaluation {
+    let rows: Vec<u32> = (0..data.len() as u32).collect();
+    evaluate_rows(model, data, &rows)
+}
+
+/// [`evaluate`] on some rows only.
+pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation {
+    struct Evaluate<'a> {
+        model: &'a Model,
+        rows: &'a [u32],
+        /// The model's number for each of the data's classes.
+        numbers: Vec<u32>,
+        labels: Labels,
+    }
+    impl Visitor for Evaluate<'_> {
+        type Output = Evaluation;
+        fn visit<E: Examples>(self, examples: E) -> Evaluation {
+            let Self { model, rows, numbers, labels } = self;
+            let n_known = model.labels().len();
+            let mut confusion = vec![vec![0; labels.len()]; labels.len()];
+            let mut errors = 0;
+            let mut predictor = model.predictor(examples.width());
+            // One list of (score, is of the class) per class that has a score of its own.
+            let mut ranked: Vec<Vec<(f64, bool)>> = vec![Vec::new(); n_known];
+            for &row in rows {
+                let truth = numbers[examples.class(row as usize) as usize] as usize;
+                let predicted = predictor.predict(examples.row(row as usize)) as usize;
+                confusion[truth][predicted] += 1;
+                errors += u64::from(truth != predicted);
+                match predictor.scores() {
+                    [score] if n_known == 2 => ranked[1].push((*score, truth == 1)),
+                    scores if scores.len() == n_known && n_known > 2 => {
+                        for (class, score) in scores.iter().enumerate() {
+                            ranked[class].push((*score, truth == class));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            let mut auc: Vec<Option<f64>> = ranked.into_iter().map(area_under_curve).collect();
+            if n_known == 2 {
+                auc[0] = auc[1];
+            }
+            auc.resize(labels.len(), None);
+            Evaluation { rows: rows.len() as u64, errors, labels, confusion, auc }
+        }
+    }
+    let mut labels = model.labels().clone();
+    let numbers = data.labels().names().iter().map(|name| labels.add(name)).collect();
+    data.visit(Evaluate { model, rows, numbers, labels })
+}
+
+/// The chance that a row of the class scores higher than one that is not, ties counting half.
+fn area_under_curve(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let n_members = ranked.iter().filter(|(_, member)| *member).count();
+    let n_others = ranked.len() - n_members;
+    if n_members == 0 || n_others == 0 {
+        return None;
+    }
+    let mut wins = 0.0;
+    let mut others_below = 0;
+    for tied in ranked.chunk_by(|a, b| a.0 == b.0) {
+        let members = tied.iter().filter(|(_, member)| *member).count();
+        let others = tied.len() - members;
+        wins += members as f64 * (others_below as f64 + others as f64 / 2.0);
+        others_below += others;
+    }
+    Some(wins / (n_members as f64 * n_others as f64))
+}
+
+/// How many of `rows` are given the wrong class by `kept`, read out of a run of `spec` on `data`.
+pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]) -> u64 {
+    let story = Story { rows: 0, totals: Totals::default(), stopped: Stopped::Epochs, validation: None };
+    let model = Model {
+        spec: spec.clone(),
+        labels: data.labels().clone(),
+        feature_names: None,
+        kept: kept.clone(),
+        story,
+    };
+    evaluate_rows(&model, data, rows).errors
+}
+
+/// One part of a cross-validation: trained on all other parts, judged on this one.
+#[derive(Debug, Clone)]
+pub struct Fold {
+    /// The model that never saw this part.
+    pub model: Model,
+    /// How good it is on this part.
+    pub evaluation: Evaluation,
+}
+
+/// Trains `n_folds` models, each on all folds but one, and judges each on the fold it did not see.
+pub fn cross_validate(spec: &Spec, data: &Dataset, n_folds: usize, seed: u64) -> Result<Vec<Fold>, Error> {
+    if n_folds < 2 || n_folds > data.len() {
+        return Err(Error::Range {
+            name: "folds",
+            expected: "at least 2 and at most the number of rows",
+            found: n_folds.to_string(),
+        });
+    }
+    let folds = crate::split::folds(data, n_folds, seed);
+    let judge = |held: &Vec<u32>| {
+        let mut rows: Vec<u32> = folds.iter().filter(|fold| *fold != held).flatten().copied().collect();
+        rows.sort_unstable();
+        let model = Training::new(spec, data).rows(&rows).run(&mut ())?;
+        let evaluation = evaluate_rows(&model, data, held);
+        Ok(Fold { model, evaluation })
+    };
+    folds.iter().map(judge).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_area_counts_pairs_and_halves_ties() {
+        let ranked = vec![(0.1, false), (0.4, true), (0.4, false), (0.8, true)];
+        // Pairs (member, other): (0.4, 0.1) won, (0.4, 0.4) tied, (0.8, both) won: 3.5 of 4.
+        assert_eq!(area_under_curve(ranked), Some(0.875));
+        assert_eq!(area_under_curve(vec![(1.0, true)]), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! A run whose rule was chosen by name: static inside, one virtual call per pass outside.
+
+use crate::error::Error;
+use crate::spec::Spec;
+use rosenblatt_core::memory::Kept;
+use rosenblatt_core::observer::Snapshot;
+use rosenblatt_core::space::LinearSpace;
+use rosenblatt_core::{
+    Algorithm, Binary, Decision, Examples, Observer, Plan, Planes, Readout, Remember, Rule, Run, Setup,
+    Stopped, Totals, Visits,
+};
+use rosenblatt_data::{View, Visitor};
+use std::ops::ControlFlow;
+
+/// A run of some rule for some classes.
+pub(crate) trait Learner: Send {
+    /// Passes over the rows until the plan says stop.
+    fn fit(&mut self, rows: View<'_>, plan: &Plan<'_>, observer: &mut dyn Observer) -> Stopped;
+
+    /// Shows the rows once, as they stand.
+    fn pass(&mut self, rows: View<'_>, observer: &mut dyn Observer) -> ControlFlow<Stopped>;
+
+    /// The read-out as of now; `None` if it was not remembered.
+    fn read(&self, readout: Readout) -> Option<Kept>;
+
+    /// The totals so far.
+    fn totals(&self) -> Totals;
+
+    /// Whether all weights are numbers.
+    fn is_finite(&self) -> bool;
+}
+
+/// The outline of the data a learner is built for.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    /// Features.
+    pub width: usize,
+    /// How much each class counts; empty for all alike.
+    pub class_weights: Vec<f64>,
+    /// Where to start, if not from zero.
+    pub start: Option<Planes>,
+}
+
+impl Shape {
+    pub(crate) fn smallest() -> Self {
+        Self { width: 0, class_weights: Vec::new(), start: None }
+    }
+}
+
+/// Builds the learner that `spec` describes, with rule `A`, for `n_classes` classes.
+pub(crate) fn build<A: Algorithm>(
+    spec: &Spec,
+    n_classes: usize,
+    shape: Shape,
+) -> Result<Box<dyn Learner>, Error> {
+    let rule = A::new(&spec.params())?;
+    let options = spec.options();
+    let setup = Setup {
+        width: shape.width,
+        convention: spec.convention(),
+        remember: Remember::for_readout(options.readout, spec.ratchet(), options.seed),
+        start: shape.start,
+        class_weights: shape.class_weights,
+        seed: options.seed,
+    };
+    if n_classes == 2 {
+        Ok(Box::new(Run::new(rule, Binary, setup)?))
+    } else {
+        Ok(Box::new(Run::erased(rule, options.multiclass.decision(n_classes), setup)?))
+    }
+}
+
+impl<R: Rule + Send, S: LinearSpace, D: Decision + Send> Learner for Run<R, S, D> {
+    fn fit(&mut self, rows: View<'_>, plan: &Plan<'_>, observer: &mut dyn Observer) -> Stopped {
+        struct Fit<'a, 'p, R, S: LinearSpace, D> {
+            run: &'a mut Run<R, S, D>,
+            plan: &'a Plan<'p>,
+            observer: &'a mut dyn Observer,
+        }
+        impl<R: Rule, S: LinearSpace, D: Decision> Visitor for Fit<'_, '_, R, S, D> {
+            type Output = Stopped;
+            fn visit<E: Examples>(self, examples: E) -> Stopped {
+                self.run.fit(examples, self.plan, self.observer)
+            }
+        }
+        rows.visit(Fit { run: self, plan, observer })
+    }
+
+    fn pass(&mut self, rows: View<'_>, observer: &mut dyn Observer) -> ControlFlow<Stopped> {
+        struct OnePass<'a, R, S: LinearSpace, D> {
+            run: &'a mut Run<R, S, D>,
+            observer: &'a mut dyn Observer,
+        }
+        impl<R: Rule, S: LinearSpace, D: Decision> Visitor for OnePass<'_, R, S, D> {
+            type Output = ControlFlow<Stopped>;
+            fn visit<E: Examples>(self, examples: E) -> ControlFlow<Stopped> {
+                self.run.pass(examples, Visits::all(examples), self.observer)
+            }
+        }
+        rows.visit(OnePass { run: self, observer })
+    }
+
+    fn read(&self, readout: Readout) -> Option<Kept> {
+        Snapshot::read(self, readout)
+    }
+
+    fn totals(&self) -> Totals {
+        Run::totals(self)
+    }
+
+    fn is_finite(&self) -> bool {
+        self.space().linear().is_finite()
+    }
+}

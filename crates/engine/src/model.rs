@@ -1,0 +1,159 @@
+//! A trained model: what it knows, and how it came to know it.
+
+use crate::error::Error;
+use crate::spec::Spec;
+use rosenblatt_core::memory::Kept;
+use rosenblatt_core::{Binary, Decision, Dense, Multiclass, Planes, Random, Row, Stopped, Totals};
+use rosenblatt_data::Labels;
+
+/// How a run went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Story {
+    /// Rows it learned from.
+    pub rows: usize,
+    /// Rounds, mistakes and steps.
+    pub totals: Totals,
+    /// Why it ended.
+    pub stopped: Stopped,
+    /// What the held-back rows said, if any were held back.
+    pub validation: Option<Validated>,
+}
+
+/// What held-back rows said of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Validated {
+    /// How many rows were held back.
+    pub rows: usize,
+    /// Errors on them after each pass.
+    pub errors: Vec<u64>,
+    /// The pass the model was taken from, from 1.
+    pub best_epoch: u64,
+}
+
+/// A classifier that has learned.
+#[derive(Debug, Clone)]
+pub struct Model {
+    pub(crate) spec: Spec,
+    pub(crate) labels: Labels,
+    pub(crate) feature_names: Option<Vec<String>>,
+    pub(crate) kept: Kept,
+    pub(crate) story: Story,
+}
+
+impl Model {
+    /// The description of the run it came from.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The classes it tells apart.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// What the features are called, if they have names.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    /// The hypothesis, or hypotheses, it predicts with.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// The hyperplanes it predicts with, unless it is a vote.
+    pub fn planes(&self) -> Option<&Planes> {
+        self.kept.planes()
+    }
+
+    /// How the run went.
+    pub fn story(&self) -> &Story {
+        &self.story
+    }
+
+    /// How many features it knows.
+    pub fn width(&self) -> usize {
+        self.kept.width()
+    }
+
+    /// Something that predicts many rows of up to `width` features; what the model does not know
+    /// counts nothing.
+    pub fn predictor(&self, width: usize) -> Predictor {
+        let kept = match &self.kept {
+            Kept::Planes(planes) => Kept::Planes(planes.widened(width)),
+            Kept::Votes(votes) => Kept::Votes(votes.clone()),
+        };
+        let options = self.spec.options();
+        let n_classes = self.labels.len();
+        let decision = if n_classes == 2 {
+            Deciding::Two(Binary)
+        } else {
+            Deciding::Many(options.multiclass.decision(n_classes))
+        };
+        let n_scorers = decision.n_scorers();
+        Predictor {
+            kept,
+            decision,
+            zero: options.zero,
+            random: Random::for_purpose(options.seed, "predict"),
+            scores: vec![0.0; n_scorers],
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The class name of one row. For many rows, [`Model::predictor`] is faster.
+    pub fn predict_one(&self, row: &[f64]) -> Result<&str, Error> {
+        if row.len() > self.width() {
+            return Err(Error::TooWide { found: row.len(), known: self.width() });
+        }
+        if let Some(feature) = row.iter().position(|value| !value.is_finite()) {
+            return Err(Error::NotFinite { row: 0, feature, value: row[feature] });
+        }
+        let class = self.predictor(0).predict(Dense(row));
+        Ok(self.labels.name(class))
+    }
+}
+
+/// The decision of a model: two classes are not worth a virtual call.
+#[derive(Debug, Clone)]
+enum Deciding {
+    Two(Binary),
+    Many(Multiclass),
+}
+
+impl Deciding {
+    fn n_scorers(&self) -> usize {
+        match self {
+            Self::Two(decision) => decision.n_scorers(),
+            Self::Many(decision) => decision.n_scorers(),
+        }
+    }
+}
+
+/// A model at work.
+#[derive(Debug, Clone)]
+pub struct Predictor {
+    kept: Kept,
+    decision: Deciding,
+    zero: rosenblatt_core::Zero,
+    random: Random,
+    scores: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl Predictor {
+    /// The class of a row.
+    #[inline]
+    pub fn predict<R: Row>(&mut self, row: R) -> u32 {
+        self.kept.scores(row, &mut self.scores, &mut self.scratch);
+        match &self.decision {
+            Deciding::Two(decision) => decision.name(&self.scores, self.zero, &mut self.random),
+            Deciding::Many(decision) => decision.name(&self.scores, self.zero, &mut self.random),
+        }
+    }
+
+    /// The scores behind the last prediction: one for two classes, else one per class or pair.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+}

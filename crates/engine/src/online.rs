@@ -1,0 +1,115 @@
+//! Learning one example at a time, as they come.
+//!
+//! ```
+//! use rosenblatt::{Online, Spec};
+//!
+//! let mut learner = Online::new(Spec::default(), ["ham", "spam"])?;
+//! learner.learn(&[1.0, 0.0], "spam")?;
+//! learner.learn(&[0.0, 1.0], "ham")?;
+//! assert_eq!(learner.model()?.predict_one(&[2.0, 0.5])?, "spam");
+//! # Ok::<(), rosenblatt::Error>(())
+//! ```
+
+use crate::error::Error;
+use crate::learner::{Learner, Shape};
+use crate::model::{Model, Story};
+use crate::spec::{ClassWeights, Spec};
+use crate::train::{build, check_finite};
+use rosenblatt_core::{DenseExamples, SparseExamples, Stopped, Totals};
+use rosenblatt_data::{Dataset, Labels, View};
+
+/// A learner that is shown examples whenever there are some.
+pub struct Online {
+    spec: Spec,
+    labels: Labels,
+    feature_names: Option<Vec<String>>,
+    learner: Box<dyn Learner>,
+}
+
+impl Online {
+    /// A learner for these classes that has seen nothing yet. With two classes the second is the
+    /// positive one.
+    pub fn new<S: Into<String>>(spec: Spec, classes: impl IntoIterator<Item = S>) -> Result<Self, Error> {
+        let labels = Labels::in_order(classes);
+        if labels.len() < 2 {
+            return Err(Error::OneClass { found: labels.names().first().cloned() });
+        }
+        let class_weights = match &spec.options().class_weights {
+            ClassWeights::Even => Vec::new(),
+            ClassWeights::Balanced => {
+                return Err(Error::Range {
+                    name: "class-weights",
+                    expected: "even or given by class, since a stream has no counts to balance by",
+                    found: "balanced".to_owned(),
+                });
+            }
+            ClassWeights::Given(weights) => {
+                labels.names().iter().map(|name| weights.get(name).copied().unwrap_or(1.0)).collect()
+            }
+        };
+        let learner = build(&spec, labels.len(), Shape { class_weights, ..Shape::smallest() })?;
+        Ok(Self { spec, labels, feature_names: None, learner })
+    }
+
+    /// Learns from one row. Rows may grow wider as new features turn up.
+    pub fn learn(&mut self, row: &[f64], class: &str) -> Result<(), Error> {
+        let classes = [self.class(class)?];
+        self.show(View::Dense64(DenseExamples::new(row, row.len(), &classes)))
+    }
+
+    /// Learns from one row of `(feature, value)` pairs with ascending features.
+    ///
+    /// # Panics
+    /// If the features do not ascend.
+    pub fn learn_sparse(&mut self, row: &[(u32, f64)], class: &str) -> Result<(), Error> {
+        assert!(row.windows(2).all(|pair| pair[0].0 < pair[1].0), "features ascend strictly");
+        let classes = [self.class(class)?];
+        let (indices, values): (Vec<u32>, Vec<f64>) = row.iter().copied().unzip();
+        let width = indices.last().map_or(0, |&last| last as usize + 1);
+        self.show(View::Sparse64(SparseExamples::new(&[0, row.len()], &indices, &values, width, &classes)))
+    }
+
+    /// Learns from every row of `data` once, as they stand. Classes are matched by name.
+    pub fn partial_train(&mut self, data: &Dataset) -> Result<(), Error> {
+        let numbers: Vec<u32> =
+            data.labels().names().iter().map(|name| self.class(name)).collect::<Result<_, _>>()?;
+        let classes: Vec<u32> = data.classes().iter().map(|&class| numbers[class as usize]).collect();
+        self.feature_names = data.feature_names().map(<[String]>::to_vec);
+        self.show(data.view().with_classes(&classes))
+    }
+
+    /// A model of what has been learned so far.
+    pub fn model(&self) -> Result<Model, Error> {
+        if !self.learner.is_finite() {
+            return Err(Error::Overflow { epoch: 1 });
+        }
+        let totals = self.totals();
+        let kept = self.learner.read(self.spec.options().readout);
+        Ok(Model {
+            spec: self.spec.clone(),
+            labels: self.labels.clone(),
+            feature_names: self.feature_names.clone(),
+            kept: kept.expect("learners remember what their spec reads out"),
+            story: Story { rows: totals.rounds as usize, totals, stopped: Stopped::Epochs, validation: None },
+        })
+    }
+
+    /// The totals so far. `errors` of `rounds` is the progressive error: each row was predicted before
+    /// it was learned from.
+    pub fn totals(&self) -> Totals {
+        self.learner.totals()
+    }
+
+    fn show(&mut self, rows: View<'_>) -> Result<(), Error> {
+        check_finite(rows)?;
+        // Nobody watches and no limit is set, so the pass always runs to its end.
+        let _ = self.learner.pass(rows, &mut ());
+        Ok(())
+    }
+
+    fn class(&self, name: &str) -> Result<u32, Error> {
+        self.labels
+            .class(name)
+            .ok_or_else(|| Error::UnknownClass { name: name.to_owned(), known: self.labels.names().to_vec() })
+    }
+}

@@ -1,0 +1,343 @@
+//! The description of a run: everything that decides what is learned, and nothing else.
+//!
+//! [`Options`] is what a user says: plain fields, by name, any of them wrong. [`Spec`] is what it
+//! means: checked once, on construction, so that nothing downstream has to doubt it. Both forms are
+//! the same JSON, and that JSON is stored in every model.
+
+use crate::algorithms::{self, Entry};
+use crate::error::Error;
+use rosenblatt_core::{
+    Average, Bias, Convention, Direct, Mistake, Multiclass, NameError, OneVsOne, OneVsRest, Order, Params,
+    Ratchet, Readout, Schedule, Share, Zero,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Options {
+    /// The update rule, by name or alias.
+    pub algorithm: String,
+    /// Its parameters, by name; what is not here has its default.
+    pub params: BTreeMap<String, f64>,
+    /// The learning rate: `1`, `0.5/k`, `1/sqrt(k)`, `1/k^0.25`. The rule's own if nothing is given.
+    #[serde(with = "by_name::optional")]
+    pub rate: Option<Schedule>,
+    /// What the model is made of when training ends.
+    #[serde(with = "by_name")]
+    pub readout: Readout,
+    /// Whether the pocket compares training errors before it changes its mind.
+    pub ratchet: bool,
+    /// How more than two classes are told apart.
+    #[serde(with = "by_name")]
+    pub multiclass: Classes,
+    /// What a score of zero predicts.
+    #[serde(with = "by_name")]
+    pub zero: Zero,
+    /// What counts as a mistake.
+    #[serde(with = "by_name")]
+    pub mistake: Mistake,
+    /// How the hyperplane gets off the origin. The rule's own way if nothing is given.
+    #[serde(with = "by_name::optional")]
+    pub bias: Option<Bias>,
+    /// In which order rows are visited. The rule's own if nothing is given.
+    #[serde(with = "by_name::optional")]
+    pub order: Option<Order>,
+    /// Decides every random choice.
+    pub seed: u64,
+    /// The most passes over the data.
+    pub epochs: u64,
+    /// The most steps.
+    pub max_updates: Option<u64>,
+    /// Stop after a pass in which nothing was left to learn.
+    pub stop_when_clean: bool,
+    /// Hold rows back, watch the error on them, and keep the hypothesis that did best there.
+    pub validation: Option<Validation>,
+    /// How much each class counts.
+    pub class_weights: ClassWeights,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            algorithm: "perceptron".to_owned(),
+            params: BTreeMap::new(),
+            rate: None,
+            readout: Readout::Averaged(Average::Post),
+            ratchet: true,
+            multiclass: Classes::OneVsRest,
+            zero: Zero::default(),
+            mistake: Mistake::default(),
+            bias: None,
+            order: None,
+            seed: 0,
+            epochs: 10,
+            max_updates: None,
+            stop_when_clean: true,
+            validation: None,
+            class_weights: ClassWeights::Even,
+        }
+    }
+}
+
+/// Rows held back to decide when to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Validation {
+    /// The share of rows held back, the same of every class.
+    pub fraction: f64,
+    /// How many passes without progress are endured before training stops.
+    pub patience: u64,
+}
+
+impl Default for Validation {
+    fn default() -> Self {
+        Self { fraction: 0.1, patience: 5 }
+    }
+}
+
+/// How much each class counts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassWeights {
+    /// Every row counts once.
+    #[default]
+    Even,
+    /// Classes count in inverse proportion to their number of rows.
+    Balanced,
+    /// By class name; 1 for those not named.
+    Given(BTreeMap<String, f64>),
+}
+
+/// How several classes are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Classes {
+    /// Each class against all others.
+    OneVsRest,
+    /// Each pair of classes.
+    OneVsOne,
+    /// All together, rivals sharing the step down.
+    Direct(Share),
+}
+
+impl Classes {
+    /// The core's decision for `n_classes` classes.
+    pub(crate) fn decision(self, n_classes: usize) -> Multiclass {
+        match self {
+            Self::OneVsRest => Multiclass::OneVsRest(OneVsRest::new(n_classes)),
+            Self::OneVsOne => Multiclass::OneVsOne(OneVsOne::new(n_classes)),
+            Self::Direct(share) => Multiclass::Direct(Direct::new(n_classes, share)),
+        }
+    }
+}
+
+impl fmt::Display for Classes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OneVsRest => f.write_str("one-vs-rest"),
+            Self::OneVsOne => f.write_str("one-vs-one"),
+            Self::Direct(share) => write!(f, "direct-{share}"),
+        }
+    }
+}
+
+impl FromStr for Classes {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        match name {
+            "one-vs-rest" | "ovr" | "one-vs-all" => Ok(Self::OneVsRest),
+            "one-vs-one" | "ovo" => Ok(Self::OneVsOne),
+            "direct" => Ok(Self::Direct(Share::Max)),
+            _ => name
+                .strip_prefix("direct-")
+                .and_then(|share| share.parse().ok())
+                .map(Self::Direct)
+                .ok_or_else(|| NameError {
+                    what: "multiclass",
+                    given: name.to_owned(),
+                    known: "one-vs-rest, one-vs-one, direct-max, direct-uniform or direct-proportional",
+                }),
+        }
+    }
+}
+
+/// A checked description of a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Options", into = "Options")]
+pub struct Spec {
+    options: Options,
+    entry: Entry,
+}
+
+impl Spec {
+    /// Checks `options`; the error names the first one that is wrong, and the cure.
+    pub fn new(options: Options) -> Result<Self, Error> {
+        let range = |name, holds: bool, expected, found: &dyn fmt::Display| {
+            if holds { Ok(()) } else { Err(Error::Range { name, expected, found: found.to_string() }) }
+        };
+        range("epochs", options.epochs > 0, "at least 1", &options.epochs)?;
+        if let Some(most) = options.max_updates {
+            range("max-updates", most > 0, "at least 1", &most)?;
+        }
+        if let Some(Validation { fraction, patience }) = options.validation {
+            range("validation.fraction", fraction > 0.0 && fraction < 1.0, "between 0 and 1", &fraction)?;
+            range("validation.patience", patience > 0, "at least 1", &patience)?;
+        }
+        if let ClassWeights::Given(weights) = &options.class_weights {
+            for weight in weights.values() {
+                range("class-weights", weight.is_finite() && *weight >= 0.0, "zero or positive", weight)?;
+            }
+        }
+        let entry = algorithms::find(&options.algorithm)?;
+        let spec = Self { options, entry };
+        // Building the learner once, for the smallest shape there is, asks the rule and the core.
+        (spec.entry.build)(&spec, 2, crate::learner::Shape::smallest())?;
+        Ok(spec)
+    }
+
+    /// What was asked for.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The algorithm's entry in the table.
+    pub fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// The bias: the one asked for, or the one that suits the rule.
+    pub fn bias(&self) -> Bias {
+        let suited = if self.entry.info.whole_vector { Bias::Augmented(1.0) } else { Bias::Learned };
+        self.options.bias.unwrap_or(suited)
+    }
+
+    /// The order: the one asked for, or the one that suits the rule.
+    pub fn order(&self) -> Order {
+        let suited = if self.entry.info.picks_worst { Order::Worst } else { Order::ShuffleEpoch };
+        self.options.order.clone().unwrap_or(suited)
+    }
+
+    pub(crate) fn params(&self) -> Params {
+        let named = self.options.params.iter();
+        let params = named.fold(Params::new(), |params, (name, value)| params.with(name, *value));
+        match &self.options.rate {
+            Some(rate) => params.with_rate(rate.clone()),
+            None => params,
+        }
+    }
+
+    pub(crate) fn convention(&self) -> Convention {
+        Convention { zero: self.options.zero, mistake: self.options.mistake, bias: self.bias() }
+    }
+
+    pub(crate) fn ratchet(&self) -> Ratchet {
+        if self.options.ratchet { Ratchet::On } else { Ratchet::Off }
+    }
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self::new(Options::default()).expect("the defaults are right")
+    }
+}
+
+impl TryFrom<Options> for Spec {
+    type Error = Error;
+
+    fn try_from(options: Options) -> Result<Self, Error> {
+        Self::new(options)
+    }
+}
+
+impl From<Spec> for Options {
+    fn from(spec: Spec) -> Self {
+        spec.options
+    }
+}
+
+/// Serialises a choice as its name.
+mod by_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    pub(super) fn serialize<T: Display, S: Serializer>(choice: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(choice)
+    }
+
+    pub(super) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(D::Error::custom)
+    }
+
+    /// The same for choices that may be left to the rule.
+    pub(super) mod optional {
+        use super::{Deserialize, Deserializer, Display, Error, FromStr, Serializer};
+
+        pub(in super::super) fn serialize<T: Display, S: Serializer>(
+            choice: &Option<T>,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            match choice {
+                Some(choice) => serializer.collect_str(choice),
+                None => serializer.serialize_none(),
+            }
+        }
+
+        pub(in super::super) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Option<T>, D::Error> {
+            let name = Option::<String>::deserialize(deserializer)?;
+            name.map(|name| name.parse().map_err(D::Error::custom)).transpose()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_reads_back_as_itself() {
+        let options = Options {
+            algorithm: "pa1".to_owned(),
+            params: BTreeMap::from([("C".to_owned(), 0.5)]),
+            bias: Some(Bias::Augmented(2.0)),
+            order: Some(Order::Permutation(vec![1, 0])),
+            multiclass: Classes::Direct(Share::Uniform),
+            validation: Some(Validation::default()),
+            class_weights: ClassWeights::Given(BTreeMap::from([("spam".to_owned(), 2.0)])),
+            ..Options::default()
+        };
+        let json = serde_json::to_string(&Spec::new(options).unwrap()).unwrap();
+        let again: Spec = serde_json::from_str(&json).unwrap();
+        assert_eq!(serde_json::to_string(&again).unwrap(), json);
+        assert!(json.contains("\"direct-uniform\"") && json.contains("\"augmented(2)\""), "{json}");
+    }
+
+    #[test]
+    fn wrong_options_are_named_with_the_cure() {
+        let refused = |options: Options| Spec::new(options).unwrap_err().to_string();
+        let algorithm = |name: &str| Options { algorithm: name.to_owned(), ..Options::default() };
+        assert_eq!(
+            refused(algorithm("percetpron")),
+            "there is no algorithm `percetpron`; did you mean `perceptron`?"
+        );
+        let negative = Options { params: BTreeMap::from([("C".to_owned(), -1.0)]), ..algorithm("pa1") };
+        assert_eq!(refused(negative), "`C` should be positive, but is -1");
+        let strict = Options { mistake: Mistake::Lt0, ..Options::default() };
+        assert!(refused(strict).contains("can never learn"));
+        let beside = Options { bias: Some(Bias::Learned), ..algorithm("romma") };
+        assert!(refused(beside).contains("augmented(1)"));
+        let none = Options { epochs: 0, ..Options::default() };
+        assert_eq!(refused(none), "`epochs` should be at least 1, but is 0");
+        let json = serde_json::from_str::<Spec>(r#"{"zero": "maybe"}"#).unwrap_err().to_string();
+        assert!(json.contains("`zero` should be plus, minus, random or wrong, but is `maybe`"), "{json}");
+    }
+}
