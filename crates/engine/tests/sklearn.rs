@@ -1,0 +1,153 @@
+//! Weights equal scikit-learn's, to the bit where both only add up examples.
+//!
+//! The fixtures hold what `fixtures/generate_sklearn.py` got from scikit-learn on the bundled iris and
+//! breast cancer data. Perceptron, averaged perceptron and hinge models must agree in every bit. Where
+//! a step depends on the last bits of a score (passive-aggressive, logistic) the two sum rows in
+//! different orders, and agreement is to a relative 1e-9.
+
+use rosenblatt::core::{Average, Bias, Order, Readout, Schedule};
+use rosenblatt::{ClassWeights, Dataset, Options, Spec, evaluate, train};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One fixture file.
+struct Fixture {
+    name: String,
+    classes: Vec<String>,
+    epochs: u64,
+    coef: Vec<Vec<f64>>,
+    intercept: Vec<f64>,
+    errors: u64,
+    class_weight: Option<Vec<f64>>,
+    sample_weight: bool,
+}
+
+fn fixtures() -> Vec<Fixture> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sklearn");
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| read(path)).collect()
+}
+
+fn read(path: &Path) -> Fixture {
+    let mut fixture = Fixture {
+        name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
+        classes: Vec::new(),
+        epochs: 0,
+        coef: Vec::new(),
+        intercept: Vec::new(),
+        errors: 0,
+        class_weight: None,
+        sample_weight: false,
+    };
+    let bits = |words: &[&str]| -> Vec<f64> {
+        words.iter().map(|word| f64::from_bits(u64::from_str_radix(word, 16).unwrap())).collect()
+    };
+    for line in fs::read_to_string(path).unwrap().lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["#", ..] | [] => {}
+            ["classes", names @ ..] => fixture.classes = names.iter().map(ToString::to_string).collect(),
+            ["epochs", number] => fixture.epochs = number.parse().unwrap(),
+            ["coef", _, values @ ..] => fixture.coef.push(bits(values)),
+            ["intercept", values @ ..] => fixture.intercept = bits(values),
+            ["errors", number] => fixture.errors = number.parse().unwrap(),
+            ["class_weight", weights @ ..] => {
+                fixture.class_weight = Some(weights.iter().map(|weight| weight.parse().unwrap()).collect());
+            }
+            ["sample_weight", "mod3"] => fixture.sample_weight = true,
+            _ => panic!("{}: what is `{line}`?", path.display()),
+        }
+    }
+    fixture
+}
+
+/// The rows of a bundled file: the first line is not data, the last column is the class.
+fn rows(file: &str) -> Vec<(Vec<f64>, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/bundled").join(file);
+    let text = fs::read_to_string(path).unwrap();
+    let row = |line: &str| {
+        let (features, class) = line.rsplit_once(',').unwrap();
+        (features.split(',').map(|value| value.parse().unwrap()).collect(), class.to_owned())
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+fn data(set: &str) -> Dataset {
+    let mut rows = rows(if set == "cancer" { "breast_cancer.csv" } else { "iris.csv" });
+    match set {
+        "iris_setosa" => {
+            for (_, class) in rows.iter_mut().filter(|(_, class)| class != "0") {
+                *class = "1".to_owned();
+            }
+        }
+        "iris_vervir" => rows.retain(|(_, class)| class != "0"),
+        _ => {}
+    }
+    let (features, classes): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    Dataset::from_rows(&features, &classes)
+}
+
+fn options(model: &str, bias: bool) -> Options {
+    let (algorithm, rate, params) = match model {
+        "pa1" | "pa2" => (model, None, [("C", 1.0)].as_slice()),
+        "log" => ("logistic", Some(Schedule::Constant(0.125)), &[][..]),
+        "hinge_l2" => ("hinge", Some(Schedule::Constant(0.125)), &[("l2", 0.01)][..]),
+        _ => ("perceptron", None, &[][..]),
+    };
+    Options {
+        algorithm: algorithm.to_owned(),
+        rate,
+        params: params.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        readout: if model == "averaged" { Readout::Averaged(Average::Running) } else { Readout::Last },
+        bias: Some(if bias { Bias::Learned } else { Bias::None }),
+        order: Some(Order::Given),
+        stop_when_clean: false,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn weights_equal_scikit_learns() {
+    let fixtures = fixtures();
+    assert_eq!(fixtures.len(), 58, "every fixture is there");
+    for fixture in fixtures {
+        let mut parts = fixture.name.split('-');
+        let (set, model) = (parts.next().unwrap(), parts.next().unwrap());
+        let bias = !fixture.name.contains("nointercept");
+        let mut data = data(set);
+        assert_eq!(data.labels().names(), fixture.classes, "{}", fixture.name);
+        let mut options = Options { epochs: fixture.epochs, ..options(model, bias) };
+        if let Some(weights) = &fixture.class_weight {
+            let named: BTreeMap<String, f64> =
+                fixture.classes.iter().cloned().zip(weights.iter().copied()).collect();
+            options.class_weights = ClassWeights::Given(named);
+        }
+        if fixture.sample_weight {
+            let weights = (0..data.len()).map(|row| 1.0 + (row % 3) as f64).collect();
+            data = data.with_weights(weights);
+        }
+        let trained = train(&Spec::new(options).unwrap(), &data).unwrap();
+        let planes = trained.planes().unwrap();
+        let exact = !matches!(model, "pa1" | "pa2" | "log");
+        for (scorer, expected) in fixture.coef.iter().enumerate() {
+            let ours = planes.weights(scorer);
+            let pairs =
+                ours.iter().zip(expected).chain([(&planes.biases()[scorer], &fixture.intercept[scorer])]);
+            for (place, (ours, theirs)) in pairs.enumerate() {
+                let same = if exact {
+                    ours.to_bits() == theirs.to_bits() || (*ours == 0.0 && *theirs == 0.0)
+                } else {
+                    (ours - theirs).abs() <= 1e-9 * theirs.abs().max(1e-3)
+                };
+                assert!(
+                    same,
+                    "{}: scorer {scorer}, weight {place}: {ours:e} is not {theirs:e}",
+                    fixture.name
+                );
+            }
+        }
+        assert_eq!(evaluate(&trained, &data).errors, fixture.errors, "{}", fixture.name);
+    }
+}
