@@ -5,7 +5,7 @@
 //! split: a part of a dataset is a list of row numbers.
 
 use crate::labels::Labels;
-use rosenblatt_core::{DenseExamples, Examples, SparseExamples};
+use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Value};
 
 /// The feature values of a dataset.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,10 +75,27 @@ impl Dataset {
             for bounds in offsets.windows(2) {
                 let row = &indices[bounds[0]..bounds[1]];
                 assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "indices ascend strictly");
-                assert!(row.last().is_none_or(|&last| (last as usize) < *width), "indices stay below the width");
+                assert!(
+                    row.last().is_none_or(|&last| (last as usize) < *width),
+                    "indices stay below the width"
+                );
             }
         }
         Self { matrix, classes, labels, weights: None, feature_names: None }
+    }
+
+    /// A dataset from parts that a reader has checked, row by row, as it made them.
+    pub(crate) fn assemble(
+        matrix: Matrix,
+        classes: Vec<u32>,
+        labels: Labels,
+        weights: Option<Vec<f64>>,
+        feature_names: Option<Vec<String>>,
+    ) -> Self {
+        if cfg!(debug_assertions) {
+            return Self { weights, feature_names, ..Self::new(matrix, classes, labels) };
+        }
+        Self { matrix, classes, labels, weights, feature_names }
     }
 
     /// A dense dataset from rows and their class names, the shortest way from `Vec`s to a model.
@@ -153,37 +170,49 @@ impl Dataset {
 
     /// Lends the rows to `visitor` in their own kind, without a copy.
     pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
-        match &self.matrix {
-            Matrix::Dense32(matrix) => self.visit_dense(matrix, visitor),
-            Matrix::Dense64(matrix) => self.visit_dense(matrix, visitor),
-            Matrix::Sparse32(matrix) => self.visit_sparse(matrix, visitor),
-            Matrix::Sparse64(matrix) => self.visit_sparse(matrix, visitor),
-        }
+        visit_rows(&self.matrix, &self.classes, self.weights.as_deref(), visitor)
     }
+}
 
-    fn visit_dense<T: rosenblatt_core::Value, V: Visitor>(
-        &self,
-        matrix: &DenseMatrix<T>,
-        visitor: V,
-    ) -> V::Output {
-        let examples = DenseExamples::new(&matrix.values, matrix.width, &self.classes);
-        match &self.weights {
-            None => visitor.visit(examples),
-            Some(weights) => visitor.visit(examples.with_weights(weights)),
-        }
+/// Lends rows to `visitor` in their own kind.
+pub(crate) fn visit_rows<V: Visitor>(
+    matrix: &Matrix,
+    classes: &[u32],
+    weights: Option<&[f64]>,
+    visitor: V,
+) -> V::Output {
+    match matrix {
+        Matrix::Dense32(matrix) => visit_dense(matrix, classes, weights, visitor),
+        Matrix::Dense64(matrix) => visit_dense(matrix, classes, weights, visitor),
+        Matrix::Sparse32(matrix) => visit_sparse(matrix, classes, weights, visitor),
+        Matrix::Sparse64(matrix) => visit_sparse(matrix, classes, weights, visitor),
     }
+}
 
-    fn visit_sparse<T: rosenblatt_core::Value, V: Visitor>(
-        &self,
-        matrix: &SparseMatrix<T>,
-        visitor: V,
-    ) -> V::Output {
-        let SparseMatrix { offsets, indices, values, width } = matrix;
-        let examples = SparseExamples::new(offsets, indices, values, *width, &self.classes);
-        match &self.weights {
-            None => visitor.visit(examples),
-            Some(weights) => visitor.visit(examples.with_weights(weights)),
-        }
+fn visit_dense<T: Value, V: Visitor>(
+    matrix: &DenseMatrix<T>,
+    classes: &[u32],
+    weights: Option<&[f64]>,
+    visitor: V,
+) -> V::Output {
+    let examples = DenseExamples::new(&matrix.values, matrix.width, classes);
+    match weights {
+        None => visitor.visit(examples),
+        Some(weights) => visitor.visit(examples.with_weights(weights)),
+    }
+}
+
+fn visit_sparse<T: Value, V: Visitor>(
+    matrix: &SparseMatrix<T>,
+    classes: &[u32],
+    weights: Option<&[f64]>,
+    visitor: V,
+) -> V::Output {
+    let SparseMatrix { offsets, indices, values, width } = matrix;
+    let examples = SparseExamples::new(offsets, indices, values, *width, classes);
+    match weights {
+        None => visitor.visit(examples),
+        Some(weights) => visitor.visit(examples.with_weights(weights)),
     }
 }
 
