@@ -48,7 +48,7 @@ impl Compression {
     pub(crate) fn decode(self, reader: Box<dyn BufRead + Send>) -> Box<dyn Read + Send> {
         match self {
             Self::None => Box::new(reader),
-            Self::Gzip => Box::new(Gzip { member: Member::Within(flate2::bufread::GzDecoder::new(reader)) }),
+            Self::Gzip => Box::new(Gzip { member: Some(flate2::bufread::GzDecoder::new(reader)) }),
             Self::Zstd => Box::new(Zstd::new(reader)),
         }
     }
@@ -60,12 +60,8 @@ fn damaged(what: impl Into<String>) -> io::Error {
 
 /// gzip, member after member.
 struct Gzip {
-    member: Member,
-}
-
-enum Member {
-    Within(flate2::bufread::GzDecoder<Box<dyn BufRead + Send>>),
-    Over,
+    /// The decoder of the member at hand; none after the last.
+    member: Option<flate2::bufread::GzDecoder<Box<dyn BufRead + Send>>>,
 }
 
 impl Read for Gzip {
@@ -74,18 +70,16 @@ impl Read for Gzip {
             return Ok(0);
         }
         loop {
-            let Member::Within(decoder) = &mut self.member else { return Ok(0) };
+            let Some(decoder) = &mut self.member else { return Ok(0) };
             let n_read = decoder.read(into)?;
             if n_read > 0 {
                 return Ok(n_read);
             }
-            let Member::Within(decoder) = std::mem::replace(&mut self.member, Member::Over) else {
-                return Ok(0);
-            };
+            let Some(decoder) = self.member.take() else { return Ok(0) };
             let mut rest = decoder.into_inner();
             match first_byte(&mut rest)? {
                 None => return Ok(0),
-                Some(0x1F) => self.member = Member::Within(flate2::bufread::GzDecoder::new(rest)),
+                Some(0x1F) => self.member = Some(flate2::bufread::GzDecoder::new(rest)),
                 Some(0) => return only_zeros(rest),
                 Some(_) => return Err(damaged("junk follows the end of the gzip stream")),
             }

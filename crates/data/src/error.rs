@@ -352,7 +352,7 @@ impl Mistake {
         let line_start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
         let rest = text[at..].iter().position(|&byte| byte == b'\n');
         let line_end = rest.map_or(text.len(), |newline| at + newline);
-        let line = first_line + text[..line_start].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let line = first_line + memchr::memchr_iter(b'\n', &text[..line_start]).count() as u64;
         let line_text = &text[line_start..line_end];
         let mistake = at - line_start..self.at.end.clamp(at, line_end.max(at)) - line_start;
         let position =

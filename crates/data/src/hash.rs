@@ -1,6 +1,6 @@
 //! The hashing trick: feature names to slots of a table of fixed size.
 //!
-//! A feature's slot is the low bits of the MurmurHash3 (x86, 32 bits, seed 0) of its *name*, so that
+//! A feature's slot is the low bits of the `MurmurHash3` (x86, 32 bits, seed 0) of its *name*, so that
 //! the same feature finds the same slot from every format: index 11 of a libsvm line is called `11`, a
 //! category is called `column=value`. Two features may meet in one slot; their values are then added.
 //! There is no sign trick, so counts stay counts. Nothing here remembers which names met.
@@ -11,7 +11,7 @@ pub fn hash_slot(name: &[u8], bits: u32) -> u32 {
     murmur3_32(name, 0) & mask
 }
 
-/// MurmurHash3, the x86 variant of 32 bits (Appleby), as scikit-learn and Vowpal Wabbit use it.
+/// `MurmurHash3`, the x86 variant of 32 bits (Appleby), as scikit-learn and Vowpal Wabbit use it.
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     let scramble = |block: u32| block.wrapping_mul(0xCC9E_2D51).rotate_left(15).wrapping_mul(0x1B87_3593);
     let (blocks, tail) = bytes.as_chunks::<4>();

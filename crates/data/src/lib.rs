@@ -41,6 +41,13 @@
 //! # Ok::<(), rosenblatt_data::DataError>(())
 //! ```
 
+#![allow(
+    clippy::unnecessary_box_returns,
+    clippy::boxed_local,
+    reason = "mistakes are boxed where they are made, so that the results of hot functions stay small"
+)]
+#![allow(clippy::inline_always, reason = "conversions of one instruction, called for every value")]
+
 mod block;
 mod compression;
 mod dataset;

@@ -442,16 +442,17 @@ fn set_width(matrix: &mut Matrix, known: Option<usize>) {
     }
 }
 
-/// All rows of a source with their labels, for tests that compare formats.
+/// A label and the stored entries of a row, for tests that compare formats.
 #[cfg(test)]
-pub(crate) fn read_rows(
-    source: &Source,
-    how: &ReadOptions,
-) -> Result<Vec<(String, Vec<(usize, f64)>)>, DataError> {
+pub(crate) type LabelledRow = (String, Vec<(usize, f64)>);
+
+/// All rows of a source.
+#[cfg(test)]
+pub(crate) fn read_rows(source: &Source, how: &ReadOptions) -> Result<Vec<LabelledRow>, DataError> {
     struct Rows<'a>(&'a Labels);
 
     impl crate::Visitor for Rows<'_> {
-        type Output = Vec<(String, Vec<(usize, f64)>)>;
+        type Output = Vec<LabelledRow>;
 
         fn visit<E: rosenblatt_core::Examples>(self, examples: E) -> Self::Output {
             use rosenblatt_core::Row;
@@ -473,7 +474,8 @@ mod tests {
     use crate::schema::Precision;
 
     fn svm(rows: std::ops::Range<usize>, n_classes: usize) -> String {
-        rows.map(|i| format!("c{} {}:{} {}:0.1\n", i % n_classes, i % 50 + 1, i, i % 50 + 60)).collect()
+        let line = |i| format!("c{} {}:{} {}:0.1\n", i % n_classes, i % 50 + 1, i, i % 50 + 60);
+        rows.map(line).collect::<Vec<_>>().concat()
     }
 
     fn streamed(source: &Source, how: &ReadOptions) -> Result<(Vec<u32>, u64, Labels), DataError> {

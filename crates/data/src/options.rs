@@ -110,10 +110,10 @@ pub(crate) fn find_column(what: &str, names: &[String]) -> Option<usize> {
     if let Some(place) = names.iter().position(|name| name == what) {
         return Some(place);
     }
-    let number: i64 = what.parse().ok()?;
-    let n_columns = names.len() as i64;
-    let place = if number < 0 { n_columns + number } else { number - 1 };
-    (0..n_columns).contains(&place).then_some(place as usize)
+    let number: isize = what.parse().ok()?;
+    let distance = number.unsigned_abs();
+    let place = if number < 0 { names.len().checked_sub(distance)? } else { distance.checked_sub(1)? };
+    (place < names.len()).then_some(place)
 }
 
 #[cfg(test)]

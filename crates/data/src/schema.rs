@@ -216,7 +216,9 @@ mod tests {
     fn settling_sorts_categories_and_fills_in_means() {
         let category = ColumnKind::Category { values: vec!["b".into(), "10".into(), "9".into()] };
         let mut tally = Tally::default();
-        [1.0, 2.0, 6.0].into_iter().for_each(|number| tally.add(number));
+        for number in [1.0, 2.0, 6.0] {
+            tally.add(number);
+        }
         let mut schema = Schema {
             columns: vec![
                 Column { name: "c".into(), kind: category },

@@ -392,7 +392,10 @@ impl Read for Input {
 
 impl std::fmt::Debug for Input {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Input").field("name", &self.name).field("compression", &self.compression).finish()
+        f.debug_struct("Input")
+            .field("name", &self.name)
+            .field("compression", &self.compression)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1011,7 +1011,7 @@ impl<T: Stored> CsvReader<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{load_source, read_rows};
+    use crate::load::{LabelledRow, load_source, read_rows};
     use crate::source::Source;
     use std::sync::Arc;
 
@@ -1019,7 +1019,7 @@ mod tests {
         Source::bytes("t.csv", text.as_bytes().to_vec())
     }
 
-    fn rows(text: &str, how: &ReadOptions) -> Result<Vec<(String, Vec<(usize, f64)>)>, DataError> {
+    fn rows(text: &str, how: &ReadOptions) -> Result<Vec<LabelledRow>, DataError> {
         read_rows(&source(text), how)
     }
 

@@ -395,10 +395,10 @@ impl Iterator for Tokens<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{load_source, read_rows};
+    use crate::load::{LabelledRow, load_source, read_rows};
     use crate::source::Source;
 
-    fn rows(text: &str, how: &ReadOptions) -> Result<Vec<(String, Vec<(usize, f64)>)>, DataError> {
+    fn rows(text: &str, how: &ReadOptions) -> Result<Vec<LabelledRow>, DataError> {
         read_rows(&Source::bytes("t.svm", text.as_bytes().to_vec()), how)
     }
 
@@ -490,8 +490,8 @@ mod tests {
 
     #[test]
     fn a_long_row_is_read() {
-        let features: String = (1..=300_000).map(|index| format!(" {index}:1")).collect();
-        let text = format!("1{features}\n-1 1:1\n");
+        let features: Vec<String> = (1..=300_000).map(|index| format!("{index}:1")).collect();
+        let text = format!("1 {}\n-1 1:1\n", features.join(" "));
         let dataset =
             load_source(&Source::bytes("t.svm", text.into_bytes()), &ReadOptions::default()).unwrap();
         assert_eq!((dataset.len(), dataset.width()), (2, 300_000));
