@@ -84,6 +84,20 @@ impl Dataset {
         Self { matrix, classes, labels, weights: None, feature_names: None }
     }
 
+    /// A dataset from parts that a reader has checked, row by row, as it made them.
+    pub(crate) fn assemble(
+        matrix: Matrix,
+        classes: Vec<u32>,
+        labels: Labels,
+        weights: Option<Vec<f64>>,
+        feature_names: Option<Vec<String>>,
+    ) -> Self {
+        if cfg!(debug_assertions) {
+            return Self { weights, feature_names, ..Self::new(matrix, classes, labels) };
+        }
+        Self { matrix, classes, labels, weights, feature_names }
+    }
+
     /// A dense dataset from rows and their class names, the shortest way from `Vec`s to a model.
     ///
     /// # Panics
@@ -156,21 +170,7 @@ impl Dataset {
 
     /// The rows in their own kind, without a copy.
     pub fn view(&self) -> View<'_> {
-        fn dense<'a, T: Copy>(matrix: &'a DenseMatrix<T>, set: &'a Dataset) -> DenseExamples<'a, T> {
-            let examples = DenseExamples::new(&matrix.values, matrix.width, &set.classes);
-            set.weights.as_ref().map_or(examples, |weights| examples.with_weights(weights))
-        }
-        fn sparse<'a, T: Copy>(matrix: &'a SparseMatrix<T>, set: &'a Dataset) -> SparseExamples<'a, T> {
-            let SparseMatrix { offsets, indices, values, width } = matrix;
-            let examples = SparseExamples::new(offsets, indices, values, *width, &set.classes);
-            set.weights.as_ref().map_or(examples, |weights| examples.with_weights(weights))
-        }
-        match &self.matrix {
-            Matrix::Dense32(matrix) => View::Dense32(dense(matrix, self)),
-            Matrix::Dense64(matrix) => View::Dense64(dense(matrix, self)),
-            Matrix::Sparse32(matrix) => View::Sparse32(sparse(matrix, self)),
-            Matrix::Sparse64(matrix) => View::Sparse64(sparse(matrix, self)),
-        }
+        View::new(&self.matrix, &self.classes, self.weights.as_deref())
     }
 
     /// Lends the rows to `visitor` in their own kind, without a copy.
@@ -193,6 +193,33 @@ pub enum View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// Borrows rows with their classes and, if they have any, their weights.
+    pub(crate) fn new(matrix: &'a Matrix, classes: &'a [u32], weights: Option<&'a [f64]>) -> Self {
+        fn dense<'a, T: Copy>(
+            matrix: &'a DenseMatrix<T>,
+            classes: &'a [u32],
+            weights: Option<&'a [f64]>,
+        ) -> DenseExamples<'a, T> {
+            let examples = DenseExamples::new(&matrix.values, matrix.width, classes);
+            weights.map_or(examples, |weights| examples.with_weights(weights))
+        }
+        fn sparse<'a, T: Copy>(
+            matrix: &'a SparseMatrix<T>,
+            classes: &'a [u32],
+            weights: Option<&'a [f64]>,
+        ) -> SparseExamples<'a, T> {
+            let SparseMatrix { offsets, indices, values, width } = matrix;
+            let examples = SparseExamples::new(offsets, indices, values, *width, classes);
+            weights.map_or(examples, |weights| examples.with_weights(weights))
+        }
+        match matrix {
+            Matrix::Dense32(matrix) => Self::Dense32(dense(matrix, classes, weights)),
+            Matrix::Dense64(matrix) => Self::Dense64(dense(matrix, classes, weights)),
+            Matrix::Sparse32(matrix) => Self::Sparse32(sparse(matrix, classes, weights)),
+            Matrix::Sparse64(matrix) => Self::Sparse64(sparse(matrix, classes, weights)),
+        }
+    }
+
     /// The same rows with other classes, for instance under another numbering.
     #[must_use]
     pub fn with_classes(self, classes: &'a [u32]) -> Self {

@@ -45,6 +45,11 @@ impl Labels {
         })
     }
 
+    /// Adds a class that is known to be new behind all others.
+    pub(crate) fn add_new(&mut self, name: &str) {
+        self.names.push(name.to_owned());
+    }
+
     /// The number of the class called `name`.
     pub fn class(&self, name: &str) -> Option<u32> {
         self.names.iter().position(|known| known == name).map(|place| place as u32)

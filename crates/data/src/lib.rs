@@ -2,9 +2,77 @@
 //!
 //! Data flows one way: bytes, blocks, examples. This crate knows file formats and nothing about
 //! learning; the learning core borrows what is read here.
+//!
+//! ```text
+//! Source ── Part::open ──> Input ── Format::open ──> Reader ── read ──> Block ──> Stream or Dataset
+//! where     uncompressed   head     the table        schema             labels     true class numbers
+//! ```
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`Source`] | where bytes are; gzip and zstd by content; every error gets its name |
+//! | [`FORMATS`] | one file per format; found by content and name |
+//! | [`Window`] | whole lines of text in a buffer that is used again |
+//! | [`Block`] | some rows, used again; labels numbered within the block |
+//! | [`Numbering`] | true class numbers, and why a stream and memory agree on them |
+//! | [`Schema`] | columns, categories, fills: what a model keeps of its data |
+//! | [`load()`], [`blocks`], [`survey`] | everything, piece by piece, or just a look |
+//! | [`DataError`] | file, line, column, what was found, what was expected, the cure |
+//!
+//! # Promises
+//! - The same rows in the same order from every format, compressed or not, whatever the number of
+//!   threads. Text is rounded to the nearest `f64` and then to the precision that is stored
+//!   ([`Precision`], single by default), so the bits agree, too.
+//! - Foreign bytes cause errors, never panics, and no allocation beyond what the input justifies and
+//!   [`Limits`] allows.
+//! - Whether rows are stored dense or sparse is the format's choice ([`Layout`]) and changes no score.
+//!
+//! ```
+//! use rosenblatt_data::{ReadOptions, Source, load_source};
+//! let table = Source::bytes("pets.csv", *b"legs,weight,label\n4,3.5,cat\n2,0.1,bird\n");
+//! let pets = load_source(&table, &ReadOptions::default())?;
+//! assert_eq!((pets.len(), pets.width()), (2, 2));
+//! assert_eq!(pets.labels().names(), ["bird", "cat"]);
+//!
+//! let broken = Source::bytes("pets.csv", *b"legs,weight,label\n4,3.5,cat\n2,x,bird\n4,3,cat\n");
+//! let error = load_source(&broken, &ReadOptions::default()).unwrap_err();
+//! assert_eq!(error.position().line, Some(3));
+//! assert!(error.to_string().starts_with("pets.csv:3:3: column `weight` should hold finite numbers"));
+//! # Ok::<(), rosenblatt_data::DataError>(())
+//! ```
 
+#![allow(
+    clippy::unnecessary_box_returns,
+    clippy::boxed_local,
+    reason = "mistakes are boxed where they are made, so that the results of hot functions stay small"
+)]
+#![allow(clippy::inline_always, reason = "conversions of one instruction, called for every value")]
+
+mod block;
+mod compression;
 mod dataset;
+mod error;
+pub mod formats;
+mod hash;
+mod label_table;
 mod labels;
+mod load;
+mod number;
+mod options;
+mod schema;
+mod source;
+mod window;
 
+pub use block::{Block, Stored};
+pub use compression::{Compression, MAX_ZSTD_WINDOW};
 pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
+pub use error::{DataError, ErrorKind, Position};
+pub use formats::{FORMATS, Format, Reader};
+pub use hash::{hash_slot, murmur3_32};
+pub use label_table::{Growth, LabelTable, Numbering};
 pub use labels::Labels;
+pub use load::{Stream, Survey, blocks, load, load_source, survey};
+pub use options::{LabelColumn, Limits, OnBadRow, ReadOptions};
+pub use schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
+pub use source::{HEAD_BYTES, Input, Part, Source};
+pub use window::{WINDOW_BYTES, Window};

@@ -5,7 +5,8 @@ use rosenblatt::{Classes, Dataset, Error, Options, Spec, evaluate, train};
 
 fn main() -> Result<(), Error> {
     let places: Vec<[f64; 1]> = (-9..=9).map(|place| [f64::from(place)]).collect();
-    let names: Vec<&str> = (-9..=9).map(|place| ["left", "middle", "right"][((place + 12) / 8) as usize]).collect();
+    let names: Vec<&str> =
+        (-9..=9).map(|place| ["left", "middle", "right"][((place + 12) / 8) as usize]).collect();
     let data = Dataset::from_rows(&places, &names);
 
     for multiclass in [Classes::OneVsRest, Classes::OneVsOne, Classes::Direct(Share::Max)] {

@@ -6,7 +6,9 @@ fn main() -> Result<(), Error> {
     let text = include_str!("../../data/bundled/iris.csv");
     let rows = text.lines().skip(1).map(|line| line.rsplit_once(',').expect("features, then the class"));
     let (features, names): (Vec<Vec<f64>>, Vec<&str>) = rows
-        .map(|(features, class)| (features.split(',').map(|value| value.parse().expect("a number")).collect(), class))
+        .map(|(features, class)| {
+            (features.split(',').map(|value| value.parse().expect("a number")).collect(), class)
+        })
         .unzip();
     let data = Dataset::from_rows(&features, &names);
 
@@ -18,7 +20,12 @@ fn main() -> Result<(), Error> {
             ..Options::default()
         })?;
         let evaluation = evaluate(&train(&spec, &data)?, &data);
-        println!("{:<18} {:>5.1} % training error   {}", entry.info.name, 100.0 * evaluation.error(), entry.info.summary);
+        println!(
+            "{:<18} {:>5.1} % training error   {}",
+            entry.info.name,
+            100.0 * evaluation.error(),
+            entry.info.summary
+        );
         assert!(evaluation.error() < 0.34, "`{}` learned nothing", entry.info.name);
     }
     Ok(())

@@ -1,0 +1,329 @@
+//! A block of rows in memory that is used again and again.
+//!
+//! Readers fill blocks, learners borrow them ([`Block::visit`]), and then they go back to be filled
+//! anew, so that a stream of any length needs the memory of a few blocks. Labels are numbered within the
+//! block in order of appearance ([`Block::names`]); that numbering means nothing outside it until a
+//! [`crate::Numbering`] has put the true class numbers in their place. So blocks can be parsed in any
+//! order, on any thread, without agreeing on anything.
+
+use crate::dataset::{DenseMatrix, Matrix, SparseMatrix, View, Visitor};
+use crate::label_table::LabelTable;
+use crate::schema::{Layout, Precision};
+use rosenblatt_core::Value;
+
+/// Some rows, one after the other.
+#[derive(Debug, Clone)]
+pub struct Block {
+    pub(crate) matrix: Matrix,
+    pub(crate) classes: Vec<u32>,
+    pub(crate) weights: Option<Vec<f64>>,
+    pub(crate) names: LabelTable,
+    pub(crate) first_row: u64,
+    pub(crate) labelled: bool,
+    pub(crate) n_dropped: u64,
+    pub(crate) n_skipped: u64,
+}
+
+/// A feature value as blocks store it: `f32` or `f64`.
+pub trait Stored: Value + Default + PartialEq + std::fmt::Debug {
+    /// Which of the two this is.
+    const PRECISION: Precision;
+
+    /// The nearest value of this type; `None` if it would be infinite.
+    fn narrow(number: f64) -> Option<Self>;
+
+    /// The dense matrix of this type inside `matrix`, if that is what it holds.
+    fn dense(matrix: &mut Matrix) -> Option<&mut DenseMatrix<Self>>;
+
+    /// The sparse matrix of this type inside `matrix`, if that is what it holds.
+    fn sparse(matrix: &mut Matrix) -> Option<&mut SparseMatrix<Self>>;
+}
+
+impl Stored for f32 {
+    const PRECISION: Precision = Precision::Single;
+
+    #[inline(always)]
+    fn narrow(number: f64) -> Option<Self> {
+        let narrow = number as Self;
+        narrow.is_finite().then_some(narrow)
+    }
+
+    fn dense(matrix: &mut Matrix) -> Option<&mut DenseMatrix<Self>> {
+        if let Matrix::Dense32(matrix) = matrix { Some(matrix) } else { None }
+    }
+
+    fn sparse(matrix: &mut Matrix) -> Option<&mut SparseMatrix<Self>> {
+        if let Matrix::Sparse32(matrix) = matrix { Some(matrix) } else { None }
+    }
+}
+
+impl Stored for f64 {
+    const PRECISION: Precision = Precision::Double;
+
+    #[inline(always)]
+    fn narrow(number: f64) -> Option<Self> {
+        number.is_finite().then_some(number)
+    }
+
+    fn dense(matrix: &mut Matrix) -> Option<&mut DenseMatrix<Self>> {
+        if let Matrix::Dense64(matrix) = matrix { Some(matrix) } else { None }
+    }
+
+    fn sparse(matrix: &mut Matrix) -> Option<&mut SparseMatrix<Self>> {
+        if let Matrix::Sparse64(matrix) = matrix { Some(matrix) } else { None }
+    }
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self {
+            matrix: empty_matrix(Layout::Sparse, Precision::Single),
+            classes: Vec::new(),
+            weights: None,
+            names: LabelTable::default(),
+            first_row: 0,
+            labelled: true,
+            n_dropped: 0,
+            n_skipped: 0,
+        }
+    }
+}
+
+/// A matrix without rows.
+pub(crate) fn empty_matrix(layout: Layout, precision: Precision) -> Matrix {
+    match (layout, precision) {
+        (Layout::Dense, Precision::Single) => Matrix::Dense32(DenseMatrix { values: Vec::new(), width: 0 }),
+        (Layout::Dense, Precision::Double) => Matrix::Dense64(DenseMatrix { values: Vec::new(), width: 0 }),
+        (Layout::Sparse, Precision::Single) => Matrix::Sparse32(SparseMatrix::empty()),
+        (Layout::Sparse, Precision::Double) => Matrix::Sparse64(SparseMatrix::empty()),
+    }
+}
+
+impl<T> SparseMatrix<T> {
+    /// A sparse matrix without rows.
+    pub(crate) fn empty() -> Self {
+        Self { offsets: vec![0], indices: Vec::new(), values: Vec::new(), width: 0 }
+    }
+}
+
+impl Block {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// The number of the block's first row in its stream, counted from 0. Dropped and skipped rows are
+    /// counted too, so that it can be found again.
+    pub fn first_row(&self) -> u64 {
+        self.first_row
+    }
+
+    /// One more than the largest feature so far in a sparse block, the width of a dense one.
+    pub fn width(&self) -> usize {
+        self.matrix.width()
+    }
+
+    /// The feature values.
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// The class of every row: numbers into [`Block::names`] as a reader leaves the block, true class
+    /// numbers once a [`crate::Numbering`] has been at it.
+    pub fn classes(&self) -> &[u32] {
+        &self.classes
+    }
+
+    /// The labels of this block in order of appearance.
+    pub fn names(&self) -> &LabelTable {
+        &self.names
+    }
+
+    /// The weight of every row, if they have any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Whether the rows had labels; if not, their classes are all 0 and mean nothing.
+    pub fn is_labelled(&self) -> bool {
+        self.labelled
+    }
+
+    /// How many rows were dropped for a missing value, by policy.
+    pub fn n_dropped(&self) -> u64 {
+        self.n_dropped
+    }
+
+    /// How many rows were skipped because they could not be read, by policy.
+    pub fn n_skipped(&self) -> u64 {
+        self.n_skipped
+    }
+
+    /// The rows in their own kind, without a copy.
+    pub fn view(&self) -> View<'_> {
+        View::new(&self.matrix, &self.classes, self.weights.as_deref())
+    }
+
+    /// Lends the rows to `visitor` in their own kind, without a copy.
+    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+        self.view().visit(visitor)
+    }
+
+    /// Empties the block for rows of another kind; memory is kept where the kind stays the same.
+    pub fn clear(&mut self, layout: Layout, precision: Precision, width: usize) {
+        self.classes.clear();
+        self.weights = None;
+        self.names.clear();
+        self.first_row = 0;
+        self.labelled = true;
+        self.n_dropped = 0;
+        self.n_skipped = 0;
+        match (&mut self.matrix, layout, precision) {
+            (Matrix::Dense32(matrix), Layout::Dense, Precision::Single) => matrix.clear(width),
+            (Matrix::Dense64(matrix), Layout::Dense, Precision::Double) => matrix.clear(width),
+            (Matrix::Sparse32(matrix), Layout::Sparse, Precision::Single) => matrix.clear(width),
+            (Matrix::Sparse64(matrix), Layout::Sparse, Precision::Double) => matrix.clear(width),
+            _ => {
+                self.matrix = empty_matrix(layout, precision);
+                match &mut self.matrix {
+                    Matrix::Dense32(matrix) => matrix.width = width,
+                    Matrix::Dense64(matrix) => matrix.width = width,
+                    Matrix::Sparse32(matrix) => matrix.width = width,
+                    Matrix::Sparse64(matrix) => matrix.width = width,
+                }
+            }
+        }
+    }
+
+    /// Gives the row that was just stored a weight; rows before the first weighted one weigh 1.
+    pub(crate) fn push_weight(&mut self, weight: f64) {
+        let n_before = self.classes.len().saturating_sub(1);
+        let weights = self.weights.get_or_insert_with(|| vec![1.0; n_before]);
+        weights.resize(n_before, 1.0);
+        weights.push(weight);
+    }
+
+    /// Fills up the weights once the last row is stored: unweighted rows weigh 1.
+    pub(crate) fn finish_weights(&mut self) {
+        if let Some(weights) = &mut self.weights {
+            weights.resize(self.classes.len(), 1.0);
+        }
+    }
+}
+
+impl<T> DenseMatrix<T> {
+    fn clear(&mut self, width: usize) {
+        self.values.clear();
+        self.width = width;
+    }
+}
+
+impl<T> SparseMatrix<T> {
+    fn clear(&mut self, width: usize) {
+        self.offsets.truncate(1);
+        self.indices.clear();
+        self.values.clear();
+        self.width = width;
+    }
+
+    /// How many entries are stored.
+    pub(crate) fn n_entries(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Forgets the entries from `n_entries` on: a row that is not to be.
+    pub(crate) fn truncate(&mut self, n_entries: usize) {
+        self.indices.truncate(n_entries);
+        self.values.truncate(n_entries);
+    }
+
+    /// Ends the row whose entries were just stored; they must ascend.
+    pub(crate) fn end_row(&mut self) {
+        let start = self.offsets.last().copied().unwrap_or(0);
+        if self.indices.len() > start
+            && let Some(&last) = self.indices.last()
+        {
+            self.width = self.width.max(last as usize + 1);
+        }
+        self.offsets.push(self.indices.len());
+    }
+}
+
+/// Sorts the entries of one row by index. Returns the first index that occurs twice, if any does.
+pub(crate) fn sort_row<T: Copy>(
+    indices: &mut [u32],
+    values: &mut [T],
+    scratch: &mut Vec<(u32, T)>,
+) -> Option<u32> {
+    scratch.clear();
+    scratch.extend(indices.iter().copied().zip(values.iter().copied()));
+    // Stable, so that equal indices keep the order in which they stood.
+    scratch.sort_by_key(|&(index, _)| index);
+    for (place, &(index, value)) in scratch.iter().enumerate() {
+        indices[place] = index;
+        values[place] = value;
+    }
+    indices.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
+/// Adds up equal indices of the sorted row that begins at entry `start`, for hashed features.
+pub(crate) fn merge_row<T: Stored>(matrix: &mut SparseMatrix<T>, start: usize) -> Option<()> {
+    let mut kept = start;
+    for place in start..matrix.indices.len() {
+        let (index, value) = (matrix.indices[place], matrix.values[place]);
+        if kept > start && matrix.indices[kept - 1] == index {
+            matrix.values[kept - 1] = T::narrow(matrix.values[kept - 1].wide() + value.wide())?;
+        } else {
+            matrix.indices[kept] = index;
+            matrix.values[kept] = value;
+            kept += 1;
+        }
+    }
+    matrix.truncate(kept);
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_and_hashed_twins_added() {
+        let mut matrix = SparseMatrix::<f32>::empty();
+        matrix.indices = vec![9, 7, 2, 7];
+        matrix.values = vec![9.0, 1.0, 3.0, 0.5];
+        let mut scratch = Vec::new();
+        assert_eq!(sort_row(&mut matrix.indices, &mut matrix.values, &mut scratch), Some(7));
+        assert_eq!(merge_row(&mut matrix, 0), Some(()));
+        matrix.end_row();
+        assert_eq!((&matrix.indices[..], &matrix.values[..]), (&[2, 7, 9][..], &[3.0, 1.5, 9.0][..]));
+        assert_eq!(matrix.width, 10);
+    }
+
+    #[test]
+    fn clearing_keeps_memory_and_changes_kind() {
+        let mut block = Block::default();
+        let Some(matrix) = f32::sparse(&mut block.matrix) else { panic!("blocks begin sparse") };
+        matrix.indices.reserve(1000);
+        block.clear(Layout::Sparse, Precision::Single, 0);
+        let Some(matrix) = f32::sparse(&mut block.matrix) else { panic!("still sparse") };
+        assert!(matrix.indices.capacity() >= 1000);
+        block.clear(Layout::Dense, Precision::Double, 3);
+        assert_eq!(block.width(), 3);
+        assert!(f64::dense(&mut block.matrix).is_some());
+    }
+
+    #[test]
+    fn weights_begin_at_one() {
+        let mut block = Block { classes: vec![0, 0], ..Block::default() };
+        block.push_weight(2.0);
+        block.classes.push(0);
+        block.finish_weights();
+        assert_eq!(block.weights(), Some(&[1.0, 2.0, 1.0][..]));
+    }
+}

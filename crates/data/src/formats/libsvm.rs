@@ -1,0 +1,499 @@
+//! libsvm (svmlight) text: `label index:value index:value # comment`.
+//!
+//! Rules where the format leaves room: indices start at 1 (`zero_based` says otherwise, and index 0
+//! without it is an error); unsorted indices are sorted; an index that occurs twice in a row is an error
+//! (when features are hashed, equal slots are added); `qid:n` before the features is accepted and
+//! ignored; blank lines and `#` comments are skipped; a label is a finite number or a word. Several
+//! labels in a row (`1,2`) are refused. Stored zeros stay stored; scores do not depend on them.
+//!
+//! Parsing is one pure function from whole lines to a block ([`parse_lines`]), without I/O and without
+//! state from one block to the next. Nothing here decides class numbers or the final width.
+
+use super::{Format, FormatInfo, Head, Reader, Sniff};
+use crate::block::{Block, Stored, merge_row, sort_row};
+use crate::dataset::SparseMatrix;
+use crate::error::{DataError, ErrorKind, Mistake, quote};
+use crate::hash::hash_slot;
+use crate::label_table::{BadLabel, LabelTable};
+use crate::number;
+use crate::options::{OnBadRow, ReadOptions};
+use crate::schema::{Layout, Precision, Schema};
+use crate::source::Input;
+use crate::window::Window;
+
+/// How many lines at the head are looked at to recognise the format.
+const SNIFF_LINES: usize = 20;
+
+/// libsvm text.
+#[derive(Debug)]
+pub(crate) struct Libsvm;
+
+impl Format for Libsvm {
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            name: "libsvm",
+            aliases: &["svmlight", "svm"],
+            extensions: &["libsvm", "svm", "svmlight"],
+            about: "sparse rows as text, `label index:value …`",
+            takes_folders: false,
+        }
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Sniff {
+        let mut seen = Sniff::No;
+        for line in
+            head.lines().map(before_comment).filter(|line| !line.trim_ascii().is_empty()).take(SNIFF_LINES)
+        {
+            let mut tokens = Tokens { line, at: 0 };
+            let label_is_plain = tokens.next().is_some_and(|label| {
+                let label = &line[label];
+                !label.contains(&b':') && label.iter().all(u8::is_ascii_graphic)
+            });
+            let mut n_features = 0;
+            let all_features = tokens.by_ref().all(|token| {
+                n_features += 1;
+                is_feature(&line[token])
+            });
+            if label_is_plain && all_features && n_features > 0 {
+                return Sniff::Likely;
+            }
+            if label_is_plain && n_features == 0 && number::parse(line.trim_ascii()).is_ok() {
+                seen = Sniff::Maybe;
+            }
+        }
+        seen
+    }
+
+    fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        let rules = Rules {
+            first_index: u64::from(!how.zero_based),
+            hash_bits: how.hash_bits,
+            max_features: how.limits.features as u64,
+            on_bad_row: how.on_bad_row,
+        };
+        let window = Window::new(input, how.limits.line_bytes)?;
+        let schema = Schema { layout: Layout::Sparse, hash_bits: how.hash_bits, ..Schema::default() };
+        Ok(match how.precision {
+            Precision::Single => {
+                Box::new(LibsvmReader::<f32> { window, rules, schema, n_rows: 0, scratch: Vec::new() })
+            }
+            Precision::Double => {
+                Box::new(LibsvmReader::<f64> { window, rules, schema, n_rows: 0, scratch: Vec::new() })
+            }
+        })
+    }
+}
+
+/// Whether some line at the head begins like a row of this format, whatever follows: a number and then a
+/// feature. What is not sound libsvm may still be nothing else.
+pub(super) fn has_features(head: &Head<'_>) -> bool {
+    head.lines().take(SNIFF_LINES).any(|line| {
+        let mut tokens = Tokens { line, at: 0 };
+        tokens.next().is_some_and(|label| number::parse(&line[label]).is_ok())
+            && tokens.next().is_some_and(|token| is_feature(&line[token]))
+    })
+}
+
+/// Whether `token` has the shape of a feature; its value may still be wrong.
+fn is_feature(token: &[u8]) -> bool {
+    match token.iter().position(|&byte| byte == b':') {
+        Some(colon) => {
+            colon > 0 && (token[..colon].iter().all(u8::is_ascii_digit) || &token[..colon] == b"qid")
+        }
+        None => false,
+    }
+}
+
+/// What is fixed for all lines.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    first_index: u64,
+    hash_bits: Option<u32>,
+    max_features: u64,
+    on_bad_row: OnBadRow,
+}
+
+struct LibsvmReader<T> {
+    window: Window,
+    rules: Rules,
+    schema: Schema,
+    n_rows: u64,
+    scratch: Vec<(u32, T)>,
+}
+
+impl<T: Stored> Reader for LibsvmReader<T> {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
+        let width = self.rules.hash_bits.map_or(0, |bits| 1 << bits);
+        into.clear(Layout::Sparse, T::PRECISION, width);
+        into.first_row = self.n_rows;
+        while into.is_empty() {
+            let text = self.window.lines()?;
+            if text.is_empty() {
+                return Ok(false);
+            }
+            let n_bytes = text.len();
+            let outcome = parse_lines(text, self.rules, into, &mut self.scratch);
+            match outcome {
+                Ok(n_lines) => self.window.consume(n_bytes, n_lines),
+                Err(Stopped { mistake, line_idx, line_start }) => {
+                    let row = self.n_rows + into.len() as u64 + into.n_skipped + 1;
+                    let (line, ends_inside) = (self.window.line() + line_idx, self.window.ends_inside_line());
+                    let name = self.window.name().clone();
+                    let text = self.window.lines()?;
+                    return Err(mistake.locate(&name, &text[line_start..], line, row, ends_inside));
+                }
+            }
+        }
+        self.n_rows += into.len() as u64 + into.n_skipped;
+        Ok(true)
+    }
+}
+
+/// Where parsing stopped, and why.
+pub(crate) struct Stopped {
+    mistake: Box<Mistake>,
+    line_idx: u64,
+    line_start: usize,
+}
+
+/// Adds the rows of `text`, which is whole lines, to `block`. Returns how many lines end in it.
+pub(crate) fn parse_lines<T: Stored>(
+    text: &[u8],
+    rules: Rules,
+    block: &mut Block,
+    scratch: &mut Vec<(u32, T)>,
+) -> Result<u64, Stopped> {
+    let Some(matrix) = T::sparse(&mut block.matrix) else { return Ok(0) };
+    let mut n_lines = 0;
+    let mut line_start = 0;
+    while line_start < text.len() {
+        let newline = memchr::memchr(b'\n', &text[line_start..]);
+        let line_end = newline.map_or(text.len(), |newline| line_start + newline);
+        let line = &text[line_start..line_end];
+        let n_entries = matrix.n_entries();
+        match parse_line(line, rules, matrix, &mut block.names, scratch) {
+            Ok(Some(class)) => {
+                matrix.end_row();
+                block.classes.push(class);
+            }
+            Ok(None) => {}
+            Err(mistake) => {
+                matrix.truncate(n_entries);
+                if rules.on_bad_row == OnBadRow::Error {
+                    return Err(Stopped { mistake, line_idx: n_lines, line_start });
+                }
+                block.n_skipped += 1;
+            }
+        }
+        n_lines += u64::from(newline.is_some());
+        line_start = line_end + 1;
+    }
+    Ok(n_lines)
+}
+
+/// Adds the entries of one line to `matrix`, sorted. Returns the number of its label, or nothing for a
+/// line without a row. After an error the caller takes the entries back.
+fn parse_line<T: Stored>(
+    line: &[u8],
+    rules: Rules,
+    matrix: &mut SparseMatrix<T>,
+    names: &mut LabelTable,
+    scratch: &mut Vec<(u32, T)>,
+) -> Result<Option<u32>, Box<Mistake>> {
+    let text = before_comment(line);
+    let text = text.strip_suffix(b"\r").unwrap_or(text);
+    let mut tokens = Tokens { line: text, at: 0 };
+    let Some(label) = tokens.next() else { return Ok(None) };
+    let class = parse_label(text, label, names)?;
+    let start = matrix.n_entries();
+    let mut last: Option<u32> = None;
+    let mut ascending = true;
+    for (place, token) in tokens.enumerate() {
+        let bytes = &text[token.clone()];
+        let Some(colon) = memchr::memchr(b':', bytes) else {
+            return Err(no_feature(text, token));
+        };
+        let (index_text, value_text) = (&bytes[..colon], &bytes[colon + 1..]);
+        if place == 0 && index_text == b"qid" {
+            if value_text.is_empty() || !value_text.iter().all(u8::is_ascii_digit) {
+                let message = format!("`qid` should be a whole number, but is {}", quote(value_text));
+                return Err(Mistake::new(ErrorKind::Number, token, message));
+            }
+            continue;
+        }
+        let index_at = token.start..token.start + colon;
+        let value_at = token.start + colon + 1..token.end;
+        let index = parse_index(index_text, index_at, rules)?;
+        let value = parse_value::<T>(value_text, value_at)?;
+        ascending &= last.is_none_or(|last| last < index);
+        last = Some(index);
+        matrix.indices.push(index);
+        matrix.values.push(value);
+    }
+    if !ascending {
+        let twice = sort_row(&mut matrix.indices[start..], &mut matrix.values[start..], scratch);
+        if let Some(index) = twice {
+            if rules.hash_bits.is_none() {
+                return Err(index_twice(text, index, rules));
+            }
+            if merge_row(matrix, start).is_none() {
+                let message = "values that share a hashed feature should have a finite sum, but have none";
+                return Err(Mistake::new(ErrorKind::Number, 0..text.len(), message));
+            }
+        }
+    }
+    Ok(Some(class))
+}
+
+fn parse_label(line: &[u8], at: std::ops::Range<usize>, names: &mut LabelTable) -> Result<u32, Box<Mistake>> {
+    let token = &line[at.clone()];
+    // Nearly always the label was met before, and then it was found to be one.
+    if let Some(number) = names.known(token) {
+        return Ok(number);
+    }
+    if token.contains(&b':') {
+        let message =
+            format!("the label is missing: the line begins with {}, expected a class", quote(token));
+        return Err(Mistake::new(ErrorKind::Label, at, message));
+    }
+    if token.contains(&b',') {
+        return Err(if line.contains(&b':') {
+            let message = format!("the row has several labels, {}, expected one", quote(token));
+            Mistake::new(ErrorKind::Label, at, message)
+        } else {
+            Mistake::new(ErrorKind::Format, at, "this looks like CSV, expected libsvm: `label index:value …`")
+                .with_help("use --format csv")
+        });
+    }
+    let looks_like_number = matches!(token, [b'0'..=b'9' | b'+' | b'-' | b'.', ..]);
+    // Look-alikes of digits, blanks and signs are not letters, and would make a class nobody meant.
+    let odd = std::str::from_utf8(token)
+        .is_ok_and(|text| text.chars().any(|c| c.is_control() || (!c.is_ascii() && !c.is_alphabetic())));
+    if (looks_like_number && number::parse(token).is_err()) || odd {
+        let message = format!("the label should be a finite number or a word, but is {}", quote(token));
+        return Err(with_carriage_return_help(Mistake::new(ErrorKind::Label, at, message), line));
+    }
+    names.number(token).map_err(|bad: BadLabel| Mistake::new(ErrorKind::Label, at, bad.message(token)))
+}
+
+fn parse_index(token: &[u8], at: std::ops::Range<usize>, rules: Rules) -> Result<u32, Box<Mistake>> {
+    let digits = token.iter().all(u8::is_ascii_digit) && !token.is_empty();
+    if !digits {
+        let message = format!("the feature index should be a whole number, but is {}", quote(token));
+        return Err(Mistake::new(ErrorKind::Index, at, message));
+    }
+    let index = token
+        .iter()
+        .try_fold(0_u64, |index, &digit| index.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
+    let Some(index) = index else {
+        let message = format!("the feature index should be below 2^64, but is {}", quote(token));
+        return Err(Mistake::new(ErrorKind::Index, at, message));
+    };
+    if index < rules.first_index {
+        let message = "the feature index should be 1 or more, but is 0";
+        return Err(
+            Mistake::new(ErrorKind::Index, at, message).with_help("if indices start at 0, say --zero-based")
+        );
+    }
+    if let Some(bits) = rules.hash_bits {
+        // The name of a feature is its number without leading zeros.
+        let zeros = token.iter().take_while(|&&digit| digit == b'0').count().min(token.len() - 1);
+        return Ok(hash_slot(&token[zeros..], bits));
+    }
+    let feature = index - rules.first_index;
+    if feature >= rules.max_features.min(u64::from(u32::MAX)) {
+        let limit = rules.max_features.min(u64::from(u32::MAX)) - 1 + rules.first_index;
+        let message = format!("the feature index should be at most {limit}, the limit, but is {index}");
+        return Err(Mistake::new(ErrorKind::Index, at, message)
+            .with_help("hash the features with --hash-bits 20, or raise the limit with --max-features"));
+    }
+    Ok(feature as u32)
+}
+
+fn parse_value<T: Stored>(token: &[u8], at: std::ops::Range<usize>) -> Result<T, Box<Mistake>> {
+    match number::parse(token) {
+        Ok(number) => T::narrow(number).ok_or_else(|| {
+            let message = format!("the value should fit single precision, but is {}", quote(token));
+            Mistake::new(ErrorKind::Number, at, message)
+                .with_help("store double precision with --precision f64")
+        }),
+        Err(bad) => {
+            let found = if token.is_empty() { "missing".to_owned() } else { quote(token) };
+            let message = format!("the value should be a finite number, but is {found}{}", bad.why());
+            Err(with_carriage_return_help(Mistake::new(ErrorKind::Number, at, message), token))
+        }
+    }
+}
+
+#[cold]
+fn no_feature(line: &[u8], at: std::ops::Range<usize>) -> Box<Mistake> {
+    let token = &line[at.clone()];
+    let message = format!("a feature should read `index:value`, but is {}", quote(token));
+    let mistake = Mistake::new(ErrorKind::Syntax, at, message);
+    if !line.contains(&b':') && line.contains(&b',') {
+        return mistake.with_help("this looks like CSV; use --format csv");
+    }
+    with_carriage_return_help(mistake, line)
+}
+
+#[cold]
+fn with_carriage_return_help(mistake: Box<Mistake>, text: &[u8]) -> Box<Mistake> {
+    if text.contains(&b'\r') {
+        return mistake.with_help("lines should end in LF or CRLF; convert lone carriage returns");
+    }
+    mistake
+}
+
+/// Finds the second place of an index that occurs twice.
+#[cold]
+fn index_twice(line: &[u8], feature: u32, rules: Rules) -> Box<Mistake> {
+    let mut seen = false;
+    for token in (Tokens { line, at: 0 }).skip(1) {
+        let bytes = &line[token.clone()];
+        let colon = bytes.iter().position(|&byte| byte == b':').unwrap_or(0);
+        if parse_index(&bytes[..colon], token.clone(), rules).is_ok_and(|index| index == feature) {
+            if seen {
+                let message = format!(
+                    "feature {} occurs twice in the row, expected each once",
+                    u64::from(feature) + rules.first_index
+                );
+                return Mistake::new(ErrorKind::Index, token, message);
+            }
+            seen = true;
+        }
+    }
+    Mistake::new(ErrorKind::Index, 0..line.len(), "a feature occurs twice in the row, expected each once")
+}
+
+fn before_comment(line: &[u8]) -> &[u8] {
+    memchr::memchr(b'#', line).map_or(line, |comment| &line[..comment])
+}
+
+/// The tokens of a line: what stands between blanks and tabs.
+struct Tokens<'a> {
+    line: &'a [u8],
+    at: usize,
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = std::ops::Range<usize>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let start = self.at + self.line[self.at..].iter().position(|byte| !blank(byte))?;
+        let end = self.line[start..].iter().position(blank).map_or(self.line.len(), |length| start + length);
+        self.at = end;
+        Some(start..end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{LabelledRow, load_source, read_rows};
+    use crate::source::Source;
+
+    fn rows(text: &str, how: &ReadOptions) -> Result<Vec<LabelledRow>, DataError> {
+        read_rows(&Source::bytes("t.svm", text.as_bytes().to_vec()), how)
+    }
+
+    #[test]
+    fn good_lines() {
+        let text =
+            "+1 1:0.5 3:-2 # a comment\r\n\n# only a comment\n-1\t7:1e0  9:+.5 \n1 qid:4 3:1 1:2\ncat\n1 2:0";
+        let expected = vec![
+            ("1".to_owned(), vec![(0, 0.5), (2, -2.0)]),
+            ("-1".to_owned(), vec![(6, 1.0), (8, 0.5)]),
+            ("1".to_owned(), vec![(0, 2.0), (2, 1.0)]),
+            ("cat".to_owned(), vec![]),
+            ("1".to_owned(), vec![(1, 0.0)]),
+        ];
+        assert_eq!(rows(text, &ReadOptions::default()).unwrap(), expected);
+        let zero_based = ReadOptions { zero_based: true, ..ReadOptions::default() };
+        assert_eq!(rows("1 0:5 3:1\n", &zero_based).unwrap(), [("1".to_owned(), vec![(0, 5.0), (3, 1.0)])]);
+    }
+
+    #[test]
+    fn bad_lines_are_named_by_line_and_column() {
+        for (line, column, kind, words) in [
+            ("1 11", 3, ErrorKind::Syntax, "index:value"),
+            ("1 11:", 6, ErrorKind::Number, "missing"),
+            ("1 :1", 3, ErrorKind::Index, "whole number"),
+            ("1 11:abc", 6, ErrorKind::Number, "`abc`"),
+            ("1 11:1:2", 6, ErrorKind::Number, "`1:2`"),
+            ("1 11=1", 3, ErrorKind::Syntax, "`11=1`"),
+            ("1:0.5 2:1", 1, ErrorKind::Label, "label is missing"),
+            ("nan 1:1", 1, ErrorKind::Label, "finite"),
+            ("inf 1:1", 1, ErrorKind::Label, "finite"),
+            ("1e400 1:1", 1, ErrorKind::Label, "finite"),
+            ("+1x 1:1", 1, ErrorKind::Label, "finite"),
+            ("1,2 3:1", 1, ErrorKind::Label, "several labels"),
+            ("1 0:1", 3, ErrorKind::Index, "1 or more"),
+            ("1 -3:1", 3, ErrorKind::Index, "whole number"),
+            ("1 1.5:1", 3, ErrorKind::Index, "whole number"),
+            ("1 1e3:1", 3, ErrorKind::Index, "whole number"),
+            ("1 3:1 3:1", 7, ErrorKind::Index, "twice"),
+            ("1 3:1 4:2 3:7", 11, ErrorKind::Index, "twice"),
+            ("1 3:\u{A0}1", 5, ErrorKind::Number, "U+00A0"),
+            ("１ 3:1", 1, ErrorKind::Label, "U+FF11"),
+            ("1 3:\u{2212}1", 5, ErrorKind::Number, "U+2212"),
+            ("1 3:nan", 5, ErrorKind::Number, "not finite"),
+            ("1 3:1e400", 5, ErrorKind::Number, "too large"),
+            ("1 3:1e39", 5, ErrorKind::Number, "single precision"),
+            ("1 4294967307:1", 3, ErrorKind::Index, "limit"),
+            ("1 2147483648:1", 3, ErrorKind::Index, "limit"),
+            ("1 18446744073709551616:1", 3, ErrorKind::Index, "2^64"),
+            ("1 3:1\0", 5, ErrorKind::Number, "0x00"),
+            ("1,2,3", 1, ErrorKind::Format, "CSV"),
+            ("1 3:1\r4:1", 5, ErrorKind::Number, "0x0D"),
+        ] {
+            let text = format!("1 1:1\n-1 2:1\n{line}\n1 1:1\n");
+            let error = rows(&text, &ReadOptions::default()).unwrap_err();
+            let position = error.position();
+            assert_eq!((position.line, position.column), (Some(3), Some(column)), "{line}: {error}");
+            assert_eq!((error.kind(), position.row), (kind, Some(3)), "{line}: {error}");
+            assert!(error.message().contains(words), "{line}: {error}");
+            assert!(error.to_string().starts_with("t.svm:3:"), "{error}");
+        }
+    }
+
+    #[test]
+    fn cut_files_skipped_rows_and_hashed_features() {
+        let error = rows("1 1:1\n1 2:1 3", &ReadOptions::default()).unwrap_err();
+        assert_eq!(error.help(), Some("the file ends inside line 2; is it complete?"));
+        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+        assert_eq!(rows("1 1:1\nbad 1:1:1\n1 2:1\n", &skip).unwrap().len(), 2);
+        let hashed = ReadOptions { hash_bits: Some(2), ..ReadOptions::default() };
+        let many = "1 1:1 2:1 3:1 4:1 5:1 18446744073709551615:1\n";
+        let total: f64 = rows(many, &hashed).unwrap()[0].1.iter().map(|(_, value)| value).sum();
+        assert_eq!(total, 6.0);
+        let twice = rows("1 007:1\n1 7:1\n", &hashed).unwrap();
+        assert_eq!(twice[0], twice[1]);
+    }
+
+    #[test]
+    fn precision_is_as_asked_and_an_error_far_down_is_found() {
+        let double = ReadOptions { precision: Precision::Double, ..ReadOptions::default() };
+        assert_eq!(rows("1 1:0.1\n", &double).unwrap()[0].1, [(0, 0.1)]);
+        assert_eq!(rows("1 1:0.1\n", &ReadOptions::default()).unwrap()[0].1, [(0, f64::from(0.1_f32))]);
+        let mut text = "1 1:1 2:0.25 77:3\n-1 5:1\n".repeat(20_000);
+        text.push_str("1 3:x\n");
+        let error = rows(&text, &ReadOptions::default()).unwrap_err();
+        assert_eq!(error.position().line, Some(40_001));
+        assert_eq!(error.position().row, Some(40_001));
+    }
+
+    #[test]
+    fn a_long_row_is_read() {
+        let features: Vec<String> = (1..=300_000).map(|index| format!("{index}:1")).collect();
+        let text = format!("1 {}\n-1 1:1\n", features.join(" "));
+        let dataset =
+            load_source(&Source::bytes("t.svm", text.into_bytes()), &ReadOptions::default()).unwrap();
+        assert_eq!((dataset.len(), dataset.width()), (2, 300_000));
+    }
+}

@@ -1,0 +1,268 @@
+//! The formats: one file each, one line in [`FORMATS`], and how the right one is found.
+//!
+//! Content beats name: bytes that can only be one format are that format. Otherwise the extension
+//! decides, unless the content is plainly another format's, which is an error that says so rather than a
+//! guess. What is plainly no data at all (a web page, a pointer of git-lfs, an image) is named.
+//! Registering a format here is all it takes; nothing else in the crate knows any of them.
+
+mod csv;
+mod libsvm;
+
+use crate::block::Block;
+use crate::error::{DataError, ErrorKind};
+use crate::options::ReadOptions;
+use crate::schema::Schema;
+use crate::source::{Input, Part};
+
+/// All formats, in the order in which they are tried.
+pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &csv::Csv];
+
+/// A way to write rows into bytes, and back.
+pub trait Format: Sync {
+    /// What it is called and what it is.
+    fn info(&self) -> FormatInfo;
+
+    /// How much the beginning of a source looks like this format.
+    fn sniff(&self, head: &Head<'_>) -> Sniff;
+
+    /// A reader for `input`.
+    fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError>;
+}
+
+/// A source of blocks.
+pub trait Reader: Send {
+    /// What is known of the columns; grows while the schema is provisional.
+    fn schema(&self) -> &Schema;
+
+    /// Empties `into` and fills it with the next rows, at least one; `false` at the end.
+    ///
+    /// Labels are numbered within the block. While the schema is provisional the rows have labels but
+    /// no features: reading is then a survey.
+    fn read(&mut self, into: &mut Block) -> Result<bool, DataError>;
+}
+
+impl std::fmt::Debug for dyn Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("schema", self.schema()).finish_non_exhaustive()
+    }
+}
+
+/// What a format is called and what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FormatInfo {
+    /// Its name, as `--format` takes it.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// File name extensions, in lower case.
+    pub extensions: &'static [&'static str],
+    /// One line about it.
+    pub about: &'static str,
+    /// Whether it reads folders of one subfolder per class rather than files.
+    pub takes_folders: bool,
+}
+
+/// The beginning of a source, for sniffing.
+#[derive(Debug, Clone, Copy)]
+pub struct Head<'a> {
+    /// The first bytes, without a byte-order mark.
+    pub bytes: &'a [u8],
+    /// Whether that is all.
+    pub is_all: bool,
+    /// The extension of the name, in lower case.
+    pub extension: Option<&'a str>,
+    /// Where the bytes come from; a folder has none.
+    pub part: &'a Part,
+}
+
+impl<'a> Head<'a> {
+    /// The lines that are whole, without their line ends.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let end = if self.is_all {
+            self.bytes.len()
+        } else {
+            // A line longer than the head is better than none.
+            memchr::memrchr(b'\n', self.bytes).map_or(self.bytes.len(), |newline| newline + 1)
+        };
+        self.bytes[..end]
+            .split_inclusive(|&byte| byte == b'\n')
+            .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    }
+}
+
+/// How much something looks like a format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sniff {
+    /// Not at all.
+    No,
+    /// It could be, for want of a better guess.
+    Maybe,
+    /// It very much does.
+    Likely,
+    /// It cannot be anything else: magic bytes.
+    Certain,
+}
+
+/// The format called `name`.
+pub fn find_format(name: &str) -> Result<&'static dyn Format, DataError> {
+    let wanted = |format: &&&dyn Format| {
+        let info = format.info();
+        info.name.eq_ignore_ascii_case(name)
+            || info.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
+    };
+    FORMATS.iter().find(wanted).copied().ok_or_else(|| {
+        let message = format!("the format should be one of {}, but is `{name}`", format_names());
+        DataError::new(ErrorKind::Options, message)
+    })
+}
+
+/// The format that `how` names, or that `input` is found to have.
+pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, DataError> {
+    let Some(name) = &how.format else {
+        return choose(input).map_err(|error| error.in_source(input.name()));
+    };
+    let format = find_format(name)?;
+    if input.head().is_empty() && !matches!(input.part(), Part::Folder(_)) {
+        return Err(no_bytes().in_source(input.name()));
+    }
+    Ok(format)
+}
+
+/// Finds out the format of `input`.
+pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
+    let is_folder = matches!(input.part(), Part::Folder(_));
+    let bytes = input.head();
+    let extension = input.extension();
+    let head = Head {
+        bytes: bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes),
+        is_all: input.head_is_all(),
+        extension: extension.as_deref(),
+        part: input.part(),
+    };
+    if bytes.is_empty() && !is_folder {
+        return Err(no_bytes());
+    }
+    let mut best: Option<(Sniff, &'static dyn Format)> = None;
+    let mut named: Option<(Sniff, &'static dyn Format)> = None;
+    for &format in FORMATS {
+        let info = format.info();
+        if info.takes_folders != is_folder {
+            continue;
+        }
+        let sniff = format.sniff(&head);
+        if best.is_none_or(|(other, _)| sniff > other) {
+            best = Some((sniff, format));
+        }
+        if named.is_none() && head.extension.is_some_and(|extension| info.extensions.contains(&extension)) {
+            named = Some((sniff, format));
+        }
+    }
+    if let Some((Sniff::Certain, format)) = best {
+        return Ok(format);
+    }
+    if let Some(refusal) = refuse(head.bytes) {
+        return Err(refusal);
+    }
+    match (named, best) {
+        (Some((Sniff::No, named)), Some((Sniff::Likely, other))) => {
+            let (named, other) = (named.info().name, other.info().name);
+            let message = format!("this looks like {}, expected {named} by the file's name", shown(other));
+            Err(DataError::new(ErrorKind::Format, message).with_help(format!("use --format {other}")))
+        }
+        (Some((_, named)), _) => Ok(named),
+        (None, Some((sniff, best))) if sniff > Sniff::No => Ok(best),
+        _ => {
+            let what = if is_folder { "folder" } else { "data" };
+            let message = format!("the {what} looks like no known format, expected {}", format_names());
+            Err(DataError::new(ErrorKind::Format, message).with_help("name the format with --format"))
+        }
+    }
+}
+
+fn format_names() -> String {
+    FORMATS.iter().map(|format| format.info().name).collect::<Vec<_>>().join(", ")
+}
+
+/// A format's name in running text.
+pub(crate) fn shown(name: &str) -> String {
+    if name == "csv" { name.to_uppercase() } else { name.to_owned() }
+}
+
+fn no_bytes() -> DataError {
+    DataError::new(ErrorKind::Empty, "there are no rows, expected at least one: the source is empty")
+}
+
+/// What is plainly no data, and what it is instead.
+fn refuse(head: &[u8]) -> Option<DataError> {
+    let text: Vec<u8> = head.trim_ascii_start().iter().take(64).map(u8::to_ascii_lowercase).collect();
+    let error = |message: &str| DataError::new(ErrorKind::Format, format!("{message}, expected data"));
+    if text.starts_with(b"<!doctype html") || text.starts_with(b"<html") {
+        return Some(error("this is an HTML page").with_help("the download went wrong; get the file itself"));
+    }
+    if head.starts_with(b"version https://git-lfs.") {
+        let help = "fetch the file itself with `git lfs pull`";
+        return Some(error("this is a pointer of git-lfs").with_help(help));
+    }
+    if head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF") {
+        return Some(
+            DataError::new(ErrorKind::Encoding, "the text is in UTF-16, expected UTF-8")
+                .with_help("convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
+        );
+    }
+    let known: &[(&[u8], &str)] = &[
+        (b"\x89PNG\r\n", "this is a PNG image"),
+        (b"\xFF\xD8\xFF", "this is a JPEG image"),
+        (b"%PDF-", "this is a PDF document"),
+        (b"PK\x03\x04", "this is a ZIP archive"),
+        (b"BZh", "this is compressed with bzip2"),
+        (b"\xFD7zXZ\0", "this is compressed with xz"),
+        (b"SQLite format 3\0", "this is an SQLite database"),
+    ];
+    known.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, what)| error(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Source;
+
+    fn chosen(name: &str, text: &[u8]) -> Result<&'static str, DataError> {
+        let input = Source::bytes(name, text.to_vec()).parts()[0].open().unwrap();
+        choose(&input).map(|format| format.info().name)
+    }
+
+    #[test]
+    fn formats_are_told_by_content_and_name() {
+        for (name, text, expected) in [
+            ("a9a", "-1 3:1 11:1 \n-1 5:1 7:1\n", "libsvm"),
+            ("x.train", "# note\n\n1 qid:3 1:0.5\n", "libsvm"),
+            ("x.svm", "1\n-1\n", "libsvm"),
+            ("x", "a,b,label\n1,2,x\n", "csv"),
+            ("x.csv", "1;2;3\n4;5;6\n", "csv"),
+            ("x", "ham\thello\nspam\tbuy, now\n", "csv"),
+            ("x.libsvm", "1 3:1 4:abc\n", "libsvm"),
+            ("x.libsvm", "1 3:1 4,5\n", "libsvm"),
+        ] {
+            assert_eq!(chosen(name, text.as_bytes()).unwrap(), expected, "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_data_is_named() {
+        for (name, text, expected) in [
+            ("x.libsvm", &b"1,2,3\n4,5,6\n"[..], "this looks like CSV"),
+            ("x.csv", b"<!DOCTYPE html><html>", "this is an HTML page"),
+            ("x.csv", b"version https://git-lfs.github.com/spec/v1\noid", "pointer of git-lfs"),
+            ("x.csv", b"\xFF\xFEa\0,\0", "UTF-16"),
+            ("x.csv", b"\x89PNG\r\n\x1A\n", "PNG image"),
+            ("x.csv", b"", "no rows"),
+            ("x", b"\x01\x02\x03\x04", "no known format"),
+        ] {
+            let error = chosen(name, text).unwrap_err();
+            assert!(error.message().contains(expected), "{expected}: {error}");
+        }
+        assert_eq!(find_format("SVMlight").unwrap().info().name, "libsvm");
+        assert_eq!(find_format("xls").err().unwrap().kind(), ErrorKind::Options);
+    }
+}

@@ -1,0 +1,586 @@
+//! From a source to rows: all at once, block by block, or only to see what is there.
+//!
+//! [`load`] gives a [`Dataset`] in memory. [`blocks`] gives a [`Stream`] that parses on a thread of its
+//! own while the caller learns, through a handful of blocks that go round; what it yields, and in which
+//! order, depends on nothing but the source. [`survey`] reads everything once and keeps only what must be
+//! known beforehand: classes, categories, means. Several files are read one after the other as if they
+//! were one, the first of them setting the schema. Nothing here knows a format.
+
+use crate::block::{Block, empty_matrix};
+use crate::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::error::{DataError, ErrorKind};
+use crate::formats::{self, Reader};
+use crate::label_table::{Growth, Numbering, canonical};
+use crate::labels::Labels;
+use crate::options::ReadOptions;
+use crate::schema::Schema;
+use crate::source::{Part, Source};
+use std::ffi::OsStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+/// How many blocks wait between the parser and the learner.
+const BLOCKS_WAITING: usize = 2;
+
+/// What a source holds, found out by reading all of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    /// The columns, with every category and, if asked for, every mean.
+    pub schema: Schema,
+    /// The classes, numbered as a dataset in memory has them.
+    pub labels: Labels,
+    /// How many rows there are.
+    pub n_rows: u64,
+}
+
+/// Reads what a user calls `what` (a file, `-`, a folder, a pattern) into memory.
+///
+/// ```no_run
+/// use rosenblatt_data::{ReadOptions, load};
+/// let iris = load("iris.csv", &ReadOptions::default())?;
+/// assert_eq!((iris.len(), iris.width()), (150, 4));
+/// # Ok::<(), rosenblatt_data::DataError>(())
+/// ```
+pub fn load(what: impl AsRef<OsStr>, how: &ReadOptions) -> Result<Dataset, DataError> {
+    load_source(&Source::find(what)?, how)
+}
+
+/// Reads `source` into memory. What cannot be read twice is held in memory meanwhile.
+pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataError> {
+    let source = source.rewindable(how.limits.held_bytes)?;
+    let (parts, schema) = open_settled(&source, how)?;
+    let growth = if how.classes.is_some() { Growth::Refuse } else { Growth::Append };
+    let numbering = Numbering::new(given_classes(how)?, growth, how.limits.classes);
+    let mut stream = Stream::start(parts, schema, numbering)?;
+    let mut matrix = empty_matrix(stream.schema.layout, how.precision);
+    let mut classes = Vec::new();
+    let mut weights: Option<Vec<f64>> = None;
+    let mut labelled = true;
+    while let Some(block) = stream.next()? {
+        append(&mut matrix, block.matrix());
+        labelled &= block.is_labelled();
+        if let Some(more) = block.weights() {
+            weights.get_or_insert_with(|| vec![1.0; classes.len()]).extend_from_slice(more);
+        } else if let Some(weights) = &mut weights {
+            weights.resize(classes.len() + block.len(), 1.0);
+        }
+        classes.extend_from_slice(block.classes());
+    }
+    let labels = if labelled {
+        let found = stream.labels();
+        let labels = final_labels(found.clone(), how)?;
+        let map: Vec<u32> = found.names().iter().filter_map(|name| labels.class(name)).collect();
+        for class in &mut classes {
+            *class = map[*class as usize];
+        }
+        labels
+    } else {
+        // Rows to be labelled: their class means nothing and has no name.
+        classes.fill(0);
+        Labels::in_order(["?"])
+    };
+    set_width(&mut matrix, stream.schema.width());
+    let names = stream.schema.feature_names();
+    Ok(Dataset::assemble(matrix, classes, labels, weights, names))
+}
+
+/// Reads `source` block by block, parsing on another thread.
+///
+/// The classes are those of the options, else those of the first block, sorted; see [`Numbering`] for
+/// why, and for what happens when another one turns up.
+pub fn blocks(source: &Source, how: &ReadOptions) -> Result<Stream, DataError> {
+    let (mut parts, schema) = open_settled(source, how)?;
+    let mut first = Block::default();
+    if !parts.read(&mut first)? {
+        return Err(no_rows(&first).in_source(&source.name()));
+    }
+    let labels = if how.classes.is_some() {
+        given_classes(how)?
+    } else {
+        let used = first.names().names().iter().enumerate();
+        let used = used.filter(|(number, _)| first.classes().contains(&(*number as u32)));
+        Labels::sorted(used.map(|(_, name)| name))
+    };
+    let labels = match &how.positive {
+        // With one class so far, the other one is late in any case.
+        Some(_) if first.is_labelled() && labels.len() > 1 => choose_positive(labels, how)?,
+        _ => labels,
+    };
+    let growth = if how.grow_classes { Growth::Append } else { Growth::Refuse };
+    let numbering = Numbering::new(labels, growth, how.limits.classes);
+    parts.put_back(first);
+    Stream::start(parts, schema, numbering)
+}
+
+/// Reads all of `source` once, to know its classes, categories and means.
+pub fn survey(source: &Source, how: &ReadOptions) -> Result<Survey, DataError> {
+    let mut parts = Parts::open(source, how)?;
+    let mut numbering = Numbering::new(given_classes(how)?, Growth::Append, how.limits.classes);
+    let mut block = Block::default();
+    let mut n_rows = 0;
+    while parts.read(&mut block)? {
+        numbering.apply(&mut block, &parts.name)?;
+        n_rows += block.len() as u64;
+    }
+    if n_rows == 0 {
+        return Err(no_rows(&block).in_source(&source.name()));
+    }
+    let mut schema = parts.schema().clone();
+    schema.settle();
+    let labels = final_labels(numbering.labels().clone(), how)?;
+    Ok(Survey { schema, labels, n_rows })
+}
+
+/// Opens `source` with a schema under which rows can be made, surveying it first if need be.
+fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), DataError> {
+    let parts = Parts::open(source, how)?;
+    if !parts.schema().provisional {
+        let schema = parts.schema().clone();
+        return Ok((parts, schema));
+    }
+    if !source.can_rewind() {
+        let message =
+            "categories and means must be known before the first row, but the source cannot be read twice";
+        return Err(DataError::new(ErrorKind::Options, message)
+            .in_source(&source.name())
+            .with_help("read from a file, or hash the categories with --hash-bits 18"));
+    }
+    drop(parts);
+    let schema = survey(source, how)?.schema;
+    let parts = Parts::open(source, &how.with_schema(Arc::new(schema.clone())))?;
+    Ok((parts, schema))
+}
+
+/// The parts of a source, read one after the other as if they were one.
+struct Parts {
+    waiting: std::vec::IntoIter<Part>,
+    reader: Box<dyn Reader>,
+    how: ReadOptions,
+    /// What the part at hand is called.
+    name: String,
+    /// Rows in the parts before.
+    n_rows: u64,
+    /// Rows of this part so far.
+    n_part_rows: u64,
+    /// A block that was looked at and is to be read again.
+    again: Option<Block>,
+}
+
+impl Parts {
+    fn open(source: &Source, how: &ReadOptions) -> Result<Self, DataError> {
+        if how.hash_bits.is_some_and(|bits| bits > ReadOptions::MAX_HASH_BITS) {
+            let message = format!("the hash bits should be at most {}", ReadOptions::MAX_HASH_BITS);
+            return Err(DataError::new(ErrorKind::Options, message));
+        }
+        let mut waiting = source.parts().to_vec().into_iter();
+        let Some(first) = waiting.next() else {
+            return Err(DataError::new(ErrorKind::Options, "no data source is given, expected at least one"));
+        };
+        let input = first.open()?;
+        let name = first.name();
+        let format = formats::find(&input, how)?;
+        let reader = guarded(&name, || format.open(input, how))?;
+        // Later parts are of the first one's format and keep to its schema.
+        let how = ReadOptions { format: Some(format.info().name.to_owned()), ..how.clone() };
+        Ok(Self { waiting, reader, how, name, n_rows: 0, n_part_rows: 0, again: None })
+    }
+
+    fn schema(&self) -> &Schema {
+        self.reader.schema()
+    }
+
+    fn put_back(&mut self, block: Block) {
+        self.again = Some(block);
+    }
+
+    fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
+        if let Some(mut block) = self.again.take() {
+            std::mem::swap(into, &mut block);
+            return Ok(true);
+        }
+        loop {
+            let reader = &mut self.reader;
+            let more = guarded(&self.name, || reader.read(into))?;
+            self.n_part_rows += into.len() as u64 + into.n_dropped + into.n_skipped;
+            if more {
+                into.first_row += self.n_rows;
+                return Ok(true);
+            }
+            let Some(next) = self.waiting.next() else { return Ok(false) };
+            self.n_rows += self.n_part_rows;
+            self.n_part_rows = 0;
+            self.name = next.name();
+            let input = next.open()?;
+            let how = self.how.with_schema(Arc::new(self.reader.schema().clone()));
+            let format = formats::find(&input, &how)?;
+            self.reader = guarded(&self.name, || format.open(input, &how))?;
+        }
+    }
+}
+
+/// Runs a reader on foreign bytes. A panic there is our fault, but must not take the caller down.
+fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(DataError::new(
+            ErrorKind::Internal,
+            "the reader gave up on this input, expected an error or rows",
+        )
+        .in_source(name)
+        .with_help("this is a bug; please report it with the file"))
+    })
+}
+
+/// Blocks of rows, parsed on another thread, in the order of the source.
+#[derive(Debug)]
+pub struct Stream {
+    schema: Schema,
+    labels: Labels,
+    filled: Receiver<Result<Filled, DataError>>,
+    used: Sender<Block>,
+    lent: Option<Block>,
+    is_over: bool,
+    n_rows: u64,
+    n_dropped: u64,
+    n_skipped: u64,
+}
+
+#[derive(Debug)]
+struct Filled {
+    block: Block,
+    /// Classes that this block added.
+    new_classes: Vec<String>,
+    is_last: bool,
+}
+
+impl Stream {
+    fn start(parts: Parts, schema: Schema, numbering: Numbering) -> Result<Self, DataError> {
+        let (filled_in, filled) = sync_channel(BLOCKS_WAITING);
+        let (used, used_out) = channel();
+        let labels = numbering.labels().clone();
+        let name = parts.name.clone();
+        thread::Builder::new()
+            .name("parser".to_owned())
+            .spawn(move || parse(parts, numbering, &filled_in, &used_out))
+            .map_err(|error| DataError::io("starting a thread", error).in_source(&name))?;
+        let (n_rows, n_dropped, n_skipped) = (0, 0, 0);
+        Ok(Self { schema, labels, filled, used, lent: None, is_over: false, n_rows, n_dropped, n_skipped })
+    }
+
+    /// What the rows are made of.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The classes. Grows only if the options let it.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// Rows lent so far.
+    pub fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    /// Rows left out so far for a missing value.
+    pub fn n_dropped(&self) -> u64 {
+        self.n_dropped
+    }
+
+    /// Rows left out so far because they could not be read.
+    pub fn n_skipped(&self) -> u64 {
+        self.n_skipped
+    }
+
+    /// The next rows, at least one, with true class numbers; `None` at the end. An error is the end, too.
+    #[expect(clippy::should_implement_trait, reason = "the block is lent, which an iterator cannot do")]
+    pub fn next(&mut self) -> Result<Option<&Block>, DataError> {
+        if let Some(block) = self.lent.take() {
+            // The parser may have ended; then nobody needs the block.
+            let _ = self.used.send(block);
+        }
+        if self.is_over {
+            return Ok(None);
+        }
+        let filled = match self.filled.recv() {
+            Ok(Ok(filled)) => filled,
+            Ok(Err(error)) => {
+                self.is_over = true;
+                return Err(error);
+            }
+            Err(_) => {
+                self.is_over = true;
+                return Err(DataError::new(
+                    ErrorKind::Internal,
+                    "the parsing thread is gone, expected more rows",
+                ));
+            }
+        };
+        for name in &filled.new_classes {
+            self.labels.add_new(name);
+        }
+        self.n_rows += filled.block.len() as u64;
+        self.n_dropped += filled.block.n_dropped;
+        self.n_skipped += filled.block.n_skipped;
+        if filled.is_last {
+            self.is_over = true;
+            return Ok(None);
+        }
+        Ok(Some(self.lent.insert(filled.block)))
+    }
+}
+
+/// The parsing thread: fills blocks until the source, or the interest in it, ends.
+fn parse(
+    mut parts: Parts,
+    mut numbering: Numbering,
+    filled: &SyncSender<Result<Filled, DataError>>,
+    used: &Receiver<Block>,
+) {
+    let mut n_rows = 0;
+    loop {
+        let mut block = used.try_recv().unwrap_or_default();
+        let n_classes = numbering.labels().len();
+        let outcome = parts.read(&mut block).and_then(|more| {
+            if more {
+                numbering.apply(&mut block, &parts.name)?;
+                n_rows += block.len();
+            } else if n_rows == 0 {
+                return Err(no_rows(&block).in_source(&parts.name));
+            }
+            let new_classes = numbering.labels().names()[n_classes..].to_vec();
+            Ok(Filled { block, new_classes, is_last: !more })
+        });
+        let is_over = outcome.as_ref().map_or(true, |filled| filled.is_last);
+        if filled.send(outcome).is_err() || is_over {
+            return;
+        }
+    }
+}
+
+fn no_rows(block: &Block) -> DataError {
+    let (n_dropped, n_skipped) = (block.n_dropped, block.n_skipped);
+    let message = if n_dropped + n_skipped > 0 {
+        format!(
+            "no rows are left, expected at least one: {n_dropped} lack a value, {n_skipped} cannot be read"
+        )
+    } else {
+        "there are no rows, expected at least one".to_owned()
+    };
+    DataError::new(ErrorKind::Empty, message)
+}
+
+/// The classes that the options name, by the names they have inside.
+fn given_classes(how: &ReadOptions) -> Result<Labels, DataError> {
+    let mut names: Vec<String> = Vec::new();
+    for class in how.classes.iter().flatten() {
+        let name = canonical(class.as_bytes())
+            .map_err(|bad| DataError::new(ErrorKind::Options, bad.message(class.as_bytes())))?;
+        if names.iter().any(|known| *known == name) {
+            let message = format!("class `{name}` is named twice, expected different classes");
+            return Err(DataError::new(ErrorKind::Options, message));
+        }
+        names.push(name.into_owned());
+    }
+    Ok(Labels::in_order(names))
+}
+
+/// The classes in their final order: as given, else sorted, the positive one of two last.
+fn final_labels(found: Labels, how: &ReadOptions) -> Result<Labels, DataError> {
+    let labels = if how.classes.is_some() { found } else { Labels::sorted(found.names()) };
+    choose_positive(labels, how)
+}
+
+fn choose_positive(labels: Labels, how: &ReadOptions) -> Result<Labels, DataError> {
+    let Some(positive) = &how.positive else { return Ok(labels) };
+    let name = canonical(positive.as_bytes())
+        .map_err(|bad| DataError::new(ErrorKind::Options, bad.message(positive.as_bytes())))?;
+    let known = labels.names().iter().take(8).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let n_classes = labels.len();
+    labels.with_positive(&name).ok_or_else(|| {
+        let message = if n_classes == 2 {
+            format!("the positive class should be one of {known}, but is `{name}`")
+        } else {
+            format!("a positive class needs two classes, but there are {n_classes}: {known}")
+        };
+        DataError::new(ErrorKind::Options, message)
+    })
+}
+
+fn append(matrix: &mut Matrix, more: &Matrix) {
+    match (matrix, more) {
+        (Matrix::Dense32(matrix), Matrix::Dense32(more)) => append_dense(matrix, more),
+        (Matrix::Dense64(matrix), Matrix::Dense64(more)) => append_dense(matrix, more),
+        (Matrix::Sparse32(matrix), Matrix::Sparse32(more)) => append_sparse(matrix, more),
+        (Matrix::Sparse64(matrix), Matrix::Sparse64(more)) => append_sparse(matrix, more),
+        // Every reader keeps to the layout of its schema and the precision of the options.
+        _ => unreachable!("all blocks of a source are of one kind"),
+    }
+}
+
+fn append_dense<T: Copy>(matrix: &mut DenseMatrix<T>, more: &DenseMatrix<T>) {
+    matrix.width = more.width;
+    matrix.values.extend_from_slice(&more.values);
+}
+
+fn append_sparse<T: Copy>(matrix: &mut SparseMatrix<T>, more: &SparseMatrix<T>) {
+    let base = matrix.indices.len();
+    matrix.width = matrix.width.max(more.width);
+    matrix.offsets.extend(more.offsets[1..].iter().map(|offset| base + offset));
+    matrix.indices.extend_from_slice(&more.indices);
+    matrix.values.extend_from_slice(&more.values);
+}
+
+/// A schema may know of features that no row has.
+fn set_width(matrix: &mut Matrix, known: Option<usize>) {
+    let known = known.unwrap_or(0);
+    match matrix {
+        Matrix::Sparse32(matrix) => matrix.width = matrix.width.max(known),
+        Matrix::Sparse64(matrix) => matrix.width = matrix.width.max(known),
+        Matrix::Dense32(_) | Matrix::Dense64(_) => {}
+    }
+}
+
+/// A label and the stored entries of a row, for tests that compare formats.
+#[cfg(test)]
+pub(crate) type LabelledRow = (String, Vec<(usize, f64)>);
+
+/// All rows of a source.
+#[cfg(test)]
+pub(crate) fn read_rows(source: &Source, how: &ReadOptions) -> Result<Vec<LabelledRow>, DataError> {
+    struct Rows<'a>(&'a Labels);
+
+    impl crate::Visitor for Rows<'_> {
+        type Output = Vec<LabelledRow>;
+
+        fn visit<E: rosenblatt_core::Examples>(self, examples: E) -> Self::Output {
+            use rosenblatt_core::Row;
+            let row = |idx| {
+                let label = self.0.name(examples.class(idx)).to_owned();
+                (label, examples.row(idx).entries().collect())
+            };
+            (0..examples.len()).map(row).collect()
+        }
+    }
+
+    let dataset = load_source(source, how)?;
+    Ok(dataset.visit(Rows(dataset.labels())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Precision;
+
+    fn svm(rows: std::ops::Range<usize>, n_classes: usize) -> String {
+        let line = |i| format!("c{} {}:{} {}:0.1\n", i % n_classes, i % 50 + 1, i, i % 50 + 60);
+        rows.map(line).collect::<Vec<_>>().concat()
+    }
+
+    fn streamed(source: &Source, how: &ReadOptions) -> Result<(Vec<u32>, u64, Labels), DataError> {
+        let mut stream = blocks(source, how)?;
+        let mut classes = Vec::new();
+        while let Some(block) = stream.next()? {
+            assert_eq!(block.first_row(), classes.len() as u64);
+            classes.extend_from_slice(block.classes());
+        }
+        assert!(stream.next()?.is_none());
+        Ok((classes, stream.n_rows(), stream.labels().clone()))
+    }
+
+    #[test]
+    fn a_stream_and_memory_agree() {
+        let source = Source::bytes("t.svm", svm(0..100_000, 3).into_bytes());
+        let how = ReadOptions::default();
+        let dataset = load_source(&source, &how).unwrap();
+        let (classes, n_rows, labels) = streamed(&source, &how).unwrap();
+        assert_eq!((dataset.classes(), dataset.labels()), (&classes[..], &labels));
+        assert_eq!(n_rows, 100_000);
+        assert_eq!(labels.names(), ["c0", "c1", "c2"]);
+    }
+
+    #[test]
+    fn several_files_are_one() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("2.svm"), svm(60_000..100_000, 3)).unwrap();
+        std::fs::write(folder.path().join("1.svm"), svm(0..60_000, 3)).unwrap();
+        let parts = Source::find(folder.path()).unwrap();
+        let whole = Source::bytes("t.svm", svm(0..100_000, 3).into_bytes());
+        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::default() };
+        assert_eq!(load_source(&parts, &how).unwrap(), load_source(&whole, &how).unwrap());
+        assert_eq!(streamed(&parts, &how).unwrap(), streamed(&whole, &how).unwrap());
+
+        let tables = tempfile::tempdir().unwrap();
+        std::fs::write(tables.path().join("a.csv"), "x,k,label\n1,u,p\n2,v,q\n").unwrap();
+        std::fs::write(tables.path().join("b.csv"), "k,label,x\nw,q,3\n").unwrap();
+        let dataset = load(tables.path(), &ReadOptions::default()).unwrap();
+        assert_eq!(dataset.feature_names().unwrap(), ["x", "k=u", "k=v", "k=w"]);
+        assert_eq!(dataset.classes(), [0, 1, 1]);
+        std::fs::write(tables.path().join("c.csv"), "k,label,x\nw,q,3\nw,q,z\n").unwrap();
+        let error = load(tables.path(), &ReadOptions::default()).unwrap_err();
+        assert!(error.source_name().is_some_and(|name| name.ends_with("c.csv")), "{error}");
+        assert_eq!(error.position().line, Some(3));
+    }
+
+    #[test]
+    fn a_late_class_is_found_by_a_survey() {
+        let text = svm(0..50_000, 2) + "b 1:1\n";
+        let source = Source::bytes("t.svm", text.into_bytes());
+        let mut how = ReadOptions::default();
+        let error = streamed(&source, &how).unwrap_err();
+        assert_eq!((error.kind(), error.position().row), (ErrorKind::LateClass, Some(50_001)));
+        let found = survey(&source, &how).unwrap();
+        assert_eq!(found.labels.names(), ["b", "c0", "c1"]);
+        assert_eq!(found.n_rows, 50_001);
+        how.classes = Some(found.labels.names().to_vec());
+        let (classes, _, _) = streamed(&source, &how).unwrap();
+        assert_eq!(classes, load_source(&source, &ReadOptions::default()).unwrap().classes());
+        let grown = ReadOptions { grow_classes: true, ..ReadOptions::default() };
+        assert_eq!(streamed(&source, &grown).unwrap().2.names(), ["c0", "c1", "b"]);
+    }
+
+    #[test]
+    fn compressed_and_plain_give_the_same() {
+        use std::io::Write;
+        let text = svm(0..20_000, 4).into_bytes();
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(&text).unwrap();
+        let zst = ruzstd::encoding::compress_to_vec(&text[..], ruzstd::encoding::CompressionLevel::Fastest);
+        let how = ReadOptions::default();
+        let plain = load_source(&Source::bytes("a.svm", text), &how).unwrap();
+        let gz = gz.finish().unwrap();
+        assert_eq!(load_source(&Source::bytes("a.svm.gz", gz.clone()), &how).unwrap(), plain);
+        assert_eq!(load_source(&Source::bytes("a", zst), &how).unwrap(), plain);
+        let cut = &gz[..gz.len() - 1];
+        let error = load_source(&Source::bytes("a.svm.gz", cut.to_vec()), &how).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Compression);
+    }
+
+    #[test]
+    fn csv_and_libsvm_give_the_same_rows() {
+        let csv = Source::bytes("a.csv", *b"1,0.1,-7.25e3,+1\n3,1e-3,9,-1\n");
+        let svm = Source::bytes("a.svm", *b"1.0 1:1 2:0.1 3:-7250\n-1 2:.001 1:3 3:9\n");
+        for precision in [Precision::Single, Precision::Double] {
+            let how = ReadOptions { precision, ..ReadOptions::default() };
+            assert_eq!(read_rows(&csv, &how).unwrap(), read_rows(&svm, &how).unwrap());
+        }
+    }
+
+    #[test]
+    fn classes_positive_and_too_many_labels() {
+        let source = Source::bytes("a.svm", *b"ham 1:1\nspam 2:1\n");
+        let how = |positive: &str| ReadOptions { positive: Some(positive.into()), ..ReadOptions::default() };
+        assert_eq!(load_source(&source, &how("ham")).unwrap().labels().names(), ["spam", "ham"]);
+        assert_eq!(streamed(&source, &how("ham")).unwrap().2.names(), ["spam", "ham"]);
+        assert_eq!(load_source(&source, &how("eggs")).unwrap_err().kind(), ErrorKind::Options);
+        let fixed = ReadOptions { classes: Some(vec!["spam".into()]), ..ReadOptions::default() };
+        assert_eq!(load_source(&source, &fixed).unwrap_err().kind(), ErrorKind::LateClass);
+        let many = Source::bytes("a.svm", svm(0..20_000, 20_000).into_bytes());
+        let error = load_source(&many, &ReadOptions::default()).unwrap_err();
+        assert!(error.message().contains("regression"), "{error}");
+        let empty = Source::bytes("a.svm", *b"# nothing\n\n");
+        assert_eq!(load_source(&empty, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Empty);
+        assert_eq!(blocks(&empty, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Empty);
+    }
+}

@@ -1,0 +1,129 @@
+//! How data is to be read: everything a user may say about a source, and the limits.
+//!
+//! The defaults read what people usually have. Every limit has a name and a number here, appears in the
+//! error it causes, and can be raised. Nothing here looks at the data.
+
+use crate::schema::{Missing, Precision, Schema};
+use std::sync::Arc;
+
+/// What a user says about a source.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The format by name, instead of finding it out from the content and the file name.
+    pub format: Option<String>,
+    /// Which column is the label.
+    pub label: LabelColumn,
+    /// Which column weighs the rows, by name or number.
+    pub weight: Option<String>,
+    /// Columns that are left out, by name or number.
+    pub ignore: Vec<String>,
+    /// Columns whose values are names even if they look like numbers, by name or number.
+    pub categorical: Vec<String>,
+    /// Whether the first line holds the names of the columns; found out if not said.
+    pub header: Option<bool>,
+    /// What stands between two cells; found out if not said.
+    pub delimiter: Option<u8>,
+    /// The class that a positive score speaks for, of two.
+    pub positive: Option<String>,
+    /// All classes, in their order, instead of those found in the data, sorted.
+    pub classes: Option<Vec<String>>,
+    /// Whether a stream may meet classes that are not among the first; see [`crate::Numbering`].
+    pub grow_classes: bool,
+    /// What becomes of missing values.
+    pub missing: Missing,
+    /// Whether feature indices start at 0 rather than 1, in formats that number features.
+    pub zero_based: bool,
+    /// How values are stored.
+    pub precision: Precision,
+    /// Hash features into a table of `2^bits` instead of numbering them.
+    pub hash_bits: Option<u32>,
+    /// What becomes of a row that cannot be read.
+    pub on_bad_row: OnBadRow,
+    /// What earlier data established and this data must keep to: that of a model, or of the first file.
+    pub schema: Option<Arc<Schema>>,
+    /// What is too much.
+    pub limits: Limits,
+}
+
+/// Which column is the label.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum LabelColumn {
+    /// The one called `label`, `class`, `target` or `y`, else the last.
+    #[default]
+    Guess,
+    /// The one of this name, or else of this number: `1` is the first, `-1` the last.
+    Named(String),
+    /// None: rows that are to be labelled.
+    Absent,
+}
+
+/// What becomes of a row that cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnBadRow {
+    /// It is an error with its place.
+    #[default]
+    Error,
+    /// It is left out and counted.
+    Skip,
+}
+
+/// What is too much. Whatever is larger is an error that names the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes in a line, or in a record that spans several.
+    pub line_bytes: usize,
+    /// Features a row may have room for: a learner keeps a weight for each.
+    pub features: usize,
+    /// Different labels.
+    pub classes: usize,
+    /// Different values of one categorical column.
+    pub categories: usize,
+    /// Bytes of one source held in memory, where a format or a pipe makes that necessary.
+    pub held_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            line_bytes: 16 << 20,
+            features: 1 << 25,
+            classes: 10_000,
+            categories: 50_000,
+            held_bytes: 4 << 30,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// The largest number of bits that features can be hashed to.
+    pub const MAX_HASH_BITS: u32 = 30;
+
+    /// The same options for data that must keep to `schema`.
+    #[must_use]
+    pub fn with_schema(&self, schema: Arc<Schema>) -> Self {
+        Self { schema: Some(schema), ..self.clone() }
+    }
+}
+
+/// The place of the column called `what`, or else of that number: from 1, or from -1 at the end.
+pub(crate) fn find_column(what: &str, names: &[String]) -> Option<usize> {
+    if let Some(place) = names.iter().position(|name| name == what) {
+        return Some(place);
+    }
+    let number: isize = what.parse().ok()?;
+    let distance = number.unsigned_abs();
+    let place = if number < 0 { names.len().checked_sub(distance)? } else { distance.checked_sub(1)? };
+    (place < names.len()).then_some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_by_name_and_then_by_number() {
+        let names = ["a", "3", "c"].map(String::from);
+        let found = ["c", "1", "3", "-1", "4", "0", "-4", "x"].map(|what| find_column(what, &names));
+        assert_eq!(found, [Some(2), Some(0), Some(1), Some(2), None, None, None, None]);
+    }
+}

@@ -1,0 +1,544 @@
+//! Where bytes come from: files, globs, folders, standard input, memory; compressed or not.
+//!
+//! A [`Source`] only says where the data is and can be opened any number of times, standard input and
+//! pipes excepted ([`Source::can_rewind`]). Opening a part of it gives an [`Input`]: a stream of plain
+//! bytes whose head can be looked at before anything is read, and whose errors name the part. Nothing
+//! here knows what the bytes mean.
+
+use crate::compression::Compression;
+use crate::error::{DataError, ErrorKind};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How much of the beginning of a stream can be looked at.
+pub const HEAD_BYTES: usize = 64 << 10;
+
+/// How much is asked of the operating system at a time.
+const READ_BYTES: usize = 256 << 10;
+
+/// A place, or several, from which data can be read.
+#[derive(Debug, Clone)]
+pub struct Source {
+    parts: Vec<Part>,
+}
+
+/// One file, folder, stream or piece of memory.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// A file.
+    File(PathBuf),
+    /// A folder whose subfolders are classes; only some formats read those.
+    Folder(PathBuf),
+    /// Standard input.
+    Stdin,
+    /// Bytes in memory, and what to call them.
+    Bytes(Arc<str>, Arc<[u8]>),
+}
+
+impl Source {
+    /// One file, its name taken as it stands.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self { parts: vec![Part::File(path.into())] }
+    }
+
+    /// Standard input.
+    pub fn stdin() -> Self {
+        Self { parts: vec![Part::Stdin] }
+    }
+
+    /// Bytes in memory, called `name` in errors; its extension helps to find the format.
+    pub fn bytes(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self { parts: vec![Part::Bytes(name.into(), bytes.into())] }
+    }
+
+    /// What a user means by `what`: `-` is standard input, an existing file or folder is itself, and
+    /// anything else with `*`, `?` or `[…]` is a pattern for file names.
+    ///
+    /// A folder that holds files stands for those files; one that holds folders stays whole, for the
+    /// formats that take a folder per class. Files are sorted by name, byte by byte; hidden ones and
+    /// those that begin with `_` (`_SUCCESS`) are left out.
+    pub fn find(what: impl AsRef<OsStr>) -> Result<Self, DataError> {
+        let what = what.as_ref();
+        if what == "-" {
+            return Ok(Self::stdin());
+        }
+        let path = Path::new(what);
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => Self::folder(path),
+            Ok(_) => Ok(Self::file(path)),
+            Err(error) => match what.to_str().filter(|text| text.contains(['*', '?', '['])) {
+                Some(pattern) => Self::glob(pattern),
+                None => Err(cannot_open(path, error)),
+            },
+        }
+    }
+
+    /// Everything that is found under each of `several`, one after the other.
+    pub fn find_all<S: AsRef<OsStr>>(several: impl IntoIterator<Item = S>) -> Result<Self, DataError> {
+        let mut parts = Vec::new();
+        for what in several {
+            parts.extend(Self::find(what)?.parts);
+        }
+        if parts.is_empty() {
+            return Err(DataError::new(ErrorKind::Options, "no data source is given, expected at least one")
+                .with_help("name a file, or `-` for standard input"));
+        }
+        Ok(Self { parts })
+    }
+
+    fn folder(path: &Path) -> Result<Self, DataError> {
+        let mut files = Vec::new();
+        let mut has_folders = false;
+        for entry in sorted_entries(path)? {
+            if fs::metadata(&entry).is_ok_and(|metadata| metadata.is_dir()) {
+                has_folders = true;
+            } else {
+                files.push(entry);
+            }
+        }
+        if has_folders {
+            return Ok(Self { parts: vec![Part::Folder(path.to_owned())] });
+        }
+        if files.is_empty() {
+            return Err(DataError::new(ErrorKind::Empty, "the folder holds no files, expected some")
+                .in_source(&path.display().to_string()));
+        }
+        Ok(Self { parts: files.into_iter().map(Part::File).collect() })
+    }
+
+    fn glob(pattern: &str) -> Result<Self, DataError> {
+        let absolute = pattern.starts_with('/');
+        let mut found = vec![if absolute { PathBuf::from("/") } else { PathBuf::new() }];
+        for component in pattern.split('/').filter(|component| !component.is_empty()) {
+            let mut next = Vec::new();
+            for base in found {
+                if component.contains(['*', '?', '[']) {
+                    let folder = if base.as_os_str().is_empty() { Path::new(".") } else { &base };
+                    if !folder.is_dir() {
+                        continue;
+                    }
+                    for entry in sorted_entries(folder)? {
+                        let name = entry.file_name().unwrap_or_default();
+                        if matches(component.as_bytes(), name.as_encoded_bytes()) {
+                            next.push(base.join(name));
+                        }
+                    }
+                } else if base.join(component).exists() {
+                    next.push(base.join(component));
+                }
+            }
+            found = next;
+        }
+        found.retain(|path| !path.is_dir());
+        found.sort();
+        if found.is_empty() {
+            return Err(DataError::new(ErrorKind::Io, "no file has a name like that, expected at least one")
+                .in_source(pattern));
+        }
+        Ok(Self { parts: found.into_iter().map(Part::File).collect() })
+    }
+
+    /// The parts, in the order in which they are read.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// What to call the whole in a message.
+    pub fn name(&self) -> String {
+        match self.parts.as_slice() {
+            [] => "nothing".to_owned(),
+            [only] => only.name(),
+            [first, rest @ ..] => format!("{} and {} more", first.name(), rest.len()),
+        }
+    }
+
+    /// Whether the same bytes can be read a second time.
+    pub fn can_rewind(&self) -> bool {
+        self.parts.iter().all(|part| match part {
+            Part::File(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
+            Part::Folder(_) | Part::Bytes(..) => true,
+            Part::Stdin => false,
+        })
+    }
+
+    /// The same data, held in memory where it could not be read twice. At most `limit` bytes are held.
+    pub fn rewindable(&self, limit: u64) -> Result<Self, DataError> {
+        if self.can_rewind() {
+            return Ok(self.clone());
+        }
+        let mut parts = Vec::new();
+        for part in &self.parts {
+            let again = match part {
+                Part::File(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
+                Part::Folder(_) | Part::Bytes(..) => true,
+                Part::Stdin => false,
+            };
+            parts.push(if again {
+                part.clone()
+            } else {
+                let bytes = part.open()?.into_bytes(limit)?;
+                Part::Bytes(part.name().into(), bytes.into())
+            });
+        }
+        Ok(Self { parts })
+    }
+}
+
+impl Part {
+    /// What to call this part in a message.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(path) | Self::Folder(path) => path.display().to_string(),
+            Self::Stdin => "stdin".to_owned(),
+            Self::Bytes(name, _) => name.to_string(),
+        }
+    }
+
+    /// Opens the part, uncovers its compression, and reads its head.
+    pub fn open(&self) -> Result<Input, DataError> {
+        let name: Arc<str> = self.name().into();
+        let raw: Box<dyn Read + Send> = match self {
+            Self::File(path) => {
+                let file = File::open(path).map_err(|error| cannot_open(path, error))?;
+                let is_folder = file.metadata().is_ok_and(|metadata| metadata.is_dir());
+                if is_folder {
+                    return Err(
+                        DataError::new(ErrorKind::Io, "this is a folder, expected a file").in_source(&name)
+                    );
+                }
+                Box::new(file)
+            }
+            Self::Folder(_) => return Ok(Input::folder(name, self.clone())),
+            Self::Stdin => Box::new(io::stdin()),
+            Self::Bytes(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+        };
+        let mut input = Input {
+            name,
+            part: self.clone(),
+            compression: Compression::None,
+            head: Vec::new(),
+            n_head_read: 0,
+            head_is_all: false,
+            reader: raw,
+        };
+        input.read_head()?;
+        input.compression = Compression::sniff(&input.head);
+        if input.compression != Compression::None {
+            // What was looked at is put back in front of the rest, and the decoder begins at the start.
+            let head = std::mem::take(&mut input.head);
+            let rest = std::mem::replace(&mut input.reader, Box::new(io::empty()));
+            let whole = BufReader::with_capacity(READ_BYTES, Cursor::new(head).chain(rest));
+            input.reader = input.compression.decode(Box::new(whole));
+            input.read_head()?;
+            if Compression::sniff(&input.head) != Compression::None {
+                return Err(DataError::new(
+                    ErrorKind::Compression,
+                    "the data is compressed twice, expected plain data inside",
+                )
+                .in_source(&input.name)
+                .with_help("unpack it once"));
+            }
+        }
+        Ok(input)
+    }
+}
+
+/// One part of a source, opened: plain bytes, whose beginning can be looked at.
+pub struct Input {
+    name: Arc<str>,
+    part: Part,
+    compression: Compression,
+    head: Vec<u8>,
+    n_head_read: usize,
+    head_is_all: bool,
+    reader: Box<dyn Read + Send>,
+}
+
+impl Input {
+    fn folder(name: Arc<str>, part: Part) -> Self {
+        let compression = Compression::None;
+        let reader = Box::new(io::empty());
+        Self { name, part, compression, head: Vec::new(), n_head_read: 0, head_is_all: true, reader }
+    }
+
+    /// What to call this input in errors.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Where it was opened from, for formats that need a file or folder rather than a stream.
+    pub fn part(&self) -> &Part {
+        &self.part
+    }
+
+    /// How the bytes were compressed.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// The first bytes, up to [`HEAD_BYTES`], decompressed. Looking does not take them away.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// Whether the head is all there is.
+    pub fn head_is_all(&self) -> bool {
+        self.head_is_all
+    }
+
+    /// The name's extension in lower case, that of a compression left out: `svm` for `a.SVM.gz`.
+    pub fn extension(&self) -> Option<String> {
+        let name = match &self.part {
+            Part::File(path) | Part::Folder(path) => path.file_name()?.to_string_lossy().to_lowercase(),
+            Part::Bytes(name, _) => name.to_lowercase(),
+            Part::Stdin => return None,
+        };
+        let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+        Some(name.rsplit_once('.')?.1.to_owned())
+    }
+
+    /// Reads some bytes, as `Read` does, with the errors of this crate; 0 only at the end.
+    pub fn read_some(&mut self, into: &mut [u8]) -> Result<usize, DataError> {
+        let waiting = &self.head[self.n_head_read..];
+        if !waiting.is_empty() {
+            let n_bytes = waiting.len().min(into.len());
+            into[..n_bytes].copy_from_slice(&waiting[..n_bytes]);
+            self.n_head_read += n_bytes;
+            return Ok(n_bytes);
+        }
+        if self.head_is_all {
+            return Ok(0);
+        }
+        self.read_raw(into)
+    }
+
+    /// Everything that is left, if that is no more than `limit` bytes.
+    pub fn into_bytes(mut self, limit: u64) -> Result<Vec<u8>, DataError> {
+        let mut bytes = Vec::new();
+        let mut buffer = vec![0; READ_BYTES];
+        loop {
+            let n_bytes = self.read_some(&mut buffer)?;
+            if n_bytes == 0 {
+                return Ok(bytes);
+            }
+            if bytes.len() as u64 + n_bytes as u64 > limit {
+                return Err(DataError::new(
+                    ErrorKind::Limit,
+                    format!("the data is longer than {limit} bytes, the limit for what is held in memory"),
+                )
+                .in_source(&self.name));
+            }
+            bytes.extend_from_slice(&buffer[..n_bytes]);
+        }
+    }
+
+    fn read_head(&mut self) -> Result<(), DataError> {
+        let mut head = vec![0; HEAD_BYTES];
+        let mut n_bytes = 0;
+        while n_bytes < head.len() {
+            match self.read_raw(&mut head[n_bytes..])? {
+                0 => break,
+                n_more => n_bytes += n_more,
+            }
+        }
+        self.head_is_all = n_bytes < head.len();
+        head.truncate(n_bytes);
+        self.head = head;
+        Ok(())
+    }
+
+    fn read_raw(&mut self, into: &mut [u8]) -> Result<usize, DataError> {
+        loop {
+            return match self.reader.read(into) {
+                Ok(n_bytes) => Ok(n_bytes),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => Err(self.explain(error)),
+            };
+        }
+    }
+
+    fn explain(&self, error: io::Error) -> DataError {
+        let compressed = self.compression != Compression::None;
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput
+                if compressed =>
+            {
+                let name = self.compression.name();
+                let how = if error.kind() == io::ErrorKind::UnexpectedEof {
+                    "ends too early".to_owned()
+                } else {
+                    format!("is damaged: {error}")
+                };
+                DataError::new(
+                    ErrorKind::Compression,
+                    format!("the {name} stream {how}, expected it to be whole"),
+                )
+                .with_help(format!("test the file with `{name} -t`, and get it again"))
+            }
+            _ => DataError::io("reading", error),
+        }
+        .in_source(&self.name)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.read_some(into).map_err(io::Error::other)
+    }
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input")
+            .field("name", &self.name)
+            .field("compression", &self.compression)
+            .finish_non_exhaustive()
+    }
+}
+
+fn cannot_open(path: &Path, error: io::Error) -> DataError {
+    let name = path.display().to_string();
+    if error.kind() == io::ErrorKind::NotFound {
+        return DataError::new(ErrorKind::Io, "there is no such file").in_source(&name);
+    }
+    DataError::io("opening", error).in_source(&name)
+}
+
+/// What is in a folder, by name, hidden and `_` entries left out.
+fn sorted_entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let fail = |error| DataError::io("listing", error).in_source(&folder.display().to_string());
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        if !matches!(entry.file_name().as_encoded_bytes(), [b'.' | b'_', ..]) {
+            entries.push(entry.path());
+        }
+    }
+    entries.sort();
+    Ok(entries)
+}
+
+/// Whether `name` is like `pattern`: `*` any bytes, `?` one, `[ab-d]` one of these.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    // The place of the last star and of what it stands for so far: enough to try again, in linear space.
+    let mut star: Option<(usize, usize)> = None;
+    let (mut p, mut n) = (0, 0);
+    while n < name.len() {
+        let step = match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, n));
+                p += 1;
+                continue;
+            }
+            Some(b'?') => Some(1),
+            Some(b'[') => one_of(&pattern[p..], name[n]),
+            Some(&byte) => (byte == name[n]).then_some(1),
+            None => None,
+        };
+        if let Some(width) = step {
+            p += width;
+            n += 1;
+        } else if let Some((star_at, taken)) = star {
+            star = Some((star_at, taken + 1));
+            p = star_at + 1;
+            n = taken + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|&byte| byte == b'*')
+}
+
+/// The length of the `[…]` at the start of `pattern`, if it admits `byte`.
+fn one_of(pattern: &[u8], byte: u8) -> Option<usize> {
+    let close = pattern.iter().skip(2).position(|&b| b == b']')? + 2;
+    let mut set = &pattern[1..close];
+    while let [first, rest @ ..] = set {
+        if let [b'-', last, tail @ ..] = rest {
+            if (*first..=*last).contains(&byte) {
+                return Some(close + 1);
+            }
+            set = tail;
+        } else {
+            if *first == byte {
+                return Some(close + 1);
+            }
+            set = rest;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, expected) in [
+            ("*.csv", "a.csv", true),
+            ("*.csv", "a.csv.gz", false),
+            ("part-?", "part-7", true),
+            ("part-?", "part-", false),
+            ("a*b*c", "a__b_b_c", true),
+            ("a*b*c", "a__b_b_", false),
+            ("x[0-2b]", "x1", true),
+            ("x[0-2b]", "xb", true),
+            ("x[0-2b]", "x3", false),
+            ("[", "a", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn folders_and_globs_come_sorted_and_without_hidden_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.csv", "a.csv", ".hidden.csv", "_SUCCESS", "c.txt"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let names = |source: Source| -> Vec<String> {
+            let short = |part: &Part| part.name().rsplit('/').next().unwrap_or_default().to_owned();
+            source.parts().iter().map(short).collect()
+        };
+        assert_eq!(names(Source::find(folder.path()).unwrap()), ["a.csv", "b.csv", "c.txt"]);
+        assert_eq!(names(Source::find(folder.path().join("*.csv")).unwrap()), ["a.csv", "b.csv"]);
+        assert_eq!(Source::find(folder.path().join("*.json")).unwrap_err().kind(), ErrorKind::Io);
+        assert_eq!(Source::find(folder.path().join("none")).unwrap_err().kind(), ErrorKind::Io);
+        fs::create_dir(folder.path().join("class")).unwrap();
+        let whole = Source::find(folder.path()).unwrap();
+        assert!(matches!(whole.parts(), [Part::Folder(_)]));
+    }
+
+    #[test]
+    fn the_head_is_seen_and_read_all_the_same() {
+        let plain: Vec<u8> = (0..200_000_u32).map(|i| b'a' + (i % 26) as u8).collect();
+        let mut input = Source::bytes("x.SVM.gz", plain.clone()).parts()[0].open().unwrap();
+        assert_eq!(input.extension().as_deref(), Some("svm"));
+        assert_eq!(input.head(), &plain[..HEAD_BYTES]);
+        assert!(!input.head_is_all());
+        let mut all = Vec::new();
+        input.read_to_end(&mut all).unwrap();
+        assert_eq!(all, plain);
+        let short = Source::bytes("x", *b"abc").parts()[0].open().unwrap();
+        assert!(short.head_is_all());
+        assert_eq!(short.into_bytes(2).unwrap_err().kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn a_cut_stream_is_an_error_with_its_name() {
+        use std::io::Write;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&[b'7'; 1000]).unwrap();
+        let mut gz = encoder.finish().unwrap();
+        gz.pop();
+        let outcome = Source::bytes("train.csv.gz", gz.clone()).parts()[0].open();
+        let error = outcome.err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Compression);
+        assert!(error.to_string().starts_with("train.csv.gz: the gzip stream"), "{error}");
+    }
+}

@@ -1,0 +1,220 @@
+//! Text through a window: whole lines in a buffer that is used again and again.
+//!
+//! Readers of text see as many whole lines as the window holds and take as many as they like; what they
+//! leave stands at the front the next time. The window grows only for a record that does not fit, and
+//! never beyond the stated limit, so memory stays flat however long the source is. A byte-order mark of
+//! UTF-8 is taken away; text in UTF-16 is refused. What the lines mean is the readers' business.
+
+use crate::error::{DataError, ErrorKind, Position};
+use crate::source::Input;
+use std::sync::Arc;
+
+/// How many bytes a window holds, unless a single record is longer.
+pub const WINDOW_BYTES: usize = 256 << 10;
+
+/// A moving view of a stream of text.
+#[derive(Debug)]
+pub struct Window {
+    input: Input,
+    buffer: Vec<u8>,
+    /// The unread bytes are `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    /// Up to here the unread bytes are whole lines.
+    whole: usize,
+    at_end: bool,
+    /// The number of the line at `start`, counted from 1.
+    line: u64,
+    max_record: usize,
+}
+
+impl Window {
+    /// A window at the beginning of `input`, for records of at most `max_record` bytes.
+    pub fn new(input: Input, max_record: usize) -> Result<Self, DataError> {
+        let mut window = Self {
+            input,
+            buffer: vec![0; WINDOW_BYTES.min(max_record.max(4))],
+            start: 0,
+            end: 0,
+            whole: 0,
+            at_end: false,
+            line: 1,
+            max_record,
+        };
+        window.fill()?;
+        match &window.buffer[..window.end] {
+            [0xEF, 0xBB, 0xBF, ..] => window.start = 3,
+            [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
+                return Err(DataError::new(ErrorKind::Encoding, "the text is in UTF-16, expected UTF-8")
+                    .in_source(window.input.name())
+                    .with_help("convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"));
+            }
+            _ => {}
+        }
+        Ok(window)
+    }
+
+    /// What the source is called.
+    pub fn name(&self) -> &Arc<str> {
+        self.input.name()
+    }
+
+    /// The number of the first line in the window, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The unread whole lines, at least one; nothing at the end of the stream. The last line of a stream
+    /// counts as whole even if its line end is missing.
+    pub fn lines(&mut self) -> Result<&[u8], DataError> {
+        while self.whole <= self.start && !self.at_end {
+            self.make_room()?;
+            self.fill()?;
+        }
+        Ok(&self.buffer[self.start..self.whole.max(self.start)])
+    }
+
+    /// More lines behind those in the window, for a record that does not end within it; `false` if there
+    /// are none.
+    pub fn more_lines(&mut self) -> Result<bool, DataError> {
+        let before = self.whole - self.start;
+        while !self.at_end {
+            self.make_room()?;
+            self.fill()?;
+            if self.whole - self.start > before {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes the buffer out, so that its lines can be read while the window's owner is changed. The window
+    /// is not to be used until it is [put back](Self::put_back).
+    pub(crate) fn take_lines(&mut self) -> Taken {
+        Taken { buffer: std::mem::take(&mut self.buffer), lines: self.start..self.whole.max(self.start) }
+    }
+
+    /// Undoes [`Self::take_lines`].
+    pub(crate) fn put_back(&mut self, taken: Taken) {
+        self.buffer = taken.buffer;
+    }
+
+    /// Whether the window ends with the stream, and the stream without a line end.
+    pub fn ends_inside_line(&self) -> bool {
+        self.at_end && self.end > self.start && self.buffer[self.end - 1] != b'\n'
+    }
+
+    /// Takes the first `n_bytes`, in which `n_lines` lines end, out of the window.
+    pub fn consume(&mut self, n_bytes: usize, n_lines: u64) {
+        debug_assert!(self.start + n_bytes <= self.whole, "only lines that were lent can be taken");
+        self.start = (self.start + n_bytes).min(self.whole);
+        self.line += n_lines;
+    }
+
+    fn make_room(&mut self) -> Result<(), DataError> {
+        if self.end < self.buffer.len() {
+            return Ok(());
+        }
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.whole -= self.start;
+            self.end -= self.start;
+            self.start = 0;
+            return Ok(());
+        }
+        if self.buffer.len() >= self.max_record {
+            let error = DataError::new(
+                ErrorKind::Limit,
+                format!("the line is longer than {} bytes, the limit", self.max_record),
+            );
+            return Err(error
+                .in_source(self.input.name())
+                .at(Position { row: None, line: Some(self.line), column: Some(1) })
+                .with_help("if that is as it should be, raise the limit with --max-line"));
+        }
+        let length = (self.buffer.len() * 2).min(self.max_record);
+        self.buffer.resize(length, 0);
+        Ok(())
+    }
+
+    /// Fills the free end of the buffer, if there is any.
+    fn fill(&mut self) -> Result<(), DataError> {
+        while self.end < self.buffer.len() {
+            let n_bytes = self.input.read_some(&mut self.buffer[self.end..])?;
+            if n_bytes == 0 {
+                self.at_end = true;
+                self.whole = self.end;
+                return Ok(());
+            }
+            let fresh = &self.buffer[self.end..self.end + n_bytes];
+            if let Some(newline) = memchr::memrchr(b'\n', fresh) {
+                self.whole = self.end + newline + 1;
+            }
+            self.end += n_bytes;
+        }
+        Ok(())
+    }
+}
+
+/// The buffer of a window, for a while.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    buffer: Vec<u8>,
+    lines: std::ops::Range<usize>,
+}
+
+impl Taken {
+    /// The whole lines in it.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.buffer[self.lines.clone()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Source;
+
+    fn window(text: impl Into<Arc<[u8]>>, max_record: usize) -> Window {
+        Window::new(Source::bytes("t", text).parts()[0].open().unwrap(), max_record).unwrap()
+    }
+
+    #[test]
+    fn lines_of_any_length_come_whole_and_in_order() {
+        let text: Vec<u8> = (0..2000_usize)
+            .flat_map(|i| [vec![b'a' + (i % 26) as u8; (i * 37) % 1500], vec![b'\n']].concat())
+            .collect();
+        let mut window = window(text.clone(), 1 << 20);
+        let mut seen = Vec::new();
+        loop {
+            let lines = window.lines().unwrap();
+            let Some(newline) = memchr::memrchr(b'\n', lines) else { break };
+            // Leaving some lines behind is allowed.
+            let taken = memchr::memchr(b'\n', &lines[newline / 2..]).map_or(newline, |n| newline / 2 + n);
+            seen.extend_from_slice(&lines[..=taken]);
+            let n_lines = memchr::memchr_iter(b'\n', &lines[..=taken]).count() as u64;
+            window.consume(taken + 1, n_lines);
+        }
+        assert_eq!(seen, text);
+        assert_eq!(window.line(), 2001);
+    }
+
+    #[test]
+    fn a_mark_is_dropped_a_missing_line_end_noticed_and_utf16_refused() {
+        let mut marked = window(*b"\xEF\xBB\xBFab", 100);
+        assert_eq!(marked.lines().unwrap(), b"ab");
+        assert!(marked.ends_inside_line());
+        marked.consume(2, 0);
+        assert!(marked.lines().unwrap().is_empty());
+        let wide = Source::bytes("t", *b"\xFF\xFEa\0").parts()[0].open().unwrap();
+        assert_eq!(Window::new(wide, 100).unwrap_err().kind(), ErrorKind::Encoding);
+    }
+
+    #[test]
+    fn an_endless_line_ends_at_the_limit() {
+        let mut endless = window(vec![0; 3 << 20], 1 << 20);
+        let error = endless.lines().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert!(endless.buffer.len() <= 1 << 20);
+    }
+}
