@@ -1,1 +1,47 @@
-fn main() {}
+//! The project's chores. `cargo xtask` lists them.
+//!
+//! Each chore is a module; this file only knows their names. Chores call the ordinary tools as a
+//! person would, so that whatever they do can also be done by hand.
+
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+/// A chore: its name, what it does, and how.
+struct Chore {
+    name: &'static str,
+    summary: &'static str,
+    run: fn(&[String]) -> Result<(), String>,
+}
+
+const CHORES: &[Chore] = &[
+    Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
+    Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
+];
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let name = words.next().unwrap_or_default();
+    let rest: Vec<String> = words.collect();
+    let Some(chore) = CHORES.iter().find(|chore| chore.name == name) else {
+        say("usage: cargo xtask CHORE\n");
+        for chore in CHORES {
+            say(&format!("  {:<8} {}", chore.name, chore.summary));
+        }
+        return ExitCode::from(2);
+    };
+    match (chore.run)(&rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            say(&format!("error: {message}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Talks to whoever started the chore.
+#[expect(clippy::print_stderr, reason = "this is where chores talk")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}

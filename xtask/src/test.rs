@@ -1,0 +1,46 @@
+//! `cargo xtask test`: everything that must hold, in the order in which it is cheapest to fail.
+
+use crate::{say, tidy};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+pub(crate) fn run(_words: &[String]) -> Result<(), String> {
+    let start = Instant::now();
+    step("formatting", &["fmt", "--all", "--check"])?;
+    say("== house rules");
+    tidy::run(&[])?;
+    step("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    step("tests", &["test", "--workspace", "--all-targets"])?;
+    step("documentation examples", &["test", "--workspace", "--doc"])?;
+    for example in examples()? {
+        step(
+            &format!("example {example}"),
+            &["run", "--quiet", "--package", "rosenblatt", "--example", &example],
+        )?;
+    }
+    say(&format!("== all good after {} s", start.elapsed().as_secs()));
+    Ok(())
+}
+
+/// Runs cargo, and complains if cargo does.
+fn step(name: &str, arguments: &[&str]) -> Result<(), String> {
+    say(&format!("== {name}"));
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo).args(arguments).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!("{name} failed; to see it alone: cargo {}", arguments.join(" "))),
+        Err(error) => Err(format!("cargo could not be started: {error}")),
+    }
+}
+
+/// The engine's examples, by name. Each checks its own result.
+fn examples() -> Result<Vec<String>, String> {
+    let folder = Path::new("crates/engine/examples");
+    let entries = folder.read_dir().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.ok()?.path().file_stem()?.to_str().map(str::to_owned)).collect();
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,78 @@
+//! `cargo xtask tidy`: the promises of ARCHITECTURE.md that can be read off the text.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What the learning core must never mention, and why.
+const NOT_IN_CORE: &[(&str, &str)] = &[
+    ("std::fs", "the core does no I/O"),
+    ("std::io", "the core does no I/O"),
+    ("std::net", "the core does no I/O"),
+    ("std::time", "the core reads no clock"),
+    ("println!", "the core never prints"),
+    ("static mut", "the core holds no global state"),
+];
+
+pub(crate) fn run(_words: &[String]) -> Result<(), String> {
+    let mut complaints = Vec::new();
+    for path in sources(Path::new("crates")).into_iter().chain(sources(Path::new("xtask"))) {
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        complaints.extend(complaints_about(&path, &text));
+    }
+    let manifest = fs::read_to_string("crates/core/Cargo.toml").map_err(|error| error.to_string())?;
+    let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+    let first = dependencies.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    if let Some(line) = first.filter(|line| !line.starts_with('[')) {
+        complaints.push(format!("crates/core/Cargo.toml: the core depends on nothing, but has `{line}`"));
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
+}
+
+fn complaints_about(path: &Path, text: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if !text.starts_with("//!") {
+        complaints
+            .push(format!("{}: a file opens with a `//!` line that says what it is for", path.display()));
+    }
+    if path.starts_with("crates/core/src") {
+        for (word, reason) in NOT_IN_CORE {
+            if let Some(line) =
+                text.lines().position(|line| line.contains(word) && !line.trim_start().starts_with("//"))
+            {
+                complaints.push(format!("{}:{}: `{word}`, but {reason}", path.display(), line + 1));
+            }
+        }
+    }
+    complaints
+}
+
+/// All Rust files below `folder`, sorted.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printing_core_is_noticed() {
+        let complaints = complaints_about(Path::new("crates/core/src/x.rs"), "fn f() { println!(); }");
+        assert_eq!(complaints.len(), 2, "{complaints:?}");
+        assert!(
+            complaints_about(Path::new("crates/cli/src/x.rs"), "//! Talks.\nfn f() { println!(); }")
+                .is_empty()
+        );
+    }
+}
