@@ -1,7 +1,8 @@
 //! Pegasos: a linear support vector machine with a step size that needs no tuning.
 //!
 //! Gradient steps on the hinge loss with an L2 penalty, the rate being `1 / (lambda t)`. After `t`
-//! rounds the objective is within `O(log t / (lambda t))` of the best.
+//! rounds the objective is within `O(log t / (lambda t))` of the best. The first steps are long, and a
+//! bias that did not shrink with the weights would never recover from them, so it is a coordinate.
 
 use crate::params::{Param, ParamError, Params, Range};
 use crate::rule::{Algorithm, Info, Law, Rule, Seen, Step};
@@ -38,6 +39,7 @@ impl Algorithm for Pegasos {
             range: Range::Positive,
         }],
         shrinks: true,
+        whole_vector: true,
         exempt: &[(Law::AverageOfSurvivors, "it shrinks between the logged moves, which changes no vote")],
         ..Info::named("pegasos")
     };
