@@ -4,7 +4,7 @@
 //! rounds the objective is within `O(log t / (lambda t))` of the best.
 
 use crate::params::{Param, ParamError, Params, Range};
-use crate::rule::{Algorithm, Info, Law, Rule, Seen, Step};
+use crate::rule::{Algorithm, Info, Rule, Seen, Step};
 use crate::space::Linear;
 
 /// Primal estimated sub-gradient solver for support vector machines.
@@ -38,7 +38,6 @@ impl Algorithm for Pegasos {
             range: Range::Positive,
         }],
         shrinks: true,
-        exempt: &[(Law::AverageOfSurvivors, "it shrinks between the logged moves, which changes no vote")],
         ..Info::named("pegasos")
     };
 
