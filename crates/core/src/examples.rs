@@ -1,7 +1,7 @@
 //! Rows with their classes: what a learner is shown.
 //!
 //! [`Examples`] is the one view the training loop knows. [`DenseExamples`] and [`SparseExamples`]
-//! borrow flat arrays, so anything that can lend its memory (a dataset, a block of a stream, a NumPy
+//! borrow flat arrays, so anything that can lend its memory (a dataset, a block of a stream, a `NumPy`
 //! array) is learned from without a copy. Classes are numbers `0..n_classes`; in a binary problem
 //! class 1 is the positive one. Who the classes are called is none of the core's business.
 

@@ -1,8 +1,14 @@
 //! The learning core of Rosenblatt.
 
+#![expect(
+    clippy::inline_always,
+    reason = "the loop is generic; the hot path is only fast when it is one function"
+)]
+
 pub mod convention;
 pub mod decision;
 mod examples;
+pub mod margin;
 pub mod memory;
 mod names;
 pub mod observer;

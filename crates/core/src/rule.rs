@@ -100,6 +100,7 @@ impl<R: Rule + ?Sized> Rule for Box<R> {
 
 /// What the outside needs to know of a rule.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a yes-or-no column of the table of rules")]
 pub struct Info {
     /// The name it goes by, in lower case.
     pub name: &'static str,

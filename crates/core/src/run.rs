@@ -337,10 +337,7 @@ where
     ) -> bool {
         let row = examples.row(row_idx);
         let class = examples.class(row_idx);
-        let mut weight = examples.weight(row_idx);
-        if let Some(class_weight) = self.class_weights.get(class as usize) {
-            weight *= class_weight;
-        }
+        let weight = weight_of(examples, &self.class_weights, row_idx);
         if weight == 0.0 {
             return false;
         }
@@ -390,7 +387,7 @@ where
             if let Some(step) = step {
                 moved = true;
                 totals.updates += 1;
-                shift(space, memory, row, &problem, step, weight, totals.rounds, scores);
+                shift(space, memory, (place, row), &problem, step, weight, totals.rounds, scores);
             }
             if watch.rounds {
                 let scorer = problem.directions[0].0;
@@ -424,16 +421,23 @@ where
     /// Tells a memory that wants to know how many training errors a hypothesis makes.
     fn judge<E: Examples>(&mut self, examples: E, training: Visits<'_>) {
         if let Some(planes) = self.memory.to_judge() {
-            let errors = count_errors(planes, &self.decision, self.convention.zero, examples, training);
+            let errors =
+                errors_among(planes, &self.decision, self.convention.zero, examples, training, |row_idx| {
+                    weight_of(examples, &self.class_weights, row_idx) == 0.0
+                });
             self.memory.judged(errors);
         }
     }
 
-    /// The visited row with the smallest margin, the first of them if several have it.
+    /// The visited row with the smallest margin, the first of them if several have it. Hidden rows are
+    /// no candidates: nothing would ever move them up.
     fn worst<E: Examples>(&mut self, examples: E, visits: Visits<'_>) -> u32 {
         let mut worst = (f64::INFINITY, 0);
         for place in 0..visits.len() {
             let row_idx = visits.row(place);
+            if weight_of(examples, &self.class_weights, row_idx) == 0.0 {
+                continue;
+            }
             self.space.scores(place, examples.row(row_idx), &mut self.scores);
             self.decision.problems(examples.class(row_idx), &self.scores, |problem| {
                 if problem.margin < worst.0 {
@@ -469,7 +473,7 @@ fn tie_is_mistaken(label: f64, zero: Zero, random: &mut Random) -> bool {
 fn shift<S: Space, R: Row>(
     space: &mut S,
     memory: &mut S::Memory,
-    row: R,
+    (place, row): (usize, R),
     problem: &Problem<'_>,
     step: Step,
     weight: f64,
@@ -482,19 +486,26 @@ fn shift<S: Space, R: Row>(
         Move { scorer, amount, keep, shrink, score: scores[scorer], round }
     };
     for &(scorer, direction) in problem.directions {
-        space.shift(row, make(scorer, direction), memory);
+        space.shift(place, row, make(scorer, direction), memory);
     }
     if problem.joint && keep != 1.0 {
         // All scorers are one vector: those that do not step still shrink.
         let bystanders =
             (0..scores.len()).filter(|scorer| problem.directions.iter().all(|(k, _)| k != scorer));
         for scorer in bystanders {
-            space.shift(row, make(scorer, 0.0), memory);
+            space.shift(place, row, make(scorer, 0.0), memory);
         }
     }
 }
 
-/// How many of the visited rows `planes` gives the wrong class.
+/// How much row `row_idx` counts, its class considered.
+#[inline(always)]
+fn weight_of<E: Examples>(examples: E, class_weights: &[f64], row_idx: usize) -> f64 {
+    let weight = examples.weight(row_idx);
+    class_weights.get(examples.class(row_idx) as usize).map_or(weight, |class_weight| weight * class_weight)
+}
+
+/// How many of the visited rows `planes` gives the wrong class. Rows of weight 0 are hidden here too.
 pub fn count_errors<E: Examples, D: Decision>(
     planes: &Planes,
     decision: &D,
@@ -502,11 +513,25 @@ pub fn count_errors<E: Examples, D: Decision>(
     examples: E,
     visits: Visits<'_>,
 ) -> u64 {
+    errors_among(planes, decision, zero, examples, visits, |row_idx| examples.weight(row_idx) == 0.0)
+}
+
+fn errors_among<E: Examples, D: Decision>(
+    planes: &Planes,
+    decision: &D,
+    zero: Zero,
+    examples: E,
+    visits: Visits<'_>,
+    hidden: impl Fn(usize) -> bool,
+) -> u64 {
     let mut scores = vec![0.0; planes.n_scorers()];
     let mut random = Random::new(0);
     let mut errors = 0;
     for place in 0..visits.len() {
         let row_idx = visits.row(place);
+        if hidden(row_idx) {
+            continue;
+        }
         planes.scores(examples.row(row_idx), &mut scores);
         errors += u64::from(decision.decide(&scores, zero, &mut random) != Some(examples.class(row_idx)));
     }

@@ -85,7 +85,7 @@ impl Decision for Direct {
 }
 
 /// The wrong class with the highest score, the first of them if several have it.
-fn strongest_rival(truth: usize, scores: &[f64]) -> Option<usize> {
+pub(crate) fn strongest_rival(truth: usize, scores: &[f64]) -> Option<usize> {
     let rivals = (0..scores.len()).filter(|&rival| rival != truth);
     rivals.reduce(|best, rival| if scores[rival] > scores[best] { rival } else { best })
 }

@@ -10,6 +10,7 @@ mod one_vs_one;
 mod one_vs_rest;
 
 pub use binary::Binary;
+pub(crate) use direct::strongest_rival;
 pub use direct::{Direct, Share};
 pub use one_vs_one::OneVsOne;
 pub use one_vs_rest::OneVsRest;

@@ -144,6 +144,7 @@ pub struct Memories {
 
 /// A hypothesis, or several that vote, ready to predict.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one per model, never a list of them")]
 pub enum Kept {
     /// One hyperplane per scorer.
     Planes(Planes),

@@ -37,7 +37,9 @@ impl Pocket {
     /// The hypothesis `now` did well up to the round before `round`: is it better than the pocket's?
     pub(super) fn consider(&mut self, round: u64, now: &Linear) {
         let run = (round - 1).saturating_sub(self.born);
-        if run <= self.best_run {
+        // The ratchet starts from the first hypothesis, so that no later pocket is worse than any before.
+        let first = self.ratchet == Ratchet::On && self.best.is_none();
+        if run <= self.best_run && !first {
             return;
         }
         match self.ratchet {

@@ -24,11 +24,14 @@ pub enum Ballot {
 pub struct Survivors {
     rows: Rows,
     log: Vec<Entry>,
-    /// What shrinking has happened since the last logged move, per scorer.
-    keeps: Vec<f64>,
+    n_scorers: usize,
 }
 
+/// The row of a move that only shrinks.
+const NO_ROW: u32 = u32::MAX;
+
 /// One move: from `round` on, scorer `scorer` is `keep` times itself plus `amount` times row `row`.
+/// Moves that only shrink are logged too: beside a learned bias, which does not shrink, they turn votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Entry {
     round: u64,
@@ -37,6 +40,14 @@ struct Entry {
     amount: f64,
     keep: f64,
     bias: f64,
+}
+
+impl Entry {
+    /// What becomes of the score `activation`, bias apart, if the stored rows have these products.
+    fn apply(&self, activation: f64, dots: &[f64]) -> f64 {
+        let kept = self.keep * activation;
+        if self.row == NO_ROW { kept } else { kept + self.amount * dots[self.row as usize] }
+    }
 }
 
 /// Distinct rows, compressed.
@@ -88,29 +99,23 @@ impl Rows {
 
 impl Survivors {
     pub(super) fn new(n_scorers: usize) -> Self {
-        Self { rows: Rows::default(), log: Vec::new(), keeps: vec![1.0; n_scorers] }
+        Self { rows: Rows::default(), log: Vec::new(), n_scorers }
     }
 
     pub(super) fn votes(&self, ballot: Ballot, start: Option<Planes>, width: usize, rounds: u64) -> Votes {
-        Votes::new(ballot, start, width, self.keeps.len(), rounds, self.rows.clone(), self.log.clone())
+        Votes::new(ballot, start, width, self.n_scorers, rounds, self.rows.clone(), self.log.clone())
     }
 }
 
 impl Memory for Survivors {
     fn moved<R: Row>(&mut self, row: R, step: Move, _amount: f64, after: &Linear) {
-        let keep = &mut self.keeps[step.scorer];
-        *keep *= step.keep;
-        // Shrinking alone changes no sign, so it waits for the next real move.
-        if step.amount == 0.0 && *keep > 0.0 {
-            return;
-        }
-        let keep = std::mem::replace(keep, 1.0);
+        let number = if step.amount == 0.0 { NO_ROW } else { self.rows.intern(row) };
         self.log.push(Entry {
             round: step.round,
             scorer: step.scorer as u32,
-            row: self.rows.intern(row),
+            row: number,
             amount: step.amount,
-            keep,
+            keep: step.keep,
             bias: after.bias(step.scorer),
         });
     }
@@ -239,7 +244,7 @@ impl Votes {
             let k = entry.scorer as usize;
             votes[k] += sign(activations[k] + biases[k]) * (entry.round - since[k]) as f64;
             since[k] = entry.round;
-            activations[k] = entry.keep * activations[k] + entry.amount * dots[entry.row as usize];
+            activations[k] = entry.apply(activations[k], dots);
             biases[k] = entry.bias;
         }
         for k in 0..self.n_scorers {
@@ -268,7 +273,7 @@ impl Votes {
                 round = entry.round;
             }
             let k = entry.scorer as usize;
-            activations[k] = entry.keep * activations[k] + entry.amount * dots[entry.row as usize];
+            activations[k] = entry.apply(activations[k], dots);
             biases[k] = entry.bias;
         }
         cast(self.rounds + 1, activations, biases);
@@ -297,8 +302,10 @@ impl Votes {
                         .step_by(self.n_scorers)
                         .for_each(|weight| *weight *= entry.keep);
                 }
-                for (feature, value) in self.rows.entries(entry.row) {
-                    weights[feature * self.n_scorers + k] += entry.amount * value;
+                if entry.row != NO_ROW {
+                    for (feature, value) in self.rows.entries(entry.row) {
+                        weights[feature * self.n_scorers + k] += entry.amount * value;
+                    }
                 }
                 biases[k] = entry.bias;
             }

@@ -23,6 +23,11 @@ impl Rule for AggressiveRomma {
     fn step(&self, seen: &Seen) -> Option<Step> {
         if seen.margin < 1.0 { shortest(seen) } else { None }
     }
+
+    /// Steps on right answers never shorten `w`, mistakes lengthen `‖w‖²` by `1/R²`, and `‖w‖ ≤ 1/γ`.
+    fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
+        Some((radius / margin).powi(2))
+    }
 }
 
 impl Algorithm for AggressiveRomma {
@@ -32,7 +37,7 @@ impl Algorithm for AggressiveRomma {
         aliases: &["aromma"],
         summary: "ROMMA's step on every example whose margin is below 1",
         update: "y f(x) < 1:  ROMMA's step",
-        source: "Li and Long 2002: cycling converges to the maximum margin",
+        source: "Li and Long 2002: mistakes <= (R/margin)^2; cycling converges to the maximum margin",
         prefer: "for the maximum margin on separable data, step by step",
         shrinks: true,
         whole_vector: true,
@@ -55,5 +60,12 @@ mod tests {
         let near = Seen { spread: 2.0, norm2: 1.0, ..seen(0.5) };
         assert!(AggressiveRomma.step(&near).is_some());
         assert_eq!(AggressiveRomma.step(&Seen { margin: 1.0, ..near }), None);
+    }
+
+    #[test]
+    fn a_short_row_stands_alone() {
+        // |x|²|w|² = 5/16 < 1/2 = y w.x: the shortest vector that meets the row meets the old rows too.
+        let short = Seen { spread: 0.3125, norm2: 1.0, ..seen(0.5) };
+        assert_eq!(AggressiveRomma.step(&short), Some(Step { tau: 3.2, keep: 0.0, shrink: 0.0 }));
     }
 }

@@ -46,10 +46,7 @@ impl Algorithm for Hinge {
         }],
         rate: true,
         shrinks: true,
-        exempt: &[
-            (Law::RateScale, "the margin of 1 is fixed while the weights scale with the rate"),
-            (Law::AverageOfSurvivors, "it shrinks between the logged moves, which changes no vote"),
-        ],
+        exempt: &[(Law::RateScale, "the margin of 1 is fixed while the weights scale with the rate")],
         ..Info::named("hinge")
     };
 

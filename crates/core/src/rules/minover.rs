@@ -1,4 +1,4 @@
-//! MinOver: always steps on the example with the smallest margin, right or wrong.
+//! `MinOver`: always steps on the example with the smallest margin, right or wrong.
 //!
 //! `w/k` is then a Frank-Wolfe iterate on the shortest vector of the convex hull of the `y x`, so
 //! `‖w‖/k` falls to the largest margin. It never ends by itself: give it a number of updates.

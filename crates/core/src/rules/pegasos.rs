@@ -5,7 +5,7 @@
 //! bias that did not shrink with the weights would never recover from them, so it is a coordinate.
 
 use crate::params::{Param, ParamError, Params, Range};
-use crate::rule::{Algorithm, Info, Law, Rule, Seen, Step};
+use crate::rule::{Algorithm, Info, Rule, Seen, Step};
 use crate::space::Linear;
 
 /// Primal estimated sub-gradient solver for support vector machines.
@@ -40,7 +40,6 @@ impl Algorithm for Pegasos {
         }],
         shrinks: true,
         whole_vector: true,
-        exempt: &[(Law::AverageOfSurvivors, "it shrinks between the logged moves, which changes no vote")],
         ..Info::named("pegasos")
     };
 

@@ -18,8 +18,10 @@ pub(super) fn shortest(seen: &Seen) -> Option<Step> {
         return None;
     }
     let determinant = spread * norm2 - margin * margin;
-    // No hypothesis yet, or one parallel to the example: only the example's own constraint is left.
-    if determinant <= 1e-12 * spread * norm2 {
+    // No hypothesis yet, or one parallel to the example: only the example's own constraint is left. Nor is
+    // the old one needed if what meets the new one alone, `y x/‖x‖²`, meets it too; that takes a short row
+    // that is right by too little, so only the aggressive rule sees it.
+    if determinant <= 1e-12 * spread * norm2 || margin >= spread * norm2 {
         return Some(Step { tau: 1.0 / spread, keep: 0.0, shrink: 0.0 });
     }
     let keep = (spread * norm2 - margin) / determinant;

@@ -78,7 +78,7 @@ impl Space for Batch {
         self.linear.spread(scorer, row)
     }
 
-    fn shift<R: Row>(&mut self, row: R, step: Move, _memory: &mut Memories) {
+    fn shift<R: Row>(&mut self, _place: usize, row: R, step: Move, _memory: &mut Memories) {
         let pending = &mut self.pending[step.scorer];
         row.add_to(step.amount, &mut pending.weights);
         pending.bias += step.amount * self.bias_gain;

@@ -72,7 +72,7 @@ impl Space for Diagonal {
         features + self.bias_variances[scorer] * self.bias.gain()
     }
 
-    fn shift<R: Row>(&mut self, row: R, step: Move, memory: &mut Memories) {
+    fn shift<R: Row>(&mut self, _place: usize, row: R, step: Move, memory: &mut Memories) {
         let variances = &mut self.variances[step.scorer];
         let bias_variance = &mut self.bias_variances[step.scorer];
         let gain = self.bias.gain();

@@ -311,7 +311,7 @@ impl Space for Linear {
     }
 
     #[inline(always)]
-    fn shift<R: Row>(&mut self, row: R, step: Move, memory: &mut Memories) {
+    fn shift<R: Row>(&mut self, _place: usize, row: R, step: Move, memory: &mut Memories) {
         self.move_along(row, step, step.amount * self.bias_gain, memory);
     }
 
@@ -375,7 +375,7 @@ mod tests {
                 linear.score_all(Dense(&row), &mut scores);
                 let scorer = (k % 2) as usize;
                 let keep = if k % 4 == 0 { 0.9 } else { 1.0 };
-                linear.shift(Dense(&row), step(scorer, 0.7, keep, scores[scorer]), &mut memory);
+                linear.shift(0, Dense(&row), step(scorer, 0.7, keep, scores[scorer]), &mut memory);
                 assert!((linear.norm2(scorer) - linear.exact_norm2(scorer)).abs() < 1e-9);
             }
         }
@@ -385,8 +385,8 @@ mod tests {
     fn a_factor_of_zero_forgets_everything() {
         let mut linear = Linear::new(Shape { width: 2, n_scorers: 1, bias: Bias::None });
         let mut memory = Memories::default();
-        linear.shift(Dense(&[1.0, 2.0]), step(0, 1.0, 1.0, 0.0), &mut memory);
-        linear.shift(Dense(&[0.0, 1.0]), step(0, 1.0, 0.0, 2.0), &mut memory);
+        linear.shift(0, Dense(&[1.0, 2.0]), step(0, 1.0, 1.0, 0.0), &mut memory);
+        linear.shift(0, Dense(&[0.0, 1.0]), step(0, 1.0, 0.0, 2.0), &mut memory);
         assert_eq!(linear.weights(0), [0.0, 1.0]);
     }
 

@@ -138,8 +138,8 @@ pub trait Space: Hypothesis {
     /// `xᵀΣx`: the squared length of `row` in this space's metric for `scorer`.
     fn spread<R: Row>(&self, scorer: usize, row: R) -> f64;
 
-    /// Moves along `row`, and tells `memory`.
-    fn shift<R: Row>(&mut self, row: R, step: Move, memory: &mut Self::Memory);
+    /// Moves along `row`, which is at place `place` of the prepared block, and tells `memory`.
+    fn shift<R: Row>(&mut self, place: usize, row: R, step: Move, memory: &mut Self::Memory);
 
     /// The block is over; a space that holds moves back makes them now.
     fn settle(&mut self, _round: u64, _memory: &mut Self::Memory) {}
