@@ -126,6 +126,8 @@ pub struct Info {
     pub whole_vector: bool,
     /// Whether it picks its own rows (the worst one) instead of taking them in some order.
     pub picks_worst: bool,
+    /// Whether it settles on one hypothesis that averaging with earlier ones would only spoil.
+    pub settles: bool,
     /// The laws it does not obey, each with the reason.
     pub exempt: &'static [(Law, &'static str)],
 }
@@ -146,6 +148,7 @@ impl Info {
             shrinks: false,
             whole_vector: false,
             picks_worst: false,
+            settles: false,
             exempt: &[],
         }
     }

@@ -13,7 +13,7 @@ fn main() -> Result<(), Error> {
     let data = Dataset::new(data.matrix().clone(), classes, labels);
 
     let spec = Spec::new(Options {
-        readout: Readout::Last,
+        readout: Some(Readout::Last),
         bias: Some(Bias::None),
         order: Some(Order::Given),
         ..Options::default()

@@ -12,7 +12,7 @@ fn main() -> Result<(), Error> {
     for multiclass in [Classes::OneVsRest, Classes::OneVsOne, Classes::Direct(Share::Max)] {
         let spec = Spec::new(Options {
             multiclass,
-            readout: Readout::Last,
+            readout: Some(Readout::Last),
             order: Some(Order::Given),
             epochs: 1000,
             ..Options::default()

@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
     let data = Dataset::from_rows(&rows, &names);
 
     let error = |readout| -> Result<f64, Error> {
-        let spec = Spec::new(Options { readout, epochs: 5, ..Options::default() })?;
+        let spec = Spec::new(Options { readout: Some(readout), epochs: 5, ..Options::default() })?;
         let folds = cross_validate(&spec, &data, 10, 1)?;
         Ok(folds.iter().map(|fold| fold.evaluation.error()).sum::<f64>() / folds.len() as f64)
     };

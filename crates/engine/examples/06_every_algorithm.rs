@@ -1,6 +1,5 @@
 //! The table of algorithms, and what each makes of the same data: setosa against the other irises.
 
-use rosenblatt::core::Readout;
 use rosenblatt::{ALGORITHMS, Dataset, Error, Options, Spec, evaluate, train};
 
 fn main() -> Result<(), Error> {
@@ -18,7 +17,7 @@ fn main() -> Result<(), Error> {
 
     for entry in ALGORITHMS.iter() {
         let algorithm = entry.info.name.to_owned();
-        let spec = Spec::new(Options { algorithm, readout: Readout::Last, epochs: 200, ..Options::default() })?;
+        let spec = Spec::new(Options { algorithm, epochs: 200, ..Options::default() })?;
         let errors = evaluate(&train(&spec, &data)?, &data).errors;
         println!("{:<18} {errors:>2} errors   {}", entry.info.name, entry.info.summary);
         assert!(errors <= 1, "`{}` missed a plain gap", entry.info.name);

@@ -58,7 +58,7 @@ pub(crate) fn build<A: Algorithm>(
     let setup = Setup {
         width: shape.width,
         convention: spec.convention(),
-        remember: Remember::for_readout(options.readout, spec.ratchet(), options.seed),
+        remember: Remember::for_readout(spec.readout(), spec.ratchet(), options.seed),
         start: shape.start,
         class_weights: shape.class_weights,
         seed: options.seed,

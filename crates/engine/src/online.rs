@@ -84,7 +84,7 @@ impl Online {
             return Err(Error::Overflow { epoch: 1 });
         }
         let totals = self.totals();
-        let kept = self.learner.read(self.spec.options().readout);
+        let kept = self.learner.read(self.spec.readout());
         Ok(Model {
             spec: self.spec.clone(),
             labels: self.labels.clone(),

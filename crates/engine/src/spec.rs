@@ -26,9 +26,10 @@ pub struct Options {
     /// The learning rate: `1`, `0.5/k`, `1/sqrt(k)`, `1/k^0.25`. The rule's own if nothing is given.
     #[serde(with = "by_name::optional")]
     pub rate: Option<Schedule>,
-    /// What the model is made of when training ends.
-    #[serde(with = "by_name")]
-    pub readout: Readout,
+    /// What the model is made of when training ends. What suits the rule if nothing is given: the
+    /// average, or the last hypothesis of rules that settle on one.
+    #[serde(with = "by_name::optional")]
+    pub readout: Option<Readout>,
     /// Whether the pocket compares training errors before it changes its mind.
     pub ratchet: bool,
     /// How more than two classes are told apart.
@@ -66,7 +67,7 @@ impl Default for Options {
             algorithm: "perceptron".to_owned(),
             params: BTreeMap::new(),
             rate: None,
-            readout: Readout::Averaged(Average::Post),
+            readout: None,
             ratchet: true,
             multiclass: Classes::OneVsRest,
             zero: Zero::default(),
@@ -213,6 +214,12 @@ impl Spec {
     pub fn bias(&self) -> Bias {
         let suited = if self.entry.info.whole_vector { Bias::Augmented(1.0) } else { Bias::Learned };
         self.options.bias.unwrap_or(suited)
+    }
+
+    /// The read-out: the one asked for, or the one that suits the rule.
+    pub fn readout(&self) -> Readout {
+        let suited = if self.entry.info.settles { Readout::Last } else { Readout::Averaged(Average::Post) };
+        self.options.readout.unwrap_or(suited)
     }
 
     /// The order: the one asked for, or the one that suits the rule.

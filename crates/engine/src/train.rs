@@ -118,7 +118,7 @@ fn finish(
     }
     let (kept, validation) = match best {
         Some((kept, validated)) => (Some(kept), Some(validated)),
-        None => (learner.read(spec.options().readout), None),
+        None => (learner.read(spec.readout()), None),
     };
     Ok(Model {
         spec: spec.clone(),
@@ -219,7 +219,7 @@ impl Patience<'_> {
 
 impl Observer for Patience<'_> {
     fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
-        let Some(kept) = run.read(self.spec.options().readout) else { return ControlFlow::Continue(()) };
+        let Some(kept) = run.read(self.spec.readout()) else { return ControlFlow::Continue(()) };
         let errors = count_wrong(self.spec, &kept, self.data, self.held_rows);
         self.errors.push(errors);
         if self.best.as_ref().is_none_or(|(fewest, ..)| errors < *fewest) {

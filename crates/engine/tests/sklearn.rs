@@ -100,7 +100,7 @@ fn options(model: &str, bias: bool) -> Options {
         algorithm: algorithm.to_owned(),
         rate,
         params: params.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
-        readout: if model == "averaged" { Readout::Averaged(Average::Running) } else { Readout::Last },
+        readout: Some(if model == "averaged" { Readout::Averaged(Average::Running) } else { Readout::Last }),
         bias: Some(if bias { Bias::Learned } else { Bias::None }),
         order: Some(Order::Given),
         stop_when_clean: false,

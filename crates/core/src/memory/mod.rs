@@ -14,7 +14,7 @@ pub use averaged::Averaged;
 pub use pocket::Pocket;
 pub use random_survivor::RandomSurvivor;
 pub use running::Running;
-pub use survivors::{Ballot, Survivors, Votes};
+pub use survivors::{Ballot, Log, Survivors, Votes};
 
 use crate::row::Row;
 use crate::space::{Hypothesis, Linear, Move, Planes};

@@ -317,6 +317,101 @@ impl Votes {
     }
 }
 
+/// The survivors of a run as plain arrays: what a model file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Log {
+    /// How they vote.
+    pub ballot: Ballot,
+    /// Where the run started, if not from zero.
+    pub start: Option<Planes>,
+    /// Features.
+    pub width: usize,
+    /// Scorers.
+    pub n_scorers: usize,
+    /// Rounds of the whole run.
+    pub rounds: u64,
+    /// Where each stored row begins, and the end.
+    pub row_offsets: Vec<u64>,
+    /// The features of the stored rows.
+    pub row_indices: Vec<u32>,
+    /// The values of the stored rows.
+    pub row_values: Vec<f64>,
+    /// Per move: the round, the scorer and the stored row; [`u32::MAX`] where nothing was added.
+    pub moves: Vec<(u64, u32, u32)>,
+    /// Per move: how far along the row, how much of the old weights stayed, and the bias after it.
+    pub steps: Vec<[f64; 3]>,
+}
+
+impl Votes {
+    /// The survivors as plain arrays.
+    pub fn log(&self) -> Log {
+        let offsets = if self.rows.offsets.is_empty() { &[0][..] } else { &self.rows.offsets };
+        Log {
+            ballot: self.ballot,
+            start: self.start.clone(),
+            width: self.width,
+            n_scorers: self.n_scorers,
+            rounds: self.rounds,
+            row_offsets: offsets.iter().map(|&offset| offset as u64).collect(),
+            row_indices: self.rows.indices.clone(),
+            row_values: self.rows.values.clone(),
+            moves: self.log.iter().map(|entry| (entry.round, entry.scorer, entry.row)).collect(),
+            steps: self.log.iter().map(|entry| [entry.amount, entry.keep, entry.bias]).collect(),
+        }
+    }
+
+    /// Votes from plain arrays, which may come from anywhere; the error says what does not fit.
+    pub fn from_log(log: Log) -> Result<Self, &'static str> {
+        let Log { ballot, start, width, n_scorers, rounds, row_offsets, row_indices, row_values, .. } = log;
+        if n_scorers == 0 {
+            return Err("there are no scorers");
+        }
+        if start.as_ref().is_some_and(|start| start.n_scorers() != n_scorers || start.width() > width) {
+            return Err("the starting hyperplanes have another shape");
+        }
+        let ascends = row_offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+        if row_offsets.first() != Some(&0)
+            || row_offsets.last() != Some(&(row_indices.len() as u64))
+            || !ascends
+        {
+            return Err("the stored rows do not fill their entries");
+        }
+        if row_indices.len() != row_values.len() || log.moves.len() != log.steps.len() {
+            return Err("two arrays that belong together differ in length");
+        }
+        let offsets: Vec<usize> = row_offsets.iter().map(|&offset| offset as usize).collect();
+        let n_rows = offsets.len() - 1;
+        for bounds in offsets.windows(2) {
+            let row = &row_indices[bounds[0]..bounds[1]];
+            if !row.windows(2).all(|pair| pair[0] < pair[1])
+                || row.last().is_some_and(|&last| last as usize >= width)
+            {
+                return Err("the features of a stored row do not ascend within the width");
+            }
+        }
+        let mut before = 1;
+        let mut entries = Vec::with_capacity(log.moves.len());
+        for (&(round, scorer, row), &[amount, keep, bias]) in log.moves.iter().zip(&log.steps) {
+            if round < before || round > rounds {
+                return Err("the rounds of the moves do not ascend");
+            }
+            if scorer as usize >= n_scorers || (row != NO_ROW && row as usize >= n_rows) {
+                return Err("a move names a scorer or a row that is not there");
+            }
+            if ![amount, keep, bias].iter().all(|value| value.is_finite()) {
+                return Err("a move is not a finite number");
+            }
+            before = round;
+            entries.push(Entry { round, scorer, row, amount, keep, bias });
+        }
+        if !row_values.iter().all(|value| value.is_finite()) {
+            return Err("a stored row has a value that is not a finite number");
+        }
+        let rows = Rows { offsets, indices: row_indices, values: row_values, by_hash: HashMap::new() };
+        Ok(Self::new(ballot, start, width, n_scorers, rounds, rows, entries))
+    }
+}
+
 /// The sign, with 0 for 0.
 fn sign(value: f64) -> f64 {
     if value == 0.0 { 0.0 } else { value.signum() }

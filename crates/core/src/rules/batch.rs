@@ -46,6 +46,7 @@ impl Algorithm for Batch {
         ],
         rate: true,
         mistake_driven: true,
+        settles: true,
         exempt: &[(Law::HalfPasses, "half a pass is another batch")],
         ..Info::named("batch")
     };

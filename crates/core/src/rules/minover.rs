@@ -27,6 +27,7 @@ impl Algorithm for MinOver {
         source: "Krauth and Mezard 1987: |w|/k falls to the largest margin",
         prefer: "to approach the maximum margin on small data",
         picks_worst: true,
+        settles: true,
         exempt: &[
             (Law::HalfPasses, "it looks at all rows before every step"),
             (Law::ZeroRow, "a row of zeros may be the worst one"),

@@ -39,6 +39,7 @@ impl Algorithm for Pegasos {
             range: Range::Positive,
         }],
         shrinks: true,
+        settles: true,
         whole_vector: true,
         ..Info::named("pegasos")
     };
