@@ -1,1 +1,47 @@
-fn main() {}
+//! The command line of Rosenblatt: typed words in, a checked wish, then work.
+//!
+//! Results go to stdout, talk goes to stderr. Exit codes: 0 done, 1 the data, the model or the machine
+//! said no, 2 the words made no sense.
+
+mod args;
+mod commands;
+mod failure;
+mod report;
+mod ui;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// One engine for the whole perceptron family.
+#[derive(Parser)]
+#[command(name = "rosenblatt", version, about, long_about = LONG_ABOUT, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+const LONG_ABOUT: &str = "One engine for the whole perceptron family: standard, averaged, voted, pocket, \
+margin and passive-aggressive perceptrons and their neighbours, from the files you have.";
+
+const EXAMPLES: &str = "Examples:
+  rosenblatt demo                                 spam filter from bundled text messages, in a second
+  rosenblatt train mail.csv --model mail.model    train, with an honest estimate of the error
+  rosenblatt predict new.csv --model mail.model   label new rows
+  rosenblatt algorithms                           what there is to choose from";
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match commands::run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            ui::complain(&failure);
+            failure.exit_code()
+        }
+    }
+}
+
+/// The whole command, for help pages and completions.
+pub(crate) fn command() -> clap::Command {
+    use clap::CommandFactory;
+    Cli::command()
+}

@@ -159,6 +159,7 @@ pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]
         spec: spec.clone(),
         labels: data.labels().clone(),
         feature_names: None,
+        schema: None,
         kept: kept.clone(),
         story,
     };

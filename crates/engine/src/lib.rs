@@ -2,6 +2,7 @@
 mod algorithms;
 mod error;
 mod evaluate;
+mod insight;
 mod learner;
 mod model;
 mod online;
@@ -12,7 +13,8 @@ mod train;
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use error::Error;
 pub use evaluate::{Evaluation, Fold, cross_validate, evaluate, evaluate_rows, predict};
-pub use model::{Model, Predictor, Story, Validated};
+pub use insight::{Voice, feature_name, interval, strongest};
+pub use model::{FormatError, Model, Predictor, StoreError, Story, Validated, check_writable, write_whole};
 pub use online::Online;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;

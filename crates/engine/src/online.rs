@@ -89,6 +89,7 @@ impl Online {
             spec: self.spec.clone(),
             labels: self.labels.clone(),
             feature_names: self.feature_names.clone(),
+            schema: None,
             kept: kept.expect("learners remember what their spec reads out"),
             story: Story { rows: totals.rounds as usize, totals, stopped: Stopped::Epochs, validation: None },
         })

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 /// The most bytes the weights of one hypothesis may take. Feature numbers come from files, and a
 /// single large one must not be able to exhaust the machine.
-const MOST_WEIGHT_BYTES: u128 = 2 << 30;
+pub(crate) const MOST_WEIGHT_BYTES: u128 = 2 << 30;
 
 /// Trains a model on all rows.
 ///
@@ -124,6 +124,7 @@ fn finish(
         spec: spec.clone(),
         labels: data.labels().clone(),
         feature_names: data.feature_names().map(<[String]>::to_vec),
+        schema: None,
         kept: kept.expect("learners remember what their spec reads out"),
         story: Story { rows, totals: learner.totals(), stopped, validation },
     })

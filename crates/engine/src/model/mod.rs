@@ -1,10 +1,17 @@
 //! A trained model: what it knows, and how it came to know it.
 
+mod file;
+mod store;
+
+pub use file::FormatError;
+pub use store::{StoreError, check_writable, write_whole};
+
 use crate::error::Error;
 use crate::spec::Spec;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Binary, Decision, Dense, Multiclass, Planes, Random, Row, Stopped, Totals};
-use rosenblatt_data::Labels;
+use rosenblatt_data::{Labels, Schema};
+use std::sync::Arc;
 
 /// How a run went.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +43,7 @@ pub struct Model {
     pub(crate) spec: Spec,
     pub(crate) labels: Labels,
     pub(crate) feature_names: Option<Vec<String>>,
+    pub(crate) schema: Option<Arc<Schema>>,
     pub(crate) kept: Kept,
     pub(crate) story: Story,
 }
@@ -54,6 +62,18 @@ impl Model {
     /// What the features are called, if they have names.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()
+    }
+
+    /// What it expects of the data it is shown, if it was trained from a file.
+    pub fn schema(&self) -> Option<&Arc<Schema>> {
+        self.schema.as_ref()
+    }
+
+    /// The same model, expecting data of this schema.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Arc<Schema>) -> Self {
+        self.schema = Some(schema);
+        self
     }
 
     /// The hypothesis, or hypotheses, it predicts with.

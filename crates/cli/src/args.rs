@@ -1,0 +1,181 @@
+//! Options that mean the same in every command: how data is read, and what is to be learned.
+
+use crate::failure::Failure;
+use clap::Args;
+use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
+use rosenblatt::{ClassWeights, Classes, Options, Spec, Validation};
+use rosenblatt_data::{LabelColumn, Missing, OnBadRow, Precision, ReadOptions};
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// How data is read.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Reading data")]
+pub(crate) struct DataArgs {
+    /// The format, instead of finding it out from content and name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<String>,
+    /// The label column, by name or number (1 is the first, -1 the last)
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub(crate) label: Option<String>,
+    /// A column that weighs the rows
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub(crate) weight: Option<String>,
+    /// A column to leave out (may be repeated)
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub(crate) ignore: Vec<String>,
+    /// A column whose numbers are names (may be repeated)
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub(crate) categorical: Vec<String>,
+    /// The first line holds column names: yes or no
+    #[arg(long, value_name = "YES|NO", value_parser = ["yes", "no"])]
+    pub(crate) header: Option<String>,
+    /// What stands between cells: one character, or `tab`
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) delimiter: Option<String>,
+    /// What becomes of missing values
+    #[arg(long, value_name = "POLICY", value_parser = ["error", "mean", "zero", "drop"], default_value = "error")]
+    pub(crate) missing: String,
+    /// Feature numbers start at 0 (libsvm)
+    #[arg(long)]
+    pub(crate) zero_based: bool,
+    /// Store values as f32 or f64
+    #[arg(long, value_name = "TYPE", value_parser = ["f32", "f64"], default_value = "f32")]
+    pub(crate) precision: String,
+    /// Hash features into a table of 2^BITS
+    #[arg(long, value_name = "BITS")]
+    pub(crate) hash_bits: Option<u32>,
+    /// Leave out rows that cannot be read, instead of stopping at the first
+    #[arg(long)]
+    pub(crate) skip_bad_rows: bool,
+}
+
+impl DataArgs {
+    /// What the words mean.
+    pub(crate) fn options(&self) -> Result<ReadOptions, Failure> {
+        let delimiter = match self.delimiter.as_deref() {
+            None => None,
+            Some("tab" | "\\t" | "\t") => Some(b'\t'),
+            Some(text) if text.len() == 1 => Some(text.as_bytes()[0]),
+            Some(text) => {
+                return Err(Failure::Usage(format!("`--delimiter` should be one character or `tab`, but is `{text}`")));
+            }
+        };
+        Ok(ReadOptions {
+            format: self.format.clone(),
+            label: self.label.clone().map_or(LabelColumn::Guess, LabelColumn::Named),
+            weight: self.weight.clone(),
+            ignore: self.ignore.clone(),
+            categorical: self.categorical.clone(),
+            header: self.header.as_deref().map(|header| header == "yes"),
+            delimiter,
+            missing: match self.missing.as_str() {
+                "mean" => Missing::Mean,
+                "zero" => Missing::Zero,
+                "drop" => Missing::Drop,
+                _ => Missing::Error,
+            },
+            zero_based: self.zero_based,
+            precision: if self.precision == "f64" { Precision::Double } else { Precision::Single },
+            hash_bits: self.hash_bits,
+            on_bad_row: if self.skip_bad_rows { OnBadRow::Skip } else { OnBadRow::Error },
+            ..ReadOptions::default()
+        })
+    }
+}
+
+/// What is to be learned.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Learning")]
+pub(crate) struct SpecArgs {
+    /// The update rule; `rosenblatt algorithms` lists them
+    #[arg(long, short, value_name = "NAME", default_value = "perceptron")]
+    pub(crate) algorithm: String,
+    /// A parameter of the rule (may be repeated)
+    #[arg(long = "param", short, value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
+    /// The learning rate: 1, 0.5/k, 1/sqrt(k) or 1/k^0.25
+    #[arg(long, value_parser = by_name::<Schedule>)]
+    pub(crate) rate: Option<Schedule>,
+    /// What the model is made of: last, averaged, averaged-pre, averaged-both, averaged-running, voted,
+    /// pocket or random
+    #[arg(long, value_name = "NAME", value_parser = by_name::<Readout>)]
+    pub(crate) readout: Option<Readout>,
+    /// More than two classes: one-vs-rest, one-vs-one, direct-max, direct-uniform, direct-proportional
+    #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = by_name::<Classes>)]
+    pub(crate) multiclass: Classes,
+    /// What a score of zero predicts: plus, minus, random or wrong
+    #[arg(long, value_name = "NAME", default_value = "minus", value_parser = by_name::<Zero>)]
+    pub(crate) zero: Zero,
+    /// What counts as a mistake: le0, lt0 or pred
+    #[arg(long, value_name = "NAME", default_value = "le0", value_parser = by_name::<Mistake>)]
+    pub(crate) mistake: Mistake,
+    /// none, learned or augmented(B)
+    #[arg(long, value_name = "NAME", value_parser = by_name::<Bias>)]
+    pub(crate) bias: Option<Bias>,
+    /// given, shuffle-once, shuffle-epoch, draws, worst or permutation(…)
+    #[arg(long, value_name = "NAME", value_parser = by_name::<Order>)]
+    pub(crate) order: Option<Order>,
+    /// Decides every random choice
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// The most passes over the data
+    #[arg(long, default_value_t = 20)]
+    pub(crate) epochs: u64,
+    /// The most steps
+    #[arg(long, value_name = "N")]
+    pub(crate) max_updates: Option<u64>,
+    /// How much a class counts: CLASS=WEIGHT (may be repeated), or `balanced`
+    #[arg(long = "class-weight", value_name = "CLASS=WEIGHT")]
+    pub(crate) class_weights: Vec<String>,
+    /// Passes without progress on rows held back before training stops; 0 to never stop early
+    #[arg(long, value_name = "PASSES", default_value_t = 5)]
+    pub(crate) patience: u64,
+}
+
+impl SpecArgs {
+    /// What the words mean; the error is about the words.
+    pub(crate) fn spec(&self) -> Result<Spec, Failure> {
+        let mut params = BTreeMap::new();
+        for word in &self.params {
+            let (name, value) = assignment("param", word)?;
+            params.insert(name, value);
+        }
+        let class_weights = match self.class_weights.as_slice() {
+            [] => ClassWeights::Even,
+            [word] if word == "balanced" => ClassWeights::Balanced,
+            words => {
+                let pairs = words.iter().map(|word| assignment("class-weight", word));
+                ClassWeights::Given(pairs.collect::<Result<_, _>>()?)
+            }
+        };
+        let options = Options {
+            algorithm: self.algorithm.clone(),
+            params,
+            rate: self.rate.clone(),
+            readout: self.readout,
+            multiclass: self.multiclass,
+            zero: self.zero,
+            mistake: self.mistake,
+            bias: self.bias,
+            order: self.order.clone(),
+            seed: self.seed,
+            epochs: self.epochs,
+            max_updates: self.max_updates,
+            validation: (self.patience > 0)
+                .then(|| Validation { patience: self.patience, ..Validation::default() }),
+            class_weights,
+            ..Options::default()
+        };
+        Spec::new(options).map_err(|error| Failure::Usage(error.to_string()))
+    }
+}
+
+fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, NameError> {
+    name.parse()
+}
+
+fn assignment(option: &str, word: &str) -> Result<(String, f64), Failure> {
+    let parts = word.rsplit_once('=').and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
+    parts.ok_or_else(|| Failure::Usage(format!("`--{option}` should be NAME=NUMBER, but is `{word}`")))
+}

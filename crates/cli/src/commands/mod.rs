@@ -1,0 +1,46 @@
+//! The table of commands: one file each, one line here.
+
+mod algorithms;
+mod completions;
+mod demo;
+mod evaluate;
+mod inspect;
+mod man;
+mod predict;
+mod train;
+
+use crate::failure::Failure;
+use clap::Subcommand;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Train a spam filter from bundled text messages and look at what it learned
+    Demo(demo::Args),
+    /// Train a model from files and report how good it is
+    Train(train::Args),
+    /// Label rows with a model
+    Predict(predict::Args),
+    /// Measure a model on rows whose classes are known
+    Evaluate(evaluate::Args),
+    /// Tell a model's story
+    Inspect(inspect::Args),
+    /// List the algorithms, or explain one
+    Algorithms(algorithms::Args),
+    /// Print completions for a shell
+    Completions(completions::Args),
+    /// Print the manual page
+    Man(man::Args),
+}
+
+pub(crate) fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Train(args) => train::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Algorithms(args) => algorithms::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    }
+}

@@ -1,0 +1,56 @@
+//! Why a command did not do what it was asked: one sentence, a cure where one is known, an exit code.
+
+use rosenblatt::{Error, StoreError};
+use rosenblatt_data::DataError;
+use std::io;
+use std::process::ExitCode;
+
+/// A command that failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The words made no sense: exit 2.
+    Usage(String),
+    /// The data, the model or the machine said no: exit 1.
+    Work(String),
+    /// Whoever read our output has gone, which is their right: exit 0, no word.
+    NobodyListens,
+}
+
+impl Failure {
+    /// What the shell is told.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) => ExitCode::from(2),
+            Self::Work(_) => ExitCode::FAILURE,
+            Self::NobodyListens => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        // The report carries its own help and draws the line it complains about.
+        Self::Work(error.report())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Work(error.to_string())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Work(error.to_string())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::NobodyListens,
+            _ => Self::Work(format!("writing the result: {error}")),
+        }
+    }
+}

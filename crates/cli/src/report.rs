@@ -1,0 +1,144 @@
+//! What is said of a model and of its errors, the same words in every command.
+
+use crate::ui::{count, counted, percent, table};
+use rosenblatt::core::Stopped;
+use rosenblatt::{Evaluation, Model, interval, strongest};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// How many strong features are shown per class.
+const VOICES: usize = 8;
+/// Up to how many classes a confusion matrix is readable.
+const MATRIX_CLASSES: usize = 12;
+
+/// How a model was trained, in a line or two.
+pub(crate) fn story(model: &Model) -> String {
+    let (spec, story) = (model.spec(), model.story());
+    let totals = story.totals;
+    let mut text = format!(
+        "{} read out {}: {} over {}, {}",
+        spec.entry().info.name,
+        spec.readout(),
+        counted(totals.epochs, "pass", "passes"),
+        counted(story.rows as u64, "row", "rows"),
+        counted(totals.mistakes, "mistake", "mistakes"),
+    );
+    let ended = match story.stopped {
+        Stopped::Clean => "converged: a whole pass without a mistake, so the training data is linearly separable",
+        Stopped::Observer => "stopped early: the error on rows held back no longer fell",
+        Stopped::Updates => "stopped at the limit of updates",
+        Stopped::Epochs => "stopped at the limit of passes",
+    };
+    let _ = write!(text, "\n{ended}");
+    if let Some(held) = &story.validation {
+        let _ = write!(text, "; the model of pass {} is kept", held.best_epoch);
+    }
+    text
+}
+
+/// Error with its interval: `1.23 % (13 of 1,115; between 0.7 % and 2.0 %)`.
+pub(crate) fn error_line(evaluation: &Evaluation) -> String {
+    let (low, high) = interval(evaluation.errors, evaluation.rows);
+    format!(
+        "{} ({} of {}; 95 % sure it is between {} and {})",
+        percent(evaluation.error()),
+        count(evaluation.errors),
+        counted(evaluation.rows, "row", "rows"),
+        percent(low),
+        percent(high)
+    )
+}
+
+/// The confusion matrix with precision, recall and F1; only the latter when classes are many.
+pub(crate) fn classes(evaluation: &Evaluation) -> String {
+    let names = evaluation.labels.names();
+    let matrix = names.len() <= MATRIX_CLASSES;
+    let short = |name: &String| -> String { name.chars().take(16).collect() };
+    let mut head = vec!["true class".to_owned()];
+    if matrix {
+        head.extend(names.iter().map(|name| format!("as {}", short(name))));
+    }
+    head.extend(["precision", "recall", "F1", "AUC"].map(str::to_owned));
+    let mut rows = vec![head];
+    for (class, name) in names.iter().enumerate() {
+        let mut row = vec![short(name)];
+        if matrix {
+            row.extend(evaluation.confusion[class].iter().map(|&number| count(number)));
+        }
+        row.extend([evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)].map(|x| format!("{x:.3}")));
+        row.push(evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}")));
+        rows.push(row);
+    }
+    table(&rows)
+}
+
+/// The features that speak most strongly for each class.
+pub(crate) fn voices(model: &Model) -> String {
+    let mut text = String::new();
+    for (class, name) in model.labels().names().iter().enumerate().take(MATRIX_CLASSES) {
+        let voices = strongest(model, class as u32, VOICES);
+        if !voices.is_empty() {
+            let voices: Vec<String> =
+                voices.iter().map(|voice| format!("{} {}", voice.name, short_number(voice.weight))).collect();
+            let _ = writeln!(text, "speaks for {name}: {}", voices.join(", "));
+        }
+    }
+    text
+}
+
+/// Three significant digits, no trailing zeros.
+fn short_number(number: f64) -> String {
+    let digits = (2 - number.abs().max(1e-9).log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{number:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// An evaluation for programs.
+pub(crate) fn evaluation_json(evaluation: &Evaluation) -> Value {
+    let (low, high) = interval(evaluation.errors, evaluation.rows);
+    let classes: Vec<Value> = (0..evaluation.labels.len())
+        .map(|class| {
+            json!({
+                "class": evaluation.labels.names()[class], "rows": evaluation.support(class),
+                "precision": evaluation.precision(class), "recall": evaluation.recall(class),
+                "f1": evaluation.f1(class), "auc": evaluation.auc[class],
+            })
+        })
+        .collect();
+    json!({
+        "rows": evaluation.rows, "errors": evaluation.errors, "error": evaluation.error(),
+        "interval": [low, high], "confusion": evaluation.confusion, "classes": classes,
+    })
+}
+
+/// A model's story for programs.
+pub(crate) fn story_json(model: &Model) -> Value {
+    let story = model.story();
+    let stopped = match story.stopped {
+        Stopped::Clean => "clean",
+        Stopped::Observer => "patience",
+        Stopped::Updates => "updates",
+        Stopped::Epochs => "epochs",
+    };
+    let validation = story.validation.as_ref().map(|held| {
+        json!({ "rows": held.rows, "errors": held.errors, "best-epoch": held.best_epoch })
+    });
+    json!({
+        "rows": story.rows, "epochs": story.totals.epochs, "rounds": story.totals.rounds,
+        "mistakes": story.totals.mistakes, "updates": story.totals.updates, "errors": story.totals.errors,
+        "stopped": stopped, "validation": validation,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_keep_three_digits() {
+        assert_eq!(short_number(12.34), "12.3");
+        assert_eq!(short_number(0.012_345), "0.0123");
+        assert_eq!(short_number(2.0), "2");
+        assert_eq!(short_number(1234.5), "1234");
+    }
+}

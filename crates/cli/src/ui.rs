@@ -1,0 +1,151 @@
+//! How the program talks: tables on stdout, progress and complaints on stderr.
+
+use crate::failure::Failure;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+use std::time::{Duration, Instant};
+
+/// Prints a result. A reader that has gone away is an error the caller passes on.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Says why a command failed.
+pub(crate) fn complain(failure: &Failure) {
+    let text = match failure {
+        Failure::Usage(message) => format!("error: {message}\n\nFor more information, try '--help'.\n"),
+        Failure::Work(message) => format!("error: {message}\n"),
+        Failure::NobodyListens => return,
+    };
+    // If even complaining fails there is nobody to tell.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Says something beside the result.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// A number with its thousands apart.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut spaced = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            spaced.push(',');
+        }
+        spaced.push(digit);
+    }
+    spaced
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// A share as per cent, with as many digits as make sense.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent != 0.0 && percent < 10.0 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
+}
+
+/// A duration as a person would say it.
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        s if s < 0.001 => format!("{:.0} us", s * 1e6),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 100.0 => format!("{s:.1} s"),
+        s => format!("{:.0} min {:.0} s", (s / 60.0).floor(), s % 60.0),
+    }
+}
+
+/// Bytes as a person would say it.
+pub(crate) fn bytes(number: u64) -> String {
+    match number {
+        0..1_000 => format!("{number} B"),
+        1_000..1_000_000 => format!("{:.1} kB", number as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
+        _ => format!("{:.1} GB", number as f64 / 1e9),
+    }
+}
+
+/// Rows of cells as aligned text: the first column to the left, the others to the right.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[column] - cell.chars().count());
+            let gap = if column == 0 { "" } else { "  " };
+            let _ = if column == 0 { write!(line, "{gap}{cell}{pad}") } else { write!(line, "{gap}{pad}{cell}") };
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// A line on stderr that tells how far long work has come. Silent unless somebody watches.
+pub(crate) struct Progress {
+    shown: bool,
+    start: Instant,
+    last: Option<Instant>,
+}
+
+impl Progress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { shown: !quiet && io::stderr().is_terminal(), start: Instant::now(), last: None }
+    }
+
+    /// How long the work has taken so far.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Shows `text()`, at most ten times a second.
+    pub(crate) fn show(&mut self, text: impl FnOnce() -> String) {
+        let due = self.last.is_none_or(|last| last.elapsed() > Duration::from_millis(100));
+        if self.shown && due {
+            self.last = Some(Instant::now());
+            let _ = write!(io::stderr(), "\r\x1b[2K{}", text());
+            let _ = io::stderr().flush();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.last.is_some() {
+            let _ = write!(io::stderr(), "\r\x1b[2K");
+            let _ = io::stderr().flush();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(999), "999");
+        assert_eq!(percent(0.0123), "1.23 %");
+        assert_eq!(percent(0.0), "0.0 %");
+        assert_eq!(duration(Duration::from_millis(12)), "12 ms");
+        assert_eq!(bytes(12_345), "12.3 kB");
+    }
+
+    #[test]
+    fn tables_are_aligned() {
+        let rows = [vec!["a".to_owned(), "10".to_owned()], vec!["long".to_owned(), "7".to_owned()]];
+        assert_eq!(table(&rows), "a     10\nlong   7\n");
+    }
+}

@@ -1,0 +1,25 @@
+//! Small real data sets that come with the crate, for demonstrations, examples and tests.
+//!
+//! Where they are from, and under which licence, is said in `bundled/README.md`.
+
+use crate::source::Source;
+
+/// 5,574 text messages, `ham` or `spam`: one a line, label first.
+pub fn sms_spam() -> Source {
+    Source::bytes("sms-spam.tsv", &include_bytes!("../bundled/sms-spam.tsv")[..])
+}
+
+/// 150 irises of three kinds, four measurements each.
+pub fn iris() -> Source {
+    Source::bytes("iris.csv", &include_bytes!("../bundled/iris.csv")[..])
+}
+
+/// 344 penguins of three kinds, measurements and categories, with missing values.
+pub fn penguins() -> Source {
+    Source::bytes("penguins.csv", &include_bytes!("../bundled/penguins.csv")[..])
+}
+
+/// 1,372 banknotes, genuine or forged, four measurements of the image each.
+pub fn banknote() -> Source {
+    Source::bytes("banknote.csv", &include_bytes!("../bundled/banknote.csv")[..])
+}

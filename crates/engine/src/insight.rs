@@ -1,0 +1,84 @@
+//! What a model has learned, in words: its strongest features, and how sure an error rate is.
+
+use crate::model::Model;
+use rosenblatt_core::{Decision, Multiclass};
+
+/// A feature that speaks for a class, and how loudly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Voice {
+    /// What the feature is called.
+    pub name: String,
+    /// Its weight in favour of the class.
+    pub weight: f64,
+}
+
+/// The features that speak most strongly for `class`, strongest first; none if the model is a vote.
+pub fn strongest(model: &Model, class: u32, most: usize) -> Vec<Voice> {
+    let Some(planes) = model.planes() else { return Vec::new() };
+    let weights = match (model.labels().len(), class) {
+        (2, 1) => planes.weights(0),
+        (2, _) => planes.weights(0).iter().map(|weight| -weight).collect(),
+        (n_classes, _) => match model.spec().options().multiclass.decision(n_classes) {
+            Multiclass::OneVsOne(decision) => {
+                let mut sum = vec![0.0; planes.width()];
+                for (scorer, &(a, b)) in decision.pairs().iter().enumerate() {
+                    let side = if a == class { 1.0 } else { -1.0 };
+                    if a == class || b == class {
+                        sum.iter_mut().zip(planes.weights(scorer)).for_each(|(sum, weight)| *sum += side * weight);
+                    }
+                }
+                sum
+            }
+            decision if (class as usize) < decision.n_scorers() => planes.weights(class as usize),
+            _ => return Vec::new(),
+        },
+    };
+    let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] > 0.0).collect();
+    features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+    features.truncate(most);
+    features.into_iter().map(|feature| Voice { name: feature_name(model, feature), weight: weights[feature] }).collect()
+}
+
+/// What a feature is called: its name, or its number from 1.
+pub fn feature_name(model: &Model, feature: usize) -> String {
+    let named = model.feature_names().and_then(|names| names.get(feature));
+    named.cloned().unwrap_or_else(|| format!("feature {}", feature + 1))
+}
+
+/// Between which error rates the true one lies, with 95 % confidence, after `errors` in `rows`
+/// (Wilson's interval, which is honest for small numbers too).
+pub fn interval(errors: u64, rows: u64) -> (f64, f64) {
+    if rows == 0 {
+        return (0.0, 1.0);
+    }
+    let z = 1.959_963_984_540_054_f64;
+    let (n, share) = (rows as f64, errors as f64 / rows as f64);
+    let middle = share + z * z / (2.0 * n);
+    let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let whole = 1.0 + z * z / n;
+    (((middle - spread) / whole).max(0.0), ((middle + spread) / whole).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dataset, Spec, train};
+
+    #[test]
+    fn the_interval_is_the_textbooks() {
+        let (low, high) = interval(10, 100);
+        assert!((low - 0.0552).abs() < 1e-4 && (high - 0.1744).abs() < 1e-4, "{low} {high}");
+        assert_eq!(interval(0, 50).0, 0.0);
+        assert!(interval(0, 50).1 > 0.05);
+    }
+
+    #[test]
+    fn the_telling_feature_is_found_and_named() {
+        let rows = [[1.0, 0.0, 0.5], [0.9, 0.1, 0.5], [0.0, 1.0, 0.5], [0.1, 0.9, 0.5]];
+        let data = Dataset::from_rows(&rows, &["spam", "spam", "ham", "ham"])
+            .with_feature_names(["free", "lunch", "the"].map(str::to_owned).to_vec());
+        let model = train(&Spec::default(), &data).unwrap();
+        assert_eq!(strongest(&model, 1, 1)[0].name, "free");
+        assert_eq!(strongest(&model, 0, 1)[0].name, "lunch");
+    }
+}

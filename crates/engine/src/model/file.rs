@@ -1,0 +1,458 @@
+//! The model file, byte by byte: encoding and decoding, without touching a disk.
+//!
+//! The format is described in `FORMAT.md` beside this crate. A file is data and nothing else. It is
+//! believed only after its length and its checksum hold, and even then every number is checked before
+//! it is used: a file may be whole and still be wrong.
+
+use super::{Model, Story, Validated};
+use crate::spec::{Options, Spec};
+use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
+use rosenblatt_core::{Planes, Stopped, Totals};
+use rosenblatt_data::{Labels, Schema};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The first bytes of every model file. The line ends are there to be spoiled by a transfer that
+/// treats the file as text.
+const MAGIC: [u8; 8] = *b"RBLATT\r\n";
+/// The version this program writes, and the last one it reads.
+const VERSION: u32 = 1;
+/// Magic, version, reserved, two lengths, checksum.
+const PREFIX: usize = 64;
+/// Where the checksum stands in the prefix; everything else is under it.
+const CHECKSUM: std::ops::Range<usize> = 32..64;
+
+/// Why bytes are not a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The file is something else.
+    #[error("this is not a Rosenblatt model: it does not begin with the model signature")]
+    NotAModel,
+    /// The file was written by a later program.
+    #[error("the model is of format version {found}, but this program reads up to {known}; update the program")]
+    Newer {
+        /// The version in the file.
+        found: u32,
+        /// The last version this program knows.
+        known: u32,
+    },
+    /// The file is not as long as it says.
+    #[error("the model should be {expected} bytes long, but is {found}; it was cut or added to, copy it again")]
+    Length {
+        /// What its header says.
+        expected: u64,
+        /// What there is.
+        found: u64,
+    },
+    /// Some bytes were changed.
+    #[error("the checksum of the model is wrong: some of its bytes were changed, copy it again")]
+    Checksum,
+    /// The bytes are whole, but what they say cannot be.
+    #[error("the model is whole but wrong: {0}")]
+    Content(String),
+}
+
+fn content(what: impl Into<String>) -> FormatError {
+    FormatError::Content(what.into())
+}
+
+/// The part of a model that is text.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Header {
+    format: String,
+    writer: String,
+    spec: Options,
+    labels: Vec<String>,
+    feature_names: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    schema: Option<Schema>,
+    story: StoryText,
+    hypothesis: Hypothesis,
+    arrays: Vec<Array>,
+}
+
+/// Which arrays follow, and what they are.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Hypothesis {
+    /// `weights` (all, or those that are not zero at `places`) and `biases`.
+    Planes { width: usize, scorers: usize, sparse: bool },
+    /// The log of all survivors.
+    Votes { width: usize, scorers: usize, rounds: u64, joint: bool, start: bool },
+}
+
+#[derive(Serialize, Deserialize, PartialEq, Eq, Debug)]
+#[serde(deny_unknown_fields)]
+struct Array {
+    name: String,
+    #[serde(rename = "type")]
+    kind: Kind,
+    count: u64,
+}
+
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    U32,
+    U64,
+    F64,
+}
+
+impl Kind {
+    fn bytes(self) -> u64 {
+        match self {
+            Self::U32 => 4,
+            Self::U64 | Self::F64 => 8,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct StoryText {
+    rows: usize,
+    epochs: u64,
+    rounds: u64,
+    mistakes: u64,
+    updates: u64,
+    errors: u64,
+    stopped: String,
+    validation: Option<ValidatedText>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct ValidatedText {
+    rows: usize,
+    errors: Vec<u64>,
+    best_epoch: u64,
+}
+
+const STOPS: [(Stopped, &str); 4] = [
+    (Stopped::Epochs, "epochs"),
+    (Stopped::Updates, "updates"),
+    (Stopped::Clean, "clean"),
+    (Stopped::Observer, "observer"),
+];
+
+impl From<&Story> for StoryText {
+    fn from(story: &Story) -> Self {
+        let Totals { epochs, rounds, mistakes, updates, errors } = story.totals;
+        let name = STOPS.iter().find(|(stopped, _)| *stopped == story.stopped);
+        let validation = story.validation.as_ref().map(|held| ValidatedText {
+            rows: held.rows,
+            errors: held.errors.clone(),
+            best_epoch: held.best_epoch,
+        });
+        let stopped = name.map_or("epochs", |(_, name)| name).to_owned();
+        Self { rows: story.rows, epochs, rounds, mistakes, updates, errors, stopped, validation }
+    }
+}
+
+impl TryFrom<StoryText> for Story {
+    type Error = FormatError;
+
+    fn try_from(text: StoryText) -> Result<Self, FormatError> {
+        let StoryText { rows, epochs, rounds, mistakes, updates, errors, stopped, validation } = text;
+        let (stopped, _) = STOPS
+            .iter()
+            .find(|(_, name)| *name == stopped)
+            .ok_or_else(|| content(format!("training ended by `{stopped}`, which nobody knows")))?;
+        let validation =
+            validation.map(|held| Validated { rows: held.rows, errors: held.errors, best_epoch: held.best_epoch });
+        let totals = Totals { epochs, rounds, mistakes, updates, errors };
+        Ok(Self { rows, totals, stopped: *stopped, validation })
+    }
+}
+
+/// Arrays on their way into a file.
+#[derive(Default)]
+struct Body {
+    arrays: Vec<Array>,
+    bytes: Vec<u8>,
+}
+
+impl Body {
+    fn push<const N: usize>(&mut self, name: &str, kind: Kind, values: impl ExactSizeIterator<Item = [u8; N]>) {
+        self.arrays.push(Array { name: name.to_owned(), kind, count: values.len() as u64 });
+        self.bytes.extend(values.flatten());
+    }
+
+    fn f64s(&mut self, name: &str, values: &[f64]) {
+        self.push(name, Kind::F64, values.iter().map(|value| value.to_le_bytes()));
+    }
+
+    fn u32s(&mut self, name: &str, values: impl ExactSizeIterator<Item = u32>) {
+        self.push(name, Kind::U32, values.map(u32::to_le_bytes));
+    }
+
+    fn u64s(&mut self, name: &str, values: impl ExactSizeIterator<Item = u64>) {
+        self.push(name, Kind::U64, values.map(u64::to_le_bytes));
+    }
+}
+
+/// The bytes of a model file.
+pub(crate) fn encode(model: &Model) -> Vec<u8> {
+    let mut body = Body::default();
+    let hypothesis = match &model.kept {
+        Kept::Planes(planes) => encode_planes(planes, &mut body),
+        Kept::Votes(votes) => encode_votes(&votes.log(), &mut body),
+    };
+    let header = Header {
+        format: "rosenblatt model".to_owned(),
+        writer: env!("CARGO_PKG_VERSION").to_owned(),
+        spec: model.spec.options().clone(),
+        labels: model.labels.names().to_vec(),
+        feature_names: model.feature_names.clone(),
+        schema: model.schema.as_deref().cloned(),
+        story: StoryText::from(&model.story),
+        hypothesis,
+        arrays: body.arrays,
+    };
+    let header = serde_json::to_vec(&header).expect("a header is plain data");
+    let mut bytes = Vec::with_capacity(PREFIX + header.len() + body.bytes.len());
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(0_u32.to_le_bytes());
+    bytes.extend((header.len() as u64).to_le_bytes());
+    bytes.extend((body.bytes.len() as u64).to_le_bytes());
+    bytes.extend([0; 32]);
+    bytes.extend(header);
+    bytes.extend(body.bytes);
+    let checksum = checksum(&bytes);
+    bytes[CHECKSUM].copy_from_slice(&checksum);
+    bytes
+}
+
+fn encode_planes(planes: &Planes, body: &mut Body) -> Hypothesis {
+    let weights = planes.raw_weights();
+    let places: Vec<u32> = (0..weights.len() as u32).filter(|&place| weights[place as usize] != 0.0).collect();
+    // A weight that is not zero takes 12 bytes with its place, and 8 without.
+    let sparse = places.len() * 12 < weights.len() * 8;
+    if sparse {
+        let values: Vec<f64> = places.iter().map(|&place| weights[place as usize]).collect();
+        body.u32s("places", places.iter().copied());
+        body.f64s("weights", &values);
+    } else {
+        body.f64s("weights", weights);
+    }
+    body.f64s("biases", planes.biases());
+    Hypothesis::Planes { width: planes.width(), scorers: planes.n_scorers(), sparse }
+}
+
+fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
+    body.u64s("row-offsets", log.row_offsets.iter().copied());
+    body.u32s("row-indices", log.row_indices.iter().copied());
+    body.f64s("row-values", &log.row_values);
+    body.u64s("move-rounds", log.moves.iter().map(|(round, ..)| *round));
+    body.u32s("move-scorers", log.moves.iter().map(|(_, scorer, _)| *scorer));
+    body.u32s("move-rows", log.moves.iter().map(|(.., row)| *row));
+    for (place, name) in ["move-amounts", "move-keeps", "move-biases"].into_iter().enumerate() {
+        let values: Vec<f64> = log.steps.iter().map(|step| step[place]).collect();
+        body.f64s(name, &values);
+    }
+    if let Some(start) = &log.start {
+        body.f64s("start-weights", &start.widened(log.width).raw_weights().to_vec());
+        body.f64s("start-biases", start.biases());
+    }
+    Hypothesis::Votes {
+        width: log.width,
+        scorers: log.n_scorers,
+        rounds: log.rounds,
+        joint: log.ballot == Ballot::Joint,
+        start: log.start.is_some(),
+    }
+}
+
+/// The checksum of a file, its own place taken as zeros.
+fn checksum(bytes: &[u8]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    digest.update(&bytes[..CHECKSUM.start]);
+    digest.update([0; 32]);
+    digest.update(&bytes[CHECKSUM.end..]);
+    digest.finalize().into()
+}
+
+/// Arrays on their way out of a file.
+struct Arrays<'a> {
+    arrays: std::vec::IntoIter<Array>,
+    bytes: &'a [u8],
+}
+
+impl<'a> Arrays<'a> {
+    /// The bytes of the next array, which must be called `name`.
+    fn next(&mut self, name: &str, kind: Kind) -> Result<&'a [u8], FormatError> {
+        let array = self.arrays.next().ok_or_else(|| content(format!("the array `{name}` is missing")))?;
+        if array.name != name || array.kind != kind {
+            return Err(content(format!("where the array `{name}` should be there is `{}`", array.name)));
+        }
+        let n_bytes = array.count.checked_mul(kind.bytes()).filter(|&n_bytes| n_bytes <= self.bytes.len() as u64);
+        let n_bytes = n_bytes.ok_or_else(|| content(format!("the array `{name}` is longer than the file")))?;
+        let (taken, rest) = self.bytes.split_at(n_bytes as usize);
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    fn f64s(&mut self, name: &str) -> Result<Vec<f64>, FormatError> {
+        let values: Vec<f64> =
+            self.next(name, Kind::F64)?.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
+        match values.iter().find(|value| !value.is_finite()) {
+            Some(value) => Err(content(format!("the array `{name}` holds {value}"))),
+            None => Ok(values),
+        }
+    }
+
+    fn u32s(&mut self, name: &str) -> Result<Vec<u32>, FormatError> {
+        Ok(self.next(name, Kind::U32)?.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect())
+    }
+
+    fn u64s(&mut self, name: &str) -> Result<Vec<u64>, FormatError> {
+        Ok(self.next(name, Kind::U64)?.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
+    }
+
+    fn finish(mut self) -> Result<(), FormatError> {
+        match self.arrays.next() {
+            Some(array) => Err(content(format!("nobody knows the array `{}`", array.name))),
+            None if !self.bytes.is_empty() => Err(content("there are bytes behind the last array")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The model in `bytes`.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Model, FormatError> {
+    let Some((prefix, rest)) = bytes.split_at_checked(PREFIX) else {
+        let known = bytes.len().min(MAGIC.len());
+        return Err(if !bytes.is_empty() && bytes[..known] == MAGIC[..known] {
+            FormatError::Length { expected: PREFIX as u64, found: bytes.len() as u64 }
+        } else {
+            FormatError::NotAModel
+        });
+    };
+    if prefix[..8] != MAGIC {
+        return Err(FormatError::NotAModel);
+    }
+    let u32_at = |place: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| prefix[place + byte]));
+    let u64_at = |place: usize| u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|byte| prefix[place + byte]));
+    if u32_at(8) > VERSION {
+        return Err(FormatError::Newer { found: u32_at(8), known: VERSION });
+    }
+    let (header_len, body_len) = (u64_at(16), u64_at(24));
+    let expected = (PREFIX as u64).checked_add(header_len).and_then(|length| length.checked_add(body_len));
+    if expected != Some(bytes.len() as u64) {
+        return Err(FormatError::Length { expected: expected.unwrap_or(u64::MAX), found: bytes.len() as u64 });
+    }
+    if prefix[CHECKSUM] != checksum(bytes) {
+        return Err(FormatError::Checksum);
+    }
+    if u32_at(8) == 0 || u32_at(12) != 0 {
+        return Err(content("the version is 0, or reserved bytes are in use"));
+    }
+    let (header, body) = rest.split_at(header_len as usize);
+    decode_parts(header, body)
+}
+
+fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
+    let header: Header = serde_json::from_slice(header).map_err(|error| content(format!("its header: {error}")))?;
+    let spec = Spec::new(header.spec).map_err(|error| content(format!("its spec: {error}")))?;
+    let labels = Labels::in_order(header.labels);
+    let n_classes = labels.len();
+    if n_classes < 2 || Labels::sorted(labels.names()).len() != n_classes {
+        return Err(content("it should name at least two different classes"));
+    }
+    let scorers = match n_classes {
+        2 => 1,
+        _ => rosenblatt_core::Decision::n_scorers(&spec.options().multiclass.decision(n_classes)),
+    };
+    let mut arrays = Arrays { arrays: header.arrays.into_iter(), bytes: body };
+    let kept = decode_hypothesis(&header.hypothesis, scorers, &mut arrays)?;
+    arrays.finish()?;
+    if header.feature_names.as_ref().is_some_and(|names| names.len() != kept.width()) {
+        return Err(content("it should have as many feature names as features"));
+    }
+    Ok(Model {
+        spec,
+        labels,
+        feature_names: header.feature_names,
+        schema: header.schema.map(Arc::new),
+        kept,
+        story: header.story.try_into()?,
+    })
+}
+
+fn decode_hypothesis(hypothesis: &Hypothesis, needed: usize, arrays: &mut Arrays<'_>) -> Result<Kept, FormatError> {
+    let (Hypothesis::Planes { width, scorers, .. } | Hypothesis::Votes { width, scorers, .. }) = *hypothesis;
+    if scorers != needed {
+        return Err(content(format!("these classes need {needed} scorers, but it has {scorers}")));
+    }
+    // A sparse model may be far wider than its file is long, so the width is bounded by itself.
+    let n_weights = width.checked_mul(scorers).filter(|&n| n as u128 * 8 <= crate::train::MOST_WEIGHT_BYTES);
+    let n_weights = n_weights.ok_or_else(|| content(format!("a width of {width} is beyond all measure")))?;
+    match *hypothesis {
+        Hypothesis::Planes { sparse, .. } => {
+            let weights = if sparse {
+                scatter(&arrays.u32s("places")?, &arrays.f64s("weights")?, n_weights)?
+            } else {
+                arrays.f64s("weights")?
+            };
+            planes(weights, arrays.f64s("biases")?, width, scorers).map(Kept::Planes)
+        }
+        Hypothesis::Votes { rounds, joint, start, .. } => {
+            let (row_offsets, row_indices) = (arrays.u64s("row-offsets")?, arrays.u32s("row-indices")?);
+            let row_values = arrays.f64s("row-values")?;
+            let move_rounds = arrays.u64s("move-rounds")?;
+            let (move_scorers, move_rows) = (arrays.u32s("move-scorers")?, arrays.u32s("move-rows")?);
+            let amounts = arrays.f64s("move-amounts")?;
+            let (keeps, biases) = (arrays.f64s("move-keeps")?, arrays.f64s("move-biases")?);
+            let n_moves = move_rounds.len();
+            let lengths = [move_scorers.len(), move_rows.len(), amounts.len(), keeps.len(), biases.len()];
+            if lengths.iter().any(|&length| length != n_moves) {
+                return Err(content("the arrays of the moves differ in length"));
+            }
+            let start = if start {
+                Some(planes(arrays.f64s("start-weights")?, arrays.f64s("start-biases")?, width, scorers)?)
+            } else {
+                None
+            };
+            let moves = (0..n_moves).map(|k| (move_rounds[k], move_scorers[k], move_rows[k])).collect();
+            let steps = (0..n_moves).map(|k| [amounts[k], keeps[k], biases[k]]).collect();
+            let ballot = if joint { Ballot::Joint } else { Ballot::PerScorer };
+            let log = Log {
+                ballot,
+                start,
+                width,
+                n_scorers: scorers,
+                rounds,
+                row_offsets,
+                row_indices,
+                row_values,
+                moves,
+                steps,
+            };
+            Votes::from_log(log).map(Kept::Votes).map_err(content)
+        }
+    }
+}
+
+fn scatter(places: &[u32], values: &[f64], n_weights: usize) -> Result<Vec<f64>, FormatError> {
+    let ascend = places.windows(2).all(|pair| pair[0] < pair[1]);
+    let within = places.last().is_none_or(|&last| (last as usize) < n_weights);
+    if places.len() != values.len() || !ascend || !within {
+        return Err(content("the places of the weights do not ascend within the width"));
+    }
+    let mut weights = vec![0.0; n_weights];
+    for (&place, &value) in places.iter().zip(values) {
+        weights[place as usize] = value;
+    }
+    Ok(weights)
+}
+
+fn planes(weights: Vec<f64>, biases: Vec<f64>, width: usize, scorers: usize) -> Result<Planes, FormatError> {
+    if weights.len() != width * scorers || biases.len() != scorers {
+        return Err(content("there are not as many weights as the width says"));
+    }
+    Ok(Planes::from_parts(weights, biases))
+}
