@@ -49,6 +49,11 @@ pub fn load(what: impl AsRef<OsStr>, how: &ReadOptions) -> Result<Dataset, DataE
 
 /// Reads `source` into memory. What cannot be read twice is held in memory meanwhile.
 pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataError> {
+    load_with_schema(source, how).map(|(dataset, _)| dataset)
+}
+
+/// The same, with what prediction must know of the data.
+pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
     let source = source.rewindable(how.limits.held_bytes)?;
     let (parts, schema) = open_settled(&source, how)?;
     let growth = if how.classes.is_some() { Growth::Refuse } else { Growth::Append };
@@ -83,7 +88,7 @@ pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataEr
     };
     set_width(&mut matrix, stream.schema.width());
     let names = stream.schema.feature_names();
-    Ok(Dataset::assemble(matrix, classes, labels, weights, names))
+    Ok((Dataset::assemble(matrix, classes, labels, weights, names), stream.schema))
 }
 
 /// Reads `source` block by block, parsing on another thread.
@@ -166,6 +171,8 @@ struct Parts {
     n_part_rows: u64,
     /// A block that was looked at and is to be read again.
     again: Option<Block>,
+    /// Whether rows have labels, as the first of them decided.
+    labelled: Option<bool>,
 }
 
 impl Parts {
@@ -184,7 +191,7 @@ impl Parts {
         let reader = guarded(&name, || format.open(input, how))?;
         // Later parts are of the first one's format and keep to its schema.
         let how = ReadOptions { format: Some(format.info().name.to_owned()), ..how.clone() };
-        Ok(Self { waiting, reader, how, name, n_rows: 0, n_part_rows: 0, again: None })
+        Ok(Self { waiting, reader, how, name, n_rows: 0, n_part_rows: 0, again: None, labelled: None })
     }
 
     fn schema(&self) -> &Schema {
@@ -205,6 +212,10 @@ impl Parts {
             let more = guarded(&self.name, || reader.read(into))?;
             self.n_part_rows += into.len() as u64 + into.n_dropped + into.n_skipped;
             if more {
+                if *self.labelled.get_or_insert(into.labelled) != into.labelled {
+                    let message = "rows with labels and rows without are mixed, expected one or the other";
+                    return Err(DataError::new(ErrorKind::Shape, message).in_source(&self.name));
+                }
                 into.first_row += self.n_rows;
                 return Ok(true);
             }

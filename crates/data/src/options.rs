@@ -3,6 +3,7 @@
 //! The defaults read what people usually have. Every limit has a name and a number here, appears in the
 //! error it causes, and can be raised. Nothing here looks at the data.
 
+use crate::encode::TextOptions;
 use crate::schema::{Missing, Precision, Schema};
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub struct ReadOptions {
     pub precision: Precision,
     /// Hash features into a table of `2^bits` instead of numbering them.
     pub hash_bits: Option<u32>,
+    /// How text becomes features.
+    pub text: TextOptions,
     /// What becomes of a row that cannot be read.
     pub on_bad_row: OnBadRow,
     /// What earlier data established and this data must keep to: that of a model, or of the first file.
@@ -78,6 +81,8 @@ pub struct Limits {
     pub classes: usize,
     /// Different values of one categorical column.
     pub categories: usize,
+    /// Different words, or runs of words, of a text.
+    pub vocabulary: usize,
     /// Bytes of one source held in memory, where a format or a pipe makes that necessary.
     pub held_bytes: u64,
 }
@@ -89,6 +94,7 @@ impl Default for Limits {
             features: 1 << 25,
             classes: 10_000,
             categories: 50_000,
+            vocabulary: 1 << 22,
             held_bytes: 4 << 30,
         }
     }

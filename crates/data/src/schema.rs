@@ -5,6 +5,7 @@
 //! or new is an error. It is what a model keeps of the data it was trained on. Formats that number their
 //! features themselves (libsvm) have no columns and, until everything is read, no width.
 
+use crate::encode::TextEncoder;
 use crate::hash::hash_slot;
 use crate::labels::Labels;
 
@@ -80,6 +81,8 @@ pub struct Schema {
     pub width: Option<usize>,
     /// What becomes of missing values.
     pub missing: Missing,
+    /// How text becomes features, if that is what the source holds.
+    pub text: Option<TextEncoder>,
     /// Whether the schema is still being established: categories and means are collected, and no row can
     /// be made yet. See [`crate::survey`].
     pub provisional: bool,
@@ -118,6 +121,9 @@ pub enum ColumnKind {
 impl Schema {
     /// How many features a row has, or `None` if that shows only at the end.
     pub fn width(&self) -> Option<usize> {
+        if let Some(text) = &self.text {
+            return Some(text.width());
+        }
         if self.columns.is_empty() {
             return self.width.or_else(|| self.hash_bits.map(|bits| 1 << bits));
         }
@@ -145,6 +151,9 @@ impl Schema {
 
     /// A name for every feature, if the schema knows them all by name.
     pub fn feature_names(&self) -> Option<Vec<String>> {
+        if let Some(text) = &self.text {
+            return text.feature_names();
+        }
         let mut names = Vec::new();
         for column in &self.columns {
             match &column.kind {
@@ -161,6 +170,7 @@ impl Schema {
     /// Ends a survey: categories are sorted, means take the place of missing numbers.
     pub fn settle(&mut self) {
         self.provisional = false;
+        self.notes.extend(self.text.as_mut().and_then(TextEncoder::settle));
         for (place, column) in self.columns.iter_mut().enumerate() {
             match &mut column.kind {
                 ColumnKind::Number { fill } if self.missing == Missing::Mean => {

@@ -408,7 +408,7 @@ fn cannot_open(path: &Path, error: io::Error) -> DataError {
 }
 
 /// What is in a folder, by name, hidden and `_` entries left out.
-fn sorted_entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
+pub(crate) fn sorted_entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     let fail = |error| DataError::io("listing", error).in_source(&folder.display().to_string());
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder).map_err(fail)? {

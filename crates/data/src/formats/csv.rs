@@ -607,6 +607,7 @@ impl<T: Stored> CsvReader<T> {
             hash_bits: how.hash_bits,
             width: None,
             missing: how.missing,
+            text: None,
             provisional: has_categories || how.missing == Missing::Mean,
             notes,
             columns,

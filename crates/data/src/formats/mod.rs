@@ -7,6 +7,7 @@
 
 mod csv;
 mod libsvm;
+mod text;
 
 use crate::block::Block;
 use crate::error::{DataError, ErrorKind};
@@ -15,7 +16,7 @@ use crate::schema::Schema;
 use crate::source::{Input, Part};
 
 /// All formats, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &csv::Csv];
+pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &text::Text, &csv::Csv, &text::TextFolder];
 
 /// A way to write rows into bytes, and back.
 pub trait Format: Sync {
@@ -119,6 +120,10 @@ pub fn find_format(name: &str) -> Result<&'static dyn Format, DataError> {
 
 /// The format that `how` names, or that `input` is found to have.
 pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, DataError> {
+    let learned_from_text = how.schema.as_ref().is_some_and(|schema| schema.text.is_some());
+    if how.format.is_none() && learned_from_text && !input.head().is_empty() {
+        return Ok(&text::Text);
+    }
     let Some(name) = &how.format else {
         return choose(input).map_err(|error| error.in_source(input.name()));
     };
@@ -154,7 +159,9 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
         if best.is_none_or(|(other, _)| sniff > other) {
             best = Some((sniff, format));
         }
-        if named.is_none() && head.extension.is_some_and(|extension| info.extensions.contains(&extension)) {
+        if head.extension.is_some_and(|extension| info.extensions.contains(&extension))
+            && named.is_none_or(|(other, _)| sniff > other)
+        {
             named = Some((sniff, format));
         }
     }
@@ -240,7 +247,10 @@ mod tests {
             ("x.svm", "1\n-1\n", "libsvm"),
             ("x", "a,b,label\n1,2,x\n", "csv"),
             ("x.csv", "1;2;3\n4;5;6\n", "csv"),
-            ("x", "ham\thello\nspam\tbuy, now\n", "csv"),
+            ("x", "ham\thello\nspam\tbuy, now\n", "text"),
+            ("x.tsv", "1\t0.5\n2\t1.5\n", "csv"),
+            ("x.tsv", "ham\t\"hello, you\nspam\tbuy now\n", "text"),
+            ("x", "From: a\nTo: b\n\nhello\n", "text"),
             ("x.libsvm", "1 3:1 4:abc\n", "libsvm"),
             ("x.libsvm", "1 3:1 4,5\n", "libsvm"),
         ] {

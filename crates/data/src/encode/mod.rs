@@ -1,0 +1,10 @@
+//! From what stands in a file to the numbers a learner sees, in ways that are fitted first.
+//!
+//! An encoder is fitted in one pass over the training data and stored in the [`crate::Schema`], so that
+//! prediction sees what training saw. Fitting does not depend on the order of the rows where that can be
+//! had (vocabularies are sorted), and on nothing else but the rows where it cannot.
+
+mod tokens;
+
+pub(crate) use tokens::TextRows;
+pub use tokens::{FEW_TEXTS, Slot, TextEncoder, TextOptions, Units, Weighting};

@@ -1,0 +1,599 @@
+//! Text to features: tokens, n-grams, a vocabulary or a table of hashed slots, and weights.
+//!
+//! A word is a run of letters, digits, underscores and combining marks of any script, in lower case;
+//! `don't` and `3.50` are one word each. Signs of currencies and emoji are words of their own, and so is
+//! every ideograph and every letter of hiragana. Characters without width (joiners, direction marks, soft
+//! hyphens) are not there. Everything else parts words. Words are cut at [`MAX_WORD_CHARS`] characters.
+//! As characters, text is what is left in lower case, with one blank for every run of blanks and one at
+//! each end. Nothing is normalised beyond that: a composed and a decomposed letter differ.
+//!
+//! The vocabulary is sorted, so that rows in another order give the same features. Words that are not in
+//! it count for the length of a text in [`Weighting::Frequency`] and for nothing else. In a hashed table
+//! several names may share a slot; [`TextEncoder::slots`] tells how many did.
+
+use crate::block::Stored;
+use crate::dataset::SparseMatrix;
+use crate::hash::hash_slot;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// How many characters of a word count.
+pub(crate) const MAX_WORD_CHARS: usize = 64;
+
+/// The longest n-gram that can be asked for.
+pub(crate) const MAX_NGRAM: usize = 16;
+
+/// Up to this many texts every word is kept, unless something else is asked for.
+pub const FEW_TEXTS: u64 = 1000;
+
+/// How text becomes features.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TextOptions {
+    /// What text is made of.
+    pub units: Units,
+    /// The fewest units that make a feature together.
+    pub shortest: usize,
+    /// The most units that make a feature together, in a row.
+    pub longest: usize,
+    /// What a feature is worth in a text.
+    pub weighting: Weighting,
+    /// Whether every text has length 1 (Euclidean), however long it is.
+    pub unit_length: bool,
+    /// In how many texts a feature must occur to get into the vocabulary. If not said: in 1 of up to
+    /// [`FEW_TEXTS`] texts, in 3 of more.
+    pub min_count: Option<u64>,
+    /// Whether the names of hashed features are remembered, which takes a pass over the data.
+    pub keep_names: bool,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self {
+            units: Units::Words,
+            shortest: 1,
+            longest: 2,
+            weighting: Weighting::TfIdf,
+            unit_length: true,
+            min_count: None,
+            keep_names: false,
+        }
+    }
+}
+
+/// What text is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Units {
+    /// Words.
+    #[default]
+    Words,
+    /// Characters, blanks among them.
+    Characters,
+}
+
+/// What a feature is worth in a text where it occurs `n` times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weighting {
+    /// `n`.
+    Count,
+    /// 1.
+    Binary,
+    /// `n` divided by the number of features in the text, unknown ones included.
+    Frequency,
+    /// `n · idf`, where `idf = ln((1 + texts) / (1 + texts with the feature)) + 1`.
+    #[default]
+    TfIdf,
+}
+
+/// How text becomes features, once that is fitted.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TextEncoder {
+    /// As it was asked for.
+    pub options: TextOptions,
+    /// The features, sorted by their bytes; empty if they are hashed.
+    pub vocabulary: Vec<String>,
+    /// Per feature or slot, how rare it is; empty unless that is asked for.
+    pub idf: Vec<f64>,
+    /// Per slot, which names met there; empty unless they are to be kept.
+    pub slots: Vec<Slot>,
+    /// The size of the table of hashed features, as a power of two.
+    pub hash_bits: Option<u32>,
+    #[serde(skip)]
+    counts: Option<Box<Counts>>,
+}
+
+/// The names that share a slot of a hashed table.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Slot {
+    /// The one that occurs in the most texts; the first of those in the order of bytes.
+    pub name: String,
+    /// How many different names there are.
+    pub n_names: u32,
+}
+
+/// What a survey has seen.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Counts {
+    n_texts: u64,
+    n_empty: u64,
+    by_name: HashMap<Box<str>, Seen>,
+    by_slot: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Seen {
+    n_texts: u64,
+    last_text: u64,
+}
+
+/// A vocabulary that would be too large.
+#[derive(Debug)]
+pub(crate) struct TooManyNames;
+
+impl TextEncoder {
+    /// An encoder that is yet to be fitted, unless it needs no fitting.
+    pub(crate) fn new(options: TextOptions, hash_bits: Option<u32>) -> Self {
+        let mut encoder = Self { options, hash_bits, ..Self::default() };
+        if encoder.needs_fitting() {
+            encoder.counts = Some(Box::default());
+        }
+        encoder
+    }
+
+    /// What is wrong with the options, if anything is.
+    pub(crate) fn complaint(options: &TextOptions) -> Option<String> {
+        let TextOptions { shortest, longest, .. } = *options;
+        (shortest == 0 || shortest > longest || longest > MAX_NGRAM).then(|| {
+            format!("n-grams should be from 1 up to {MAX_NGRAM} long, but are from {shortest} to {longest}")
+        })
+    }
+
+    /// Whether rows can be made.
+    pub(crate) fn is_fitted(&self) -> bool {
+        self.counts.is_none()
+    }
+
+    fn needs_fitting(&self) -> bool {
+        let Self { options, hash_bits, .. } = self;
+        hash_bits.is_none() || options.weighting == Weighting::TfIdf || options.keep_names
+    }
+
+    /// How many features there are.
+    pub fn width(&self) -> usize {
+        self.hash_bits.map_or(self.vocabulary.len(), |bits| 1 << bits)
+    }
+
+    /// A name for every feature, if they are known by name.
+    pub fn feature_names(&self) -> Option<Vec<String>> {
+        if self.hash_bits.is_none() {
+            return Some(self.vocabulary.clone());
+        }
+        let name = |(place, slot): (usize, &Slot)| match slot.n_names {
+            0 => format!("#{place}"),
+            1 => slot.name.clone(),
+            n_names => format!("{} (or {} more)", slot.name, n_names - 1),
+        };
+        (!self.slots.is_empty()).then(|| self.slots.iter().enumerate().map(name).collect())
+    }
+
+    /// Ends the fitting. Returns what a user may want to know.
+    pub(crate) fn settle(&mut self) -> Option<String> {
+        let counts = *self.counts.take()?;
+        let Counts { n_texts, n_empty, by_name, by_slot } = counts;
+        let idf = |n_with: u64| ((1 + n_texts) as f64 / (1 + n_with) as f64).ln() + 1.0;
+        let mut names: Vec<(Box<str>, u64)> =
+            by_name.into_iter().map(|(name, seen)| (name, seen.n_texts)).collect();
+        names.sort_unstable();
+        let weighs = self.options.weighting == Weighting::TfIdf;
+        if let Some(bits) = self.hash_bits {
+            if weighs {
+                self.idf = by_slot.into_iter().map(idf).collect();
+            }
+            if self.options.keep_names {
+                let mut most = vec![0; 1 << bits];
+                self.slots = vec![Slot::default(); 1 << bits];
+                for (name, n_texts) in names {
+                    let place = hash_slot(name.as_bytes(), bits) as usize;
+                    self.slots[place].n_names += 1;
+                    if n_texts > most[place] {
+                        most[place] = n_texts;
+                        self.slots[place].name = name.into_string();
+                    }
+                }
+            }
+        } else {
+            let usual = if n_texts > FEW_TEXTS { 3 } else { 1 };
+            let min_count = self.options.min_count.unwrap_or(usual);
+            names.retain(|(_, n_texts)| *n_texts >= min_count);
+            if weighs {
+                self.idf = names.iter().map(|(_, n_with)| idf(*n_with)).collect();
+            }
+            self.vocabulary = names.into_iter().map(|(name, _)| name.into_string()).collect();
+        }
+        (n_empty > 0).then(|| format!("{n_empty} of {n_texts} texts hold no words"))
+    }
+
+    /// How many names of hashed features share their slot with another, if names are kept.
+    pub fn n_collisions(&self) -> Option<u64> {
+        let shared = |slot: &Slot| if slot.n_names > 1 { u64::from(slot.n_names) } else { 0 };
+        (!self.slots.is_empty()).then(|| self.slots.iter().map(shared).sum())
+    }
+}
+
+/// Makes rows of texts, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct TextRows {
+    tokens: Tokens,
+    places: HashMap<Box<str>, u32>,
+    found: Vec<u32>,
+}
+
+impl TextRows {
+    pub(crate) fn new(encoder: &TextEncoder) -> Self {
+        let names = encoder.vocabulary.iter().map(|name| Box::from(name.as_str()));
+        Self { places: names.zip(0..).collect(), ..Self::default() }
+    }
+
+    /// Takes one text in, while fitting. At most `max_names` different names are kept.
+    pub(crate) fn fit(
+        &mut self,
+        text: &str,
+        encoder: &mut TextEncoder,
+        max_names: usize,
+    ) -> Result<(), TooManyNames> {
+        let TextEncoder { options, hash_bits, counts: Some(counts), .. } = encoder else { return Ok(()) };
+        self.tokens.split(text, options.units);
+        counts.n_texts += 1;
+        counts.n_empty += u64::from(self.tokens.spans.is_empty());
+        let this_text = counts.n_texts;
+        let by_name = hash_bits.is_none() || options.keep_names;
+        self.found.clear();
+        for name in self.tokens.ngrams(options.shortest, options.longest) {
+            if let Some(bits) = *hash_bits {
+                self.found.push(hash_slot(name.as_bytes(), bits));
+            }
+            if !by_name {
+                continue;
+            }
+            if let Some(seen) = counts.by_name.get_mut(name) {
+                seen.n_texts += u64::from(seen.last_text != this_text);
+                seen.last_text = this_text;
+            } else {
+                if counts.by_name.len() >= max_names {
+                    return Err(TooManyNames);
+                }
+                counts.by_name.insert(name.into(), Seen { n_texts: 1, last_text: this_text });
+            }
+        }
+        if let Some(bits) = *hash_bits
+            && options.weighting == Weighting::TfIdf
+        {
+            counts.by_slot.resize(1 << bits, 0);
+            self.found.sort_unstable();
+            self.found.dedup();
+            for &slot in &self.found {
+                counts.by_slot[slot as usize] += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the entries of one text to `matrix`; the caller ends the row.
+    pub(crate) fn encode<T: Stored>(
+        &mut self,
+        text: &str,
+        encoder: &TextEncoder,
+        matrix: &mut SparseMatrix<T>,
+    ) {
+        let options = &encoder.options;
+        self.tokens.split(text, options.units);
+        self.found.clear();
+        let mut n_all = 0_u64;
+        for name in self.tokens.ngrams(options.shortest, options.longest) {
+            n_all += 1;
+            match encoder.hash_bits {
+                Some(bits) => self.found.push(hash_slot(name.as_bytes(), bits)),
+                None => self.found.extend(self.places.get(name)),
+            }
+        }
+        self.found.sort_unstable();
+        let worth = |feature: u32, n: f64| match options.weighting {
+            Weighting::Count => n,
+            Weighting::Binary => 1.0,
+            Weighting::Frequency => n / n_all as f64,
+            Weighting::TfIdf => n * encoder.idf.get(feature as usize).copied().unwrap_or(1.0),
+        };
+        let entries =
+            || self.found.chunk_by(|a, b| a == b).map(|same| (same[0], worth(same[0], same.len() as f64)));
+        // Always in the order of the features, so that the bits never vary.
+        let norm2: f64 = entries().map(|(_, worth)| worth * worth).sum();
+        let scale = if options.unit_length && norm2 > 0.0 { norm2.sqrt() } else { 1.0 };
+        for (feature, worth) in entries() {
+            matrix.indices.push(feature);
+            matrix.values.push(T::narrow(worth / scale).unwrap_or_default());
+        }
+    }
+}
+
+/// The units of one text, in a buffer in which units that follow each other stand side by side.
+#[derive(Debug, Default)]
+struct Tokens {
+    text: String,
+    spans: Vec<Range<usize>>,
+}
+
+/// What a character does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Is part of a word.
+    Letter,
+    /// Is a word of its own.
+    Alone,
+    /// Is not there.
+    Nothing,
+    /// Parts words.
+    Gap,
+}
+
+fn class(c: char) -> Class {
+    if c.is_ascii() {
+        return match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Class::Letter,
+            '$' => Class::Alone,
+            _ => Class::Gap,
+        };
+    }
+    match c {
+        '\u{AD}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' => Class::Nothing,
+        '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' => Class::Nothing,
+        // Signs of currencies.
+        '\u{A2}'..='\u{A5}' | '\u{E3F}' | '\u{20A0}'..='\u{20CF}' => Class::Alone,
+        // Arrows, symbols, dingbats, emoji.
+        '\u{2190}'..='\u{23FF}' | '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}' => Class::Alone,
+        '\u{1F000}'..='\u{1FAFF}' => Class::Alone,
+        // Scripts without blanks: hiragana, ideographs.
+        '\u{3041}'..='\u{3096}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' => Class::Alone,
+        '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFD}' => Class::Alone,
+        // Combining marks, which are no letters by themselves.
+        '\u{300}'..='\u{36F}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5BD}' => Class::Letter,
+        '\u{64B}'..='\u{65F}' | '\u{6D6}'..='\u{6DC}' | '\u{6DF}'..='\u{6ED}' => Class::Letter,
+        '\u{964}' | '\u{965}' | '\u{970}' | '\u{E4F}' | '\u{E5A}' | '\u{E5B}' => Class::Gap,
+        '\u{900}'..='\u{EFF}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' => Class::Letter,
+        '\u{20D0}'..='\u{20FF}' | '\u{3099}' | '\u{309A}' | '\u{FE20}'..='\u{FE2F}' => Class::Letter,
+        _ if c.is_alphanumeric() => Class::Letter,
+        _ => Class::Gap,
+    }
+}
+
+impl Tokens {
+    fn split(&mut self, text: &str, units: Units) {
+        self.text.clear();
+        self.spans.clear();
+        match units {
+            Units::Words => self.split_words(text),
+            Units::Characters => self.split_characters(text),
+        }
+    }
+
+    fn split_words(&mut self, text: &str) {
+        let mut chars = text.chars().peekable();
+        // How many characters the word at hand has; none between words.
+        let mut n_chars = 0;
+        let mut last = ' ';
+        while let Some(c) = chars.next() {
+            match class(c) {
+                Class::Letter => {
+                    if n_chars == 0 {
+                        self.begin();
+                    }
+                    n_chars += 1;
+                    if n_chars <= MAX_WORD_CHARS {
+                        self.push_lower(c);
+                    }
+                    last = c;
+                }
+                Class::Alone => {
+                    self.begin();
+                    self.text.push(c);
+                    self.end();
+                    n_chars = 0;
+                }
+                Class::Nothing => {}
+                Class::Gap => {
+                    let next = chars.peek().copied().unwrap_or(' ');
+                    let joins = match c {
+                        '\'' | '\u{2019}' => last.is_alphabetic() && next.is_alphabetic(),
+                        '.' | ',' => last.is_numeric() && next.is_numeric(),
+                        _ => false,
+                    };
+                    if n_chars > 0 && joins {
+                        n_chars += 1;
+                        if n_chars <= MAX_WORD_CHARS {
+                            self.text.push(if c == '\u{2019}' { '\'' } else { c });
+                        }
+                    } else {
+                        n_chars = 0;
+                    }
+                }
+            }
+            if n_chars > 0 {
+                self.end();
+            }
+        }
+    }
+
+    fn split_characters(&mut self, text: &str) {
+        let mut after_blank = true;
+        for c in text.chars() {
+            if c.is_whitespace() || c.is_control() {
+                if !after_blank {
+                    self.push_unit(' ');
+                }
+                after_blank = true;
+            } else if class(c) != Class::Nothing {
+                if self.spans.is_empty() {
+                    self.push_unit(' ');
+                }
+                self.push_unit(c);
+                after_blank = false;
+            }
+        }
+        if !after_blank {
+            self.push_unit(' ');
+        }
+    }
+
+    fn push_unit(&mut self, c: char) {
+        let start = self.text.len();
+        self.push_lower(c);
+        self.spans.push(start..self.text.len());
+    }
+
+    fn push_lower(&mut self, c: char) {
+        if c.is_ascii() {
+            self.text.push(c.to_ascii_lowercase());
+        } else {
+            self.text.extend(c.to_lowercase());
+        }
+    }
+
+    /// Begins a word.
+    fn begin(&mut self) {
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.spans.push(self.text.len()..self.text.len());
+    }
+
+    /// The last word ends here, so far.
+    fn end(&mut self) {
+        if let Some(span) = self.spans.last_mut() {
+            span.end = self.text.len();
+        }
+    }
+
+    /// All runs of `shortest` to `longest` units, in the order in which they begin.
+    fn ngrams(&self, shortest: usize, longest: usize) -> impl Iterator<Item = &str> {
+        self.spans.iter().enumerate().flat_map(move |(first, span)| {
+            let lasts = self.spans[first..].iter().take(longest).skip(shortest - 1);
+            lasts.map(|last| &self.text[span.start..last.end])
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut tokens = Tokens::default();
+        tokens.split(text, Units::Words);
+        tokens.ngrams(1, 1).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_of_many_scripts() {
+        for (text, expected) in [
+            ("Hello, World!! it's 'quoted'", &["hello", "world", "it's", "quoted"][..]),
+            ("£1.50 or $3,000.", &["£", "1.50", "or", "$", "3,000"]),
+            ("a_b x-y 3G", &["a_b", "x", "y", "3g"]),
+            ("Größe ΣΑΣ", &["größe", "σασ"]),
+            ("e\u{301}te\u{301}", &["e\u{301}te\u{301}"]),
+            ("fr\u{200B}ee f\u{AD}oo", &["free", "foo"]),
+            ("नमस्ते दुनिया।", &["नमस्ते", "दुनिया"]),
+            ("שלום עולם", &["שלום", "עולם"]),
+            ("我喜欢 カタカナ", &["我", "喜", "欢", "カタカナ"]),
+            ("ok👍🏽 ❤\u{FE0F}", &["ok", "👍", "🏽", "❤"]),
+            ("don’t", &["don't"]),
+            ("...", &[]),
+        ] {
+            assert_eq!(words(text), expected, "{text}");
+        }
+        assert_eq!(words(&"x".repeat(1000))[0].len(), MAX_WORD_CHARS);
+    }
+
+    #[test]
+    fn characters_and_ngrams() {
+        let mut tokens = Tokens::default();
+        tokens.split("  A\t\n b", Units::Characters);
+        assert_eq!(tokens.ngrams(2, 3).collect::<Vec<_>>(), [" a", " a ", "a ", "a b", " b", " b ", "b "]);
+        tokens.split("one, two three", Units::Words);
+        assert_eq!(tokens.ngrams(1, 2).collect::<Vec<_>>(), ["one", "one two", "two", "two three", "three"]);
+        assert_eq!(tokens.ngrams(3, 3).collect::<Vec<_>>(), ["one two three"]);
+        assert_eq!(tokens.ngrams(4, 9).count(), 0);
+    }
+
+    fn fitted(texts: &[&str], options: TextOptions, hash_bits: Option<u32>) -> TextEncoder {
+        let mut encoder = TextEncoder::new(options, hash_bits);
+        let mut rows = TextRows::default();
+        for text in texts {
+            rows.fit(text, &mut encoder, 1000).unwrap();
+        }
+        encoder.settle();
+        encoder
+    }
+
+    fn encoded(text: &str, encoder: &TextEncoder) -> Vec<(u32, f64)> {
+        let mut matrix = SparseMatrix::<f64>::empty();
+        TextRows::new(encoder).encode(text, encoder, &mut matrix);
+        matrix.indices.into_iter().zip(matrix.values).collect()
+    }
+
+    #[test]
+    fn weights_are_those_of_the_textbook() {
+        let options = |weighting, unit_length| TextOptions {
+            longest: 1,
+            min_count: Some(1),
+            weighting,
+            unit_length,
+            ..TextOptions::default()
+        };
+        let texts = ["the cat", "the dog", "the the end"];
+        let count = fitted(&texts, options(Weighting::Count, false), None);
+        assert_eq!(count.vocabulary, ["cat", "dog", "end", "the"]);
+        assert_eq!(encoded("the CAT, the moon", &count), [(0, 1.0), (3, 2.0)]);
+        let binary = fitted(&texts, options(Weighting::Binary, false), None);
+        assert_eq!(encoded("the cat, the moon", &binary), [(0, 1.0), (3, 1.0)]);
+        let frequency = fitted(&texts, options(Weighting::Frequency, false), None);
+        assert_eq!(encoded("the cat, the moon", &frequency), [(0, 0.25), (3, 0.5)]);
+        let tf_idf = fitted(&texts, options(Weighting::TfIdf, false), None);
+        assert_eq!(encoded("the cat, the moon", &tf_idf), [(0, 2.0_f64.ln() + 1.0), (3, 2.0)]);
+        let unit = fitted(&texts, options(Weighting::Count, true), None);
+        assert_eq!(encoded("the the the cat cat cat cat", &unit), [(0, 0.8), (3, 0.6)]);
+        assert_eq!(encoded("", &unit), []);
+    }
+
+    #[test]
+    fn rows_in_another_order_give_the_same_encoder() {
+        let texts = ["b a", "c b", "a c c"];
+        let again = ["a c c", "b a", "c b"];
+        for bits in [None, Some(3)] {
+            let options = TextOptions { keep_names: true, ..TextOptions::default() };
+            assert_eq!(fitted(&texts, options.clone(), bits), fitted(&again, options, bits));
+        }
+    }
+
+    #[test]
+    fn hashed_names_and_collisions_are_told() {
+        let options = TextOptions { keep_names: true, longest: 1, ..TextOptions::default() };
+        let encoder = fitted(&["a b c d e f g h", "a"], options, Some(2));
+        assert_eq!(encoder.slots.iter().map(|slot| slot.n_names).sum::<u32>(), 8);
+        assert!(encoder.n_collisions().unwrap() >= 5);
+        let names = encoder.feature_names().unwrap();
+        let place = hash_slot(b"a", 2) as usize;
+        assert!(names[place].starts_with('a'), "{names:?}");
+        assert_eq!(encoder.width(), 4);
+        let row = encoded("a", &encoder);
+        assert_eq!(row, [(place as u32, 1.0)]);
+    }
+
+    #[test]
+    fn too_many_names_are_refused() {
+        let mut encoder = TextEncoder::new(TextOptions::default(), None);
+        assert!(TextRows::default().fit("a b c d e", &mut encoder, 3).is_err());
+    }
+}

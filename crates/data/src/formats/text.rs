@@ -1,0 +1,666 @@
+//! Text to be classified: a message a line with its label, a folder of files per class, mail.
+//!
+//! A line is `label<TAB>text`; the first tab ends the label, later ones are part of the text, and quotes
+//! mean nothing. The label stands behind the last tab if the label column is `-1` or `2`, and nowhere if
+//! it is said to be absent or if data to be labelled has no tab in its first line. A first line `label`
+//! `text` is a header. Blank lines are skipped. A text without words is a row without features. Lines
+//! must be UTF-8.
+//!
+//! A folder is read as one row per file; the name of the subfolder is the label, subfolders of those are
+//! not looked at. A file that begins with mail headers counts as mail: the words of its `Subject` and of
+//! everything below the headers are taken as they stand (attachments and encodings are not unpacked),
+//! and bytes that are not UTF-8 are read as Latin-1. Every other file must be UTF-8.
+//!
+//! How words become features is [`crate::encode`]'s business.
+
+use super::{Format, FormatInfo, Head, Reader, Sniff};
+use crate::block::{Block, Stored};
+use crate::encode::{TextEncoder, TextRows};
+use crate::error::{DataError, ErrorKind, Mistake, quote};
+use crate::label_table::{BadLabel, LabelTable};
+use crate::number;
+use crate::options::{LabelColumn, OnBadRow, ReadOptions};
+use crate::schema::{Layout, Precision, Schema};
+use crate::source::{Input, Part, sorted_entries};
+use crate::window::Window;
+use std::borrow::Cow;
+use std::fs;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many lines at the head are looked at to recognise the format.
+const SNIFF_LINES: usize = 50;
+
+/// The longest label of a line that looks like text.
+const MAX_LABEL_BYTES: usize = 64;
+
+/// About how many bytes of files make a block.
+const BLOCK_BYTES: usize = 256 << 10;
+
+/// The most files that make a block.
+const BLOCK_FILES: usize = 1024;
+
+/// First lines that say what the columns are.
+const HEADER_LABELS: [&str; 6] = ["label", "class", "target", "category", "y", "v1"];
+const HEADER_TEXTS: [&str; 7] = ["text", "message", "sms", "sentence", "review", "body", "v2"];
+
+/// A message a line.
+#[derive(Debug)]
+pub(crate) struct Text;
+
+/// A folder of files per class.
+#[derive(Debug)]
+pub(crate) struct TextFolder;
+
+impl Format for Text {
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            name: "text",
+            aliases: &["messages", "mail"],
+            extensions: &["tsv", "eml"],
+            about: "a message a line, `label<TAB>text`; or a mail",
+            takes_folders: false,
+        }
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Sniff {
+        if head.bytes.contains(&0) || super::libsvm::has_features(head) {
+            return Sniff::No;
+        }
+        if mail_body(head.bytes).is_some() {
+            return Sniff::Likely;
+        }
+        let (mut n_lines, mut n_pairs, mut n_texts, mut n_quoted) = (0, 0, 0, 0);
+        for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(SNIFF_LINES) {
+            n_lines += 1;
+            let mut cells = line.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii);
+            let (Some(label), Some(text), None) = (cells.next(), cells.next(), cells.next()) else {
+                continue;
+            };
+            if label.is_empty() || label.len() > MAX_LABEL_BYTES {
+                continue;
+            }
+            n_pairs += 1;
+            n_quoted += usize::from(text.len() > 1 && text.starts_with(b"\"") && text.ends_with(b"\""));
+            n_texts += usize::from(text.contains(&b' ') && number::parse(text).is_err());
+        }
+        match (n_lines, n_texts) {
+            (0, _) | (_, 0) => Sniff::No,
+            // A text may hold a tab and a line may lack one, but most lines are pairs.
+            _ if n_pairs * 3 < n_lines * 2 => Sniff::No,
+            _ if n_quoted == n_pairs => Sniff::Maybe,
+            _ if n_texts * 2 >= n_pairs => Sniff::Likely,
+            _ => Sniff::Maybe,
+        }
+    }
+
+    fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        let name = input.name().clone();
+        let schema = schema(how).map_err(|error| error.in_source(&name))?;
+        let head = input.head();
+        let is_mail = input.extension().as_deref() == Some("eml") || mail_body(head).is_some();
+        if is_mail {
+            let files = vec![File { label: None, part: input.part().clone() }];
+            return Ok(boxed(how, schema, Rows::Files(files.into_iter())));
+        }
+        let first = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+        let first = first.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+        let names = first.and_then(header_names);
+        let header = how.header.unwrap_or(names.is_some());
+        let second = names.as_ref().map(|(_, second)| second.as_str());
+        let label = match &how.label {
+            LabelColumn::Absent => Side::None,
+            LabelColumn::Guess => match first {
+                Some(line) if how.schema.is_some() && !line.contains(&b'\t') => Side::None,
+                _ if second.is_some_and(|name| HEADER_LABELS.contains(&name)) => Side::Last,
+                _ => Side::First,
+            },
+            LabelColumn::Named(place) if matches!(place.as_str(), "-1" | "2") => Side::Last,
+            LabelColumn::Named(name) if second.is_some_and(|second| name.eq_ignore_ascii_case(second)) => {
+                Side::Last
+            }
+            LabelColumn::Named(_) => Side::First,
+        };
+        let window = Window::new(input, how.limits.line_bytes)?;
+        Ok(boxed(how, schema, Rows::Lines(Box::new(Lines { window, label, header }))))
+    }
+}
+
+impl Format for TextFolder {
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            name: "text-folder",
+            aliases: &["mail-folder"],
+            extensions: &[],
+            about: "a folder of text or mail files per class",
+            takes_folders: true,
+        }
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Sniff {
+        let Part::Folder(path) = head.part else { return Sniff::No };
+        let Ok((files, _)) = list_folder(path) else { return Sniff::No };
+        let Some(first) = files.first() else { return Sniff::No };
+        let Ok(input) = first.part.open() else { return Sniff::No };
+        let bytes = input.head();
+        if bytes.contains(&0) || super::refuse(bytes).is_some() {
+            return Sniff::No;
+        }
+        let is_text = match std::str::from_utf8(bytes) {
+            Ok(_) => true,
+            // The head may end inside a character.
+            Err(error) => error.error_len().is_none() || mail_body(bytes).is_some(),
+        };
+        if is_text { Sniff::Likely } else { Sniff::No }
+    }
+
+    fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        let Part::Folder(path) = input.part() else {
+            let message = "this is a file, expected a folder of one folder per class";
+            return Err(DataError::new(ErrorKind::Format, message).in_source(input.name()));
+        };
+        let mut schema = schema(how).map_err(|error| error.in_source(input.name()))?;
+        let (mut files, notes) = list_folder(path)?;
+        if files.is_empty() {
+            let message = "the folders hold no files, expected one folder of files per class";
+            return Err(DataError::new(ErrorKind::Empty, message).in_source(input.name()));
+        }
+        if how.label == LabelColumn::Absent {
+            for file in &mut files {
+                file.label = None;
+            }
+        }
+        for note in notes {
+            if !schema.notes.contains(&note) {
+                schema.notes.push(note);
+            }
+        }
+        Ok(boxed(how, schema, Rows::Files(files.into_iter())))
+    }
+}
+
+/// The names of the two columns, if `line` says them.
+fn header_names(line: &[u8]) -> Option<(String, String)> {
+    let line = String::from_utf8_lossy(line).trim().to_lowercase();
+    let (first, second) = line.split_once('\t')?;
+    let pair = |label, text| HEADER_LABELS.contains(&label) && HEADER_TEXTS.contains(&text);
+    (pair(first, second) || pair(second, first)).then(|| (first.to_owned(), second.to_owned()))
+}
+
+fn boxed(how: &ReadOptions, schema: Schema, rows: Rows) -> Box<dyn Reader> {
+    match how.precision {
+        Precision::Single => Box::new(TextReader::<f32>::new(how, schema, rows)),
+        Precision::Double => Box::new(TextReader::<f64>::new(how, schema, rows)),
+    }
+}
+
+/// The schema that `how` brings, or one that is still to be fitted.
+fn schema(how: &ReadOptions) -> Result<Schema, DataError> {
+    if let Some(schema) = &how.schema {
+        if schema.text.is_none() {
+            let message = "this is text, expected the columns that were learned from";
+            return Err(DataError::new(ErrorKind::Shape, message));
+        }
+        return Ok((**schema).clone());
+    }
+    if let Some(complaint) = TextEncoder::complaint(&how.text) {
+        return Err(DataError::new(ErrorKind::Options, complaint));
+    }
+    let encoder = TextEncoder::new(how.text.clone(), how.hash_bits);
+    Ok(Schema {
+        layout: Layout::Sparse,
+        hash_bits: how.hash_bits,
+        provisional: !encoder.is_fitted(),
+        text: Some(encoder),
+        ..Schema::default()
+    })
+}
+
+/// A file that is one row.
+#[derive(Debug)]
+struct File {
+    label: Option<String>,
+    part: Part,
+}
+
+/// The files of each class, and what is odd about the folder.
+fn list_folder(path: &Path) -> Result<(Vec<File>, Vec<String>), DataError> {
+    let is_folder = |path: &PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    let (mut n_stray, mut n_deep) = (0, 0);
+    for class in sorted_entries(path)? {
+        if !is_folder(&class) {
+            n_stray += 1;
+            continue;
+        }
+        let label = class.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let n_before = files.len();
+        for entry in sorted_entries(&class)? {
+            if is_folder(&entry) {
+                n_deep += 1;
+            } else {
+                files.push(File { label: Some(label.clone()), part: Part::File(entry) });
+            }
+        }
+        if files.len() == n_before {
+            notes.push(format!("folder {} holds no files; it is no class", quote(label.as_bytes())));
+        }
+    }
+    if n_stray > 0 {
+        notes.push(format!("{n_stray} file(s) beside the folders of the classes were left out"));
+    }
+    if n_deep > 0 {
+        notes.push(format!("{n_deep} folder(s) inside the folders of the classes were left out"));
+    }
+    Ok((files, notes))
+}
+
+/// Where the body of a mail begins; nothing if the bytes do not begin with mail headers.
+fn mail_body(bytes: &[u8]) -> Option<(Range<usize>, usize)> {
+    const TELLING: [&[u8]; 7] =
+        [b"from", b"to", b"subject", b"received", b"return-path", b"message-id", b"date"];
+    let (mut at, mut n_telling) = (0, 0);
+    let mut subject: Option<Range<usize>> = None;
+    let mut in_subject = false;
+    while at < bytes.len() {
+        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline + 1);
+        let line = &bytes[at..end];
+        if line.trim_ascii().is_empty() {
+            return (n_telling >= 2).then(|| (subject.unwrap_or(0..0), end));
+        }
+        if matches!(line[0], b' ' | b'\t') && at > 0 {
+            if let (true, Some(subject)) = (in_subject, &mut subject) {
+                subject.end = end;
+            }
+        } else if !(at == 0 && line.starts_with(b"From ")) {
+            let colon = memchr::memchr(b':', line)?;
+            let name = &line[..colon];
+            if name.is_empty() || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {
+                return None;
+            }
+            n_telling += usize::from(TELLING.iter().any(|known| name.eq_ignore_ascii_case(known)));
+            in_subject = name.eq_ignore_ascii_case(b"subject");
+            if in_subject {
+                subject = Some(at + colon + 1..end);
+            }
+        }
+        at = end;
+    }
+    // Headers only, or headers that go on beyond what is seen.
+    (n_telling >= 2).then(|| (subject.unwrap_or(0..0), bytes.len()))
+}
+
+/// Bytes of unknown encoding: UTF-8 if they are that, else Latin-1.
+fn utf8_or_latin1(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(bytes.iter().map(|&byte| char::from(byte)).collect()),
+    }
+}
+
+/// Where rows come from.
+enum Rows {
+    Lines(Box<Lines>),
+    Files(std::vec::IntoIter<File>),
+}
+
+struct Lines {
+    window: Window,
+    label: Side,
+    /// Whether the first line that is not blank is yet to be skipped.
+    header: bool,
+}
+
+/// On which side of the tab the label stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    First,
+    Last,
+    None,
+}
+
+struct TextReader<T> {
+    rows: Rows,
+    taker: Taker,
+    on_bad_row: OnBadRow,
+    max_file_bytes: u64,
+    n_rows: u64,
+    stored: PhantomData<T>,
+}
+
+/// What is done with each text: taken into the survey, or made into a row.
+struct Taker {
+    schema: Schema,
+    text_rows: TextRows,
+    max_names: usize,
+}
+
+impl Taker {
+    fn take<T: Stored>(&mut self, text: &str, block: &mut Block) -> Result<(), Box<Mistake>> {
+        let (Some(encoder), Some(matrix)) = (&mut self.schema.text, T::sparse(&mut block.matrix)) else {
+            return Ok(());
+        };
+        if !self.schema.provisional {
+            self.text_rows.encode(text, encoder, matrix);
+        } else if self.text_rows.fit(text, encoder, self.max_names).is_err() {
+            let message = format!("there are more than {} different words, the limit", self.max_names);
+            return Err(Mistake::new(ErrorKind::Limit, 0..0, message)
+                .with_help("hash the words with --hash-bits 20, or raise the limit with --max-vocabulary"));
+        }
+        matrix.end_row();
+        Ok(())
+    }
+}
+
+impl<T: Stored> TextReader<T> {
+    fn new(how: &ReadOptions, schema: Schema, rows: Rows) -> Self {
+        let text_rows = schema.text.as_ref().map(TextRows::new).unwrap_or_default();
+        Self {
+            rows,
+            taker: Taker { schema, text_rows, max_names: how.limits.vocabulary },
+            on_bad_row: how.on_bad_row,
+            max_file_bytes: how.limits.line_bytes as u64,
+            n_rows: 0,
+            stored: PhantomData,
+        }
+    }
+}
+
+impl<T: Stored> Reader for TextReader<T> {
+    fn schema(&self) -> &Schema {
+        &self.taker.schema
+    }
+
+    fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
+        let width = if self.taker.schema.provisional { 0 } else { self.taker.schema.width().unwrap_or(0) };
+        into.clear(Layout::Sparse, T::PRECISION, width);
+        into.first_row = self.n_rows;
+        match &mut self.rows {
+            Rows::Lines(lines) => lines.read::<T>(into, &mut self.taker, self.on_bad_row, self.n_rows)?,
+            Rows::Files(files) => {
+                let limit = self.max_file_bytes;
+                read_files::<T>(files, into, &mut self.taker, self.on_bad_row, limit, self.n_rows)?;
+            }
+        }
+        self.n_rows += into.len() as u64 + into.n_skipped;
+        Ok(!into.is_empty())
+    }
+}
+
+impl Lines {
+    fn read<T: Stored>(
+        &mut self,
+        into: &mut Block,
+        taker: &mut Taker,
+        on_bad_row: OnBadRow,
+        n_rows: u64,
+    ) -> Result<(), DataError> {
+        into.labelled = self.label != Side::None;
+        while into.is_empty() {
+            let (line, name) = (self.window.line(), Arc::clone(self.window.name()));
+            let text = self.window.lines()?;
+            if text.is_empty() {
+                return Ok(());
+            }
+            let (n_bytes, mut n_lines, mut at) = (text.len(), 0, 0);
+            let mut wrong = None;
+            for whole in text.split_inclusive(|&byte| byte == b'\n') {
+                let bare = whole.strip_suffix(b"\n").unwrap_or(whole);
+                let bare = bare.strip_suffix(b"\r").unwrap_or(bare);
+                if bare.trim_ascii().is_empty() {
+                } else if self.header {
+                    self.header = false;
+                } else if let Err(mistake) = take_line::<T>(bare, self.label, into, taker) {
+                    if on_bad_row == OnBadRow::Error || mistake.kind == ErrorKind::Limit {
+                        wrong = Some((mistake, at));
+                        break;
+                    }
+                    into.n_skipped += 1;
+                }
+                n_lines += u64::from(whole.ends_with(b"\n"));
+                at += whole.len();
+            }
+            if let Some((mistake, at)) = wrong {
+                let row = n_rows + into.len() as u64 + into.n_skipped + 1;
+                let ends_inside = self.window.ends_inside_line();
+                let text = self.window.lines()?;
+                return Err(mistake.locate(&name, &text[at..], line + n_lines, row, ends_inside));
+            }
+            self.window.consume(n_bytes, n_lines);
+        }
+        Ok(())
+    }
+}
+
+fn take_line<T: Stored>(
+    line: &[u8],
+    side: Side,
+    block: &mut Block,
+    taker: &mut Taker,
+) -> Result<(), Box<Mistake>> {
+    let tab = match side {
+        Side::First => memchr::memchr(b'\t', line),
+        Side::Last => memchr::memrchr(b'\t', line),
+        Side::None => Some(0),
+    };
+    let Some(tab) = tab else {
+        let message = "the line has no tab, expected the label, a tab, and the text";
+        return Err(Mistake::new(ErrorKind::Syntax, line.len()..line.len(), message)
+            .with_help("if there are no labels, say --label none"));
+    };
+    let (label, text) = match side {
+        Side::First => (0..tab, tab + 1..line.len()),
+        Side::Last => (tab + 1..line.len(), 0..tab),
+        Side::None => (0..0, 0..line.len()),
+    };
+    let text = utf8(line, text)?;
+    let class = match side {
+        Side::None => 0,
+        _ => number_of(&line[label.clone()], &mut block.names)
+            .map_err(|bad| Mistake::new(ErrorKind::Label, label.clone(), bad.message(&line[label])))?,
+    };
+    taker.take::<T>(text, block)?;
+    block.classes.push(class);
+    Ok(())
+}
+
+fn number_of(label: &[u8], names: &mut LabelTable) -> Result<u32, BadLabel> {
+    names.number(label.trim_ascii())
+}
+
+fn utf8(line: &[u8], at: Range<usize>) -> Result<&str, Box<Mistake>> {
+    std::str::from_utf8(&line[at.clone()]).map_err(|error| {
+        let start = at.start + error.valid_up_to();
+        let length = error.error_len().unwrap_or(at.end - start);
+        let message = format!("the text should be valid UTF-8, but holds byte 0x{:02X}", line[start]);
+        Mistake::new(ErrorKind::Encoding, start..start + length, message)
+            .with_help("convert it, for instance: iconv -f LATIN1 -t UTF-8 IN > OUT")
+    })
+}
+
+fn read_files<T: Stored>(
+    files: &mut std::vec::IntoIter<File>,
+    into: &mut Block,
+    taker: &mut Taker,
+    on_bad_row: OnBadRow,
+    max_bytes: u64,
+    n_rows: u64,
+) -> Result<(), DataError> {
+    let mut n_bytes = 0;
+    // A block is labelled or not as a whole.
+    into.labelled = files.as_slice().first().is_some_and(|file| file.label.is_some());
+    while n_bytes < BLOCK_BYTES && into.len() < BLOCK_FILES {
+        let Some(file) = files.next() else { return Ok(()) };
+        let outcome = take_file::<T>(&file, into, taker, max_bytes, n_rows);
+        match outcome {
+            Ok(length) => n_bytes += length,
+            Err(error) if on_bad_row == OnBadRow::Error || error.kind() == ErrorKind::Limit => {
+                return Err(error);
+            }
+            Err(_) => into.n_skipped += 1,
+        }
+    }
+    Ok(())
+}
+
+fn take_file<T: Stored>(
+    file: &File,
+    into: &mut Block,
+    taker: &mut Taker,
+    max_bytes: u64,
+    n_rows: u64,
+) -> Result<usize, DataError> {
+    let name = file.part.name();
+    let bytes = file.part.open()?.into_bytes(max_bytes)?;
+    let row = n_rows + into.len() as u64 + into.n_skipped + 1;
+    let place = |mistake: Box<Mistake>| mistake.locate(&name, &bytes, 1, row, false);
+    let plain = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    let text = if let Some((subject, body)) = mail_body(plain) {
+        let subject = utf8_or_latin1(&plain[subject]);
+        Cow::Owned(format!("{}\n{}", subject.trim(), utf8_or_latin1(&plain[body..])))
+    } else {
+        let start = bytes.len() - plain.len();
+        Cow::Borrowed(utf8(&bytes, start..bytes.len()).map_err(place)?)
+    };
+    let class = match &file.label {
+        Some(label) => number_of(label.as_bytes(), &mut into.names).map_err(|bad| {
+            DataError::new(ErrorKind::Label, bad.message(label.as_bytes())).in_source(&name)
+        })?,
+        None => 0,
+    };
+    taker.take::<T>(&text, into).map_err(place)?;
+    into.classes.push(class);
+    Ok(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{TextOptions, Weighting};
+    use crate::load::{load_source, load_with_schema, read_rows};
+    use crate::source::Source;
+
+    fn source(text: &str) -> Source {
+        Source::bytes("t.tsv", text.as_bytes().to_vec())
+    }
+
+    fn counts() -> ReadOptions {
+        let text = TextOptions {
+            longest: 1,
+            min_count: Some(1),
+            weighting: Weighting::Count,
+            unit_length: false,
+            ..TextOptions::default()
+        };
+        ReadOptions { text, ..ReadOptions::default() }
+    }
+
+    const SMALL: &str = "ham\tSee you \"soon\nspam\tWIN cash, win now\t!\n\nham\tsee cash\r\n";
+
+    #[test]
+    fn lines_become_rows_of_words() {
+        let data = load_source(&source(SMALL), &counts()).unwrap();
+        assert_eq!(data.feature_names().unwrap(), ["cash", "now", "see", "soon", "win", "you"]);
+        let rows = read_rows(&source(SMALL), &counts()).unwrap();
+        assert_eq!(rows[0], ("ham".into(), vec![(2, 1.0), (3, 1.0), (5, 1.0)]));
+        assert_eq!(rows[1], ("spam".into(), vec![(0, 1.0), (1, 1.0), (4, 2.0)]));
+        let with_header = format!("Label\tText\n{SMALL}");
+        assert_eq!(read_rows(&source(&with_header), &counts()).unwrap(), rows);
+        let last =
+            ReadOptions { label: LabelColumn::Named("-1".into()), format: Some("text".into()), ..counts() };
+        let turned = "See you soon\tham\nWIN cash, win now\tspam\nsee cash\tham\n";
+        assert_eq!(read_rows(&source(turned), &last).unwrap(), rows);
+    }
+
+    #[test]
+    fn prediction_sees_what_training_saw() {
+        let (_, schema) = load_with_schema(&source(SMALL), &counts()).unwrap();
+        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let new = source("win a new CAR, you see\nnothing known\n");
+        let (data, again) = load_with_schema(&new, &how).unwrap();
+        assert_eq!((data.len(), data.width()), (2, 6));
+        assert_eq!(Some(&again), how.schema.as_deref());
+        let rows = read_rows(&new, &how).unwrap();
+        assert_eq!(rows[0].1, [(2, 1.0), (4, 1.0), (5, 1.0)]);
+        assert_eq!(rows[1].1, []);
+        let labelled = read_rows(&source("eggs\twin\n"), &how).unwrap();
+        assert_eq!(labelled, [("eggs".to_owned(), vec![(4, 1.0)])]);
+    }
+
+    #[test]
+    fn mistakes_are_placed() {
+        for (text, line, column, expected) in [
+            ("ham\ta b\nno tab here\n", 2, 12, "the line has no tab"),
+            ("ham\ta b\n\n\tempty label\n", 3, 1, "the label is missing"),
+            ("nan\ta b\n", 1, 1, "finite"),
+        ] {
+            let how = ReadOptions { format: Some("text".into()), ..counts() };
+            let error = load_source(&source(text), &how).unwrap_err();
+            assert!(error.message().contains(expected), "{error}");
+            assert_eq!((error.position().line, error.position().column), (Some(line), Some(column)));
+        }
+        let broken = Source::bytes("t.tsv", *b"ham\ta b\nham\tgr\xFC\xDF e\n");
+        let error = load_source(&broken, &counts()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Encoding);
+        assert_eq!((error.position().line, error.position().column), (Some(2), Some(7)));
+        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..counts() };
+        assert_eq!(load_source(&broken, &skip).unwrap().len(), 1);
+        let short = ReadOptions { limits: crate::Limits { vocabulary: 2, ..Default::default() }, ..counts() };
+        assert_eq!(load_source(&source(SMALL), &short).unwrap_err().kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn texts_without_words_are_noted() {
+        let text = "ham\ta b\nspam\t\nspam\t...\nham\tc d\n";
+        let how = ReadOptions { format: Some("text".into()), ..counts() };
+        let (data, schema) = load_with_schema(&source(text), &how).unwrap();
+        assert_eq!(data.len(), 4);
+        assert_eq!(schema.notes, ["2 of 4 texts hold no words"]);
+    }
+
+    #[test]
+    fn hashing_needs_no_first_pass() {
+        let mut how = counts();
+        how.hash_bits = Some(10);
+        let mut stream = crate::load::blocks(&source(SMALL), &how).unwrap();
+        assert!(!stream.schema().provisional);
+        assert_eq!(stream.next().unwrap().unwrap().len(), 3);
+        how.text.keep_names = true;
+        let (data, schema) = load_with_schema(&source(SMALL), &how).unwrap();
+        let place = crate::hash_slot(b"cash", 10) as usize;
+        assert_eq!(data.feature_names().unwrap()[place], "cash");
+        assert_eq!(schema.text.unwrap().n_collisions(), Some(0));
+    }
+
+    #[test]
+    fn folders_of_files_and_mail() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &[u8]| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        };
+        write("ham/1.txt", b"see you\nsoon");
+        write("ham/2", b"From a Mon\nFrom: a\nSubject: old\n friends\nTo: b\n\nfrom bod\xE9\n");
+        write("spam/1.txt", b"win cash");
+        write("spam/deep/x", b"x");
+        write("README", b"stray");
+        fs::create_dir(folder.path().join("eggs")).unwrap();
+        let source = Source::find(folder.path()).unwrap();
+        let (data, schema) = load_with_schema(&source, &counts()).unwrap();
+        assert_eq!(data.labels().names(), ["ham", "spam"]);
+        assert_eq!(data.classes(), [0, 0, 1]);
+        let names = ["bodé", "cash", "friends", "from", "old", "see", "soon", "win", "you"];
+        assert_eq!(data.feature_names().unwrap(), names);
+        assert_eq!(schema.notes.len(), 3, "{:?}", schema.notes);
+        write("spam/2.txt", b"ok\nbad \xFF");
+        let error = load_source(&source, &counts()).unwrap_err();
+        assert!(error.to_string().contains("2.txt:2:5: "), "{error}");
+        // A mail alone is a row to be labelled.
+        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let mail = Source::bytes("a.eml", *b"Subject: win\nFrom: x\n\nsee\n");
+        assert_eq!(read_rows(&mail, &how).unwrap()[0].1, [(5, 1.0), (7, 1.0)]);
+    }
+}
