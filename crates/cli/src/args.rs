@@ -58,7 +58,9 @@ impl DataArgs {
             Some("tab" | "\\t" | "\t") => Some(b'\t'),
             Some(text) if text.len() == 1 => Some(text.as_bytes()[0]),
             Some(text) => {
-                return Err(Failure::Usage(format!("`--delimiter` should be one character or `tab`, but is `{text}`")));
+                return Err(Failure::Usage(format!(
+                    "`--delimiter` should be one character or `tab`, but is `{text}`"
+                )));
             }
         };
         Ok(ReadOptions {

@@ -24,7 +24,9 @@ pub(crate) fn story(model: &Model) -> String {
         counted(totals.mistakes, "mistake", "mistakes"),
     );
     let ended = match story.stopped {
-        Stopped::Clean => "converged: a whole pass without a mistake, so the training data is linearly separable",
+        Stopped::Clean => {
+            "converged: a whole pass without a mistake, so the training data is linearly separable"
+        }
         Stopped::Observer => "stopped early: the error on rows held back no longer fell",
         Stopped::Updates => "stopped at the limit of updates",
         Stopped::Epochs => "stopped at the limit of passes",
@@ -65,7 +67,10 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
         if matrix {
             row.extend(evaluation.confusion[class].iter().map(|&number| count(number)));
         }
-        row.extend([evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)].map(|x| format!("{x:.3}")));
+        row.extend(
+            [evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)]
+                .map(|x| format!("{x:.3}")),
+        );
         row.push(evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}")));
         rows.push(row);
     }
@@ -120,9 +125,10 @@ pub(crate) fn story_json(model: &Model) -> Value {
         Stopped::Updates => "updates",
         Stopped::Epochs => "epochs",
     };
-    let validation = story.validation.as_ref().map(|held| {
-        json!({ "rows": held.rows, "errors": held.errors, "best-epoch": held.best_epoch })
-    });
+    let validation = story
+        .validation
+        .as_ref()
+        .map(|held| json!({ "rows": held.rows, "errors": held.errors, "best-epoch": held.best_epoch }));
     json!({
         "rows": story.rows, "epochs": story.totals.epochs, "rounds": story.totals.rounds,
         "mistakes": story.totals.mistakes, "updates": story.totals.updates, "errors": story.totals.errors,

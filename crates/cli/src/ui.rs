@@ -77,7 +77,8 @@ pub(crate) fn bytes(number: u64) -> String {
 /// Rows of cells as aligned text: the first column to the left, the others to the right.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
     for row in rows {
@@ -85,7 +86,8 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
         for (column, cell) in row.iter().enumerate() {
             let pad = " ".repeat(widths[column] - cell.chars().count());
             let gap = if column == 0 { "" } else { "  " };
-            let _ = if column == 0 { write!(line, "{gap}{cell}{pad}") } else { write!(line, "{gap}{pad}{cell}") };
+            let _ =
+                if column == 0 { write!(line, "{gap}{cell}{pad}") } else { write!(line, "{gap}{pad}{cell}") };
         }
         let _ = writeln!(text, "{}", line.trim_end());
     }

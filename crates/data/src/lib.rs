@@ -49,6 +49,8 @@
 #![allow(clippy::inline_always, reason = "conversions of one instruction, called for every value")]
 
 mod block;
+#[cfg(feature = "bundled")]
+pub mod bundled;
 mod compression;
 mod dataset;
 pub mod encode;

@@ -7,10 +7,12 @@ use crate::error::Error;
 use crate::learner::{self, Learner, Shape};
 use crate::spec::Spec;
 use rosenblatt_core::rules::{self, Visit};
-use rosenblatt_core::{Algorithm, Info};
+use rosenblatt_core::{Algorithm, Info, Params};
 use std::fmt;
 use std::sync::LazyLock;
 
+/// The rule's bound on mistakes for these parameters, radius and margin, if it has one.
+type Bound = fn(&Params, f64, f64) -> Option<f64>;
 type Build = fn(&Spec, usize, Shape) -> Result<Box<dyn Learner>, Error>;
 
 /// One line of the table.
@@ -19,6 +21,7 @@ pub struct Entry {
     /// What the outside needs to know of the rule.
     pub info: Info,
     pub(crate) build: Build,
+    pub(crate) bound: Bound,
 }
 
 impl fmt::Debug for Entry {
@@ -32,7 +35,8 @@ pub static ALGORITHMS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     struct Collect(Vec<Entry>);
     impl Visit for Collect {
         fn visit<A: Algorithm>(&mut self) {
-            self.0.push(Entry { info: A::INFO, build: learner::build::<A> });
+            let bound: Bound = |params, radius, margin| A::new(params).ok()?.bound(radius, margin);
+            self.0.push(Entry { info: A::INFO, build: learner::build::<A>, bound });
         }
     }
     let mut collect = Collect(Vec::new());

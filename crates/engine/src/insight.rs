@@ -1,7 +1,8 @@
 //! What a model has learned, in words: its strongest features, and how sure an error rate is.
 
 use crate::model::Model;
-use rosenblatt_core::{Decision, Multiclass};
+use rosenblatt_core::{Bias, Decision, Examples, Multiclass, Planes, Row};
+use rosenblatt_data::{Dataset, Visitor};
 
 /// A feature that speaks for a class, and how loudly.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +25,9 @@ pub fn strongest(model: &Model, class: u32, most: usize) -> Vec<Voice> {
                 for (scorer, &(a, b)) in decision.pairs().iter().enumerate() {
                     let side = if a == class { 1.0 } else { -1.0 };
                     if a == class || b == class {
-                        sum.iter_mut().zip(planes.weights(scorer)).for_each(|(sum, weight)| *sum += side * weight);
+                        sum.iter_mut()
+                            .zip(planes.weights(scorer))
+                            .for_each(|(sum, weight)| *sum += side * weight);
                     }
                 }
                 sum
@@ -36,13 +39,54 @@ pub fn strongest(model: &Model, class: u32, most: usize) -> Vec<Voice> {
     let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] > 0.0).collect();
     features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
     features.truncate(most);
-    features.into_iter().map(|feature| Voice { name: feature_name(model, feature), weight: weights[feature] }).collect()
+    features
+        .into_iter()
+        .map(|feature| Voice { name: feature_name(model, feature), weight: weights[feature] })
+        .collect()
 }
 
 /// What a feature is called: its name, or its number from 1.
 pub fn feature_name(model: &Model, feature: usize) -> String {
     let named = model.feature_names().and_then(|names| names.get(feature));
     named.cloned().unwrap_or_else(|| format!("feature {}", feature + 1))
+}
+
+/// The most mistakes the rule can make on these rows, ever: its bound, with the margin of the model
+/// itself standing in for the largest one. `None` if the model does not separate the rows, if there
+/// are more than two classes, or if no bound is known for the rule.
+pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64> {
+    struct Reach<'a> {
+        planes: &'a Planes,
+        rows: &'a [u32],
+    }
+    impl Visitor for Reach<'_> {
+        /// The largest squared length of a row, and the smallest score in favour of its class.
+        type Output = (f64, f64);
+        fn visit<E: Examples>(self, examples: E) -> (f64, f64) {
+            let mut score = [0.0];
+            self.rows.iter().fold((0.0_f64, f64::INFINITY), |(longest, nearest), &row| {
+                let features = examples.row(row as usize);
+                self.planes.scores(features, &mut score);
+                let side = if examples.class(row as usize) == 1 { score[0] } else { -score[0] };
+                (longest.max(features.norm2()), nearest.min(side))
+            })
+        }
+    }
+    let planes = model.planes().filter(|planes| planes.n_scorers() == 1 && planes.width() >= data.width())?;
+    let (longest, nearest) = data.visit(Reach { planes, rows });
+    // A learned bias is a coordinate that is always 1, as far as the bound is concerned.
+    let constant = match model.spec().bias() {
+        Bias::None => 0.0,
+        Bias::Learned => 1.0,
+        Bias::Augmented(constant) => constant,
+    };
+    let bias = if constant == 0.0 { 0.0 } else { planes.biases()[0] / constant };
+    let norm = (planes.weights(0).iter().map(|weight| weight * weight).sum::<f64>() + bias * bias).sqrt();
+    if nearest <= 0.0 || norm == 0.0 {
+        return None;
+    }
+    let radius = (longest + constant * constant).sqrt();
+    (model.spec().entry().bound)(&model.spec().params(), radius, nearest / norm)
 }
 
 /// Between which error rates the true one lies, with 95 % confidence, after `errors` in `rows`
@@ -62,7 +106,7 @@ pub fn interval(errors: u64, rows: u64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Dataset, Spec, train};
+    use crate::{Spec, train};
 
     #[test]
     fn the_interval_is_the_textbooks() {
@@ -70,6 +114,22 @@ mod tests {
         assert!((low - 0.0552).abs() < 1e-4 && (high - 0.1744).abs() < 1e-4, "{low} {high}");
         assert_eq!(interval(0, 50).0, 0.0);
         assert!(interval(0, 50).1 > 0.05);
+    }
+
+    #[test]
+    fn a_separating_model_bounds_the_mistakes_of_its_own_training() {
+        let rows = [[4.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-2.0, -2.0]];
+        let data = Dataset::from_rows(&rows, &["b", "a", "a", "b"]);
+        let model = train(&Spec::default(), &data).unwrap();
+        let bound = mistake_bound(&model, &data, &[0, 1, 2, 3]);
+        if let Some(bound) = bound {
+            assert!(model.story().totals.mistakes as f64 <= bound, "{bound}");
+            assert!(bound >= 20.7, "no hyperplane has a larger margin than the best: {bound}");
+        }
+        let xor =
+            Dataset::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &["b", "a", "a", "b"]);
+        let model = train(&Spec::default(), &xor).unwrap();
+        assert_eq!(mistake_bound(&model, &xor, &[0, 1, 2, 3]), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod train;
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use error::Error;
 pub use evaluate::{Evaluation, Fold, cross_validate, evaluate, evaluate_rows, predict};
-pub use insight::{Voice, feature_name, interval, strongest};
+pub use insight::{Voice, feature_name, interval, mistake_bound, strongest};
 pub use model::{FormatError, Model, Predictor, StoreError, Story, Validated, check_writable, write_whole};
 pub use online::Online;
 pub use rosenblatt_core as core;

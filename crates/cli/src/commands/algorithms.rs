@@ -45,11 +45,8 @@ fn explain(info: &Info) -> String {
         let _ = writeln!(text, "  alias   {}", info.aliases.join(", "));
     }
     for param in info.params {
-        let _ = writeln!(
-            text,
-            "  --param {}={}  {} ({})",
-            param.name, param.default, param.meaning, param.range
-        );
+        let _ =
+            writeln!(text, "  --param {}={}  {} ({})", param.name, param.default, param.meaning, param.range);
     }
     if info.rate {
         let _ = writeln!(text, "  --rate  takes a learning rate: 1, 0.5/k, 1/sqrt(k) or 1/k^0.25");

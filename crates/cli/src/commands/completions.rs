@@ -4,7 +4,9 @@ use crate::failure::Failure;
 use crate::ui;
 
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  rosenblatt completions bash > ~/.local/share/bash-completion/completions/rosenblatt")]
+#[command(
+    after_help = "Example:\n  rosenblatt completions bash > ~/.local/share/bash-completion/completions/rosenblatt"
+)]
 pub(crate) struct Args {
     /// For which shell
     shell: clap_complete::Shell,

@@ -3,7 +3,7 @@
 use super::train;
 use crate::failure::Failure;
 use crate::ui::{self, percent};
-use rosenblatt::{Options, Spec, Validation};
+use rosenblatt::{ALGORITHMS, Options, Spec, Validation};
 use rosenblatt_data::{ReadOptions, bundled};
 use std::fmt::Write as _;
 
@@ -31,11 +31,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         trained.model.save(path)?;
         let _ = writeln!(text, "The model is in {}.", path.display());
     }
-    text.push_str(
+    let _ = write!(
+        text,
         "\nWhat to try next:
-  rosenblatt train FILE            your own data: CSV, TSV, libsvm, text
-  rosenblatt algorithms            seventeen rules to choose from
-  rosenblatt demo --model sms.model && rosenblatt inspect sms.model\n",
+  rosenblatt train FILE                  your own data: CSV, TSV, libsvm, text
+  rosenblatt algorithms                  the {} rules there are to choose from
+  rosenblatt demo --model sms.model      keep the model, then:
+  rosenblatt inspect sms.model           look inside it
+(With cargo: `cargo run --release -- train FILE`, and so on.)\n",
+        ALGORITHMS.len()
     );
     ui::print(&text)
 }

@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  rosenblatt inspect mail.model\n  rosenblatt inspect mail.model --weights > weights.csv")]
+#[command(
+    after_help = "Examples:\n  rosenblatt inspect mail.model\n  rosenblatt inspect mail.model --weights > weights.csv"
+)]
 pub(crate) struct Args {
     /// The model
     model: PathBuf,
@@ -64,8 +66,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn weights(model: &Model) -> Result<String, Failure> {
-    let planes =
-        model.planes().ok_or_else(|| Failure::Work("this model is a vote of many hyperplanes; it has no single weights".to_owned()))?;
+    let planes = model.planes().ok_or_else(|| {
+        Failure::Work("this model is a vote of many hyperplanes; it has no single weights".to_owned())
+    })?;
     let columns: Vec<Vec<f64>> = (0..planes.n_scorers()).map(|scorer| planes.weights(scorer)).collect();
     let heads: Vec<String> = (1..=planes.n_scorers()).map(|scorer| format!("hyperplane {scorer}")).collect();
     let mut text = format!("feature,{}\n", heads.join(","));
@@ -80,5 +83,9 @@ fn weights(model: &Model) -> Result<String, Failure> {
 
 /// A name as a CSV cell.
 fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+    if name.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
 }

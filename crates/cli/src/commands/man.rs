@@ -15,7 +15,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(name) = &args.command {
         let found = page.find_subcommand(name).cloned();
         page = found.ok_or_else(|| Failure::Usage(format!("there is no command `{name}`")))?;
-        page = page.name(format!("rosenblatt-{name}"));
+        page = page.display_name(format!("rosenblatt-{name}"));
     }
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text)?;

@@ -37,7 +37,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut stream = blocks(&Source::find_all(&args.files)?, &read)?;
     let mut predictor = model.predictor(0);
     if args.scores {
-        let heads: Vec<String> = (1..=predictor.scores().len()).map(|scorer| format!("score {scorer}")).collect();
+        let heads: Vec<String> =
+            (1..=predictor.scores().len()).map(|scorer| format!("score {scorer}")).collect();
         ui::print(&format!("class,{}\n", heads.join(",")))?;
     }
     let mut width = model.width();

@@ -10,11 +10,12 @@ use crate::ui::{self, Progress, count, counted};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Observer, Pass};
 use rosenblatt::{Dataset, Evaluation, Model, Spec, Training, check_writable, evaluate_rows, split};
-use rosenblatt_data::{ReadOptions, Source, load_source};
+use rosenblatt_data::{ReadOptions, Source, load_with_schema};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
@@ -53,7 +54,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spec = args.spec.spec()?;
     let read = ReadOptions { positive: args.positive.clone(), ..args.data.options()? };
     if !(0.0..1.0).contains(&args.holdout) {
-        return Err(Failure::Usage(format!("`--holdout` should be at least 0 and below 1, but is {}", args.holdout)));
+        return Err(Failure::Usage(format!(
+            "`--holdout` should be at least 0 and below 1, but is {}",
+            args.holdout
+        )));
     }
     let path = model_path(args)?;
     check_writable(&path)?;
@@ -117,7 +121,7 @@ pub(super) fn train(
     let start = Instant::now();
     let mut progress = Progress::new(quiet);
     progress.show(|| format!("reading {}", source.name()));
-    let data = load_source(source, read)?;
+    let (data, schema) = load_with_schema(source, read)?;
     let read_time = start.elapsed();
     let all: Vec<u32> = (0..data.len() as u32).collect();
     let (train_rows, held_rows) =
@@ -127,10 +131,11 @@ pub(super) fn train(
     let model = Training::new(spec, &data).rows(&train_rows).run(&mut watch)?;
     drop(watch);
     let train_time = start.elapsed();
-    let mut notes = data.schema().map(|schema| schema.notes.clone()).unwrap_or_default();
+    let mut notes = schema.notes.clone();
     if train_rows.len() < 50 {
         notes.push("fewer than 50 rows: the estimate is rough".to_owned());
     }
+    let model = model.with_schema(Arc::new(schema));
     let bound = rosenblatt::mistake_bound(&model, &data, &train_rows);
     Ok(Trained {
         training: evaluate_rows(&model, &data, &train_rows),
@@ -157,7 +162,8 @@ fn outline(data: &Dataset) -> Outline {
 impl Trained {
     /// The report for people.
     pub(super) fn text(&self) -> String {
-        let shown = self.data.classes.iter().take(6).map(|(name, rows)| format!("{name} {}", count(*rows as u64)));
+        let shown =
+            self.data.classes.iter().take(6).map(|(name, rows)| format!("{name} {}", count(*rows as u64)));
         let mut shown: Vec<String> = shown.collect();
         if self.data.classes.len() > shown.len() {
             shown.push(format!("and {} more", self.data.classes.len() - shown.len()));
@@ -185,7 +191,12 @@ impl Trained {
                 count(bound.floor() as u64)
             );
         }
-        let _ = writeln!(text, "{} rows a second, {} in all", count(rounds as u64), ui::duration(self.train_time));
+        let _ = writeln!(
+            text,
+            "{} rows a second, {} in all",
+            count(rounds as u64),
+            ui::duration(self.train_time)
+        );
         let _ = writeln!(text, "\ntraining error: {}", report::error_line(&self.training));
         if let Some(held_out) = &self.held_out {
             let _ = writeln!(text, "held-out error: {}", report::error_line(held_out));

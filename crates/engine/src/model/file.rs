@@ -31,7 +31,9 @@ pub enum FormatError {
     #[error("this is not a Rosenblatt model: it does not begin with the model signature")]
     NotAModel,
     /// The file was written by a later program.
-    #[error("the model is of format version {found}, but this program reads up to {known}; update the program")]
+    #[error(
+        "the model is of format version {found}, but this program reads up to {known}; update the program"
+    )]
     Newer {
         /// The version in the file.
         found: u32,
@@ -39,7 +41,9 @@ pub enum FormatError {
         known: u32,
     },
     /// The file is not as long as it says.
-    #[error("the model should be {expected} bytes long, but is {found}; it was cut or added to, copy it again")]
+    #[error(
+        "the model should be {expected} bytes long, but is {found}; it was cut or added to, copy it again"
+    )]
     Length {
         /// What its header says.
         expected: u64,
@@ -67,7 +71,7 @@ struct Header {
     spec: Options,
     labels: Vec<String>,
     feature_names: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip)]
     schema: Option<Schema>,
     story: StoryText,
     hypothesis: Hypothesis,
@@ -161,8 +165,11 @@ impl TryFrom<StoryText> for Story {
             .iter()
             .find(|(_, name)| *name == stopped)
             .ok_or_else(|| content(format!("training ended by `{stopped}`, which nobody knows")))?;
-        let validation =
-            validation.map(|held| Validated { rows: held.rows, errors: held.errors, best_epoch: held.best_epoch });
+        let validation = validation.map(|held| Validated {
+            rows: held.rows,
+            errors: held.errors,
+            best_epoch: held.best_epoch,
+        });
         let totals = Totals { epochs, rounds, mistakes, updates, errors };
         Ok(Self { rows, totals, stopped: *stopped, validation })
     }
@@ -176,7 +183,12 @@ struct Body {
 }
 
 impl Body {
-    fn push<const N: usize>(&mut self, name: &str, kind: Kind, values: impl ExactSizeIterator<Item = [u8; N]>) {
+    fn push<const N: usize>(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        values: impl ExactSizeIterator<Item = [u8; N]>,
+    ) {
         self.arrays.push(Array { name: name.to_owned(), kind, count: values.len() as u64 });
         self.bytes.extend(values.flatten());
     }
@@ -206,7 +218,8 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         writer: env!("CARGO_PKG_VERSION").to_owned(),
         spec: model.spec.options().clone(),
         labels: model.labels.names().to_vec(),
-        feature_names: model.feature_names.clone(),
+        // A schema knows the names of its features.
+        feature_names: if model.schema.is_some() { None } else { model.feature_names.clone() },
         schema: model.schema.as_deref().cloned(),
         story: StoryText::from(&model.story),
         hypothesis,
@@ -229,7 +242,8 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
 
 fn encode_planes(planes: &Planes, body: &mut Body) -> Hypothesis {
     let weights = planes.raw_weights();
-    let places: Vec<u32> = (0..weights.len() as u32).filter(|&place| weights[place as usize] != 0.0).collect();
+    let places: Vec<u32> =
+        (0..weights.len() as u32).filter(|&place| weights[place as usize] != 0.0).collect();
     // A weight that is not zero takes 12 bytes with its place, and 8 without.
     let sparse = places.len() * 12 < weights.len() * 8;
     if sparse {
@@ -289,16 +303,23 @@ impl<'a> Arrays<'a> {
         if array.name != name || array.kind != kind {
             return Err(content(format!("where the array `{name}` should be there is `{}`", array.name)));
         }
-        let n_bytes = array.count.checked_mul(kind.bytes()).filter(|&n_bytes| n_bytes <= self.bytes.len() as u64);
-        let n_bytes = n_bytes.ok_or_else(|| content(format!("the array `{name}` is longer than the file")))?;
+        let n_bytes =
+            array.count.checked_mul(kind.bytes()).filter(|&n_bytes| n_bytes <= self.bytes.len() as u64);
+        let n_bytes =
+            n_bytes.ok_or_else(|| content(format!("the array `{name}` is longer than the file")))?;
         let (taken, rest) = self.bytes.split_at(n_bytes as usize);
         self.bytes = rest;
         Ok(taken)
     }
 
     fn f64s(&mut self, name: &str) -> Result<Vec<f64>, FormatError> {
-        let values: Vec<f64> =
-            self.next(name, Kind::F64)?.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
+        let values: Vec<f64> = self
+            .next(name, Kind::F64)?
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&bytes| f64::from_le_bytes(bytes))
+            .collect();
         match values.iter().find(|value| !value.is_finite()) {
             Some(value) => Err(content(format!("the array `{name}` holds {value}"))),
             None => Ok(values),
@@ -343,7 +364,10 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Model, FormatError> {
     let (header_len, body_len) = (u64_at(16), u64_at(24));
     let expected = (PREFIX as u64).checked_add(header_len).and_then(|length| length.checked_add(body_len));
     if expected != Some(bytes.len() as u64) {
-        return Err(FormatError::Length { expected: expected.unwrap_or(u64::MAX), found: bytes.len() as u64 });
+        return Err(FormatError::Length {
+            expected: expected.unwrap_or(u64::MAX),
+            found: bytes.len() as u64,
+        });
     }
     if prefix[CHECKSUM] != checksum(bytes) {
         return Err(FormatError::Checksum);
@@ -356,7 +380,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Model, FormatError> {
 }
 
 fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
-    let header: Header = serde_json::from_slice(header).map_err(|error| content(format!("its header: {error}")))?;
+    let header: Header =
+        serde_json::from_slice(header).map_err(|error| content(format!("its header: {error}")))?;
     let spec = Spec::new(header.spec).map_err(|error| content(format!("its spec: {error}")))?;
     let labels = Labels::in_order(header.labels);
     let n_classes = labels.len();
@@ -370,20 +395,25 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     let mut arrays = Arrays { arrays: header.arrays.into_iter(), bytes: body };
     let kept = decode_hypothesis(&header.hypothesis, scorers, &mut arrays)?;
     arrays.finish()?;
-    if header.feature_names.as_ref().is_some_and(|names| names.len() != kept.width()) {
+    let named = header.schema.as_ref().and_then(Schema::feature_names).or(header.feature_names);
+    if named.as_ref().is_some_and(|names| names.len() != kept.width()) {
         return Err(content("it should have as many feature names as features"));
     }
     Ok(Model {
         spec,
         labels,
-        feature_names: header.feature_names,
+        feature_names: named,
         schema: header.schema.map(Arc::new),
         kept,
         story: header.story.try_into()?,
     })
 }
 
-fn decode_hypothesis(hypothesis: &Hypothesis, needed: usize, arrays: &mut Arrays<'_>) -> Result<Kept, FormatError> {
+fn decode_hypothesis(
+    hypothesis: &Hypothesis,
+    needed: usize,
+    arrays: &mut Arrays<'_>,
+) -> Result<Kept, FormatError> {
     let (Hypothesis::Planes { width, scorers, .. } | Hypothesis::Votes { width, scorers, .. }) = *hypothesis;
     if scorers != needed {
         return Err(content(format!("these classes need {needed} scorers, but it has {scorers}")));

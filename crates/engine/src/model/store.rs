@@ -77,11 +77,13 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         .map_err(|source| failed(path, "writing failed; what was there before is untouched", source))
         .and_then(|()| {
             let flushed = file.sync_all();
-            flushed.map_err(|source| failed(path, "flushing failed; what was there before is untouched", source))
+            flushed
+                .map_err(|source| failed(path, "flushing failed; what was there before is untouched", source))
         })
         .and_then(|()| {
             let renamed = fs::rename(&temporary, path);
-            renamed.map_err(|source| failed(path, "renaming failed; what was there before is untouched", source))
+            renamed
+                .map_err(|source| failed(path, "renaming failed; what was there before is untouched", source))
         });
     if let Err(error) = written {
         remove(&temporary);
