@@ -1,4 +1,45 @@
-//! placeholder
+//! One engine for the whole perceptron family.
+//!
+//! Five lines train an averaged one-vs-rest perceptron:
+//!
+//! ```
+//! use rosenblatt::{Dataset, Spec, evaluate, train};
+//!
+//! let rows = [[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7], [-2.0, -1.9], [-1.7, -2.2]];
+//! let data = Dataset::from_rows(&rows, &["apple", "apple", "banana", "banana", "orange", "orange"]);
+//! let model = train(&Spec::default(), &data)?;
+//! assert_eq!(model.predict_one(&[1.5, 0.2])?, "apple");
+//! assert_eq!(evaluate(&model, &data).errors, 0);
+//! # Ok::<(), rosenblatt::Error>(())
+//! ```
+//!
+//! What is learned is described by [`Options`], by name, and checked once by [`Spec`]:
+//!
+//! ```
+//! use rosenblatt::{Options, Spec, Validation};
+//!
+//! let spec = Spec::new(Options {
+//!     algorithm: "pa1".to_owned(),
+//!     params: [("C".to_owned(), 0.1)].into(),
+//!     validation: Some(Validation { fraction: 0.1, patience: 3 }),
+//!     ..Options::default()
+//! })?;
+//! let wrong = Spec::new(Options { algorithm: "percetpron".to_owned(), ..Options::default() });
+//! assert_eq!(wrong.unwrap_err().to_string(), "there is no algorithm `percetpron`; did you mean `perceptron`?");
+//! # Ok::<(), rosenblatt::Error>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | train from a data set | [`train`], or [`Training`] with rows, a start and observers |
+//! | learn one example at a time | [`Online`] |
+//! | read files | [`data::load`] |
+//! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
+//! | judge | [`evaluate`], [`cross_validate`], [`split`] |
+//! | keep | [`Model::save`], [`Model::load`] |
+//! | see what there is | [`ALGORITHMS`] |
+//! | watch a run, write a rule | [`core`] |
+
 mod algorithms;
 mod error;
 mod evaluate;
@@ -22,3 +63,12 @@ pub use rosenblatt_data::{Dataset, Labels};
 pub use spec::{ClassWeights, Classes, Options, Spec, Validation};
 pub use split::{folds, split};
 pub use train::{Training, train};
+
+/// The README's and the contributor's guide's code, compiled and run.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../../CONTRIBUTING.md")]
+    struct Contributing;
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+}
