@@ -157,6 +157,8 @@ pub enum Law {
     RateScale,
     /// Separable data is separated within the bound.
     MistakeBound,
+    /// One-vs-rest is one binary run per class.
+    OneVsRest,
 }
 
 /// A rule of the table: it has a name, parameters and a space to live in.

@@ -165,7 +165,8 @@ impl<R: Algorithm, D: Decision> Run<R, R::Space, D> {
     /// A run of `rule` that has seen nothing yet.
     pub fn new(rule: R, decision: D, setup: Setup) -> Result<Self, SetupError> {
         let Setup { width, convention, remember, start, class_weights, seed } = setup;
-        convention.check(start.is_none(), R::INFO.mistake_driven).map_err(SetupError::Convention)?;
+        let from_zero = start.as_ref().is_none_or(Planes::is_zero);
+        convention.check(from_zero, R::INFO.mistake_driven).map_err(SetupError::Convention)?;
         if R::INFO.whole_vector && convention.bias == Bias::Learned {
             return Err(SetupError::BiasBeside(R::INFO.name));
         }
@@ -522,6 +523,7 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
         observer: &mut O,
     ) -> Stopped {
         self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
+        self.space.widen(examples.width());
         let all: Vec<u32>;
         let rows = if let Some(rows) = plan.rows {
             rows
@@ -566,7 +568,9 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
         training: Visits<'_>,
         observer: &mut O,
     ) -> ControlFlow<Stopped> {
-        for _ in 0..training.len() {
+        let hidden = |place: &usize| weight_of(examples, &self.class_weights, training.row(*place)) == 0.0;
+        let n_steps = training.len() - (0..training.len()).filter(hidden).count();
+        for _ in 0..n_steps {
             let worst = [self.worst(examples, training)];
             self.pass_judged(examples, Visits::Listed(&worst), training, observer)?;
         }
