@@ -8,6 +8,7 @@
 pub mod convention;
 pub mod decision;
 mod examples;
+pub mod loss;
 pub mod margin;
 pub mod memory;
 pub mod observer;
@@ -24,6 +25,7 @@ pub mod space;
 pub use convention::{Bias, Convention, ConventionError, Mistake, Zero};
 pub use decision::{Binary, Decision, Direct, Multiclass, OneVsOne, OneVsRest, Share};
 pub use examples::{DenseExamples, Examples, SparseExamples};
+pub use loss::{Loss, OnlineLoss};
 pub use memory::{Average, Kept, Ratchet, Readout, Remember};
 pub use observer::{EachPass, EachRound, Observer, Pass, Round, Snapshot};
 pub use order::Order;
