@@ -8,6 +8,7 @@
 pub mod convention;
 pub mod decision;
 mod examples;
+pub mod invariants;
 pub mod loss;
 pub mod margin;
 pub mod memory;

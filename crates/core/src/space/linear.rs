@@ -2,7 +2,7 @@
 //!
 //! Why doubles whatever the data is stored in: counts and integer features stay exact up to 2^53, and
 //! after 10^9 updates the error of a weight is still far below what a score can show, while single
-//! precision stops growing at 2^24 (`benches/run.rs` measures the drift). Rows are what costs memory
+//! precision stops growing at 2^24 (`tests/precision.rs` measures both). Rows are what costs memory
 //! bandwidth, and they stay as narrow as they came.
 //!
 //! Weights are stored feature by feature, the scorers of one feature side by side, so that a row meets
