@@ -532,6 +532,9 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
             &all
         };
         let training = Visits::Listed(rows);
+        if self.totals.updates >= self.max_updates {
+            return Stopped::Updates;
+        }
         while self.totals.epochs < plan.epochs {
             let before = self.totals;
             let flow = match plan.order {
@@ -555,7 +558,7 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
                 return Stopped::Observer;
             }
             let clean = pass.mistakes == 0 && pass.updates == 0;
-            if plan.stop_when_clean && clean && plan.order.visits_every_row() {
+            if plan.stop_when_clean && clean && plan.order.covers(rows) {
                 return Stopped::Clean;
             }
         }

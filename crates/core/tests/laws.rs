@@ -4,6 +4,7 @@
 //! rule that cannot meet a law says so, with the reason, in its own file (`INFO.exempt`); there is no
 //! list of exceptions here. Problems are random but seeded, and a failure names the rule and the seed.
 
+use rosenblatt_core::margin::{margins, radius};
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::{
     Algorithm, Average, Bias, Binary, Convention, Decision, Dense, DenseExamples, Direct, Examples, Kept,
@@ -659,26 +660,25 @@ fn mistakes_stay_within_the_bound_and_separable_data_is_separated() {
             let stored = problem.wide();
             let examples = stored.dense();
             let best = Planes::from_parts(unit, vec![0.0]);
-            let margin =
-                rosenblatt_core::margin::margins(&best, &Binary, Bias::None, examples).unwrap().geometric;
-            let radius = rosenblatt_core::margin::radius(examples, Bias::None);
-            let mut params = vec![Params::new()];
-            if R::INFO.name == "half-margin" {
-                params = vec![Params::new().with("gamma", margin), Params::new().with("gamma", 0.5 * margin)];
-            }
-            for params in params.iter().chain(&variants::<R>()) {
-                let rule = R::new(params).unwrap();
-                let Some(bound) = rule.bound(radius, margin) else { continue };
-                let zero_is_wrong = Convention { zero: Zero::Wrong, ..convention(Bias::None) };
-                let run = fitted::<R, _>(params, Binary, zero_is_wrong, examples, 600);
-                let mistakes = run.totals().mistakes as f64;
-                assert!(
-                    mistakes <= bound + 1e-6,
-                    "{}, {params:?}, seed {seed}: {mistakes} > {bound}",
-                    R::INFO.name
-                );
-                let errors = count_errors(&run.last(), &Binary, Zero::Wrong, examples, Visits::all(examples));
-                assert_eq!(errors, 0, "{}, {params:?}, seed {seed}", R::INFO.name);
+            for bias in [Bias::None, Bias::Augmented(1.5)] {
+                let margin = margins(&best, &Binary, bias, examples).unwrap().geometric;
+                let radius = radius(examples, bias);
+                let mut all = variants::<R>();
+                // A rule that is told a margin is told one that some hyperplane has.
+                if R::INFO.params.iter().any(|param| param.name == "gamma") {
+                    all.extend([1.0, 0.5].map(|share| Params::new().with("gamma", share * margin)));
+                }
+                for params in all {
+                    let Some(bound) = R::new(&params).unwrap().bound(radius, margin) else { continue };
+                    let zero_is_wrong = Convention { zero: Zero::Wrong, ..convention(bias) };
+                    let run = fitted::<R, _>(&params, Binary, zero_is_wrong, examples, 600);
+                    let mistakes = run.totals().mistakes as f64;
+                    let told = format!("{}, {params:?}, {bias:?}, seed {seed}", R::INFO.name);
+                    assert!(mistakes <= bound + 1e-6, "{told}: {mistakes} > {bound}");
+                    let errors =
+                        count_errors(&run.last(), &Binary, Zero::Wrong, examples, Visits::all(examples));
+                    assert_eq!(errors, 0, "{told}");
+                }
             }
         }
     }
@@ -699,10 +699,8 @@ fn large_margin_rules_keep_what_their_papers_promise() {
         let (problem, unit) = Problem::separable(seed);
         let stored = problem.wide();
         let examples = stored.dense();
-        let geometric = |planes: &Planes| {
-            rosenblatt_core::margin::margins(planes, &Binary, Bias::None, examples).unwrap().geometric
-        };
-        let radius = rosenblatt_core::margin::radius(examples, Bias::None);
+        let geometric = |planes: &Planes| margins(planes, &Binary, Bias::None, examples).unwrap().geometric;
+        let radius = radius(examples, Bias::None);
         let known = geometric(&Planes::from_parts(unit, vec![0.0]));
         for b in [0.5, 5.0] {
             let params = Params::new().with("margin", b);
