@@ -57,7 +57,7 @@ pub struct Needs {
     pub norm2: bool,
 }
 
-/// An update rule. See the [module](self) for the idea.
+/// An update rule: pure scalar code that sees how one example fared and says how far to step.
 ///
 /// ```
 /// use rosenblatt_core::{Rule, Seen, Step};

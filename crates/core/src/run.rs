@@ -145,7 +145,7 @@ impl Recall for Memories {
     }
 }
 
-/// A rule at work. See the [module](self).
+/// A rule at work: rule, space, memory and decision, shown examples one at a time.
 #[derive(Debug, Clone)]
 pub struct Run<R, S: Space, D> {
     rule: R,
