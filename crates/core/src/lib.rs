@@ -1,4 +1,76 @@
-//! The learning core of Rosenblatt.
+//! The learning core of Rosenblatt: every linear perceptron of the textbooks, in one loop.
+//!
+//! A training run is put together from six parts that know nothing of each other:
+//!
+//! | part | decides | where |
+//! |---|---|---|
+//! | [`Examples`] | what is shown: borrowed rows, dense or sparse, `f32` or `f64` | [`DenseExamples`], [`SparseExamples`] |
+//! | [`Rule`] | how far to step, given a margin | [`rules`], one file each |
+//! | [`space::Space`] | where hypotheses live and how they move | [`space`] |
+//! | [`memory::Memory`] | what is kept of past hypotheses: averages, votes, a pocket | [`memory`] |
+//! | [`Decision`] | how scores become classes | [`decision`] |
+//! | [`Observer`] | who watches, and may stop the run | [`observer`], [`invariants`], [`OnlineLoss`] |
+//!
+//! [`Run`] is the one loop over them. [`Convention`] names the points on which textbooks disagree, and
+//! [`margin`] and [`loss`] measure what came out.
+//!
+//! The core reads no files and no clock, holds no global state and never prints. The same build, rows
+//! and seed give the same bits, and a dense row and its sparse twin do so too. Names of classes, model
+//! files and choosing a rule by its name are the business of the crates above.
+//!
+//! # The four points of a lecture
+//!
+//! The perceptron on `((4,0),+)`, `((1,1),-)`, `((0,1),-)`, `((-2,-2),+)`, told round by round:
+//!
+//! ```
+//! use rosenblatt_core::{
+//!     Average, Bias, Binary, Convention, DenseExamples, EachRound, Order, Plan, Remember, Round, Run, Setup,
+//!     Stopped, rules,
+//! };
+//! use std::ops::ControlFlow;
+//!
+//! let values = [4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0];
+//! let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
+//!
+//! let convention = Convention { bias: Bias::None, ..Convention::default() };
+//! let remember = Remember { averaged: true, ..Remember::default() };
+//! let setup = Setup { convention, remember, ..Setup::default() };
+//! let mut run = Run::new(rules::Perceptron::default(), Binary, setup)?;
+//!
+//! let mut rounds = EachRound(|round: &Round<'_>| {
+//!     println!("round {}: margin {}, w = {:?}", round.round, round.margin, round.hypothesis.weights(0));
+//!     ControlFlow::Continue(())
+//! });
+//! let order = Order::Given;
+//! let plan =
+//!     Plan { rows: None, order: &order, seed: 0, epochs: 100, max_updates: None, stop_when_clean: true };
+//! assert_eq!(run.fit(examples, &plan, &mut rounds), Stopped::Clean);
+//!
+//! println!("weights {:?} after {} updates", run.last().weights(0), run.totals().updates);
+//! assert_eq!(run.last().weights(0), [1.0, -3.0]);
+//! assert_eq!(run.averaged(Average::Post).unwrap().weights(0), [15.0 / 8.0, -17.0 / 8.0]);
+//! # Ok::<(), rosenblatt_core::SetupError>(())
+//! ```
+//!
+//! # Several classes, one example at a time
+//!
+//! ```
+//! use rosenblatt_core::{Decision, Dense, DenseExamples, OneVsRest, Params, Random, Run, Setup, Visits, Zero};
+//! use rosenblatt_core::{Algorithm, rules};
+//!
+//! let rule = rules::PaOne::new(&Params::new().with("C", 0.5)).unwrap();
+//! let mut run = Run::new(rule, OneVsRest::new(3), Setup::default())?;
+//! let stream = [([0.0, 3.0], 0), ([3.0, 0.0], 1), ([-3.0, -3.0], 2)];
+//! for (row, class) in stream.iter().cycle().take(30) {
+//!     let class = [*class];
+//!     let example = DenseExamples::new(row, 2, &class);
+//!     let _ = run.pass(example, Visits::all(example), &mut ());
+//! }
+//! let mut scores = [0.0; 3];
+//! run.last().scores(Dense(&[2.0, 0.5]), &mut scores);
+//! assert_eq!(run.decision().decide(&scores, Zero::Minus, &mut Random::new(0)), Some(1));
+//! # Ok::<(), rosenblatt_core::SetupError>(())
+//! ```
 
 #![expect(
     clippy::inline_always,
@@ -8,6 +80,8 @@
 pub mod convention;
 pub mod decision;
 mod examples;
+pub mod invariants;
+pub mod loss;
 pub mod margin;
 pub mod memory;
 mod names;
@@ -25,6 +99,7 @@ pub mod space;
 pub use convention::{Bias, Convention, ConventionError, Mistake, Zero};
 pub use decision::{Binary, Decision, Direct, Multiclass, OneVsOne, OneVsRest, Share};
 pub use examples::{DenseExamples, Examples, SparseExamples};
+pub use loss::{Loss, OnlineLoss};
 pub use memory::{Average, Kept, Ratchet, Readout, Remember};
 pub use names::NameError;
 pub use observer::{EachPass, EachRound, Observer, Pass, Round, Snapshot};

@@ -134,6 +134,20 @@ observe_as_tuple!(A B C);
 observe_as_tuple!(A B C D);
 
 /// Calls a function for every round, and stops when it says so.
+///
+/// ```
+/// use rosenblatt_core::{rules, Binary, DenseExamples, EachRound, Round, Run, Setup, Visits};
+/// use std::ops::ControlFlow;
+///
+/// let examples = DenseExamples::new(&[1.0, 2.0, 3.0], 1, &[1, 0, 1]);
+/// let mut run = Run::new(rules::Perceptron::default(), Binary, Setup::default())?;
+/// let mut two_rounds = EachRound(|round: &Round<'_>| {
+///     if round.round == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+/// });
+/// assert!(run.pass(examples, Visits::all(examples), &mut two_rounds).is_break());
+/// assert_eq!(run.totals().rounds, 2);
+/// # Ok::<(), rosenblatt_core::SetupError>(())
+/// ```
 pub struct EachRound<F>(pub F);
 
 impl<F: FnMut(&Round<'_>) -> ControlFlow<()>> Observer for EachRound<F> {

@@ -4,6 +4,7 @@
 //! like depends on the seed and on 7, so a resumed run sees what an undisturbed one would have seen.
 
 use crate::random::Random;
+use std::collections::BTreeSet;
 
 /// An order of visits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,6 +45,18 @@ impl Order {
         }
     }
 
+    /// Whether one pass visits every one of `rows`, so that a pass without an update proves that nothing
+    /// is left to learn from them.
+    pub(crate) fn covers(&self, rows: &[u32]) -> bool {
+        match self {
+            Self::Permutation(order) => {
+                let visited: BTreeSet<u32> = order.iter().copied().collect();
+                rows.iter().all(|row| visited.contains(row))
+            }
+            _ => self.visits_every_row(),
+        }
+    }
+
     /// Whether one pass is certain to visit every row, so that a pass without an update proves that
     /// nothing is left to learn.
     pub fn visits_every_row(&self) -> bool {
@@ -66,6 +79,8 @@ mod tests {
         let mut shuffled = epoch(&Order::ShuffleEpoch, 5);
         shuffled.sort_unstable();
         assert_eq!(shuffled, rows);
+        assert!(Order::Permutation(shuffled.clone()).covers(&rows));
+        assert!(!Order::Permutation(vec![1, 0]).covers(&rows) && !Order::Draws.covers(&rows));
         let draws = epoch(&Order::Draws, 1);
         assert_eq!(draws.len(), 50);
         assert!(draws.iter().all(|row| *row < 50));

@@ -131,7 +131,14 @@ impl Params {
         Self::default()
     }
 
-    /// Sets one parameter.
+    /// Sets one parameter. Nothing is checked until a rule is made of it.
+    ///
+    /// ```
+    /// use rosenblatt_core::{rules::PaOne, Algorithm, Params};
+    ///
+    /// let refused = PaOne::new(&Params::new().with("C", -1.0)).unwrap_err();
+    /// assert_eq!(refused.to_string(), "`C` should be positive, but is -1");
+    /// ```
     #[must_use]
     pub fn with(mut self, name: &str, value: f64) -> Self {
         self.values.retain(|(known, _)| known != name);

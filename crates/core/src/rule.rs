@@ -57,7 +57,23 @@ pub struct Needs {
     pub norm2: bool,
 }
 
-/// An update rule. See the [module](self) for the idea.
+/// An update rule: pure scalar code that sees how one example fared and says how far to step.
+///
+/// ```
+/// use rosenblatt_core::{Rule, Seen, Step};
+///
+/// /// Half a step on a mistake, and nothing else.
+/// struct Timid;
+///
+/// impl Rule for Timid {
+///     fn step(&self, seen: &Seen) -> Option<Step> {
+///         seen.mistaken.then_some(Step::of(0.5))
+///     }
+/// }
+///
+/// let seen = Seen { margin: -1.0, mistaken: true, label: 1.0, spread: 0.0, norm2: 0.0, round: 1, updates: 0 };
+/// assert_eq!(Timid.step(&seen), Some(Step::of(0.5)));
+/// ```
 pub trait Rule {
     /// What this rule wants to see besides margins and counters.
     fn needs(&self) -> Needs {
@@ -178,6 +194,8 @@ pub enum Law {
     RateScale,
     /// Separable data is separated within the bound.
     MistakeBound,
+    /// One-vs-rest is one binary run per class.
+    OneVsRest,
 }
 
 /// A rule of the table: it has a name, parameters and a space to live in.

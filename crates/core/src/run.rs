@@ -145,7 +145,7 @@ impl Recall for Memories {
     }
 }
 
-/// A rule at work. See the [module](self).
+/// A rule at work: rule, space, memory and decision, shown examples one at a time.
 #[derive(Debug, Clone)]
 pub struct Run<R, S: Space, D> {
     rule: R,
@@ -191,7 +191,8 @@ impl Setup {
         space: impl FnOnce(Shape) -> S,
     ) -> Result<(S, Memories), SetupError> {
         let Self { width, convention, remember, start, .. } = self;
-        convention.check(start.is_none(), info.mistake_driven).map_err(SetupError::Convention)?;
+        let from_zero = start.as_ref().is_none_or(Planes::is_zero);
+        convention.check(from_zero, info.mistake_driven).map_err(SetupError::Convention)?;
         if info.whole_vector && convention.bias == Bias::Learned {
             return Err(SetupError::BiasBeside(info.name));
         }
@@ -547,6 +548,7 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
         observer: &mut O,
     ) -> Stopped {
         self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
+        self.space.widen(examples.width());
         let all: Vec<u32>;
         let rows = if let Some(rows) = plan.rows {
             rows
@@ -555,6 +557,9 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
             &all
         };
         let training = Visits::Listed(rows);
+        if self.totals.updates >= self.max_updates {
+            return Stopped::Updates;
+        }
         while self.totals.epochs < plan.epochs {
             let before = self.totals;
             let flow = match plan.order {
@@ -578,7 +583,7 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
                 return Stopped::Observer;
             }
             let clean = pass.mistakes == 0 && pass.updates == 0;
-            if plan.stop_when_clean && clean && plan.order.visits_every_row() {
+            if plan.stop_when_clean && clean && plan.order.covers(rows) {
                 return Stopped::Clean;
             }
         }
@@ -591,7 +596,9 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
         training: Visits<'_>,
         observer: &mut O,
     ) -> ControlFlow<Stopped> {
-        for _ in 0..training.len() {
+        let hidden = |place: &usize| weight_of(examples, &self.class_weights, training.row(*place)) == 0.0;
+        let n_steps = training.len() - (0..training.len()).filter(hidden).count();
+        for _ in 0..n_steps {
             let worst = [self.worst(examples, training)];
             self.pass_judged(examples, Visits::Listed(&worst), training, observer)?;
         }

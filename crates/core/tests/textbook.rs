@@ -54,6 +54,8 @@ struct Trained {
     rounds: Vec<Vec<f64>>,
     /// The same, only after rounds that moved them.
     path: Vec<Vec<f64>>,
+    /// The margin of every round, before it was learned from.
+    margins: Vec<f64>,
     totals: Totals,
     stopped: Stopped,
     last: Planes,
@@ -98,7 +100,7 @@ fn train_by<R: Algorithm>(
 ) -> Trained {
     let data = Data::new(points);
     let mut run = start::<R>(params, convention).expect("a convention that can learn");
-    let (mut rounds, mut path) = (Vec::new(), Vec::new());
+    let (mut rounds, mut path, mut margins) = (Vec::new(), Vec::new(), Vec::new());
     let with_bias = convention.bias != Bias::None;
     let mut trace = EachRound(|round: &Round<'_>| {
         let mut weights = round.hypothesis.weights(0);
@@ -109,13 +111,14 @@ fn train_by<R: Algorithm>(
             path.push(weights.clone());
         }
         rounds.push(weights);
+        margins.push(round.margin);
         ControlFlow::Continue(())
     });
     let stopped = run.fit(data.view(), plan, &mut trace);
     let kept =
         [Average::Post, Average::Pre, Average::Both].map(|kind| run.averaged(kind).expect("remembered"));
     let Some(Kept::Votes(votes)) = run.read(Readout::Voted) else { panic!("survivors were remembered") };
-    Trained { rounds, path, totals: run.totals(), stopped, last: run.last(), kept, votes }
+    Trained { rounds, path, margins, totals: run.totals(), stopped, last: run.last(), kept, votes }
 }
 
 fn train<R: Algorithm>(params: &Params, points: &[Point], convention: Convention) -> Trained {
@@ -327,6 +330,7 @@ mod exclusive_or {
         let trained = cycle(NO_BIAS);
         assert_eq!(trained.path[..4], [[1.0, 1.0], [0.0, 2.0], [1.0, 1.0], [0.0, 0.0]]);
         assert_eq!(trained.path[4..8], trained.path[..4]);
+        assert_eq!(trained.margins[..4], [0.0, 0.0, -2.0, -2.0]);
         assert_eq!((trained.totals.updates, trained.stopped), (12, Stopped::Epochs));
 
         let trained = cycle(BIAS);

@@ -23,6 +23,10 @@ impl Decision for Binary {
         visit(Problem { margin: label * scores[0], label, directions: &[(0, label)], joint: false });
     }
 
+    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+        if class == 1 { scores[0] } else { -scores[0] }
+    }
+
     #[inline(always)]
     fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32> {
         side(scores[0], zero, random).map(u32::from)

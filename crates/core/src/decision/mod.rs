@@ -48,6 +48,12 @@ pub trait Decision {
     /// Shows every problem that an example of `class` with these scores poses.
     fn problems(&mut self, class: u32, scores: &[f64], visit: impl FnMut(Problem<'_>));
 
+    /// How far these scores speak for `class`: positive if it beats every rival, by the closest of them.
+    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+        let truth = class as usize;
+        strongest_rival(truth, scores).map_or(f64::INFINITY, |rival| scores[truth] - scores[rival])
+    }
+
     /// The class these scores speak for; `None` if it is a tie and ties are wrong by convention.
     fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32>;
 
@@ -120,6 +126,14 @@ impl Decision for Multiclass {
             Self::OneVsRest(decision) => decision.problems(class, scores, visit),
             Self::OneVsOne(decision) => decision.problems(class, scores, visit),
             Self::Direct(decision) => decision.problems(class, scores, visit),
+        }
+    }
+
+    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+        match self {
+            Self::OneVsRest(decision) => decision.lead(class, scores),
+            Self::OneVsOne(decision) => decision.lead(class, scores),
+            Self::Direct(decision) => decision.lead(class, scores),
         }
     }
 

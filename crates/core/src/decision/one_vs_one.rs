@@ -50,6 +50,16 @@ impl Decision for OneVsOne {
         }
     }
 
+    /// The closest of the duels that the class is in.
+    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+        let duels = self.pairs.iter().zip(scores).filter_map(|(&(a, b), &score)| match class {
+            _ if class == a => Some(score),
+            _ if class == b => Some(-score),
+            _ => None,
+        });
+        duels.fold(f64::INFINITY, f64::min)
+    }
+
     fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32> {
         let mut wins = vec![0_u32; self.n_classes];
         let mut sums = vec![0.0; self.n_classes];

@@ -2,7 +2,7 @@
 //!
 //! Why doubles whatever the data is stored in: counts and integer features stay exact up to 2^53, and
 //! after 10^9 updates the error of a weight is still far below what a score can show, while single
-//! precision stops growing at 2^24 (`benches/run.rs` measures the drift). Rows are what costs memory
+//! precision stops growing at 2^24 (`tests/precision.rs` measures both). Rows are what costs memory
 //! bandwidth, and they stay as narrow as they came.
 //!
 //! Weights are stored feature by feature, the scorers of one feature side by side, so that a row meets
@@ -40,6 +40,11 @@ impl Planes {
         assert!(n_scorers > 0, "at least one hyperplane");
         assert_eq!(weights.len() % n_scorers, 0, "as many weights for every scorer");
         Self { width: weights.len() / n_scorers, n_scorers, weights, biases }
+    }
+
+    /// Whether every weight and bias is zero, so that every score is.
+    pub fn is_zero(&self) -> bool {
+        self.weights.iter().chain(&self.biases).all(|value| *value == 0.0)
     }
 
     /// How many features there are.
@@ -80,7 +85,14 @@ impl Planes {
 
     /// `w·x + b` of every hyperplane. Panics if the row is wider than they are.
     pub fn scores<R: Row>(&self, row: R, scores: &mut [f64]) {
-        weighted_sums(&self.weights, self.n_scorers, row, scores);
+        if row.width() <= self.width {
+            weighted_sums(&self.weights, self.n_scorers, row, scores);
+        } else {
+            for (scorer, score) in scores.iter_mut().enumerate() {
+                let weight = |feature: usize| self.weights.get(feature * self.n_scorers + scorer);
+                *score = row.sum(|feature, value| weight(feature).map_or(0.0, |weight| weight * value));
+            }
+        }
         for (score, bias) in scores.iter_mut().zip(&self.biases) {
             *score += bias;
         }
@@ -388,6 +400,18 @@ mod tests {
         linear.shift(0, Dense(&[1.0, 2.0]), step(0, 1.0, 1.0, 0.0), &mut memory);
         linear.shift(0, Dense(&[0.0, 1.0]), step(0, 1.0, 0.0, 2.0), &mut memory);
         assert_eq!(linear.weights(0), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn unknown_features_count_nothing() {
+        for n_scorers in [1, 2] {
+            let planes = Planes::from_parts(vec![2.0; 2 * n_scorers], vec![0.5; n_scorers]);
+            let mut scores = vec![0.0; n_scorers];
+            planes.scores(Dense(&[1.0, 1.0, 9.0, 9.0]), &mut scores);
+            assert_eq!(scores, vec![4.5; n_scorers]);
+            planes.scores(Sparse::new(&[1, 7], &[1.0, 9.0]), &mut scores);
+            assert_eq!(scores, vec![2.5; n_scorers]);
+        }
     }
 
     #[test]

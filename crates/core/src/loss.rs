@@ -1,0 +1,209 @@
+//! Losses, and what a hypothesis loses: on a set of examples, or on a stream while it learns.
+//!
+//! A loss is a function of the margin: `y f(x)` with two classes, the lead of the true class over its
+//! strongest rival with more. The updates of a rule need not follow any of them: the perceptron loss is
+//! 0 at `w = 0`, where the perceptron steps all the same.
+
+use crate::decision::Decision;
+use crate::examples::Examples;
+use crate::memory::Kept;
+use crate::observer::{Observer, Round};
+use std::ops::ControlFlow;
+
+/// A loss, as a function of the margin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// 1 where the margin is 0 or less: a tie is lost.
+    ZeroOne,
+    /// `max(0, -m)`.
+    Perceptron,
+    /// `max(0, 1 - m)`.
+    Hinge,
+    /// `ln(1 + e^-m)`.
+    Logistic,
+    /// `(1 - m)²`.
+    Squared,
+}
+
+impl Loss {
+    /// All losses, with the names they go by.
+    pub const TABLE: [(&'static str, Self); 5] = [
+        ("zero-one", Self::ZeroOne),
+        ("perceptron", Self::Perceptron),
+        ("hinge", Self::Hinge),
+        ("logistic", Self::Logistic),
+        ("squared", Self::Squared),
+    ];
+
+    /// The loss that goes by `name`.
+    ///
+    /// ```
+    /// use rosenblatt_core::Loss;
+    ///
+    /// assert_eq!(Loss::by_name("hinge").map(|loss| loss.of(-0.5)), Some(1.5));
+    /// ```
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::TABLE.iter().find(|(known, _)| *known == name).map(|(_, loss)| *loss)
+    }
+
+    /// The name it goes by.
+    pub fn name(self) -> &'static str {
+        let entry = Self::TABLE.iter().find(|(_, loss)| *loss == self);
+        entry.map_or("", |(name, _)| name)
+    }
+
+    /// What a margin costs.
+    pub fn of(self, margin: f64) -> f64 {
+        match self {
+            Self::ZeroOne => f64::from(margin <= 0.0),
+            Self::Perceptron => (-margin).max(0.0),
+            Self::Hinge => (1.0 - margin).max(0.0),
+            // The exponent is never positive, so nothing overflows however wrong the margin is.
+            Self::Logistic => (-margin).max(0.0) + (-margin.abs()).exp().ln_1p(),
+            Self::Squared => (1.0 - margin) * (1.0 - margin),
+        }
+    }
+}
+
+/// The empirical risk: the mean loss of `kept` over all examples, each counting by its weight.
+/// `None` if nothing counts. A vote's margins are counted in rounds.
+///
+/// ```
+/// use rosenblatt_core::{loss, Binary, DenseExamples, Kept, Loss, Planes};
+///
+/// let examples = DenseExamples::new(&[2.0, -1.0], 1, &[1, 1]);
+/// let kept = Kept::Planes(Planes::from_parts(vec![1.0], vec![0.0]));
+/// assert_eq!(loss::risk(&kept, &Binary, Loss::Hinge, examples), Some(1.0));
+/// assert_eq!(loss::risk(&kept, &Binary, Loss::ZeroOne, examples), Some(0.5));
+/// ```
+pub fn risk<E: Examples, D: Decision>(kept: &Kept, decision: &D, loss: Loss, examples: E) -> Option<f64> {
+    let mut scores = vec![0.0; decision.n_scorers()];
+    let mut scratch = Vec::new();
+    let (mut lost, mut weights) = (0.0, 0.0);
+    for row_idx in (0..examples.len()).filter(|&row_idx| examples.weight(row_idx) != 0.0) {
+        kept.scores(examples.row(row_idx), &mut scores, &mut scratch);
+        let weight = examples.weight(row_idx);
+        lost += weight * loss.of(decision.lead(examples.class(row_idx), &scores));
+        weights += weight;
+    }
+    (weights > 0.0).then(|| lost / weights)
+}
+
+/// Watches a stream and adds up what each example cost before it was learned from.
+///
+/// Every scorer that is asked is charged: one-vs-rest and one-vs-one pay once per scorer and round,
+/// direct multiclass once per round. Examples count by their weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OnlineLoss {
+    loss: Loss,
+    total: f64,
+    weights: f64,
+}
+
+impl OnlineLoss {
+    /// Nothing lost yet.
+    pub fn new(loss: Loss) -> Self {
+        Self { loss, total: 0.0, weights: 0.0 }
+    }
+
+    /// The total loss so far.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// The loss per unit of example weight so far; 0 before the first example.
+    pub fn mean(&self) -> f64 {
+        if self.weights > 0.0 { self.total / self.weights } else { 0.0 }
+    }
+}
+
+impl Observer for OnlineLoss {
+    fn wants_rounds(&self) -> bool {
+        true
+    }
+
+    fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+        self.total += round.weight * self.loss.of(round.margin);
+        self.weights += round.weight;
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convention::{Bias, Convention};
+    use crate::decision::{Binary, OneVsOne, OneVsRest};
+    use crate::examples::DenseExamples;
+    use crate::rules::Perceptron;
+    use crate::run::{Run, Setup};
+    use crate::space::{Planes, Visits};
+
+    #[test]
+    fn losses_by_hand_and_by_name() {
+        let costs = |margin: f64| Loss::TABLE.map(|(_, loss)| loss.of(margin));
+        let e = std::f64::consts::E;
+        assert_eq!(costs(0.0), [1.0, 0.0, 1.0, 2_f64.ln(), 1.0]);
+        assert_eq!(costs(2.0)[..3], [0.0, 0.0, 0.0]);
+        assert_eq!(costs(-1.0)[..3], [1.0, 1.0, 2.0]);
+        assert!((costs(-1.0)[3] - (1.0 + e).ln()).abs() < 1e-15);
+        assert_eq!((costs(2.0)[4], costs(-1.0)[4]), (1.0, 4.0));
+        assert_eq!((Loss::Logistic.of(-1e300), Loss::Logistic.of(1e300)), (1e300, 0.0));
+        for (name, loss) in Loss::TABLE {
+            assert_eq!((Loss::by_name(name), loss.name()), (Some(loss), name));
+        }
+        assert_eq!(Loss::by_name("absolute"), None);
+    }
+
+    #[test]
+    fn at_zero_weights_the_perceptron_loses_nothing_and_steps_all_the_same() {
+        let examples = DenseExamples::new(&[4.0, 0.0], 2, &[1]);
+        let zero = Kept::Planes(Planes::zero(2, 1));
+        assert_eq!(risk(&zero, &Binary, Loss::Perceptron, examples), Some(0.0));
+        let convention = Convention { bias: Bias::None, ..Convention::default() };
+        let setup = Setup { convention, ..Setup::default() };
+        let mut run = Run::new(Perceptron::default(), Binary, setup).unwrap();
+        let mut online = OnlineLoss::new(Loss::Perceptron);
+        assert!(run.pass(examples, Visits::all(examples), &mut online).is_continue());
+        assert_eq!((online.total(), run.totals().updates), (0.0, 1));
+    }
+
+    #[test]
+    fn a_stream_is_charged_before_it_is_learned_from() {
+        // The four points of the notes: margins 0, -4, 1, -4.
+        let values = [4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0];
+        let classes = [1, 0, 0, 1];
+        let examples = DenseExamples::new(&values, 2, &classes);
+        let convention = Convention { bias: Bias::None, ..Convention::default() };
+        for (loss, total) in [
+            (Loss::ZeroOne, 3.0),
+            (Loss::Perceptron, 8.0),
+            (Loss::Hinge, 11.0),
+            (Loss::Squared, 1.0 + 25.0 + 0.0 + 25.0),
+        ] {
+            let setup = Setup { convention, ..Setup::default() };
+            let mut run = Run::new(Perceptron::default(), Binary, setup).unwrap();
+            let mut online = OnlineLoss::new(loss);
+            assert!(run.pass(examples, Visits::all(examples), &mut online).is_continue());
+            assert_eq!((online.total(), online.mean()), (total, total / 4.0));
+        }
+        // The weights it ends with, (1, -3), have margins 4, 2, 3, 4.
+        let last = Kept::Planes(Planes::from_parts(vec![1.0, -3.0], vec![0.0]));
+        assert_eq!(risk(&last, &Binary, Loss::Squared, examples), Some((9.0 + 1.0 + 4.0 + 9.0) / 4.0));
+        let heavy = examples.with_weights(&[0.0, 3.0, 1.0, 0.0]);
+        assert_eq!(risk(&last, &Binary, Loss::Squared, heavy), Some((3.0 + 4.0) / 4.0));
+        assert_eq!(risk(&last, &Binary, Loss::Squared, examples.with_weights(&[0.0; 4])), None);
+    }
+
+    #[test]
+    fn several_classes_lose_by_the_lead_over_the_strongest_rival() {
+        let planes =
+            |scores: &[f64]| Kept::Planes(Planes::from_parts(scores.to_vec(), vec![0.0; scores.len()]));
+        let examples = DenseExamples::new(&[1.0], 1, &[2]);
+        // Scores 1, -2, 1.5: the lead is 1/2.
+        assert_eq!(risk(&planes(&[1.0, -2.0, 1.5]), &OneVsRest::new(3), Loss::Hinge, examples), Some(0.5));
+        // Duels (0,1), (0,2), (1,2): class 2 wins the second by 3 and loses the third by 1/4.
+        let duels = planes(&[9.0, -3.0, 0.25]);
+        assert_eq!(risk(&duels, &OneVsOne::new(3), Loss::Hinge, examples), Some(1.25));
+    }
+}
