@@ -96,27 +96,17 @@ impl<'a, T> Sparse<'a, T> {
     }
 }
 
-/// The partial sums of one row.
-struct Lanes([f64; LANES]);
-
-impl Lanes {
-    #[inline(always)]
-    fn new() -> Self {
-        Self([0.0; LANES])
-    }
-
-    #[inline(always)]
-    fn add(&mut self, feature: usize, term: f64) {
-        self.0[feature % LANES] += term;
-    }
-
-    /// The one tree in which lanes are added.
-    #[inline(always)]
-    fn total(&self) -> f64 {
-        let [a, b, c, d, e, f, g, h] = self.0;
-        ((a + e) + (c + g)) + ((b + f) + (d + h))
-    }
+/// The one tree in which lanes are added.
+#[inline(always)]
+fn total([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
+
+/// The partial sums of a row whose features come in leaps. Each has 16 bytes to itself: side by side,
+/// they would be fetched in pairs at the end, which has to wait until the single stores are through.
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+struct Lane(f64);
 
 impl<T: Value> Row for Dense<'_, T> {
     #[inline(always)]
@@ -133,17 +123,16 @@ impl<T: Value> Row for Dense<'_, T> {
 
     #[inline(always)]
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64 {
-        let mut lanes = Lanes::new();
+        let mut lanes = [0.0; LANES];
         let (chunks, rest) = self.0.as_chunks::<LANES>();
         for (chunk_idx, chunk) in chunks.iter().enumerate() {
             for (lane, value) in chunk.iter().enumerate() {
-                lanes.0[lane] += term(chunk_idx * LANES + lane, value.wide());
+                lanes[lane] += term(chunk_idx * LANES + lane, value.wide());
             }
         }
-        for (lane, value) in rest.iter().enumerate() {
-            lanes.0[lane] += term(chunks.len() * LANES + lane, value.wide());
-        }
-        lanes.total()
+        let from = chunks.len() * LANES;
+        add_rest(&mut lanes, rest.len(), |place| term(from + place, rest[place].wide()));
+        total(lanes)
     }
 
     #[inline]
@@ -157,26 +146,55 @@ impl<T: Value> Row for Dense<'_, T> {
     }
 }
 
-/// The dense dot product, with short cuts for short rows that leave the bits as they are: an untouched
-/// lane is zero, and adding zero changes nothing.
+/// The dense dot product, with a short cut for four features that leaves the bits as they are: an
+/// untouched lane is zero, and adding zero changes nothing.
 #[inline(always)]
 fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     if let (Ok(row), Ok(weights)) = (<&[T; 4]>::try_from(row), <&[f64; 4]>::try_from(weights)) {
         let [a, b, c, d] = [0, 1, 2, 3].map(|lane| 0.0 + weights[lane] * row[lane].wide());
         return (a + c) + (b + d);
     }
-    let mut lanes = Lanes::new();
+    let mut lanes = [0.0; LANES];
     let (row_chunks, row_rest) = row.as_chunks::<LANES>();
     let (weight_chunks, weight_rest) = weights.as_chunks::<LANES>();
     for (chunk, weights) in row_chunks.iter().zip(weight_chunks) {
         for lane in 0..LANES {
-            lanes.0[lane] += weights[lane] * chunk[lane].wide();
+            lanes[lane] += weights[lane] * chunk[lane].wide();
         }
     }
-    for (lane, (value, weight)) in row_rest.iter().zip(weight_rest).enumerate() {
-        lanes.0[lane] += weight * value.wide();
+    if !row_rest.is_empty() {
+        let n = row_rest.len().min(weight_rest.len());
+        add_rest(&mut lanes, n, |place| weight_rest[place] * row_rest[place].wide());
     }
-    lanes.total()
+    total(lanes)
+}
+
+/// Adds the last `n < 8` terms to their lanes. Every place is spelled out, so that the lanes can stay
+/// in registers; a loop would have to keep them in memory.
+#[inline(always)]
+fn add_rest(lanes: &mut [f64; LANES], n: usize, term: impl Fn(usize) -> f64) {
+    if n & 4 == 0 {
+        add_few::<0>(lanes, n, term);
+    } else {
+        for (lane, sum) in lanes.iter_mut().take(4).enumerate() {
+            *sum += term(lane);
+        }
+        add_few::<4>(lanes, n - 4, term);
+    }
+}
+
+/// Adds the terms of up to three places from `FROM` on.
+#[inline(always)]
+fn add_few<const FROM: usize>(lanes: &mut [f64; LANES], n: usize, term: impl Fn(usize) -> f64) {
+    if n > 0 {
+        lanes[FROM] += term(FROM);
+    }
+    if n > 1 {
+        lanes[FROM + 1] += term(FROM + 1);
+    }
+    if n > 2 {
+        lanes[FROM + 2] += term(FROM + 2);
+    }
 }
 
 impl<T: Value> Row for Sparse<'_, T> {
@@ -194,11 +212,11 @@ impl<T: Value> Row for Sparse<'_, T> {
 
     #[inline(always)]
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64 {
-        let mut lanes = Lanes::new();
+        let mut lanes = [Lane(0.0); LANES];
         for (&feature, value) in self.indices.iter().zip(self.values) {
-            lanes.add(feature as usize, term(feature as usize, value.wide()));
+            lanes[feature as usize % LANES].0 += term(feature as usize, value.wide());
         }
-        lanes.total()
+        total(lanes.map(|lane| lane.0))
     }
 
     #[inline]

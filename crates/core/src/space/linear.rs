@@ -187,6 +187,10 @@ impl Linear {
 
     #[inline(always)]
     pub(crate) fn score_all<R: Row>(&self, row: R, scores: &mut [f64]) {
+        if let ([scorer], [score]) = (&self.scorers[..], &mut *scores) {
+            *score = row.dot(&self.weights) * scorer.scale + scorer.bias;
+            return;
+        }
         weighted_sums(&self.weights, self.n_scorers, row, scores);
         for (score, scorer) in scores.iter_mut().zip(&self.scorers) {
             *score = *score * scorer.scale + scorer.bias;
@@ -204,7 +208,8 @@ impl Linear {
             self.update_norm(row, step);
         }
         let scorer = &mut self.scorers[step.scorer];
-        let amount = step.amount / scorer.scale;
+        // Dividing by one changes nothing but the time it takes.
+        let amount = if scorer.scale == 1.0 { step.amount } else { step.amount / scorer.scale };
         scorer.bias += bias_amount;
         scorer.moves += 1;
         if self.n_scorers == 1 {
