@@ -13,6 +13,7 @@ mod rule;
 pub mod rules;
 mod run;
 mod schedule;
+mod simd;
 pub mod space;
 
 pub use convention::{Bias, Convention, ConventionError, Mistake, Zero};

@@ -72,7 +72,7 @@ impl Averaged {
 }
 
 impl Memory for Averaged {
-    #[inline]
+    #[inline(always)]
     fn leaving(&mut self, step: Move, before: &Linear) {
         let clock = &mut self.scorers[step.scorer];
         clock.biases += before.bias(step.scorer) * (step.round - 1 - clock.bias_since) as f64;
@@ -98,7 +98,7 @@ impl Memory for Averaged {
         clock.scales = 0.0;
     }
 
-    #[inline]
+    #[inline(always)]
     fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
         if self.lag.len() < after.unscaled().len() {
             self.lag.resize(after.unscaled().len(), 0.0);
