@@ -8,6 +8,8 @@
 //!
 //! Nothing here allocates, and nothing here knows about labels: see [`crate::examples`].
 
+use crate::simd::{self, Work};
+
 /// How many partial sums a row's sum is split into.
 const LANES: usize = 8;
 
@@ -111,13 +113,17 @@ struct Lane(f64);
 impl<T: Value> Row for Dense<'_, T> {
     #[inline(always)]
     fn dot(self, weights: &[f64]) -> f64 {
-        dense_dot(self.0, &weights[..self.0.len()])
+        let (row, weights) = (self.0, &weights[..self.0.len()]);
+        if row.len() < simd::LONG { dense_dot(row, weights) } else { simd::widest(LongDot { row, weights }) }
     }
 
     #[inline(always)]
     fn add_to(self, amount: f64, weights: &mut [f64]) {
-        for (weight, value) in weights[..self.0.len()].iter_mut().zip(self.0) {
-            *weight += amount * value.wide();
+        let (row, weights) = (self.0, &mut weights[..self.0.len()]);
+        if row.len() < simd::LONG {
+            dense_add(amount, row, weights);
+        } else {
+            simd::widest(LongAdd { amount, row, weights });
         }
     }
 
@@ -167,6 +173,42 @@ fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
         add_rest(&mut lanes, n, |place| weight_rest[place] * row_rest[place].wide());
     }
     total(lanes)
+}
+
+#[inline(always)]
+fn dense_add<T: Value>(amount: f64, row: &[T], weights: &mut [f64]) {
+    for (weight, value) in weights.iter_mut().zip(row) {
+        *weight += amount * value.wide();
+    }
+}
+
+struct LongDot<'a, T> {
+    row: &'a [T],
+    weights: &'a [f64],
+}
+
+impl<T: Value> Work for LongDot<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        dense_dot(self.row, self.weights)
+    }
+}
+
+struct LongAdd<'a, 'w, T> {
+    amount: f64,
+    row: &'a [T],
+    weights: &'w mut [f64],
+}
+
+impl<T: Value> Work for LongAdd<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        dense_add(self.amount, self.row, self.weights);
+    }
 }
 
 /// Adds the last `n < 8` terms to their lanes. Every place is spelled out, so that the lanes can stay

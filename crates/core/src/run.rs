@@ -13,7 +13,6 @@ use crate::order::Order;
 use crate::random::Random;
 use crate::row::Row;
 use crate::rule::{Algorithm, Needs, Rule, Seen, Step};
-use crate::simd::{self, Work};
 use crate::space::{LinearSpace, Move, Planes, Shape, Space, Visits};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -252,27 +251,6 @@ struct Watch<'o, O: ?Sized> {
     stopped: Option<Stopped>,
 }
 
-/// What [`Run::rounds`] is given, tied up for [`simd::widest`].
-struct OnePass<'a, R, S: Space, D, E, O: ?Sized> {
-    run: &'a mut Run<R, S, D>,
-    examples: E,
-    visits: Visits<'a>,
-    training: Visits<'a>,
-    observer: &'a mut O,
-}
-
-impl<R: Rule, S: Space, D: Decision, E: Examples, O: Observer + ?Sized> Work for OnePass<'_, R, S, D, E, O>
-where
-    S::Memory: Recall,
-{
-    type Output = ControlFlow<Stopped>;
-
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        self.run.rounds(self.examples, self.visits, self.training, self.observer)
-    }
-}
-
 impl<R: Rule, S: Space, D: Decision> Run<R, S, D>
 where
     S::Memory: Recall,
@@ -290,18 +268,6 @@ where
 
     /// [`Run::pass`], with hypotheses judged on the rows `training`.
     fn pass_judged<E: Examples, O: Observer + ?Sized>(
-        &mut self,
-        examples: E,
-        visits: Visits<'_>,
-        training: Visits<'_>,
-        observer: &mut O,
-    ) -> ControlFlow<Stopped> {
-        simd::widest(OnePass { run: self, examples, visits, training, observer })
-    }
-
-    /// All the rounds of a pass.
-    #[inline(always)]
-    fn rounds<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         visits: Visits<'_>,

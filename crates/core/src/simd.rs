@@ -1,6 +1,6 @@
 //! The same code, compiled once more for processors with wide registers.
 //!
-//! A whole pass is handed over at once, so that the choice costs nothing per row. Nothing here changes
+//! Worth it from some length on, since the wide copy of a loop cannot be inlined. Nothing here changes
 //! a result: the lanes of [`crate::row`] fix every order of addition, and products and sums stay
 //! separate instructions, since only `avx2` is asked for, not `fma`. There is no second source to keep
 //! in step, only a second compilation.
@@ -13,6 +13,9 @@ pub(crate) trait Work {
     /// Does it.
     fn run(self) -> Self::Output;
 }
+
+/// From how many features on the wide copy of a loop is worth a call.
+pub(crate) const LONG: usize = 64;
 
 /// Does the work in the widest registers this machine has.
 #[inline]
