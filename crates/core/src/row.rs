@@ -9,6 +9,8 @@
 //! Nothing here allocates, and nothing here knows about labels: see [`crate::examples`].
 
 use crate::simd::{self, Work};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// How many partial sums a row's sum is split into.
 const LANES: usize = 8;
@@ -104,11 +106,29 @@ fn total([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// The partial sums of a row whose features come in leaps. Each has 16 bytes to itself: side by side,
-/// they would be fetched in pairs at the end, which has to wait until the single stores are through.
-#[derive(Clone, Copy)]
-#[repr(align(16))]
-struct Lane(f64);
+/// The partial sums of a row whose features come in leaps, as bits.
+///
+/// Atomic only for the way they are read: one by one. Ordinary numbers would be fetched in pairs at the
+/// end, and a pair has to wait until the two single stores before it have left the store buffer.
+struct Scattered([AtomicU64; LANES]);
+
+impl Scattered {
+    #[inline(always)]
+    fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; LANES])
+    }
+
+    #[inline(always)]
+    fn add(&mut self, feature: usize, term: f64) {
+        let lane = self.0[feature % LANES].get_mut();
+        *lane = (f64::from_bits(*lane) + term).to_bits();
+    }
+
+    #[inline(always)]
+    fn total(&self) -> f64 {
+        total(self.0.each_ref().map(|lane| f64::from_bits(lane.load(Relaxed))))
+    }
+}
 
 impl<T: Value> Row for Dense<'_, T> {
     #[inline(always)]
@@ -242,23 +262,21 @@ fn add_few<const FROM: usize>(lanes: &mut [f64; LANES], n: usize, term: impl Fn(
 impl<T: Value> Row for Sparse<'_, T> {
     #[inline(always)]
     fn dot(self, weights: &[f64]) -> f64 {
-        self.sum(|feature, value| weights[feature] * value)
+        sparse_dot(self.indices, self.values, weights)
     }
 
     #[inline(always)]
     fn add_to(self, amount: f64, weights: &mut [f64]) {
-        for (&feature, value) in self.indices.iter().zip(self.values) {
-            weights[feature as usize] += amount * value.wide();
-        }
+        sparse_add(amount, self.indices, self.values, weights);
     }
 
     #[inline(always)]
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64 {
-        let mut lanes = [Lane(0.0); LANES];
+        let mut lanes = Scattered::new();
         for (&feature, value) in self.indices.iter().zip(self.values) {
-            lanes[feature as usize % LANES].0 += term(feature as usize, value.wide());
+            lanes.add(feature as usize, term(feature as usize, value.wide()));
         }
-        total(lanes.map(|lane| lane.0))
+        lanes.total()
     }
 
     #[inline]
@@ -269,6 +287,20 @@ impl<T: Value> Row for Sparse<'_, T> {
     #[inline(always)]
     fn width(self) -> usize {
         self.indices.last().map_or(0, |&feature| feature as usize + 1)
+    }
+}
+
+/// The sparse dot product. On its own: in the middle of a training loop its pointers would not all find
+/// a register.
+#[inline(never)]
+fn sparse_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64]) -> f64 {
+    Sparse { indices, values }.sum(|feature, value| weights[feature] * value)
+}
+
+#[inline(never)]
+fn sparse_add<T: Value>(amount: f64, indices: &[u32], values: &[T], weights: &mut [f64]) {
+    for (&feature, value) in indices.iter().zip(values) {
+        weights[feature as usize] += amount * value.wide();
     }
 }
 
