@@ -134,7 +134,7 @@ impl<T: Value> Row for Dense<'_, T> {
     #[inline(always)]
     fn dot(self, weights: &[f64]) -> f64 {
         let (row, weights) = (self.0, &weights[..self.0.len()]);
-        if row.len() < simd::LONG { dense_dot(row, weights) } else { simd::widest(LongDot { row, weights }) }
+        if row.len() < simd::LONG { short_dot(row, weights) } else { simd::widest(LongDot { row, weights }) }
     }
 
     #[inline(always)]
@@ -172,14 +172,26 @@ impl<T: Value> Row for Dense<'_, T> {
     }
 }
 
-/// The dense dot product, with a short cut for four features that leaves the bits as they are: an
-/// untouched lane is zero, and adding zero changes nothing.
+/// The dot product of a row that is not long. Four features have a short cut that leaves the bits as
+/// they are: an untouched lane is zero, and adding zero changes nothing.
 #[inline(always)]
-fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
+fn short_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     if let (Ok(row), Ok(weights)) = (<&[T; 4]>::try_from(row), <&[f64; 4]>::try_from(weights)) {
         let [a, b, c, d] = [0, 1, 2, 3].map(|lane| 0.0 + weights[lane] * row[lane].wide());
         return (a + c) + (b + d);
     }
+    middle_dot(row, weights)
+}
+
+/// On its own: in the middle of a training loop its sums would not all find a register.
+#[inline(never)]
+fn middle_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
+    dense_dot(row, weights)
+}
+
+/// The dense dot product.
+#[inline(always)]
+fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];
     let (row_chunks, row_rest) = row.as_chunks::<LANES>();
     let (weight_chunks, weight_rest) = weights.as_chunks::<LANES>();
