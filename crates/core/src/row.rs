@@ -45,6 +45,13 @@ pub trait Row: Copy {
     /// `w += amount · x`.
     fn add_to(self, amount: f64, weights: &mut [f64]);
 
+    /// Two [`Row::add_to`] in one sweep, each with its own amount.
+    #[inline(always)]
+    fn add_to_both(self, amounts: [f64; 2], first: &mut [f64], second: &mut [f64]) {
+        self.add_to(amounts[0], first);
+        self.add_to(amounts[1], second);
+    }
+
     /// `Σ term(j, x_j)` over the stored entries, in the row's fixed order of lanes.
     /// `term(j, 0)` must be zero, since a sparse row skips its zeros.
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64;
@@ -283,6 +290,11 @@ impl<T: Value> Row for Sparse<'_, T> {
     }
 
     #[inline(always)]
+    fn add_to_both(self, amounts: [f64; 2], first: &mut [f64], second: &mut [f64]) {
+        sparse_add_both(amounts, self.indices, self.values, first, second);
+    }
+
+    #[inline(always)]
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64 {
         let mut lanes = Scattered::new();
         for (&feature, value) in self.indices.iter().zip(self.values) {
@@ -313,6 +325,24 @@ fn sparse_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64]) -> f64 {
 fn sparse_add<T: Value>(amount: f64, indices: &[u32], values: &[T], weights: &mut [f64]) {
     for (&feature, value) in indices.iter().zip(values) {
         weights[feature as usize] += amount * value.wide();
+    }
+}
+
+#[inline(never)]
+fn sparse_add_both<T: Value>(
+    [amount, other]: [f64; 2],
+    indices: &[u32],
+    values: &[T],
+    first: &mut [f64],
+    second: &mut [f64],
+) {
+    // Equally long, so that one check of a feature serves both.
+    let n = first.len().min(second.len());
+    let (first, second) = (&mut first[..n], &mut second[..n]);
+    for (&feature, value) in indices.iter().zip(values) {
+        let value = value.wide();
+        first[feature as usize] += amount * value;
+        second[feature as usize] += other * value;
     }
 }
 

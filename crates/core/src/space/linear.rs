@@ -213,7 +213,11 @@ impl Linear {
         scorer.bias += bias_amount;
         scorer.moves += 1;
         if self.n_scorers == 1 {
-            row.add_to(amount, &mut self.weights);
+            let weights = &mut self.weights[..];
+            match memory.averaged().map(|averaged| averaged.lag(step, scorer.scale, weights.len())) {
+                Some((lag, missed)) => row.add_to_both([amount, missed * amount], weights, lag),
+                None => row.add_to(amount, weights),
+            }
         } else {
             for (feature, value) in row.entries() {
                 self.weights[feature * self.n_scorers + step.scorer] += amount * value;
