@@ -112,40 +112,36 @@ fn compare<E: Examples>(
 ) -> f64 {
     let width = examples.width();
     let n_rows = examples.len();
-    let [ours, same, free] = {
-        let (_, run) = ours(examples, Binary, remember(averaged));
-        let (_, learned) = by_hand(width, averaged, &same_bits);
-        let last = run.last();
-        assert_eq!(last.raw_weights(), learned.weights, "same bits");
-        assert_eq!(last.biases(), [learned.bias], "same bits");
-        if averaged {
-            let mean = run.averaged(Average::Post).unwrap();
-            assert_eq!(mean.raw_weights(), learned.mean(n_rows), "same bits");
-        }
-        let share = run.totals().updates as f64 / n_rows as f64;
-        let times = race(
-            turns,
-            [
-                &mut || self::ours(examples, Binary, remember(averaged)).0,
-                &mut || by_hand(width, averaged, &same_bits).0,
-                &mut || by_hand(width, averaged, &free_order).0,
-            ],
-        );
-        let times = times.map(|time| time.as_secs_f64() * 1e9 / n_rows as f64);
-        println!(
-            "{name:<14} {:<9} {:>9.1} {:>10.1} ({:.2}x) {:>10.1} ({:.2}x) {:>7.0}%",
-            if averaged { "averaged" } else { "last" },
-            times[0],
-            times[1],
-            times[0] / times[1],
-            times[2],
-            times[0] / times[2],
-            share * 100.0,
-        );
-        times
-    };
-    black_box((same, free));
-    ours
+    let (_, run) = ours(examples, Binary, remember(averaged));
+    let (_, learned) = by_hand(width, averaged, &same_bits);
+    let last = run.last();
+    assert_eq!(last.raw_weights(), learned.weights, "same bits");
+    assert_eq!(last.biases(), [learned.bias], "same bits");
+    if averaged {
+        let mean = run.averaged(Average::Post).unwrap();
+        assert_eq!(mean.raw_weights(), learned.mean(n_rows), "same bits");
+    }
+    let share = run.totals().updates as f64 / n_rows as f64;
+    let times = race(
+        turns,
+        [
+            &mut || self::ours(examples, Binary, remember(averaged)).0,
+            &mut || by_hand(width, averaged, &same_bits).0,
+            &mut || by_hand(width, averaged, &free_order).0,
+        ],
+    );
+    let times = times.map(|time| time.as_secs_f64() * 1e9 / n_rows as f64);
+    println!(
+        "{name:<14} {:<9} {:>9.1} {:>10.1} ({:.2}x) {:>10.1} ({:.2}x) {:>7.0}%",
+        if averaged { "averaged" } else { "last" },
+        times[0],
+        times[1],
+        times[0] / times[1],
+        times[2],
+        times[0] / times[2],
+        share * 100.0,
+    );
+    times[0]
 }
 
 /// The lines of rows with `D` features. Gives the line on bandwidth.

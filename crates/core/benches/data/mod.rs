@@ -56,7 +56,7 @@ impl SparseData {
     /// As many features as the RCV1 text collection has.
     pub(crate) const WIDTH: usize = 47_236;
 
-    /// Rows of `n_entries` entries each and unit length. `noise` of the labels are flipped.
+    /// Rows of `n_entries` entries each and unit length.
     pub(crate) fn new(n_rows: usize, n_entries: usize) -> Self {
         let mut random = Random::new(n_entries as u64);
         let plane: Vec<f32> = (0..Self::WIDTH).map(|_| random.unit() as f32 - 0.5).collect();
