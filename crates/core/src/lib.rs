@@ -94,6 +94,7 @@ mod rule;
 pub mod rules;
 mod run;
 mod schedule;
+mod simd;
 pub mod space;
 
 pub use convention::{Bias, Convention, ConventionError, Mistake, Zero};

@@ -8,6 +8,10 @@
 //!
 //! Nothing here allocates, and nothing here knows about labels: see [`crate::examples`].
 
+use crate::simd::{self, Work};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 /// How many partial sums a row's sum is split into.
 const LANES: usize = 8;
 
@@ -40,6 +44,13 @@ pub trait Row: Copy {
 
     /// `w += amount · x`.
     fn add_to(self, amount: f64, weights: &mut [f64]);
+
+    /// Two [`Row::add_to`] in one sweep, each with its own amount.
+    #[inline(always)]
+    fn add_to_both(self, amounts: [f64; 2], first: &mut [f64], second: &mut [f64]) {
+        self.add_to(amounts[0], first);
+        self.add_to(amounts[1], second);
+    }
 
     /// `Σ term(j, x_j)` over the stored entries, in the row's fixed order of lanes.
     /// `term(j, 0)` must be zero, since a sparse row skips its zeros.
@@ -96,54 +107,65 @@ impl<'a, T> Sparse<'a, T> {
     }
 }
 
-/// The partial sums of one row.
-struct Lanes([f64; LANES]);
+/// The one tree in which lanes are added.
+#[inline(always)]
+fn total([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
 
-impl Lanes {
+/// The partial sums of a row whose features come in leaps, as bits.
+///
+/// Atomic only for the way they are read: one by one. Ordinary numbers would be fetched in pairs at the
+/// end, and a pair has to wait until the two single stores before it have left the store buffer.
+struct Scattered([AtomicU64; LANES]);
+
+impl Scattered {
     #[inline(always)]
     fn new() -> Self {
-        Self([0.0; LANES])
+        Self([const { AtomicU64::new(0) }; LANES])
     }
 
     #[inline(always)]
     fn add(&mut self, feature: usize, term: f64) {
-        self.0[feature % LANES] += term;
+        let lane = self.0[feature % LANES].get_mut();
+        *lane = (f64::from_bits(*lane) + term).to_bits();
     }
 
-    /// The one tree in which lanes are added.
     #[inline(always)]
     fn total(&self) -> f64 {
-        let [a, b, c, d, e, f, g, h] = self.0;
-        ((a + e) + (c + g)) + ((b + f) + (d + h))
+        total(self.0.each_ref().map(|lane| f64::from_bits(lane.load(Relaxed))))
     }
 }
 
 impl<T: Value> Row for Dense<'_, T> {
     #[inline(always)]
     fn dot(self, weights: &[f64]) -> f64 {
-        dense_dot(self.0, &weights[..self.0.len()])
+        let (row, weights) = (self.0, &weights[..self.0.len()]);
+        if row.len() < simd::LONG { short_dot(row, weights) } else { simd::widest(LongDot { row, weights }) }
     }
 
     #[inline(always)]
     fn add_to(self, amount: f64, weights: &mut [f64]) {
-        for (weight, value) in weights[..self.0.len()].iter_mut().zip(self.0) {
-            *weight += amount * value.wide();
+        let (row, weights) = (self.0, &mut weights[..self.0.len()]);
+        if row.len() < simd::LONG {
+            dense_add(amount, row, weights);
+        } else {
+            simd::widest(LongAdd { amount, row, weights });
         }
     }
 
     #[inline(always)]
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64 {
-        let mut lanes = Lanes::new();
+        let mut lanes = [0.0; LANES];
         let (chunks, rest) = self.0.as_chunks::<LANES>();
         for (chunk_idx, chunk) in chunks.iter().enumerate() {
             for (lane, value) in chunk.iter().enumerate() {
-                lanes.0[lane] += term(chunk_idx * LANES + lane, value.wide());
+                lanes[lane] += term(chunk_idx * LANES + lane, value.wide());
             }
         }
-        for (lane, value) in rest.iter().enumerate() {
-            lanes.0[lane] += term(chunks.len() * LANES + lane, value.wide());
-        }
-        lanes.total()
+        let from = chunks.len() * LANES;
+        add_rest(&mut lanes, rest.len(), |place| term(from + place, rest[place].wide()));
+        total(lanes)
     }
 
     #[inline]
@@ -157,44 +179,124 @@ impl<T: Value> Row for Dense<'_, T> {
     }
 }
 
-/// The dense dot product, with short cuts for short rows that leave the bits as they are: an untouched
-/// lane is zero, and adding zero changes nothing.
+/// The dot product of a row that is not long. Four features have a short cut that leaves the bits as
+/// they are: an untouched lane is zero, and adding zero changes nothing.
 #[inline(always)]
-fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
+fn short_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     if let (Ok(row), Ok(weights)) = (<&[T; 4]>::try_from(row), <&[f64; 4]>::try_from(weights)) {
         let [a, b, c, d] = [0, 1, 2, 3].map(|lane| 0.0 + weights[lane] * row[lane].wide());
         return (a + c) + (b + d);
     }
-    let mut lanes = Lanes::new();
+    middle_dot(row, weights)
+}
+
+/// On its own: in the middle of a training loop its sums would not all find a register.
+#[inline(never)]
+fn middle_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
+    dense_dot(row, weights)
+}
+
+/// The dense dot product.
+#[inline(always)]
+fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
+    let mut lanes = [0.0; LANES];
     let (row_chunks, row_rest) = row.as_chunks::<LANES>();
     let (weight_chunks, weight_rest) = weights.as_chunks::<LANES>();
     for (chunk, weights) in row_chunks.iter().zip(weight_chunks) {
         for lane in 0..LANES {
-            lanes.0[lane] += weights[lane] * chunk[lane].wide();
+            lanes[lane] += weights[lane] * chunk[lane].wide();
         }
     }
-    for (lane, (value, weight)) in row_rest.iter().zip(weight_rest).enumerate() {
-        lanes.0[lane] += weight * value.wide();
+    if !row_rest.is_empty() {
+        let n = row_rest.len().min(weight_rest.len());
+        add_rest(&mut lanes, n, |place| weight_rest[place] * row_rest[place].wide());
     }
-    lanes.total()
+    total(lanes)
+}
+
+#[inline(always)]
+fn dense_add<T: Value>(amount: f64, row: &[T], weights: &mut [f64]) {
+    for (weight, value) in weights.iter_mut().zip(row) {
+        *weight += amount * value.wide();
+    }
+}
+
+struct LongDot<'a, T> {
+    row: &'a [T],
+    weights: &'a [f64],
+}
+
+impl<T: Value> Work for LongDot<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        dense_dot(self.row, self.weights)
+    }
+}
+
+struct LongAdd<'a, 'w, T> {
+    amount: f64,
+    row: &'a [T],
+    weights: &'w mut [f64],
+}
+
+impl<T: Value> Work for LongAdd<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        dense_add(self.amount, self.row, self.weights);
+    }
+}
+
+/// Adds the last `n < 8` terms to their lanes. Every place is spelled out, so that the lanes can stay
+/// in registers; a loop would have to keep them in memory.
+#[inline(always)]
+fn add_rest(lanes: &mut [f64; LANES], n: usize, term: impl Fn(usize) -> f64) {
+    if n & 4 == 0 {
+        add_few::<0>(lanes, n, term);
+    } else {
+        for (lane, sum) in lanes.iter_mut().take(4).enumerate() {
+            *sum += term(lane);
+        }
+        add_few::<4>(lanes, n - 4, term);
+    }
+}
+
+/// Adds the terms of up to three places from `FROM` on.
+#[inline(always)]
+fn add_few<const FROM: usize>(lanes: &mut [f64; LANES], n: usize, term: impl Fn(usize) -> f64) {
+    if n > 0 {
+        lanes[FROM] += term(FROM);
+    }
+    if n > 1 {
+        lanes[FROM + 1] += term(FROM + 1);
+    }
+    if n > 2 {
+        lanes[FROM + 2] += term(FROM + 2);
+    }
 }
 
 impl<T: Value> Row for Sparse<'_, T> {
     #[inline(always)]
     fn dot(self, weights: &[f64]) -> f64 {
-        self.sum(|feature, value| weights[feature] * value)
+        sparse_dot(self.indices, self.values, weights)
     }
 
     #[inline(always)]
     fn add_to(self, amount: f64, weights: &mut [f64]) {
-        for (&feature, value) in self.indices.iter().zip(self.values) {
-            weights[feature as usize] += amount * value.wide();
-        }
+        sparse_add(amount, self.indices, self.values, weights);
+    }
+
+    #[inline(always)]
+    fn add_to_both(self, amounts: [f64; 2], first: &mut [f64], second: &mut [f64]) {
+        sparse_add_both(amounts, self.indices, self.values, first, second);
     }
 
     #[inline(always)]
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64 {
-        let mut lanes = Lanes::new();
+        let mut lanes = Scattered::new();
         for (&feature, value) in self.indices.iter().zip(self.values) {
             lanes.add(feature as usize, term(feature as usize, value.wide()));
         }
@@ -209,6 +311,38 @@ impl<T: Value> Row for Sparse<'_, T> {
     #[inline(always)]
     fn width(self) -> usize {
         self.indices.last().map_or(0, |&feature| feature as usize + 1)
+    }
+}
+
+/// The sparse dot product. On its own: in the middle of a training loop its pointers would not all find
+/// a register.
+#[inline(never)]
+fn sparse_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64]) -> f64 {
+    Sparse { indices, values }.sum(|feature, value| weights[feature] * value)
+}
+
+#[inline(never)]
+fn sparse_add<T: Value>(amount: f64, indices: &[u32], values: &[T], weights: &mut [f64]) {
+    for (&feature, value) in indices.iter().zip(values) {
+        weights[feature as usize] += amount * value.wide();
+    }
+}
+
+#[inline(never)]
+fn sparse_add_both<T: Value>(
+    [amount, other]: [f64; 2],
+    indices: &[u32],
+    values: &[T],
+    first: &mut [f64],
+    second: &mut [f64],
+) {
+    // Equally long, so that one check of a feature serves both.
+    let n = first.len().min(second.len());
+    let (first, second) = (&mut first[..n], &mut second[..n]);
+    for (&feature, value) in indices.iter().zip(values) {
+        let value = value.wide();
+        first[feature as usize] += amount * value;
+        second[feature as usize] += other * value;
     }
 }
 

@@ -306,14 +306,19 @@ where
             self.space.track_norm();
         }
         let mut watch = Watch { observer, rounds, stopped: None };
+        // Counted apart from the other totals, so that it can stay in a register.
+        let mut round = self.totals.rounds;
         let block = self.space.block().max(1);
         let mut from = 0;
         while from < visits.len() && watch.stopped.is_none() {
             let to = visits.len().min(from.saturating_add(block));
             let part = visits.part(from, to);
             self.space.prepare(examples, part);
-            for place in 0..part.len() {
-                let moved = self.round(examples, place, part.row(place), &mut watch);
+            let mut place = 0;
+            while let Some((row_idx, weight)) =
+                self.skip_quiet(examples, part, &mut place, &mut round, rounds)
+            {
+                let moved = self.round(examples, (place - 1, row_idx), weight, round, &mut watch);
                 if moved {
                     self.judge(examples, training);
                 }
@@ -321,30 +326,73 @@ where
                     break;
                 }
             }
-            self.space.settle(self.totals.rounds, &mut self.memory);
+            self.space.settle(round, &mut self.memory);
             from = to;
         }
+        self.totals.rounds = round;
         watch.stopped.map_or(ControlFlow::Continue(()), ControlFlow::Break)
     }
 
-    /// One example. Says whether the hypothesis moved.
+    /// Scores the examples from `place` on, up to and with the first for which that is not all there is
+    /// to do, and says which one that is and how much it counts.
+    ///
+    /// A round is quiet if the only scorer is right, which under every convention is no mistake and no
+    /// error, the rule does not act, and nobody watches. Most rounds are. Nothing is written in them,
+    /// so that the compiler can keep all it needs in registers.
+    #[inline(always)]
+    fn skip_quiet<E: Examples>(
+        &mut self,
+        examples: E,
+        visits: Visits<'_>,
+        place: &mut usize,
+        round: &mut u64,
+        watched: bool,
+    ) -> Option<(usize, f64)> {
+        let Self { rule, needs, space, decision, totals, class_weights, scores, .. } = self;
+        let (rule, space, totals) = (&*rule, &*space, &*totals);
+        let may_be_quiet = scores.len() == 1 && !watched && !needs.norm2;
+        while *place < visits.len() {
+            let row_idx = visits.row(*place);
+            let row = examples.row(row_idx);
+            let class = examples.class(row_idx);
+            let weight = weight_of(examples, class_weights, row_idx);
+            *place += 1;
+            if weight == 0.0 {
+                continue;
+            }
+            *round += 1;
+            if !may_be_quiet {
+                space.scores(*place - 1, row, scores);
+                return Some((row_idx, weight));
+            }
+            let mut score = [0.0];
+            space.scores(*place - 1, row, &mut score);
+            let mut quiet = true;
+            decision.problems(class, &score, |problem| {
+                let seen = Seen::of(&problem, false, *round, updates(space, totals, &problem));
+                quiet = quiet && problem.margin > 0.0 && !rule.acts(&seen);
+            });
+            if !quiet {
+                scores.copy_from_slice(&score);
+                return Some((row_idx, weight));
+            }
+        }
+        None
+    }
+
+    /// One example, already scored. Says whether the hypothesis moved.
     #[inline(always)]
     fn round<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
-        place: usize,
-        row_idx: usize,
+        (place, row_idx): (usize, usize),
+        weight: f64,
+        round: u64,
         watch: &mut Watch<'_, O>,
     ) -> bool {
         let row = examples.row(row_idx);
         let class = examples.class(row_idx);
-        let weight = weight_of(examples, &self.class_weights, row_idx);
-        if weight == 0.0 {
-            return false;
-        }
-        self.totals.rounds += 1;
         let Self { rule, needs, space, memory, decision, convention, random, totals, scores, .. } = self;
-        space.scores(place, row, scores);
         let decided = decision.decide(scores, convention.zero, random);
         totals.errors += u64::from(decided != Some(class));
         let sole = scores.len() == 1;
@@ -358,15 +406,7 @@ where
                 Mistake::Pred => tie_is_mistaken(problem.label, convention.zero, random),
             };
             totals.mistakes += u64::from(mistaken);
-            let mut seen = Seen {
-                margin: problem.margin,
-                mistaken,
-                label: problem.label,
-                spread: 0.0,
-                norm2: 0.0,
-                round: totals.rounds,
-                updates: if problem.joint { totals.updates } else { space.moves(problem.directions[0].0) },
-            };
+            let mut seen = Seen::of(&problem, mistaken, round, updates(space, totals, &problem));
             if needs.norm2 {
                 seen.norm2 = norm2(space, &problem);
             }
@@ -388,12 +428,12 @@ where
             if let Some(step) = step {
                 moved = true;
                 totals.updates += 1;
-                shift(space, memory, (place, row), &problem, step, weight, totals.rounds, scores);
+                shift(space, memory, (place, row), &problem, step, weight, round, scores);
             }
             if watch.rounds {
                 let scorer = problem.directions[0].0;
                 let told = Round {
-                    round: totals.rounds,
+                    round,
                     epoch: totals.epochs + 1,
                     row: row_idx,
                     class,
@@ -448,6 +488,21 @@ where
         }
         worst.1
     }
+}
+
+impl Seen {
+    /// What is seen of a problem at no cost.
+    #[inline(always)]
+    fn of(problem: &Problem<'_>, mistaken: bool, round: u64, updates: u64) -> Self {
+        let Problem { margin, label, .. } = *problem;
+        Self { margin, mistaken, label, spread: 0.0, norm2: 0.0, round, updates }
+    }
+}
+
+/// How often what a problem calls the hypothesis has moved.
+#[inline(always)]
+fn updates<S: Space>(space: &S, totals: &Totals, problem: &Problem<'_>) -> u64 {
+    if problem.joint { totals.updates } else { space.moves(problem.directions[0].0) }
 }
 
 /// `‖w‖²` of what a problem calls the hypothesis.

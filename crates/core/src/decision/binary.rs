@@ -19,8 +19,11 @@ impl Decision for Binary {
 
     #[inline(always)]
     fn problems(&mut self, class: u32, scores: &[f64], mut visit: impl FnMut(Problem<'_>)) {
-        let label = if class == 1 { 1.0 } else { -1.0 };
-        visit(Problem { margin: label * scores[0], label, directions: &[(0, label)], joint: false });
+        // Signs are set bit by bit, not branched to: nothing foresees which class comes next.
+        let sign = u64::from(class ^ 1) << 63;
+        let label = f64::from_bits(1.0_f64.to_bits() | sign);
+        let margin = f64::from_bits(scores[0].to_bits() ^ sign);
+        visit(Problem { margin, label, directions: &[(0, label)], joint: false });
     }
 
     fn lead(&self, class: u32, scores: &[f64]) -> f64 {

@@ -40,6 +40,15 @@ impl Averaged {
         Self { lag: Vec::new(), closed: Vec::new(), scorers: vec![Clock::default(); n_scorers] }
     }
 
+    /// The lag, with room for `len` weights, and by how many times the amount of `step` it moves.
+    #[inline(always)]
+    pub(crate) fn lag(&mut self, step: Move, scale: f64, len: usize) -> (&mut [f64], f64) {
+        if self.lag.len() < len {
+            self.lag.resize(len, 0.0);
+        }
+        (&mut self.lag, self.scorers[step.scorer].scales_until(step.round - 1, scale))
+    }
+
     /// The mean of the hypotheses that `kind` counts, after `rounds` rounds.
     pub(super) fn mean(&self, kind: Average, start: Option<&Planes>, now: &Linear, rounds: u64) -> Planes {
         let n_scorers = self.scorers.len();
@@ -72,7 +81,7 @@ impl Averaged {
 }
 
 impl Memory for Averaged {
-    #[inline]
+    #[inline(always)]
     fn leaving(&mut self, step: Move, before: &Linear) {
         let clock = &mut self.scorers[step.scorer];
         clock.biases += before.bias(step.scorer) * (step.round - 1 - clock.bias_since) as f64;
@@ -98,18 +107,14 @@ impl Memory for Averaged {
         clock.scales = 0.0;
     }
 
-    #[inline]
+    #[inline(always)]
     fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
-        if self.lag.len() < after.unscaled().len() {
-            self.lag.resize(after.unscaled().len(), 0.0);
-        }
         let n_scorers = self.scorers.len();
-        let missed = self.scorers[step.scorer].scales_until(step.round - 1, after.scale(step.scorer));
-        if n_scorers == 1 {
-            row.add_to(missed * amount, &mut self.lag);
-        } else {
+        // A sole scorer's lag moved together with its weights, by [`Averaged::lag`].
+        if n_scorers > 1 {
+            let (lag, missed) = self.lag(step, after.scale(step.scorer), after.unscaled().len());
             for (feature, value) in row.entries() {
-                self.lag[feature * n_scorers + step.scorer] += missed * amount * value;
+                lag[feature * n_scorers + step.scorer] += missed * amount * value;
             }
         }
     }

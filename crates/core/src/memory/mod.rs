@@ -223,6 +223,12 @@ impl Memories {
         Some(Kept::Planes(planes))
     }
 
+    /// The sum that a sole scorer moves together with its weights, if there is one.
+    #[inline(always)]
+    pub(crate) fn averaged(&mut self) -> Option<&mut Averaged> {
+        self.averaged.as_mut()
+    }
+
     /// A hypothesis whose training errors the pocket wants to know before it takes it.
     pub(crate) fn to_judge(&self) -> Option<&Planes> {
         self.pocket.as_ref().and_then(Pocket::candidate)

@@ -210,6 +210,10 @@ impl Linear {
 
     #[inline(always)]
     pub(crate) fn score_all<R: Row>(&self, row: R, scores: &mut [f64]) {
+        if let ([scorer], [score]) = (&self.scorers[..], &mut *scores) {
+            *score = row.dot(&self.weights) * scorer.scale + scorer.bias;
+            return;
+        }
         weighted_sums(&self.weights, self.n_scorers, row, scores);
         for (score, scorer) in scores.iter_mut().zip(&self.scorers) {
             *score = *score * scorer.scale + scorer.bias;
@@ -227,11 +231,16 @@ impl Linear {
             self.update_norm(row, step);
         }
         let scorer = &mut self.scorers[step.scorer];
-        let amount = step.amount / scorer.scale;
+        // Dividing by one changes nothing but the time it takes.
+        let amount = if scorer.scale == 1.0 { step.amount } else { step.amount / scorer.scale };
         scorer.bias += bias_amount;
         scorer.moves += 1;
         if self.n_scorers == 1 {
-            row.add_to(amount, &mut self.weights);
+            let weights = &mut self.weights[..];
+            match memory.averaged().map(|averaged| averaged.lag(step, scorer.scale, weights.len())) {
+                Some((lag, missed)) => row.add_to_both([amount, missed * amount], weights, lag),
+                None => row.add_to(amount, weights),
+            }
         } else {
             for (feature, value) in row.entries() {
                 self.weights[feature * self.n_scorers + step.scorer] += amount * value;
