@@ -100,7 +100,10 @@ pub fn interval(errors: u64, rows: u64) -> (f64, f64) {
     let middle = share + z * z / (2.0 * n);
     let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
     let whole = 1.0 + z * z / n;
-    (((middle - spread) / whole).max(0.0), ((middle + spread) / whole).min(1.0))
+    // With no errors, or nothing but errors, the end of the interval is exact; rounding must not blur it.
+    let low = if errors == 0 { 0.0 } else { ((middle - spread) / whole).max(0.0) };
+    let high = if errors == rows { 1.0 } else { ((middle + spread) / whole).min(1.0) };
+    (low, high)
 }
 
 #[cfg(test)]
