@@ -357,7 +357,8 @@ impl Mistake {
         let mistake = at - line_start..self.at.end.clamp(at, line_end.max(at)) - line_start;
         let position =
             Position { row: Some(row), line: Some(line), column: Some(column_of(line_text, mistake.start)) };
-        let cut = (ends_inside && rest.is_none())
+        // Only what reaches the end can be wrong for want of more.
+        let cut = (ends_inside && rest.is_none() && self.at.end >= text.trim_ascii_end().len())
             .then(|| format!("the file ends inside line {line}; is it complete?"));
         let error = DataError::new(self.kind, self.message)
             .in_source(source)

@@ -69,7 +69,7 @@ mod window;
 pub use block::{Block, Stored};
 pub use compression::{Compression, MAX_ZSTD_WINDOW};
 pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
-pub use encode::{TextEncoder, TextOptions};
+pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position};
 pub use formats::{FORMATS, Format, Reader};
 pub use hash::{hash_slot, murmur3_32};

@@ -8,6 +8,7 @@
 
 use crate::block::{Block, empty_matrix};
 use crate::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::encode::{Fit, Scaler};
 use crate::error::{DataError, ErrorKind};
 use crate::formats::{self, Reader};
 use crate::label_table::{Growth, Numbering, canonical};
@@ -87,6 +88,11 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
         Labels::in_order(["?"])
     };
     set_width(&mut matrix, stream.schema.width());
+    if stream.schema.width().is_none() {
+        let known = how.schema.as_ref().and_then(|schema| schema.width());
+        set_width(&mut matrix, known);
+        stream.schema.width = Some(matrix.width());
+    }
     let names = stream.schema.feature_names();
     Ok((Dataset::assemble(matrix, classes, labels, weights, names), stream.schema))
 }
@@ -141,20 +147,34 @@ pub fn survey(source: &Source, how: &ReadOptions) -> Result<Survey, DataError> {
 /// Opens `source` with a schema under which rows can be made, surveying it first if need be.
 fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), DataError> {
     let parts = Parts::open(source, how)?;
-    if !parts.schema().provisional {
-        let schema = parts.schema().clone();
+    let fit = if parts.scaler.is_none() { Fit::new(how.scaling) } else { None };
+    if !parts.schema().provisional && fit.is_none() {
+        let schema = parts.finished_schema(parts.schema().clone());
         return Ok((parts, schema));
     }
     if !source.can_rewind() {
-        let message =
-            "categories and means must be known before the first row, but the source cannot be read twice";
+        let message = "categories, means and scales must be known before the first row, but the source cannot be read twice";
         return Err(DataError::new(ErrorKind::Options, message)
             .in_source(&source.name())
             .with_help("read from a file, or hash the categories with --hash-bits 18"));
     }
-    drop(parts);
-    let schema = survey(source, how)?.schema;
-    let parts = Parts::open(source, &how.with_schema(Arc::new(schema.clone())))?;
+    let mut how = how.clone();
+    if parts.schema().provisional {
+        drop(parts);
+        how = how.with_schema(Arc::new(survey(source, &how)?.schema));
+    }
+    let mut parts = Parts::open(source, &how)?;
+    if let Some(mut fit) = fit {
+        let mut block = Block::default();
+        while parts.read(&mut block)? {
+            fit.add(&block);
+        }
+        let names = parts.schema().feature_names();
+        let scaler = fit.finish(names.as_deref()).map_err(|error| error.in_source(&source.name()))?;
+        parts = Parts::open(source, &how)?;
+        parts.scaler = Some(Arc::new(scaler));
+    }
+    let schema = parts.finished_schema(parts.schema().clone());
     Ok((parts, schema))
 }
 
@@ -173,6 +193,8 @@ struct Parts {
     again: Option<Block>,
     /// Whether rows have labels, as the first of them decided.
     labelled: Option<bool>,
+    /// How rows are scaled.
+    scaler: Option<Arc<Scaler>>,
 }
 
 impl Parts {
@@ -181,21 +203,46 @@ impl Parts {
             let message = format!("the hash bits should be at most {}", ReadOptions::MAX_HASH_BITS);
             return Err(DataError::new(ErrorKind::Options, message));
         }
+        let mut how = how.clone();
+        let mut scaler = Scaler::unfitted(how.scaling);
+        if let Some(schema) = &how.schema {
+            // What was learned from decides how features are numbered and scaled.
+            how.hash_bits = how.hash_bits.or(schema.hash_bits);
+            how.zero_based |= schema.zero_based;
+            scaler = schema.scaler.clone().or(scaler);
+        }
         let mut waiting = source.parts().to_vec().into_iter();
         let Some(first) = waiting.next() else {
             return Err(DataError::new(ErrorKind::Options, "no data source is given, expected at least one"));
         };
         let input = first.open()?;
         let name = first.name();
-        let format = formats::find(&input, how)?;
-        let reader = guarded(&name, || format.open(input, how))?;
+        let format = formats::find(&input, &how)?;
+        let reader = guarded(&name, || format.open(input, &how))?;
         // Later parts are of the first one's format and keep to its schema.
-        let how = ReadOptions { format: Some(format.info().name.to_owned()), ..how.clone() };
-        Ok(Self { waiting, reader, how, name, n_rows: 0, n_part_rows: 0, again: None, labelled: None })
+        let how = ReadOptions { format: Some(format.info().name.to_owned()), ..how };
+        let scaler = scaler.map(Arc::new);
+        Ok(Self {
+            waiting,
+            reader,
+            how,
+            name,
+            n_rows: 0,
+            n_part_rows: 0,
+            again: None,
+            labelled: None,
+            scaler,
+        })
     }
 
     fn schema(&self) -> &Schema {
         self.reader.schema()
+    }
+
+    /// `schema` with what the readers do not know of it.
+    fn finished_schema(&self, schema: Schema) -> Schema {
+        let zero_based = self.how.zero_based;
+        Schema { zero_based, scaler: self.scaler.as_deref().cloned(), ..schema }
     }
 
     fn put_back(&mut self, block: Block) {
@@ -217,6 +264,9 @@ impl Parts {
                     return Err(DataError::new(ErrorKind::Shape, message).in_source(&self.name));
                 }
                 into.first_row += self.n_rows;
+                if let Some(scaler) = &self.scaler {
+                    scaler.apply(into).map_err(|error| error.in_source(&self.name))?;
+                }
                 return Ok(true);
             }
             let Some(next) = self.waiting.next() else { return Ok(false) };

@@ -3,7 +3,7 @@
 //! The defaults read what people usually have. Every limit has a name and a number here, appears in the
 //! error it causes, and can be raised. Nothing here looks at the data.
 
-use crate::encode::TextOptions;
+use crate::encode::{Scaling, TextOptions};
 use crate::schema::{Missing, Precision, Schema};
 use std::sync::Arc;
 
@@ -38,6 +38,8 @@ pub struct ReadOptions {
     pub precision: Precision,
     /// Hash features into a table of `2^bits` instead of numbering them.
     pub hash_bits: Option<u32>,
+    /// How features are brought to one scale.
+    pub scaling: Scaling,
     /// How text becomes features.
     pub text: TextOptions,
     /// What becomes of a row that cannot be read.

@@ -5,12 +5,16 @@
 //! or new is an error. It is what a model keeps of the data it was trained on. Formats that number their
 //! features themselves (libsvm) have no columns and, until everything is read, no width.
 
-use crate::encode::TextEncoder;
+use crate::encode::{Scaler, TextEncoder};
+use crate::error::{DataError, ErrorKind};
 use crate::hash::hash_slot;
 use crate::labels::Labels;
+use crate::options::ReadOptions;
+use serde::{Deserialize, Serialize};
 
 /// How the rows of a source are stored. A row's score does not depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Layout {
     /// Every feature of every row.
     Dense,
@@ -33,7 +37,8 @@ pub enum Precision {
 }
 
 /// What becomes of a missing value: an empty cell, `NA`, `N/A`, `NaN`, `null`, `?`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Missing {
     /// It is an error with its place.
     #[default]
@@ -64,36 +69,55 @@ impl Tally {
 }
 
 /// The columns of a source and the features made of them.
-#[derive(Debug, Clone, PartialEq, Default)]
+///
+/// Stored as JSON (or anything else that serde writes) it is all that prediction must know of the data;
+/// [`Schema::check`] tells whether one that was stored makes sense. What only matters while reading is
+/// not stored: notes, tallies, and whether it is provisional.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Schema {
     /// The columns that become features, in the order of their features. Empty if the format numbers
     /// its features itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<Column>,
     /// What the label column is called, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Whether the names stood in the source, so that columns can be matched by them.
     pub has_names: bool,
     /// How rows are stored.
     pub layout: Layout,
     /// The size of the table that hashed features share, as a power of two.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hash_bits: Option<u32>,
     /// How many features there are, where that is known without columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<usize>,
+    /// Whether features that are numbered in the source begin at 0.
+    pub zero_based: bool,
     /// What becomes of missing values.
     pub missing: Missing,
     /// How text becomes features, if that is what the source holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<TextEncoder>,
+    /// How features are brought to one scale, if they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaler: Option<Scaler>,
     /// Whether the schema is still being established: categories and means are collected, and no row can
     /// be made yet. See [`crate::survey`].
+    #[serde(skip)]
     pub provisional: bool,
     /// Per column, what a survey has seen of its numbers.
+    #[serde(skip)]
     pub(crate) tallies: Vec<Tally>,
     /// What a user may want to know about how the source was understood. Not an error, said once.
+    #[serde(skip)]
     pub notes: Vec<String>,
 }
 
 /// One column.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Column {
     /// Its name, from the header or `column_3`.
     pub name: String,
@@ -102,7 +126,8 @@ pub struct Column {
 }
 
 /// What becomes of the cells of a column.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum ColumnKind {
     /// One feature, the number itself.
     Number {
@@ -167,6 +192,45 @@ impl Schema {
         (!names.is_empty()).then_some(names)
     }
 
+    /// Whether the parts of a schema that was stored fit together.
+    pub fn check(&self) -> Result<(), DataError> {
+        let refuse = |complaint: &str| {
+            Err(DataError::new(ErrorKind::Shape, format!("the stored schema makes no sense: {complaint}")))
+        };
+        let tables = [self.hash_bits, self.text.as_ref().and_then(|text| text.hash_bits)];
+        if tables.into_iter().flatten().any(|bits| bits > ReadOptions::MAX_HASH_BITS) {
+            return refuse("its table of hashed features should have at most 2^30 slots");
+        }
+        let mut complaint = self.text.as_ref().and_then(TextEncoder::unsound);
+        complaint = complaint.or_else(|| self.scaler.as_ref().and_then(Scaler::complaint));
+        let mut names = std::collections::BTreeSet::new();
+        for column in &self.columns {
+            if !names.insert(column.name.as_str()) {
+                complaint = Some("its columns should have different names");
+            }
+            match &column.kind {
+                ColumnKind::Number { fill: Some(fill) } if !fill.is_finite() => {
+                    complaint = Some("what stands in for missing numbers should be finite");
+                }
+                ColumnKind::Category { values } => {
+                    let mut sorted: Vec<&String> = values.iter().collect();
+                    sorted.sort_unstable();
+                    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+                        complaint = Some("the values of a column should differ");
+                    }
+                }
+                ColumnKind::Hashed if self.hash_bits.is_none() => {
+                    complaint = Some("hashed columns should have a table");
+                }
+                ColumnKind::Number { .. } | ColumnKind::Hashed => {}
+            }
+        }
+        if self.width().is_some_and(|width| width > u32::MAX as usize) {
+            complaint = Some("its features should be fewer than 2^32");
+        }
+        complaint.map_or(Ok(()), refuse)
+    }
+
     /// Ends a survey: categories are sorted, means take the place of missing numbers.
     pub fn settle(&mut self) {
         self.provisional = false;
@@ -220,6 +284,55 @@ mod tests {
         assert_eq!(schema.starts(), (vec![0, 0], 1));
         assert_eq!(schema.feature_names(), None);
         assert_eq!(Schema::default().width(), None);
+    }
+
+    #[test]
+    fn a_stored_schema_reads_back_as_itself() {
+        use crate::encode::{Scaling, TextOptions, Weighting};
+        use crate::{Source, load_with_schema};
+        let table = Source::bytes("t.csv", *b"mass,sex,label\n0.1,f,a\n0.7,m,b\n,f,b\n");
+        let hashed = ReadOptions { hash_bits: Some(4), missing: Missing::Mean, ..ReadOptions::default() };
+        let scaled =
+            ReadOptions { missing: Missing::Mean, scaling: Scaling::Standard, ..ReadOptions::default() };
+        let messages = Source::bytes("t.tsv", *b"ham\tsee \"you\" soon\nspam\twin \xF0\x9F\x92\xB0 now\n");
+        let plain = ReadOptions::default();
+        let text = TextOptions { weighting: Weighting::TfIdf, keep_names: true, ..TextOptions::default() };
+        let hashed_text = ReadOptions { hash_bits: Some(5), text, ..ReadOptions::default() };
+        let svm = Source::bytes("t.svm", *b"1 0:1 7:0.3\n-1 2:4\n");
+        let zero = ReadOptions { zero_based: true, scaling: Scaling::MaxAbs, ..ReadOptions::default() };
+        for (source, how) in
+            [(&table, hashed), (&table, scaled), (&messages, plain), (&messages, hashed_text), (&svm, zero)]
+        {
+            let (data, mut schema) = load_with_schema(source, &how).unwrap();
+            schema.check().unwrap();
+            let json = serde_json::to_string(&schema).unwrap();
+            let again: Schema = serde_json::from_str(&json).unwrap();
+            schema.notes.clear();
+            assert_eq!(again, schema, "{json}");
+            // Under the stored schema the same file gives the same rows.
+            let how = ReadOptions::default().with_schema(std::sync::Arc::new(again));
+            let (same, _) = load_with_schema(source, &how).unwrap();
+            assert_eq!(same, data, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_stored_schema_that_makes_no_sense_is_refused() {
+        for (json, expected) in [
+            (r#"{"hash-bits": 31}"#, "2^30"),
+            (r#"{"text": {"hash-bits": 64}}"#, "2^30"),
+            (r#"{"text": {"vocabulary": ["b", "a"]}}"#, "sorted"),
+            (r#"{"text": {"vocabulary": ["a"], "idf": [1, 2]}}"#, "weight"),
+            (r#"{"scaler": {"scale": [0]}}"#, "positive"),
+            (r#"{"scaler": {"scale": [1], "shift": [1, 2]}}"#, "as many"),
+            (r#"{"columns": [{"name": "a", "kind": "hashed"}]}"#, "table"),
+            (r#"{"columns": [{"name": "a", "kind": {"category": {"values": ["x", "x"]}}}]}"#, "differ"),
+        ] {
+            let schema: Schema = serde_json::from_str(json).unwrap();
+            let error = schema.check().unwrap_err();
+            assert!(error.message().contains(expected), "{error}");
+        }
+        assert!(serde_json::from_str::<Schema>(r#"{"from-the-future": 1}"#).is_err());
     }
 
     #[test]

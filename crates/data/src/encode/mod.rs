@@ -4,7 +4,10 @@
 //! prediction sees what training saw. Fitting does not depend on the order of the rows where that can be
 //! had (vocabularies are sorted), and on nothing else but the rows where it cannot.
 
+mod scale;
 mod tokens;
 
+pub(crate) use scale::Fit;
+pub use scale::{Scaler, Scaling};
 pub(crate) use tokens::TextRows;
 pub use tokens::{FEW_TEXTS, Slot, TextEncoder, TextOptions, Units, Weighting};

@@ -152,6 +152,23 @@ impl TextEncoder {
         })
     }
 
+    /// What is wrong with an encoder that was stored, if anything is.
+    pub(crate) fn unsound(&self) -> Option<&'static str> {
+        let width = self.width();
+        let weighs = self.options.weighting == Weighting::TfIdf;
+        if !self.vocabulary.is_sorted_by(|a, b| a < b) {
+            return Some("its vocabulary should be sorted");
+        }
+        if Self::complaint(&self.options).is_some() {
+            return Some("its n-grams have no sensible length");
+        }
+        if !self.idf.iter().all(|idf| idf.is_finite()) || (weighs && self.idf.len() != width) {
+            return Some("every word should have a finite weight");
+        }
+        let named = self.slots.is_empty() || self.slots.len() == width;
+        (!named).then_some("every slot or none should have a name")
+    }
+
     /// Whether rows can be made.
     pub(crate) fn is_fitted(&self) -> bool {
         self.counts.is_none()
