@@ -41,7 +41,13 @@ impl Order {
                 let mut random = random(epoch);
                 rows.iter().map(|_| rows[random.below(rows.len() as u64) as usize]).collect()
             }
-            Self::Permutation(order) => order.clone(),
+            Self::Permutation(order) => {
+                // Rows that are held back, or not there at all, are not visited.
+                let end = rows.iter().max().map_or(0, |&last| last as usize + 1);
+                let mut wanted = vec![false; end];
+                rows.iter().for_each(|&row| wanted[row as usize] = true);
+                order.iter().copied().filter(|&row| wanted.get(row as usize) == Some(&true)).collect()
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! A run whose rule was chosen by name: static inside, one virtual call per pass outside.
 
 use crate::error::Error;
-use crate::spec::Spec;
+use crate::spec::{Classes, Spec};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::LinearSpace;
@@ -55,6 +55,13 @@ pub(crate) fn build<A: Algorithm>(
 ) -> Result<Box<dyn Learner>, Error> {
     let rule = A::new(&spec.params())?;
     let options = spec.options();
+    if A::INFO.picks_worst && n_classes > 2 && !matches!(options.multiclass, Classes::Direct(_)) {
+        return Err(Error::Range {
+            name: "multiclass",
+            expected: "direct-max, direct-uniform or direct-proportional for a rule that picks its own rows",
+            found: options.multiclass.to_string(),
+        });
+    }
     let setup = Setup {
         width: shape.width,
         convention: spec.convention(),

@@ -41,6 +41,8 @@ impl Algorithm for DynamicMargin {
             default: 0.5,
             range: Range::UpTo(0.0, 1.0),
         }],
+        // Its margin is measured by the norm of the whole vector.
+        whole_vector: true,
         ..Info::named("dynamic-margin")
     };
 

@@ -45,6 +45,8 @@ impl Algorithm for HalfMargin {
             default: 0.1,
             range: Range::Positive,
         }],
+        // Its margin is measured by the norm of the whole vector.
+        whole_vector: true,
         ..Info::named("half-margin")
     };
 

@@ -71,7 +71,7 @@ struct Header {
     spec: Options,
     labels: Vec<String>,
     feature_names: Option<Vec<String>>,
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     schema: Option<Schema>,
     story: StoryText,
     hypothesis: Hypothesis,
