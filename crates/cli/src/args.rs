@@ -4,9 +4,13 @@ use crate::failure::Failure;
 use clap::Args;
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
 use rosenblatt::{ClassWeights, Classes, Options, Spec, Validation};
-use rosenblatt_data::{LabelColumn, Missing, OnBadRow, Precision, ReadOptions};
+use rosenblatt_data::encode::Scaling;
+use rosenblatt_data::{LabelColumn, Missing, OnBadRow, Precision, ReadOptions, Source, formats};
 use std::collections::BTreeMap;
 use std::str::FromStr;
+
+/// Below this many rows none are held back to decide when to stop.
+const FEW_ROWS: usize = 1000;
 
 /// How data is read.
 #[derive(Args, Debug, Clone)]
@@ -45,6 +49,10 @@ pub(crate) struct DataArgs {
     /// Hash features into a table of 2^BITS
     #[arg(long, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
+    /// Bring features to one scale: none, standard, min-max, max-abs or unit-norm; auto is standard for
+    /// tables of columns and none for everything else
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) scale: String,
     /// Leave out rows that cannot be read, instead of stopping at the first
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
@@ -63,8 +71,16 @@ impl DataArgs {
                 )));
             }
         };
+        let scaling = match self.scale.as_str() {
+            "auto" => Scaling::None,
+            name => Scaling::find(name).ok_or_else(|| {
+                let known = "auto, none, standard, min-max, max-abs or unit-norm";
+                Failure::Usage(format!("`--scale` should be {known}, but is `{name}`"))
+            })?,
+        };
         Ok(ReadOptions {
             format: self.format.clone(),
+            scaling,
             label: self.label.clone().map_or(LabelColumn::Guess, LabelColumn::Named),
             weight: self.weight.clone(),
             ignore: self.ignore.clone(),
@@ -84,6 +100,23 @@ impl DataArgs {
             ..ReadOptions::default()
         })
     }
+}
+
+/// The source, and the options with `--scale auto` decided by what the source holds.
+pub(crate) fn decide_scale(
+    args: &DataArgs,
+    source: &Source,
+    read: ReadOptions,
+) -> Result<(Source, ReadOptions), Failure> {
+    if args.scale != "auto" {
+        return Ok((source.clone(), read));
+    }
+    // Looking at the head must not cost a pipe its first bytes.
+    let source = source.rewindable(read.limits.held_bytes)?;
+    let Some(first) = source.parts().first() else { return Ok((source, read)) };
+    let format = formats::find(&first.open()?, &read)?.info().name;
+    let scaling = if matches!(format, "csv" | "tsv") { Scaling::Standard } else { Scaling::None };
+    Ok((source, ReadOptions { scaling, ..read }))
 }
 
 /// What is to be learned.
@@ -130,14 +163,16 @@ pub(crate) struct SpecArgs {
     /// How much a class counts: CLASS=WEIGHT (may be repeated), or `balanced`
     #[arg(long = "class-weight", value_name = "CLASS=WEIGHT")]
     pub(crate) class_weights: Vec<String>,
-    /// Passes without progress on rows held back before training stops; 0 to never stop early
-    #[arg(long, value_name = "PASSES", default_value_t = 5)]
-    pub(crate) patience: u64,
+    /// Passes without progress on rows held back before training stops; 0 to never stop early. 5, but 0
+    /// for fewer than 1,000 rows, of which none can be spared
+    #[arg(long, value_name = "PASSES")]
+    pub(crate) patience: Option<u64>,
 }
 
 impl SpecArgs {
-    /// What the words mean; the error is about the words.
-    pub(crate) fn spec(&self) -> Result<Spec, Failure> {
+    /// What the words mean for this many rows; the error is about the words.
+    pub(crate) fn spec(&self, n_rows: usize) -> Result<Spec, Failure> {
+        let patience = self.patience.unwrap_or(if n_rows < FEW_ROWS { 0 } else { 5 });
         let mut params = BTreeMap::new();
         for word in &self.params {
             let (name, value) = assignment("param", word)?;
@@ -164,8 +199,7 @@ impl SpecArgs {
             seed: self.seed,
             epochs: self.epochs,
             max_updates: self.max_updates,
-            validation: (self.patience > 0)
-                .then(|| Validation { patience: self.patience, ..Validation::default() }),
+            validation: (patience > 0).then(|| Validation { patience, ..Validation::default() }),
             class_weights,
             ..Options::default()
         };

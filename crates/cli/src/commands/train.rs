@@ -1,9 +1,9 @@
 //! `rosenblatt train FILE...`: from files to a model and an honest estimate of how good it is.
 //!
 //! A part of the rows is set aside before anything is learned and only used for the estimate. Of the
-//! rest, some rows decide when to stop.
+//! rest, some rows decide when to stop. Vocabularies and scales are taken from all rows; they see no labels.
 
-use crate::args::{DataArgs, SpecArgs};
+use crate::args::{DataArgs, SpecArgs, decide_scale};
 use crate::failure::Failure;
 use crate::report;
 use crate::ui::{self, Progress, count, counted};
@@ -51,7 +51,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let spec = args.spec.spec()?;
+    args.spec.spec(0)?;
     let read = ReadOptions { positive: args.positive.clone(), ..args.data.options()? };
     if !(0.0..1.0).contains(&args.holdout) {
         return Err(Failure::Usage(format!(
@@ -61,8 +61,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let path = model_path(args)?;
     check_writable(&path)?;
-    let source = Source::find_all(&args.files)?;
-    let trained = train(&source, &read, &spec, args.holdout, args.quiet)?;
+    let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, read)?;
+    let trained = train(&source, &read, |n_rows| args.spec.spec(n_rows), args.holdout, args.quiet)?;
     trained.model.save(&path)?;
     let size = std::fs::metadata(&path).map_or(0, |data| data.len());
     if args.json {
@@ -114,7 +114,7 @@ struct Outline {
 pub(super) fn train(
     source: &Source,
     read: &ReadOptions,
-    spec: &Spec,
+    spec: impl FnOnce(usize) -> Result<Spec, Failure>,
     holdout: f64,
     quiet: bool,
 ) -> Result<Trained, Failure> {
@@ -123,12 +123,13 @@ pub(super) fn train(
     progress.show(|| format!("reading {}", source.name()));
     let (data, schema) = load_with_schema(source, read)?;
     let read_time = start.elapsed();
+    let spec = spec(data.len())?;
     let all: Vec<u32> = (0..data.len() as u32).collect();
     let (train_rows, held_rows) =
         if holdout > 0.0 { split(&data, holdout, spec.options().seed) } else { (all, Vec::new()) };
     let start = Instant::now();
     let mut watch = Watch { progress: Progress::new(quiet), epochs: spec.options().epochs };
-    let model = Training::new(spec, &data).rows(&train_rows).run(&mut watch)?;
+    let model = Training::new(&spec, &data).rows(&train_rows).run(&mut watch)?;
     drop(watch);
     let train_time = start.elapsed();
     let mut notes = schema.notes.clone();
