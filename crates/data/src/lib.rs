@@ -49,6 +49,7 @@
 #![allow(clippy::inline_always, reason = "conversions of one instruction, called for every value")]
 
 mod block;
+mod chunks;
 mod compression;
 mod dataset;
 mod error;
@@ -57,6 +58,7 @@ mod hash;
 mod label_table;
 mod labels;
 mod load;
+mod marks;
 mod number;
 mod options;
 mod schema;

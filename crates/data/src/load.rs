@@ -50,15 +50,16 @@ pub fn load(what: impl AsRef<OsStr>, how: &ReadOptions) -> Result<Dataset, DataE
 /// Reads `source` into memory. What cannot be read twice is held in memory meanwhile.
 pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataError> {
     let source = source.rewindable(how.limits.held_bytes)?;
-    let (parts, schema) = open_settled(&source, how)?;
+    let (mut parts, schema) = open_settled(&source, how)?;
     let growth = if how.classes.is_some() { Growth::Refuse } else { Growth::Append };
-    let numbering = Numbering::new(given_classes(how)?, growth, how.limits.classes);
-    let mut stream = Stream::start(parts, schema, numbering)?;
-    let mut matrix = empty_matrix(stream.schema.layout, how.precision);
+    let mut numbering = Numbering::new(given_classes(how)?, growth, how.limits.classes);
+    let mut matrix = empty_matrix(schema.layout, how.precision);
     let mut classes = Vec::new();
     let mut weights: Option<Vec<f64>> = None;
     let mut labelled = true;
-    while let Some(block) = stream.next()? {
+    let mut block = Block::default();
+    while parts.read(&mut block)? {
+        numbering.apply(&mut block, &parts.name)?;
         append(&mut matrix, block.matrix());
         labelled &= block.is_labelled();
         if let Some(more) = block.weights() {
@@ -68,8 +69,11 @@ pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataEr
         }
         classes.extend_from_slice(block.classes());
     }
+    if classes.is_empty() {
+        return Err(no_rows(&block).in_source(&parts.name));
+    }
     let labels = if labelled {
-        let found = stream.labels();
+        let found = numbering.labels();
         let labels = final_labels(found.clone(), how)?;
         let map: Vec<u32> = found.names().iter().filter_map(|name| labels.class(name)).collect();
         for class in &mut classes {
@@ -81,8 +85,8 @@ pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataEr
         classes.fill(0);
         Labels::in_order(["?"])
     };
-    set_width(&mut matrix, stream.schema.width());
-    let names = stream.schema.feature_names();
+    set_width(&mut matrix, schema.width());
+    let names = schema.feature_names();
     Ok(Dataset::assemble(matrix, classes, labels, weights, names))
 }
 
