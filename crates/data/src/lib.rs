@@ -74,6 +74,8 @@ pub use hash::{hash_slot, murmur3_32};
 pub use label_table::{Growth, LabelTable, Numbering};
 pub use labels::Labels;
 pub use load::{Stream, Survey, blocks, load, load_source, survey};
+#[doc(hidden)]
+pub use marks::count_marks;
 pub use options::{LabelColumn, Limits, OnBadRow, ReadOptions};
 pub use schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
 pub use source::{HEAD_BYTES, Input, Part, Source};

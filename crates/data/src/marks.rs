@@ -5,8 +5,8 @@
 //! between two neighbouring marks is then digits, nothing else, and needs no further check; and numbers
 //! can be converted without waiting for each other. Nothing here knows what the marks mean.
 //!
-//! This file holds the crate's only `unsafe` word: a call that is made after asking whether the machine
-//! can run it.
+//! This file alone says `unsafe`, for two calls that are made after asking whether the machine can run
+//! what they call.
 
 /// The places of the bytes of a text that are no digits, ascending. Its memory is used again.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +36,7 @@ impl Marks {
 
     /// Finds the marks with the wide registers of the machine, if it has any.
     #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "the one call that only this machine may be able to run")]
+    #[expect(unsafe_code, reason = "a call that only some machines can run")]
     fn find_wide(&mut self, text: &[u8]) -> bool {
         use std::arch::x86_64::{
             __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set_epi64x,
@@ -62,17 +62,13 @@ impl Marks {
             marks.find_with(text, |word| not_digits(word));
         }
 
-        let is_able = std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("bmi1")
-            && std::arch::is_x86_feature_detected!("bmi2")
-            && std::arch::is_x86_feature_detected!("lzcnt")
-            && std::arch::is_x86_feature_detected!("popcnt");
-        if is_able {
-            // SAFETY: the function needs exactly the features that were just found to be there, and
-            // nothing else of its caller: it is safe code but for that.
+        if is_wide() {
+            // SAFETY: the function needs exactly the features that `is_wide` asks for, and nothing else of
+            // its caller: it is safe code but for that.
             unsafe { find(self, text) };
+            return true;
         }
-        is_able
+        false
     }
 
     /// Other machines do without.
@@ -117,6 +113,59 @@ impl Marks {
         }
         self.n_places += n_marks;
     }
+}
+
+/// Whether the machine has the wide registers and the shifts that this crate can make use of.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn is_wide() -> bool {
+    std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
+        && std::arch::is_x86_feature_detected!("lzcnt")
+        && std::arch::is_x86_feature_detected!("popcnt")
+}
+
+/// Work that is worth being compiled for the machine at hand. What `run` calls should be inlined always:
+/// only so much is compiled so.
+pub(crate) trait Work {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn run(self) -> Self::Output;
+}
+
+/// Does `work`, compiled for the machine at hand: shifts by a variable amount, of which parsers of digits
+/// have many, then need one instruction instead of three.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "a call that only some machines can run")]
+#[inline]
+pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn widely<W: Work>(work: W) -> W::Output {
+        work.run()
+    }
+
+    if is_wide() {
+        // SAFETY: the function needs exactly the features that `is_wide` asks for, and nothing else of its
+        // caller: it calls a safe method.
+        unsafe { widely(work) }
+    } else {
+        work.run()
+    }
+}
+
+/// Does `work`.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
+/// How many bytes of `text` are no digits: the first stage of parsing alone, for benchmarks.
+pub fn count_marks(text: &[u8]) -> usize {
+    let mut marks = Marks::default();
+    text.chunks(16 << 10).map(|piece| marks.find(piece).len()).sum()
 }
 
 /// One bit per byte, set where the byte is no digit, in ordinary arithmetic.

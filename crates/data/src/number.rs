@@ -100,6 +100,14 @@ pub(crate) fn decimal(text: &[u8], start: usize, point: usize, end: usize) -> Op
     (mantissa < 1 << 53).then(|| mantissa.cast_signed() as f64 / EXACT_TENS[n_parts])
 }
 
+/// The number of one digit, a point, and one to eight digits, of which the last stand in `parts`.
+#[inline(always)]
+pub(crate) fn short_decimal(whole: u64, parts: u64, n_parts: usize) -> f64 {
+    let mantissa = whole * TENS[n_parts & 15] + digits(parts, n_parts);
+    // As in `decimal`; nine digits are always below 2^53.
+    mantissa.cast_signed() as f64 / EXACT_TENS[n_parts & 15]
+}
+
 /// The number `text[start..end]`, of which it is known that it is digits. Gives up as [`decimal`] does.
 #[inline(always)]
 pub(crate) fn whole(text: &[u8], start: usize, end: usize) -> Option<f64> {

@@ -8,7 +8,7 @@
 //!
 //! Parsing is one pure function from whole lines to a block ([`parse_lines`]), without I/O and without
 //! state from one block to the next. It comes twice: [`parse_line`] is the plain one and the law; a quick
-//! one ([`quick_line`]) reads what most lines are and leaves every line it does not like, wrong ones
+//! one ([`Quick`]) reads what most lines are and leaves every line it does not like, wrong ones
 //! included, to the plain one. Nothing here decides class numbers or the final width.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
@@ -18,7 +18,7 @@ use crate::dataset::SparseMatrix;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
 use crate::label_table::{BadLabel, LabelTable};
-use crate::marks::Marks;
+use crate::marks::{Marks, Work, at_full_width};
 use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{Layout, Precision, Schema};
@@ -191,21 +191,37 @@ fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
     let Lines { rules, marks, scratch } = lines;
     let Some(matrix) = T::sparse(&mut block.matrix) else { return Ok(0) };
     let marks = marks.find(text);
-    // No entry is shorter than `1:1 `.
-    matrix.indices.reserve(text.len() / 4 + 1);
-    matrix.values.reserve(text.len() / 4 + 1);
     let (mut start, mut mark, mut n_lines) = (0, 0, 0);
     while start < text.len() {
+        // Quick rows, as many as there are.
         let n_entries = matrix.n_entries();
-        if let Some((class, next)) = quick_line(text, start, marks, mark, *rules, matrix, &mut block.names) {
-            matrix.end_row();
-            block.classes.push(class);
-            n_lines += 1;
-            start = marks[next - 1] as usize + 1;
-            mark = next;
-            continue;
-        }
+        // No entry is shorter than `1:1 `.
+        let n_room = n_entries + (text.len() - start) / 4 + 1;
+        matrix.indices.resize(n_room, 0);
+        matrix.values.resize(n_room, T::default());
+        let mut quick = Quick {
+            text,
+            marks,
+            start,
+            mark,
+            first_index: rules.first_index,
+            limit: rules.max_features.min(u64::from(u32::MAX)),
+            indices: &mut matrix.indices,
+            values: &mut matrix.values,
+            n_entries,
+            offsets: &mut matrix.offsets,
+            width: &mut matrix.width,
+            classes: &mut block.classes,
+            names: &mut block.names,
+        };
+        n_lines += at_full_width(&mut quick);
+        let n_entries = quick.n_entries;
+        (start, mark) = (quick.start, quick.mark);
         matrix.truncate(n_entries);
+        if start >= text.len() {
+            break;
+        }
+        // And one that the quick parser did not like.
         let ends = marks[mark..].iter().position(|&place| text[place as usize] == b'\n');
         let end = ends.map_or(text.len(), |more| marks[mark + more] as usize);
         match parse_line(&text[start..end], *rules, matrix, &mut block.names, scratch) {
@@ -229,80 +245,132 @@ fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
     Ok(n_lines)
 }
 
-/// Adds the entries of the line at `start` to `matrix` if the line is as most lines are: a label that was
-/// met before, ascending indices, plain numbers, single blanks. Returns the label's number and the place in
-/// `marks` behind the line end. Otherwise nothing is said about the line, and the caller takes back
-/// whatever entries there are.
-#[inline(always)]
-fn quick_line<T: Stored>(
-    text: &[u8],
+/// The quick parser of lines that are as most lines are: a label that was met before, ascending indices,
+/// plain numbers, single blanks.
+struct Quick<'a, T> {
+    text: &'a [u8],
+    marks: &'a [u32],
+    /// The line at hand, and its first mark.
     start: usize,
-    marks: &[u32],
-    mut mark: usize,
-    rules: Rules,
-    matrix: &mut SparseMatrix<T>,
-    names: &mut LabelTable,
-) -> Option<(u32, usize)> {
-    let mut at = loop {
-        let place = *marks.get(mark)? as usize;
-        mark += 1;
-        match text[place] {
-            b' ' => break place,
-            b'\n' | b'\r' | b'\t' | b'#' | b':' => return None,
-            _ => {}
-        }
-    };
-    let class = names.known(&text[start..at])?;
-    let limit = rules.max_features.min(u64::from(u32::MAX));
-    // The least feature that may come next.
-    let mut least = 0;
-    loop {
-        // At a blank. What follows is digits up to the next mark.
-        let (first, colon) = (at + 1, *marks.get(mark)? as usize);
-        if text[colon] != b':' {
-            // Blanks may stand before the line end, and twice.
-            match text[colon] {
-                _ if colon != first => return None,
-                b' ' => at = colon,
-                b'\n' => return Some((class, mark + 1)),
-                b'\r' if text.get(colon + 1) == Some(&b'\n') => return Some((class, mark + 2)),
-                _ => return None,
+    mark: usize,
+    first_index: u64,
+    limit: u64,
+    /// Room for more entries than the text can hold.
+    indices: &'a mut [u32],
+    values: &'a mut [T],
+    n_entries: usize,
+    offsets: &'a mut Vec<usize>,
+    width: &'a mut usize,
+    classes: &'a mut Vec<u32>,
+    names: &'a mut LabelTable,
+}
+
+impl<T: Stored> Work for &mut Quick<'_, T> {
+    /// How many lines were read before one that is not as most lines are.
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self) -> u64 {
+        let mut n_lines = 0;
+        while let Some((class, mark)) = self.line() {
+            let n_before = self.offsets.last().copied().unwrap_or(0);
+            if let Some(&last) = self.indices[n_before..self.n_entries].last() {
+                *self.width = (*self.width).max(last as usize + 1);
             }
+            self.offsets.push(self.n_entries);
+            self.classes.push(class);
+            self.mark = mark;
+            self.start = self.marks[mark - 1] as usize + 1;
+            n_lines += 1;
+        }
+        n_lines
+    }
+}
+
+impl<T: Stored> Quick<'_, T> {
+    /// Adds the entries of the line at hand. Returns its label's number and the place in the marks behind the
+    /// line end; or nothing, and then nothing is said about the line and nothing added.
+    #[inline(always)]
+    fn line(&mut self) -> Option<(u32, usize)> {
+        let (text, marks, mut mark) = (self.text, self.marks, self.mark);
+        let mut at = loop {
+            let place = *marks.get(mark)? as usize;
             mark += 1;
-            continue;
-        }
-        let n_digits = colon - first;
-        if n_digits.wrapping_sub(1) >= 8 {
-            return None;
-        }
-        let index = number::digits(number::eight(text, first)?, n_digits);
-        // Zero in a file that begins at one wraps round and is too large.
-        let feature = index.wrapping_sub(rules.first_index);
-        if feature < least || feature >= limit {
-            return None;
-        }
-        least = feature + 1;
-        let second = *marks.get(mark + 1)? as usize;
-        let (end, value) = if text[second] == b'.'
-            && let Some(&end) = marks.get(mark + 2)
-            && let Some(value) = number::decimal(text, colon + 1, second, end as usize)
-            && matches!(text[end as usize], b' ' | b'\n')
-        {
-            mark += 3;
-            (end as usize, value)
-        } else {
-            let (next, value) = odd_value(text, colon, marks, mark + 1)?;
-            mark = next;
-            (marks[next - 1] as usize, value)
+            match text[place] {
+                b' ' => break place,
+                b'\n' | b'\r' | b'\t' | b'#' | b':' => return None,
+                _ => {}
+            }
         };
-        matrix.indices.push(feature as u32);
-        matrix.values.push(T::narrow(value)?);
-        match text[end] {
-            b' ' => at = end,
-            b'\n' => return Some((class, mark)),
-            // What ends a value is a blank or a line end, and this is the one of two bytes.
-            _ => return Some((class, mark + 1)),
+        let class = self.names.known(&text[self.start..at])?;
+        let mut n_entries = self.n_entries;
+        // The least feature that may come next.
+        let mut least = 0;
+        loop {
+            // At a blank. What follows is digits up to the next mark.
+            let (first, colon) = (at + 1, *marks.get(mark)? as usize);
+            if text[colon] != b':' {
+                // Blanks may stand before the line end, and twice.
+                match text[colon] {
+                    _ if colon != first => return None,
+                    b' ' => at = colon,
+                    b'\n' => {
+                        mark += 1;
+                        break;
+                    }
+                    b'\r' if text.get(colon + 1) == Some(&b'\n') => {
+                        mark += 2;
+                        break;
+                    }
+                    _ => return None,
+                }
+                mark += 1;
+                continue;
+            }
+            let n_digits = colon - first;
+            if n_digits.wrapping_sub(1) >= 8 {
+                return None;
+            }
+            let index = number::digits(number::eight(text, first)?, n_digits);
+            // Zero in a file that begins at one wraps round and is too large.
+            let feature = index.wrapping_sub(self.first_index);
+            if feature < least || feature >= self.limit {
+                return None;
+            }
+            least = feature + 1;
+            let (value, end) = if let Some(&[point, end]) = marks.get(mark + 1..mark + 3)
+                && point as usize == colon + 2
+                && (end - point).wrapping_sub(2) < 8
+                && let Some(head) = number::eight(text, colon)
+                && head & 0x00FF_0000 == u64::from(b'.') << 16
+                && let Some(parts) = number::eight(text, colon + 3)
+                && matches!(text[end as usize], b' ' | b'\n')
+            {
+                // By far the most numbers: `0.1234567`.
+                mark += 3;
+                let whole = (head >> 8) & 0x0F;
+                let value = number::short_decimal(whole, parts, (end - point - 1) as usize);
+                (T::nearest(value), end as usize)
+            } else {
+                let (next, value) = odd_value(text, colon, marks, mark + 1)?;
+                mark = next;
+                (T::narrow(value)?, marks[next - 1] as usize)
+            };
+            *self.indices.get_mut(n_entries)? = feature as u32;
+            *self.values.get_mut(n_entries)? = value;
+            n_entries += 1;
+            match text[end] {
+                b' ' => at = end,
+                b'\n' => break,
+                // What ends a value is a blank or a line end, and this is the one of two bytes.
+                _ => {
+                    mark += 1;
+                    break;
+                }
+            }
         }
+        self.n_entries = n_entries;
+        Some((class, mark))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::block::{Block, Stored, merge_row, sort_row};
 use crate::chunks::{Chunks, Parse, Stopped};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::LabelTable;
-use crate::marks::Marks;
+use crate::marks::{Marks, Work, at_full_width};
 use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{ColumnKind, Layout, Missing, Precision, Schema};
@@ -189,18 +189,28 @@ impl<T: Stored> Rows<T> {
             let (base, mut mark) = (at, 0);
             while at - base < piece.len() {
                 let Some(matrix) = T::dense(&mut block.matrix) else { break 'pieces Ok((at, n_lines)) };
+                // No cell is shorter than `1,`.
                 let n_values = matrix.values.len();
-                matrix.values.reserve(plan.width);
-                let row =
-                    quick_row(piece, at - base, marks, mark, &plan, &mut matrix.values, &mut block.names);
-                if let Some((class, next)) = row {
-                    block.classes.push(class);
-                    mark = next;
-                    at = base + marks[next - 1] as usize + 1;
-                    n_lines += 1;
-                    continue;
-                }
+                matrix.values.resize(n_values + (piece.len() - (at - base)) / 2 + 1, T::default());
+                let mut quick = Quick {
+                    text: piece,
+                    marks,
+                    start: at - base,
+                    mark,
+                    delimiter: plan.delimiter,
+                    steps: &plan.steps,
+                    values: &mut matrix.values,
+                    n_values,
+                    classes: &mut block.classes,
+                    names: &mut block.names,
+                };
+                n_lines += at_full_width(&mut quick);
+                (at, mark) = (base + quick.start, quick.mark);
+                let n_values = quick.n_values;
                 matrix.values.truncate(n_values);
+                if at - base >= piece.len() {
+                    break;
+                }
                 // A quoted cell may run on behind this piece of the text.
                 match self.parse_one(&text[at..], block) {
                     Ok(Some((n_bytes, n_more))) => {
@@ -466,67 +476,97 @@ impl<T: Stored> Rows<T> {
     }
 }
 
-/// Adds the numbers of the row at `start` to `values` if the row is as most rows are: a label that was met
-/// before, plain numbers without blanks, no quotes. Returns the label's number and the place in `marks`
-/// behind the line end. Otherwise nothing is said about the row, and the caller takes back whatever values
-/// there are.
-#[inline(always)]
-fn quick_row<T: Stored>(
-    text: &[u8],
+/// The quick parser of rows that are as most rows are: a label that was met before, plain numbers without
+/// blanks, no quotes.
+struct Quick<'a, T> {
+    text: &'a [u8],
+    marks: &'a [u32],
+    /// The row at hand, and its first mark.
     start: usize,
-    marks: &[u32],
-    mut mark: usize,
-    plan: &Plan,
-    values: &mut Vec<T>,
-    names: &mut LabelTable,
-) -> Option<(u32, usize)> {
-    let delimiter = plan.delimiter;
-    let (mut at, mut class) = (start, 0);
-    let mut end_byte = delimiter;
-    for &step in &plan.steps {
-        // Only the last cell ends otherwise.
-        if end_byte != delimiter {
-            return None;
+    mark: usize,
+    delimiter: u8,
+    steps: &'a [Step],
+    /// Room for more numbers than the text can hold.
+    values: &'a mut [T],
+    n_values: usize,
+    classes: &'a mut Vec<u32>,
+    names: &'a mut LabelTable,
+}
+
+impl<T: Stored> Work for &mut Quick<'_, T> {
+    /// How many rows were read before one that is not as most rows are.
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self) -> u64 {
+        let mut n_lines = 0;
+        while let Some((class, mark)) = self.row() {
+            self.classes.push(class);
+            self.mark = mark;
+            self.start = self.marks[mark - 1] as usize + 1;
+            n_lines += 1;
         }
-        let end = if step == Step::Number {
-            let place = *marks.get(mark)? as usize;
-            // As many numbers are negative as not: no branch could be foreseen.
-            let is_negative = usize::from(text[place] == b'-') & usize::from(place == at);
-            mark += is_negative;
-            let (first, point) = (at + is_negative, *marks.get(mark)? as usize);
-            let (end, magnitude) = if text[point] == b'.'
-                && let Some(&end) = marks.get(mark + 1)
-                && let Some(magnitude) = number::decimal(text, first, point, end as usize)
-                && is_end(text[end as usize], delimiter)
-            {
-                mark += 2;
-                (end as usize, magnitude)
-            } else if is_end(text[point], delimiter)
-                && let Some(magnitude) = number::whole(text, first, point)
-            {
-                mark += 1;
-                (point, magnitude)
+        n_lines
+    }
+}
+
+impl<T: Stored> Quick<'_, T> {
+    /// Adds the numbers of the row at hand. Returns its label's number and the place in the marks behind the
+    /// line end; or nothing, and then nothing is said about the row and nothing added.
+    #[inline(always)]
+    fn row(&mut self) -> Option<(u32, usize)> {
+        let (text, marks, delimiter) = (self.text, self.marks, self.delimiter);
+        let (mut at, mut mark, mut class) = (self.start, self.mark, 0);
+        let mut n_values = self.n_values;
+        let mut end_byte = delimiter;
+        for &step in self.steps {
+            // Only the last cell ends otherwise.
+            if end_byte != delimiter {
+                return None;
+            }
+            let end = if step == Step::Number {
+                let place = *marks.get(mark)? as usize;
+                // As many numbers are negative as not: no branch could be foreseen.
+                let is_negative = usize::from(text[place] == b'-') & usize::from(place == at);
+                mark += is_negative;
+                let first = at + is_negative;
+                let (magnitude, end) = if let Some(&[point, end]) = marks.get(mark..mark + 2)
+                    && point as usize == first + 1
+                    && (end - point).wrapping_sub(2) < 8
+                    && let Some(head) = number::eight(text, first)
+                    && head & 0xFF00 == u64::from(b'.') << 8
+                    && let Some(parts) = number::eight(text, first + 2)
+                    && is_end(text[end as usize], delimiter)
+                {
+                    // By far the most numbers: `0.1234567`.
+                    mark += 2;
+                    (number::short_decimal(head & 0x0F, parts, (end - point - 1) as usize), end as usize)
+                } else {
+                    let end = cell_end(text, marks, &mut mark, delimiter)?;
+                    let is_signed = matches!(text[first], b'-' | b'+');
+                    (number::quick(text, first, end).filter(|_| !is_signed)?, end)
+                };
+                let number = f64::from_bits(magnitude.to_bits() | (is_negative as u64) << 63);
+                *self.values.get_mut(n_values)? = T::narrow(number)?;
+                n_values += 1;
+                end
             } else {
                 let end = cell_end(text, marks, &mut mark, delimiter)?;
-                (end, number::quick(text, first, end).filter(|_| text[first] != b'-' && text[first] != b'+')?)
+                if step == Step::Label {
+                    class = self.names.known(&text[at..end])?;
+                }
+                end
             };
-            let number = f64::from_bits(magnitude.to_bits() | (is_negative as u64) << 63);
-            values.push(T::narrow(number)?);
-            end
-        } else {
-            let end = cell_end(text, marks, &mut mark, delimiter)?;
-            if step == Step::Label {
-                class = names.known(&text[at..end])?;
-            }
-            end
+            end_byte = text[end];
+            at = end + 1;
+        }
+        let mark = match end_byte {
+            b'\n' => mark,
+            b'\r' if text.get(at) == Some(&b'\n') => mark + 1,
+            _ => return None,
         };
-        end_byte = text[end];
-        at = end + 1;
-    }
-    match end_byte {
-        b'\n' => Some((class, mark)),
-        b'\r' if text.get(at) == Some(&b'\n') => Some((class, mark + 1)),
-        _ => None,
+        self.n_values = n_values;
+        Some((class, mark))
     }
 }
 
