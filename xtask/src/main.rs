@@ -3,6 +3,7 @@
 //! Each chore is a module; this file only knows their names. Chores call the ordinary tools as a
 //! person would, so that whatever they do can also be done by hand.
 
+mod bench_data;
 mod test;
 mod tidy;
 
@@ -16,6 +17,7 @@ struct Chore {
 }
 
 const CHORES: &[Chore] = &[
+    Chore { name: "bench", summary: "bench data: reading beside the peers", run: bench_data::run },
     Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
 ];

@@ -32,6 +32,9 @@ pub trait Stored: Value + Default + PartialEq + std::fmt::Debug {
     /// The nearest value of this type; `None` if it would be infinite.
     fn narrow(number: f64) -> Option<Self>;
 
+    /// The nearest value of this type to a number below 2^53, which cannot be infinite.
+    fn nearest(number: f64) -> Self;
+
     /// The dense matrix of this type inside `matrix`, if that is what it holds.
     fn dense(matrix: &mut Matrix) -> Option<&mut DenseMatrix<Self>>;
 
@@ -46,6 +49,11 @@ impl Stored for f32 {
     fn narrow(number: f64) -> Option<Self> {
         let narrow = number as Self;
         narrow.is_finite().then_some(narrow)
+    }
+
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        number as Self
     }
 
     fn dense(matrix: &mut Matrix) -> Option<&mut DenseMatrix<Self>> {
@@ -63,6 +71,11 @@ impl Stored for f64 {
     #[inline(always)]
     fn narrow(number: f64) -> Option<Self> {
         number.is_finite().then_some(number)
+    }
+
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        number
     }
 
     fn dense(matrix: &mut Matrix) -> Option<&mut DenseMatrix<Self>> {

@@ -51,6 +51,7 @@
 mod block;
 #[cfg(feature = "bundled")]
 pub mod bundled;
+mod chunks;
 mod compression;
 mod dataset;
 pub mod encode;
@@ -60,6 +61,7 @@ mod hash;
 mod label_table;
 mod labels;
 mod load;
+mod marks;
 mod number;
 mod options;
 mod schema;
@@ -76,6 +78,8 @@ pub use hash::{hash_slot, murmur3_32};
 pub use label_table::{Growth, LabelTable, Numbering};
 pub use labels::Labels;
 pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, survey};
+#[doc(hidden)]
+pub use marks::count_marks;
 pub use options::{LabelColumn, Limits, OnBadRow, ReadOptions};
 pub use schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
 pub use source::{HEAD_BYTES, Input, Part, Source};

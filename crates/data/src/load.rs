@@ -56,15 +56,16 @@ pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataEr
 /// The same, with what prediction must know of the data.
 pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
     let source = source.rewindable(how.limits.held_bytes)?;
-    let (parts, schema) = open_settled(&source, how)?;
+    let (mut parts, mut schema) = open_settled(&source, how)?;
     let growth = if how.classes.is_some() { Growth::Refuse } else { Growth::Append };
-    let numbering = Numbering::new(given_classes(how)?, growth, how.limits.classes);
-    let mut stream = Stream::start(parts, schema, numbering)?;
-    let mut matrix = empty_matrix(stream.schema.layout, how.precision);
+    let mut numbering = Numbering::new(given_classes(how)?, growth, how.limits.classes);
+    let mut matrix = empty_matrix(schema.layout, how.precision);
     let mut classes = Vec::new();
     let mut weights: Option<Vec<f64>> = None;
     let mut labelled = true;
-    while let Some(block) = stream.next()? {
+    let mut block = Block::default();
+    while parts.read(&mut block)? {
+        numbering.apply(&mut block, &parts.name)?;
         append(&mut matrix, block.matrix());
         labelled &= block.is_labelled();
         if let Some(more) = block.weights() {
@@ -74,8 +75,11 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
         }
         classes.extend_from_slice(block.classes());
     }
+    if classes.is_empty() {
+        return Err(no_rows(&block).in_source(&parts.name));
+    }
     let labels = if labelled {
-        let found = stream.labels();
+        let found = numbering.labels();
         let labels = final_labels(found.clone(), how)?;
         let map: Vec<u32> = found.names().iter().filter_map(|name| labels.class(name)).collect();
         for class in &mut classes {
@@ -87,14 +91,14 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
         classes.fill(0);
         Labels::in_order(["?"])
     };
-    set_width(&mut matrix, stream.schema.width());
-    if stream.schema.width().is_none() {
+    set_width(&mut matrix, schema.width());
+    if schema.width().is_none() {
         let known = how.schema.as_ref().and_then(|schema| schema.width());
         set_width(&mut matrix, known);
-        stream.schema.width = Some(matrix.width());
+        schema.width = Some(matrix.width());
     }
-    let names = stream.schema.feature_names();
-    Ok((Dataset::assemble(matrix, classes, labels, weights, names), stream.schema))
+    let names = schema.feature_names();
+    Ok((Dataset::assemble(matrix, classes, labels, weights, names), schema))
 }
 
 /// Reads `source` block by block, parsing on another thread.

@@ -46,6 +46,8 @@ pub struct ReadOptions {
     pub on_bad_row: OnBadRow,
     /// What earlier data established and this data must keep to: that of a model, or of the first file.
     pub schema: Option<Arc<Schema>>,
+    /// How many threads parse text; 0 is one per core. Changes nothing but the time it takes.
+    pub threads: usize,
     /// What is too much.
     pub limits: Limits,
 }

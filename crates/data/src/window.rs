@@ -88,15 +88,42 @@ impl Window {
         Ok(false)
     }
 
-    /// Takes the buffer out, so that its lines can be read while the window's owner is changed. The window
-    /// is not to be used until it is [put back](Self::put_back).
-    pub(crate) fn take_lines(&mut self) -> Taken {
-        Taken { buffer: std::mem::take(&mut self.buffer), lines: self.start..self.whole.max(self.start) }
+    /// Moves the whole lines of the window into `chunk`, whose memory the window takes in exchange, if
+    /// `admit` has nothing against them. Lines taken so are not counted.
+    pub(crate) fn take_chunk(
+        &mut self,
+        chunk: &mut Chunk,
+        admit: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<Taken, DataError> {
+        let text = self.lines()?;
+        if text.is_empty() {
+            return Ok(Taken::Nothing);
+        }
+        if !admit(text) {
+            return Ok(Taken::Refused);
+        }
+        chunk.lines = self.start..self.whole;
+        chunk.ends_inside = self.ends_inside_line();
+        // As large as the window has become: chunks end where they would without the exchange.
+        chunk.buffer.resize(self.buffer.len(), 0);
+        let n_left = self.end - self.whole;
+        chunk.buffer[..n_left].copy_from_slice(&self.buffer[self.whole..self.end]);
+        std::mem::swap(&mut self.buffer, &mut chunk.buffer);
+        (self.start, self.whole, self.end) = (0, 0, n_left);
+        if self.at_end {
+            self.whole = self.end;
+        }
+        Ok(Taken::Chunk)
     }
 
-    /// Undoes [`Self::take_lines`].
-    pub(crate) fn put_back(&mut self, taken: Taken) {
-        self.buffer = taken.buffer;
+    /// Says which line the first one is, after chunks were taken.
+    pub(crate) fn set_line(&mut self, line: u64) {
+        self.line = line;
+    }
+
+    /// Whether the window holds everything there is.
+    pub(crate) fn is_short(&self) -> bool {
+        self.at_end
     }
 
     /// Whether the window ends with the stream, and the stream without a line end.
@@ -156,18 +183,34 @@ impl Window {
     }
 }
 
-/// The buffer of a window, for a while.
-#[derive(Debug)]
-pub(crate) struct Taken {
+/// Whole lines that were taken out of a window.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
     buffer: Vec<u8>,
     lines: std::ops::Range<usize>,
+    ends_inside: bool,
 }
 
-impl Taken {
-    /// The whole lines in it.
+impl Chunk {
+    /// The lines.
     pub(crate) fn text(&self) -> &[u8] {
         &self.buffer[self.lines.clone()]
     }
+
+    /// Whether the text ends with its stream, and the stream without a line end.
+    pub(crate) fn ends_inside_line(&self) -> bool {
+        self.ends_inside
+    }
+}
+
+/// What came of asking for a chunk.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Chunk,
+    /// The stream is at its end.
+    Nothing,
+    /// The lines were not wanted and are still in the window.
+    Refused,
 }
 
 #[cfg(test)]

@@ -7,14 +7,18 @@
 //! labels in a row (`1,2`) are refused. Stored zeros stay stored; scores do not depend on them.
 //!
 //! Parsing is one pure function from whole lines to a block ([`parse_lines`]), without I/O and without
-//! state from one block to the next. Nothing here decides class numbers or the final width.
+//! state from one block to the next. It comes twice: [`parse_line`] is the plain one and the law; a quick
+//! one ([`Quick`]) reads what most lines are and leaves every line it does not like, wrong ones
+//! included, to the plain one. Nothing here decides class numbers or the final width.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::block::{Block, Stored, merge_row, sort_row};
+use crate::chunks::{Chunks, Parse, Stopped};
 use crate::dataset::SparseMatrix;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
 use crate::label_table::{BadLabel, LabelTable};
+use crate::marks::{Marks, Work, at_full_width};
 use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{Layout, Precision, Schema};
@@ -23,6 +27,9 @@ use crate::window::Window;
 
 /// How many lines at the head are looked at to recognise the format.
 const SNIFF_LINES: usize = 20;
+
+/// How much text is marked at a time: little enough that text and marks stay in the nearest memory.
+const PIECE_BYTES: usize = 16 << 10;
 
 /// libsvm text.
 #[derive(Debug)]
@@ -75,10 +82,12 @@ impl Format for Libsvm {
         let schema = Schema { layout: Layout::Sparse, hash_bits: how.hash_bits, ..Schema::default() };
         Ok(match how.precision {
             Precision::Single => {
-                Box::new(LibsvmReader::<f32> { window, rules, schema, n_rows: 0, scratch: Vec::new() })
+                let chunks = Chunks::new(window, Lines::<f32>::new(rules), how.threads);
+                Box::new(LibsvmReader { chunks, schema })
             }
             Precision::Double => {
-                Box::new(LibsvmReader::<f64> { window, rules, schema, n_rows: 0, scratch: Vec::new() })
+                let chunks = Chunks::new(window, Lines::<f64>::new(rules), how.threads);
+                Box::new(LibsvmReader { chunks, schema })
             }
         })
     }
@@ -113,12 +122,9 @@ pub(crate) struct Rules {
     on_bad_row: OnBadRow,
 }
 
-struct LibsvmReader<T> {
-    window: Window,
-    rules: Rules,
+struct LibsvmReader<T: Stored> {
+    chunks: Chunks<Lines<T>>,
     schema: Schema,
-    n_rows: u64,
-    scratch: Vec<(u32, T)>,
 }
 
 impl<T: Stored> Reader for LibsvmReader<T> {
@@ -127,41 +133,265 @@ impl<T: Stored> Reader for LibsvmReader<T> {
     }
 
     fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
-        let width = self.rules.hash_bits.map_or(0, |bits| 1 << bits);
-        into.clear(Layout::Sparse, T::PRECISION, width);
-        into.first_row = self.n_rows;
-        while into.is_empty() {
-            let text = self.window.lines()?;
-            if text.is_empty() {
-                return Ok(false);
-            }
-            let n_bytes = text.len();
-            let outcome = parse_lines(text, self.rules, into, &mut self.scratch);
-            match outcome {
-                Ok(n_lines) => self.window.consume(n_bytes, n_lines),
-                Err(Stopped { mistake, line_idx, line_start }) => {
-                    let row = self.n_rows + into.len() as u64 + into.n_skipped + 1;
-                    let (line, ends_inside) = (self.window.line() + line_idx, self.window.ends_inside_line());
-                    let name = self.window.name().clone();
-                    let text = self.window.lines()?;
-                    return Err(mistake.locate(&name, &text[line_start..], line, row, ends_inside));
-                }
-            }
-        }
-        self.n_rows += into.len() as u64 + into.n_skipped;
-        Ok(true)
+        self.chunks.read(into)
     }
 }
 
-/// Where parsing stopped, and why.
-pub(crate) struct Stopped {
-    mistake: Box<Mistake>,
-    line_idx: u64,
-    line_start: usize,
+/// A parser of lines.
+#[derive(Debug, Clone)]
+pub(crate) struct Lines<T> {
+    rules: Rules,
+    marks: Marks,
+    scratch: Vec<(u32, T)>,
+}
+
+impl<T: Stored> Lines<T> {
+    fn new(rules: Rules) -> Self {
+        Self { rules, marks: Marks::default(), scratch: Vec::new() }
+    }
+}
+
+impl<T: Stored> Parse for Lines<T> {
+    fn clear(&self, block: &mut Block) {
+        let width = self.rules.hash_bits.map_or(0, |bits| 1 << bits);
+        block.clear(Layout::Sparse, T::PRECISION, width);
+    }
+
+    fn parse(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
+        let n_lines = if self.rules.hash_bits.is_some() {
+            // Hashed features come in no order, which is the plain parser's business.
+            parse_plainly(text, self.rules, block, &mut self.scratch)?
+        } else {
+            parse_lines(text, self, block)?
+        };
+        Ok((text.len(), n_lines))
+    }
 }
 
 /// Adds the rows of `text`, which is whole lines, to `block`. Returns how many lines end in it.
-pub(crate) fn parse_lines<T: Stored>(
+fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) -> Result<u64, Stopped> {
+    let (mut start, mut n_lines) = (0, 0);
+    while start < text.len() {
+        let rest = &text[start..];
+        // Whole lines, one at least.
+        let last = memchr::memrchr(b'\n', &rest[..rest.len().min(PIECE_BYTES)]);
+        let end = last.or_else(|| memchr::memchr(b'\n', rest)).map_or(rest.len(), |newline| newline + 1);
+        n_lines += parse_piece(&rest[..end], lines, block).map_err(|stopped| Stopped {
+            line_idx: n_lines + stopped.line_idx,
+            start: start + stopped.start,
+            ..stopped
+        })?;
+        start += end;
+    }
+    Ok(n_lines)
+}
+
+/// What [`parse_lines`] does, for a text of some thousand bytes.
+fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) -> Result<u64, Stopped> {
+    let Lines { rules, marks, scratch } = lines;
+    let Some(matrix) = T::sparse(&mut block.matrix) else { return Ok(0) };
+    let marks = marks.find(text);
+    let (mut start, mut mark, mut n_lines) = (0, 0, 0);
+    while start < text.len() {
+        // Quick rows, as many as there are.
+        let n_entries = matrix.n_entries();
+        // No entry is shorter than `1:1 `.
+        let n_room = n_entries + (text.len() - start) / 4 + 1;
+        matrix.indices.resize(n_room, 0);
+        matrix.values.resize(n_room, T::default());
+        let mut quick = Quick {
+            text,
+            marks,
+            start,
+            mark,
+            first_index: rules.first_index,
+            limit: rules.max_features.min(u64::from(u32::MAX)),
+            indices: &mut matrix.indices,
+            values: &mut matrix.values,
+            n_entries,
+            offsets: &mut matrix.offsets,
+            width: &mut matrix.width,
+            classes: &mut block.classes,
+            names: &mut block.names,
+        };
+        n_lines += at_full_width(&mut quick);
+        let n_entries = quick.n_entries;
+        (start, mark) = (quick.start, quick.mark);
+        matrix.truncate(n_entries);
+        if start >= text.len() {
+            break;
+        }
+        // And one that the quick parser did not like.
+        let ends = marks[mark..].iter().position(|&place| text[place as usize] == b'\n');
+        let end = ends.map_or(text.len(), |more| marks[mark + more] as usize);
+        match parse_line(&text[start..end], *rules, matrix, &mut block.names, scratch) {
+            Ok(Some(class)) => {
+                matrix.end_row();
+                block.classes.push(class);
+            }
+            Ok(None) => {}
+            Err(mistake) => {
+                matrix.truncate(n_entries);
+                if rules.on_bad_row == OnBadRow::Error {
+                    return Err(Stopped { mistake, line_idx: n_lines, start });
+                }
+                block.n_skipped += 1;
+            }
+        }
+        n_lines += u64::from(ends.is_some());
+        mark = ends.map_or(marks.len(), |more| mark + more + 1);
+        start = end + 1;
+    }
+    Ok(n_lines)
+}
+
+/// The quick parser of lines that are as most lines are: a label that was met before, ascending indices,
+/// plain numbers, single blanks.
+struct Quick<'a, T> {
+    text: &'a [u8],
+    marks: &'a [u32],
+    /// The line at hand, and its first mark.
+    start: usize,
+    mark: usize,
+    first_index: u64,
+    limit: u64,
+    /// Room for more entries than the text can hold.
+    indices: &'a mut [u32],
+    values: &'a mut [T],
+    n_entries: usize,
+    offsets: &'a mut Vec<usize>,
+    width: &'a mut usize,
+    classes: &'a mut Vec<u32>,
+    names: &'a mut LabelTable,
+}
+
+impl<T: Stored> Work for &mut Quick<'_, T> {
+    /// How many lines were read before one that is not as most lines are.
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self) -> u64 {
+        let mut n_lines = 0;
+        while let Some((class, mark)) = self.line() {
+            let n_before = self.offsets.last().copied().unwrap_or(0);
+            if let Some(&last) = self.indices[n_before..self.n_entries].last() {
+                *self.width = (*self.width).max(last as usize + 1);
+            }
+            self.offsets.push(self.n_entries);
+            self.classes.push(class);
+            self.mark = mark;
+            self.start = self.marks[mark - 1] as usize + 1;
+            n_lines += 1;
+        }
+        n_lines
+    }
+}
+
+impl<T: Stored> Quick<'_, T> {
+    /// Adds the entries of the line at hand. Returns its label's number and the place in the marks behind the
+    /// line end; or nothing, and then nothing is said about the line and nothing added.
+    #[inline(always)]
+    fn line(&mut self) -> Option<(u32, usize)> {
+        let (text, marks, mut mark) = (self.text, self.marks, self.mark);
+        let mut at = loop {
+            let place = *marks.get(mark)? as usize;
+            mark += 1;
+            match text[place] {
+                b' ' => break place,
+                b'\n' | b'\r' | b'\t' | b'#' | b':' => return None,
+                _ => {}
+            }
+        };
+        let class = self.names.known(&text[self.start..at])?;
+        let mut n_entries = self.n_entries;
+        // The least feature that may come next.
+        let mut least = 0;
+        loop {
+            // At a blank. What follows is digits up to the next mark.
+            let (first, colon) = (at + 1, *marks.get(mark)? as usize);
+            if text[colon] != b':' {
+                // Blanks may stand before the line end, and twice.
+                match text[colon] {
+                    _ if colon != first => return None,
+                    b' ' => at = colon,
+                    b'\n' => {
+                        mark += 1;
+                        break;
+                    }
+                    b'\r' if text.get(colon + 1) == Some(&b'\n') => {
+                        mark += 2;
+                        break;
+                    }
+                    _ => return None,
+                }
+                mark += 1;
+                continue;
+            }
+            let n_digits = colon - first;
+            if n_digits.wrapping_sub(1) >= 8 {
+                return None;
+            }
+            let index = number::digits(number::eight(text, first)?, n_digits);
+            // Zero in a file that begins at one wraps round and is too large.
+            let feature = index.wrapping_sub(self.first_index);
+            if feature < least || feature >= self.limit {
+                return None;
+            }
+            least = feature + 1;
+            let (value, end) = if let Some(&[point, end]) = marks.get(mark + 1..mark + 3)
+                && point as usize == colon + 2
+                && (end - point).wrapping_sub(2) < 8
+                && let Some(head) = number::eight(text, colon)
+                && head & 0x00FF_0000 == u64::from(b'.') << 16
+                && let Some(parts) = number::eight(text, colon + 3)
+                && matches!(text[end as usize], b' ' | b'\n')
+            {
+                // By far the most numbers: `0.1234567`.
+                mark += 3;
+                let whole = (head >> 8) & 0x0F;
+                let value = number::short_decimal(whole, parts, (end - point - 1) as usize);
+                (T::nearest(value), end as usize)
+            } else {
+                let (next, value) = odd_value(text, colon, marks, mark + 1)?;
+                mark = next;
+                (T::narrow(value)?, marks[next - 1] as usize)
+            };
+            *self.indices.get_mut(n_entries)? = feature as u32;
+            *self.values.get_mut(n_entries)? = value;
+            n_entries += 1;
+            match text[end] {
+                b' ' => at = end,
+                b'\n' => break,
+                // What ends a value is a blank or a line end, and this is the one of two bytes.
+                _ => {
+                    mark += 1;
+                    break;
+                }
+            }
+        }
+        self.n_entries = n_entries;
+        Some((class, mark))
+    }
+}
+
+/// The value behind `colon` if it is not simply digits, a point and digits, and the place in `marks` behind
+/// the mark that ends it.
+fn odd_value(text: &[u8], colon: usize, marks: &[u32], mut mark: usize) -> Option<(usize, f64)> {
+    let end = loop {
+        let place = *marks.get(mark)? as usize;
+        mark += 1;
+        match text[place] {
+            b' ' | b'\n' => break place,
+            b'\r' if text.get(place + 1) == Some(&b'\n') => break place,
+            b'\t' | b'\r' | b'#' | b':' => return None,
+            _ => {}
+        }
+    };
+    Some((mark, number::quick(text, colon + 1, end)?))
+}
+
+/// What [`parse_lines`] does, line by line and without haste: the law that it keeps to.
+fn parse_plainly<T: Stored>(
     text: &[u8],
     rules: Rules,
     block: &mut Block,
@@ -184,7 +414,7 @@ pub(crate) fn parse_lines<T: Stored>(
             Err(mistake) => {
                 matrix.truncate(n_entries);
                 if rules.on_bad_row == OnBadRow::Error {
-                    return Err(Stopped { mistake, line_idx: n_lines, line_start });
+                    return Err(Stopped { mistake, line_idx: n_lines, start: line_start });
                 }
                 block.n_skipped += 1;
             }
@@ -486,6 +716,120 @@ mod tests {
         let error = rows(&text, &ReadOptions::default()).unwrap_err();
         assert_eq!(error.position().line, Some(40_001));
         assert_eq!(error.position().row, Some(40_001));
+    }
+
+    /// Lines that are mostly sound, and then mutated.
+    fn wild_text(random: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
+        let mut text = Vec::new();
+        for _ in 0..=random(6) {
+            text.extend_from_slice(["1", "-1", "+1", "cat", "2.5", "nan", ""][random(7) as usize].as_bytes());
+            let mut index = 0;
+            for _ in 0..random(9) {
+                let step = if random(4) == 0 { 100_000_000 } else { 30 };
+                index += 1 + random(step);
+                let number = random(100_000) as f64 / 1000.0 - 20.0;
+                let value = match random(12) {
+                    0 => format!("{}", random(1000)),
+                    1 => format!("{number:e}"),
+                    2 => format!("{:.17}", number / 7.0),
+                    3 => format!("{:.12}", number / 7.0),
+                    4 => format!("{}", random(u64::MAX)),
+                    5 => ["1e39", "nan", ".5", "5.", "1e400", "+3", "00.5", "", "-", "1.5.2"]
+                        [random(10) as usize]
+                        .to_owned(),
+                    _ => format!("{number}"),
+                };
+                let gap = if random(20) == 0 { "  " } else { " " };
+                text.extend_from_slice(format!("{gap}{index}:{value}").as_bytes());
+            }
+            text.extend_from_slice(
+                ["\n", "\n", "\n", " \n", "\r\n", " # x\n", "\n\n"][random(7) as usize].as_bytes(),
+            );
+        }
+        if random(3) == 0 {
+            for _ in 0..=random(3) {
+                let at = random(text.len() as u64) as usize;
+                match random(4) {
+                    0 => text.truncate(at),
+                    1 => text[at] = random(256) as u8,
+                    2 => text[at] = b" :.-+e\t\r\n#09,q"[random(14) as usize],
+                    _ => text.insert(at, b" :.-+e\t\r\n#09,q"[random(14) as usize]),
+                }
+                if text.is_empty() {
+                    return text;
+                }
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn the_quick_parser_is_the_plain_one() {
+        let mut state = 11_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 20) % below.max(1)
+        };
+        fn compare<T: Stored>(text: &[u8], rules: Rules) -> bool {
+            let (mut quick, mut plain) = (Block::default(), Block::default());
+            let mut lines = Lines::<T>::new(rules);
+            lines.clear(&mut quick);
+            lines.clear(&mut plain);
+            let found = parse_lines(text, &mut lines, &mut quick);
+            let expected = parse_plainly(text, rules, &mut plain, &mut lines.scratch);
+            let shown = String::from_utf8_lossy(text);
+            let told = |outcome: Result<u64, Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
+            let is_good = expected.is_ok();
+            assert_eq!(told(found), told(expected), "{shown}");
+            assert_eq!(quick.matrix, plain.matrix, "{shown}");
+            assert_eq!((&quick.classes, quick.n_skipped), (&plain.classes, plain.n_skipped), "{shown}");
+            assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
+            is_good
+        }
+        let mut n_good = 0;
+        for round in 0..60_000 {
+            let text = wild_text(&mut random);
+            let on_bad_row = if round % 3 == 0 { OnBadRow::Error } else { OnBadRow::Skip };
+            let rules = Rules { first_index: round % 2, hash_bits: None, max_features: 1 << 28, on_bad_row };
+            n_good += u32::from(compare::<f32>(&text, rules));
+            compare::<f64>(&text, rules);
+        }
+        assert!(n_good > 20_000, "{n_good}");
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let mut text = String::new();
+        for row in 0..60_000_u32 {
+            let label = ["a", "b", "c"][row.wrapping_mul(2_654_435_761) as usize % 3];
+            text += &format!("{label} {}:{} {}:0.125\n", row % 90 + 1, row as f32 / 7.0, row % 90 + 100);
+        }
+        let source = |text: &str| Source::bytes("t.svm", text.as_bytes().to_vec());
+        let how = |threads| ReadOptions { threads, ..ReadOptions::default() };
+        let expected = load_source(&source(&text), &how(1)).unwrap();
+        let bad = text.replace("\na 59911:", "\na x:") + "b 4:z\n";
+        let error = load_source(&source(&bad), &how(1)).unwrap_err();
+        let long = text.clone() + &"7".repeat(17 << 20);
+        let too_long = load_source(&source(&long), &how(1)).unwrap_err();
+        assert_eq!(too_long.position().line, Some(60_001));
+        for threads in [0, 2, 3, 4, 8] {
+            assert_eq!(load_source(&source(&text), &how(threads)).unwrap(), expected);
+            let found = load_source(&source(&bad), &how(threads)).unwrap_err();
+            assert_eq!((found.report(), found.position()), (error.report(), error.position()));
+            let found = load_source(&source(&long), &how(threads)).unwrap_err();
+            assert_eq!((found.report(), found.position()), (too_long.report(), too_long.position()));
+            let mut stream = crate::load::blocks(&source(&text), &how(threads)).unwrap();
+            let mut sizes = Vec::new();
+            while let Some(block) = stream.next().unwrap() {
+                sizes.push((block.first_row(), block.len()));
+            }
+            assert_eq!(sizes.iter().map(|&(_, length)| length).sum::<usize>(), 60_000);
+            assert!(sizes.windows(2).all(|pair| pair[0].0 + pair[0].1 as u64 == pair[1].0), "{sizes:?}");
+        }
+        // A stream that is dropped half way leaves nobody waiting.
+        let mut stream = crate::load::blocks(&source(&text), &how(2)).unwrap();
+        stream.next().unwrap();
+        drop(stream);
     }
 
     #[test]

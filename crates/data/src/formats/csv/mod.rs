@@ -1,0 +1,865 @@
+//! CSV, TSV and their relatives: one record a line, cells between delimiters, names perhaps on top.
+//!
+//! Rules where the format leaves room: the delimiter (`,` tab `;` `|`) and the header are found out from
+//! the first records unless given; blanks around unquoted cells do not count; blank lines are skipped; a
+//! column is of numbers unless most of its first cells are not, and then a cell that is no number is an
+//! error, never a category and never zero; columns of categories become one feature per value (or hashed
+//! ones); a last column without name and content (a trailing delimiter) is left out; column names must
+//! differ. A first line `n_rows,n_features,class,class` as scikit-learn writes it is recognised.
+//! Numbers are stored dense; as soon as there are categories, rows are sparse.
+//!
+//! Categories and means must be known before rows can be made: without a settled schema a file that needs
+//! them is only surveyed (see [`Reader::read`]). Nothing here decides class numbers.
+
+mod plan;
+mod record;
+
+use super::{Format, FormatInfo, Head, Reader, Sniff};
+use crate::block::{Block, Stored, merge_row, sort_row};
+use crate::chunks::{Chunks, Parse, Stopped};
+use crate::error::{DataError, ErrorKind, Mistake, quote};
+use crate::label_table::LabelTable;
+use crate::marks::{Marks, Work, at_full_width};
+use crate::number;
+use crate::options::{OnBadRow, ReadOptions};
+use crate::schema::{ColumnKind, Layout, Missing, Precision, Schema};
+use crate::source::Input;
+use crate::window::Window;
+use plan::{Plan, Step, Use};
+use record::{Cell, Record, is_blank, is_missing, open_quote, scan_record, sniff_delimiter, whole_lines};
+use std::sync::Arc;
+
+/// How much text is marked at a time: little enough that text and marks stay in the nearest memory.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// Comma-separated values.
+#[derive(Debug)]
+pub(crate) struct Csv;
+
+impl Format for Csv {
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            name: "csv",
+            aliases: &["tsv"],
+            extensions: &["csv", "tsv", "tab"],
+            about: "a table as text, cells between commas, tabs, semicolons or bars",
+            takes_folders: false,
+        }
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Sniff {
+        if head.bytes.contains(&0) || super::libsvm::has_features(head) {
+            return Sniff::No;
+        }
+        let text = whole_lines(head.bytes, head.is_all);
+        match sniff_delimiter(text, head.extension) {
+            Some((_, true)) => Sniff::Likely,
+            Some((_, false)) => Sniff::Maybe,
+            None => Sniff::No,
+        }
+    }
+
+    fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        let extension = input.extension();
+        let mut window = Window::new(input, how.limits.line_bytes)?;
+        let plan = Plan::open(&mut window, extension.as_deref(), how)?;
+        Ok(match how.precision {
+            Precision::Single => {
+                Box::new(CsvReader { chunks: Chunks::new(window, Rows::<f32>::new(plan), how.threads) })
+            }
+            Precision::Double => {
+                Box::new(CsvReader { chunks: Chunks::new(window, Rows::<f64>::new(plan), how.threads) })
+            }
+        })
+    }
+}
+
+/// A reader of one table.
+struct CsvReader<T: Stored> {
+    chunks: Chunks<Rows<T>>,
+}
+
+impl<T: Stored> Reader for CsvReader<T> {
+    fn schema(&self) -> &Schema {
+        &self.chunks.parser().plan.schema
+    }
+
+    fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
+        self.chunks.read(into)
+    }
+}
+
+/// A parser of records.
+#[derive(Debug, Clone)]
+struct Rows<T> {
+    /// Shared by all threads; a survey, which is alone, adds to it.
+    plan: Arc<Plan>,
+    marks: Marks,
+    cells: Vec<Cell>,
+    row: Vec<(u32, T)>,
+    /// A survey's findings in one row, taken in only when the row is known to stay.
+    seen: Vec<(usize, Seen)>,
+}
+
+#[derive(Debug, Clone)]
+enum Seen {
+    Number(f64),
+    Category(String),
+}
+
+/// What became of a record.
+enum Outcome {
+    Row { class: u32, weight: Option<f64> },
+    Dropped,
+}
+
+impl<T: Stored> Parse for Rows<T> {
+    fn clear(&self, block: &mut Block) {
+        let plan = &self.plan;
+        let layout = if plan.schema.provisional { Layout::Sparse } else { plan.schema.layout };
+        block.clear(layout, T::PRECISION, plan.width);
+        block.labelled = plan.labelled;
+    }
+
+    fn parse(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
+        if self.plan.steps.is_empty() {
+            self.parse_plainly(text, block)
+        } else {
+            self.parse_quickly(text, block)
+        }
+    }
+
+    fn stands_alone(&self, text: &[u8]) -> bool {
+        // Only quotes keep records together across lines.
+        memchr::memchr(b'"', text).is_none()
+    }
+
+    fn has_memory(&self) -> bool {
+        self.plan.schema.provisional
+    }
+
+    fn unfinished(&mut self, text: &[u8]) -> Box<Mistake> {
+        let delimiter = self.plan.delimiter;
+        open_quote(match scan_record(text, delimiter, &mut self.cells) {
+            Ok(Record::OpenQuote(at)) => at,
+            _ => 0,
+        })
+    }
+}
+
+impl<T: Stored> Rows<T> {
+    fn new(plan: Plan) -> Self {
+        let (cells, row, seen) = (Vec::new(), Vec::new(), Vec::new());
+        Self { plan: Arc::new(plan), marks: Marks::default(), cells, row, seen }
+    }
+
+    /// Adds the whole records of `text` to `block`, one after the other and without haste: the law that
+    /// [`Self::parse_quickly`] keeps to. Returns how many bytes and line ends they are.
+    fn parse_plainly(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
+        let (mut at, mut n_lines) = (0, 0);
+        while at < text.len() {
+            let next = self.parse_one(&text[at..], block);
+            match next.map_err(|mistake| Stopped { mistake, line_idx: n_lines, start: at })? {
+                Some((n_bytes, n_more)) => {
+                    at += n_bytes;
+                    n_lines += n_more;
+                }
+                None => break,
+            }
+        }
+        Ok((at, n_lines))
+    }
+
+    /// The same for tables of numbers: rows that are as most rows are do not pass through cells.
+    fn parse_quickly(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
+        let plan = Arc::clone(&self.plan);
+        // Taken out for the time being, so that odd records can be parsed meanwhile.
+        let mut marks_memory = std::mem::take(&mut self.marks);
+        let (mut at, mut n_lines) = (0, 0);
+        let outcome = 'pieces: loop {
+            if at >= text.len() {
+                break Ok((at, n_lines));
+            }
+            let piece = &text[at..];
+            let last = memchr::memrchr(b'\n', &piece[..piece.len().min(PIECE_BYTES)]);
+            let end =
+                last.or_else(|| memchr::memchr(b'\n', piece)).map_or(piece.len(), |newline| newline + 1);
+            let piece = &piece[..end];
+            let marks = marks_memory.find(piece);
+            let (base, mut mark) = (at, 0);
+            while at - base < piece.len() {
+                let Some(matrix) = T::dense(&mut block.matrix) else { break 'pieces Ok((at, n_lines)) };
+                // No cell is shorter than `1,`.
+                let n_values = matrix.values.len();
+                matrix.values.resize(n_values + (piece.len() - (at - base)) / 2 + 1, T::default());
+                let mut quick = Quick {
+                    text: piece,
+                    marks,
+                    start: at - base,
+                    mark,
+                    delimiter: plan.delimiter,
+                    steps: &plan.steps,
+                    values: &mut matrix.values,
+                    n_values,
+                    classes: &mut block.classes,
+                    names: &mut block.names,
+                };
+                n_lines += at_full_width(&mut quick);
+                (at, mark) = (base + quick.start, quick.mark);
+                let n_values = quick.n_values;
+                matrix.values.truncate(n_values);
+                if at - base >= piece.len() {
+                    break;
+                }
+                // A quoted cell may run on behind this piece of the text.
+                match self.parse_one(&text[at..], block) {
+                    Ok(Some((n_bytes, n_more))) => {
+                        at += n_bytes;
+                        n_lines += n_more;
+                    }
+                    Ok(None) => break 'pieces Ok((at, n_lines)),
+                    Err(mistake) => break 'pieces Err(Stopped { mistake, line_idx: n_lines, start: at }),
+                }
+                let passed = marks[mark..].iter().take_while(|&&place| (place as usize) < at - base);
+                mark += passed.count();
+            }
+        };
+        self.marks = marks_memory;
+        outcome
+    }
+
+    /// Adds the first record of `text` to `block`. Returns how many bytes and line ends it is, or nothing
+    /// if it goes on behind the text.
+    fn parse_one(&mut self, text: &[u8], block: &mut Block) -> Result<Option<(usize, u64)>, Box<Mistake>> {
+        let n_bytes = match scan_record(text, self.plan.delimiter, &mut self.cells) {
+            Ok(Record::Whole(n_bytes)) => n_bytes,
+            Ok(Record::OpenQuote(_)) => return Ok(None),
+            Err(mistake) if self.plan.on_bad_row == OnBadRow::Error => return Err(mistake),
+            Err(_) => {
+                block.n_skipped += 1;
+                let n_bytes = memchr::memchr(b'\n', text).map_or(text.len(), |newline| newline + 1);
+                return Ok(Some((n_bytes, u64::from(text[n_bytes - 1] == b'\n'))));
+            }
+        };
+        let record = &text[..n_bytes];
+        if !is_blank(record, &self.cells) {
+            let outcome = self.parse_record(record, block).and_then(|outcome| match outcome {
+                Outcome::Row { class, weight } => {
+                    self.store(block)?;
+                    block.classes.push(class);
+                    if let Some(weight) = weight {
+                        block.push_weight(weight);
+                    }
+                    Ok(())
+                }
+                Outcome::Dropped => {
+                    block.n_dropped += 1;
+                    Ok(())
+                }
+            });
+            match outcome {
+                Ok(()) => {}
+                Err(mistake)
+                    if self.plan.on_bad_row == OnBadRow::Error || mistake.kind == ErrorKind::Limit =>
+                {
+                    return Err(mistake);
+                }
+                Err(_) => block.n_skipped += 1,
+            }
+        }
+        Ok(Some((n_bytes, memchr::memchr_iter(b'\n', record).count() as u64)))
+    }
+
+    /// Reads one record into `self.row` or, while surveying, `self.seen`.
+    fn parse_record(&mut self, text: &[u8], block: &mut Block) -> Result<Outcome, Box<Mistake>> {
+        self.row.clear();
+        self.seen.clear();
+        let (n_found, n_expected) = (self.cells.len(), self.plan.uses.len());
+        if n_found != n_expected {
+            let at = match self.cells.get(n_expected) {
+                Some(extra) => extra.at.clone(),
+                None => self.cells.last().map_or(0..0, |last| last.at.end..last.at.end),
+            };
+            let message = format!("the row has {n_found} cells, expected {n_expected}");
+            return Err(Mistake::new(ErrorKind::Shape, at, message));
+        }
+        let mut class = 0;
+        let mut weight = None;
+        let mut dropped = false;
+        // A row that is dropped in the end may hold what no other row does.
+        let mut unknown = None;
+        for (place, (cell, use_)) in self.cells.iter().zip(&self.plan.uses).enumerate() {
+            let content = cell.content(text);
+            let content = content.trim_ascii();
+            let name = || quote(self.plan.names.get(place).map_or(&b""[..], |name| name.as_bytes()));
+            match use_ {
+                Use::Ignore => {}
+                Use::Nothing => {
+                    if !content.is_empty() {
+                        let message = format!("the row has {n_found} cells, expected {}", n_expected - 1);
+                        return Err(Mistake::new(ErrorKind::Shape, cell.at.clone(), message));
+                    }
+                }
+                Use::Label => {
+                    let outcome = if is_missing(content) && content != b"?" {
+                        Err(crate::label_table::BadLabel::Missing)
+                    } else {
+                        block.names.number(content)
+                    };
+                    class = outcome.map_err(|bad| {
+                        Mistake::new(ErrorKind::Label, cell.at.clone(), bad.message(content))
+                            .with_help(format!("the label column is {}; choose another with --label", name()))
+                    })?;
+                }
+                Use::Weight => match number::parse(content) {
+                    Ok(number) if number >= 0.0 => weight = Some(number),
+                    _ => {
+                        let message =
+                            format!("the weight should be a number of at least 0, but is {}", quote(content));
+                        return Err(Mistake::new(ErrorKind::Number, cell.at.clone(), message));
+                    }
+                },
+                Use::Number { column, feature, fill } => {
+                    let number = match number::parse(content) {
+                        Ok(number) => number,
+                        Err(_) if is_missing(content) => match (self.plan.schema.missing, fill) {
+                            (Missing::Drop, _) => {
+                                dropped = true;
+                                continue;
+                            }
+                            (_, &Some(fill)) => fill,
+                            (Missing::Mean, None) => continue,
+                            _ => return Err(missing(cell, content, &name())),
+                        },
+                        Err(bad) => {
+                            let message = format!(
+                                "column {} should hold finite numbers, but holds {}{}",
+                                name(),
+                                quote(content),
+                                bad.why()
+                            );
+                            return Err(Mistake::new(ErrorKind::Number, cell.at.clone(), message).with_help(
+                                format!(
+                                    "if its values are names, say --categorical {}",
+                                    self.plan.names[place]
+                                ),
+                            ));
+                        }
+                    };
+                    let Some(value) = T::narrow(number) else {
+                        let message =
+                            format!("the value should fit single precision, but is {}", quote(content));
+                        return Err(Mistake::new(ErrorKind::Number, cell.at.clone(), message)
+                            .with_help("store double precision with --precision f64"));
+                    };
+                    if self.plan.schema.provisional {
+                        self.seen.push((*column, Seen::Number(number)));
+                    } else {
+                        self.row.push((*feature, value));
+                    }
+                }
+                Use::Category { .. } | Use::Hashed { .. } if is_missing(content) => {
+                    match self.plan.schema.missing {
+                        Missing::Drop => dropped = true,
+                        Missing::Error => return Err(missing(cell, content, &name())),
+                        Missing::Mean | Missing::Zero => {}
+                    }
+                }
+                Use::Category { column, start, values } => {
+                    let value = category(cell, content, &name())?;
+                    if self.plan.schema.provisional {
+                        if !values.contains_key(value) {
+                            self.seen.push((*column, Seen::Category(value.to_owned())));
+                        }
+                    } else if let Some(&known) = values.get(value) {
+                        self.row.push((start + known, one()));
+                    } else {
+                        let message = format!(
+                            "column {} should hold a category that is known, but holds {}",
+                            name(),
+                            quote(content)
+                        );
+                        unknown = unknown.or_else(|| {
+                            let mistake = Mistake::new(ErrorKind::Shape, cell.at.clone(), message);
+                            Some(
+                                mistake
+                                    .with_help("hash the categories with --hash-bits 18 to admit new ones"),
+                            )
+                        });
+                    }
+                }
+                Use::Hashed { column, start } => {
+                    let value = category(cell, content, &name())?;
+                    let slot =
+                        self.plan.schema.hashed_feature(&self.plan.schema.columns[*column].name, value);
+                    self.row.push((start + slot, one()));
+                }
+            }
+        }
+        match unknown {
+            _ if dropped => Ok(Outcome::Dropped),
+            Some(mistake) => Err(mistake),
+            None => Ok(Outcome::Row { class, weight }),
+        }
+    }
+
+    /// Moves the row that was just read into the block.
+    fn store(&mut self, block: &mut Block) -> Result<(), Box<Mistake>> {
+        if self.plan.schema.provisional {
+            if let Some(matrix) = T::sparse(&mut block.matrix) {
+                matrix.end_row();
+            }
+            return self.take_in();
+        }
+        if let Some(matrix) = T::dense(&mut block.matrix) {
+            if self.plan.sorted && self.row.len() == self.plan.width {
+                matrix.values.extend(self.row.iter().map(|&(_, value)| value));
+            } else {
+                let start = matrix.values.len();
+                matrix.values.resize(start + self.plan.width, T::default());
+                for &(feature, value) in &self.row {
+                    matrix.values[start + feature as usize] = value;
+                }
+            }
+        } else if let Some(matrix) = T::sparse(&mut block.matrix) {
+            let start = matrix.n_entries();
+            for &(feature, value) in self.row.iter().filter(|(_, value)| *value != T::default()) {
+                matrix.indices.push(feature);
+                matrix.values.push(value);
+            }
+            if !self.plan.sorted {
+                let (indices, values) = (&mut matrix.indices[start..], &mut matrix.values[start..]);
+                // Only hashed features can meet, ones all of them, so their sum is finite.
+                if sort_row(indices, values, &mut self.row).is_some() {
+                    let _ = merge_row(matrix, start);
+                }
+            }
+            matrix.end_row();
+        }
+        Ok(())
+    }
+
+    /// Takes in what a survey found in one row.
+    fn take_in(&mut self) -> Result<(), Box<Mistake>> {
+        let Plan { schema, uses, max_categories, .. } = Arc::make_mut(&mut self.plan);
+        for (column, seen) in self.seen.drain(..) {
+            match (seen, &mut schema.columns[column].kind) {
+                (Seen::Number(number), _) => {
+                    if let Some(tally) = schema.tallies.get_mut(column) {
+                        tally.add(number);
+                    }
+                }
+                (Seen::Category(value), ColumnKind::Category { values }) => {
+                    if values.len() >= *max_categories {
+                        let message = format!(
+                            "column {} has more than {} different values, the limit",
+                            quote(schema.columns[column].name.as_bytes()),
+                            max_categories
+                        );
+                        return Err(Mistake::new(ErrorKind::Limit, 0..0, message).with_help(
+                            "hash the categories with --hash-bits 18, or leave the column out with --ignore",
+                        ));
+                    }
+                    let known = uses.iter_mut().find_map(|use_| match use_ {
+                        Use::Category { column: other, values, .. } if *other == column => Some(values),
+                        _ => None,
+                    });
+                    if let Some(known) = known {
+                        known.insert(value.clone(), values.len() as u32);
+                    }
+                    values.push(value);
+                }
+                (Seen::Category(_), _) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The quick parser of rows that are as most rows are: a label that was met before, plain numbers without
+/// blanks, no quotes.
+struct Quick<'a, T> {
+    text: &'a [u8],
+    marks: &'a [u32],
+    /// The row at hand, and its first mark.
+    start: usize,
+    mark: usize,
+    delimiter: u8,
+    steps: &'a [Step],
+    /// Room for more numbers than the text can hold.
+    values: &'a mut [T],
+    n_values: usize,
+    classes: &'a mut Vec<u32>,
+    names: &'a mut LabelTable,
+}
+
+impl<T: Stored> Work for &mut Quick<'_, T> {
+    /// How many rows were read before one that is not as most rows are.
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self) -> u64 {
+        let mut n_lines = 0;
+        while let Some((class, mark)) = self.row() {
+            self.classes.push(class);
+            self.mark = mark;
+            self.start = self.marks[mark - 1] as usize + 1;
+            n_lines += 1;
+        }
+        n_lines
+    }
+}
+
+impl<T: Stored> Quick<'_, T> {
+    /// Adds the numbers of the row at hand. Returns its label's number and the place in the marks behind the
+    /// line end; or nothing, and then nothing is said about the row and nothing added.
+    #[inline(always)]
+    fn row(&mut self) -> Option<(u32, usize)> {
+        let (text, marks, delimiter) = (self.text, self.marks, self.delimiter);
+        let (mut at, mut mark, mut class) = (self.start, self.mark, 0);
+        let mut n_values = self.n_values;
+        let mut end_byte = delimiter;
+        for &step in self.steps {
+            // Only the last cell ends otherwise.
+            if end_byte != delimiter {
+                return None;
+            }
+            let end = if step == Step::Number {
+                let place = *marks.get(mark)? as usize;
+                // As many numbers are negative as not: no branch could be foreseen.
+                let is_negative = usize::from(text[place] == b'-') & usize::from(place == at);
+                mark += is_negative;
+                let first = at + is_negative;
+                let (magnitude, end) = if let Some(&[point, end]) = marks.get(mark..mark + 2)
+                    && point as usize == first + 1
+                    && (end - point).wrapping_sub(2) < 8
+                    && let Some(head) = number::eight(text, first)
+                    && head & 0xFF00 == u64::from(b'.') << 8
+                    && let Some(parts) = number::eight(text, first + 2)
+                    && is_end(text[end as usize], delimiter)
+                {
+                    // By far the most numbers: `0.1234567`.
+                    mark += 2;
+                    (number::short_decimal(head & 0x0F, parts, (end - point - 1) as usize), end as usize)
+                } else {
+                    let end = cell_end(text, marks, &mut mark, delimiter)?;
+                    let is_signed = matches!(text[first], b'-' | b'+');
+                    (number::quick(text, first, end).filter(|_| !is_signed)?, end)
+                };
+                let number = f64::from_bits(magnitude.to_bits() | (is_negative as u64) << 63);
+                *self.values.get_mut(n_values)? = T::narrow(number)?;
+                n_values += 1;
+                end
+            } else {
+                let end = cell_end(text, marks, &mut mark, delimiter)?;
+                if step == Step::Label {
+                    class = self.names.known(&text[at..end])?;
+                }
+                end
+            };
+            end_byte = text[end];
+            at = end + 1;
+        }
+        let mark = match end_byte {
+            b'\n' => mark,
+            b'\r' if text.get(at) == Some(&b'\n') => mark + 1,
+            _ => return None,
+        };
+        self.n_values = n_values;
+        Some((class, mark))
+    }
+}
+
+/// Whether a cell may end before `byte`.
+#[inline(always)]
+fn is_end(byte: u8, delimiter: u8) -> bool {
+    byte == delimiter || byte == b'\n' || byte == b'\r'
+}
+
+/// Where the cell ends whose first mark is `mark`, which then is the one behind the end.
+#[inline(always)]
+fn cell_end(text: &[u8], marks: &[u32], mark: &mut usize, delimiter: u8) -> Option<usize> {
+    loop {
+        let place = *marks.get(*mark)? as usize;
+        *mark += 1;
+        match text[place] {
+            byte if is_end(byte, delimiter) => return Some(place),
+            b'"' => return None,
+            _ => {}
+        }
+    }
+}
+
+fn one<T: Stored>() -> T {
+    T::narrow(1.0).unwrap_or_default()
+}
+
+fn category<'a>(cell: &Cell, content: &'a [u8], name: &str) -> Result<&'a str, Box<Mistake>> {
+    std::str::from_utf8(content).map_err(|_| {
+        let message = format!("column {name} should hold valid UTF-8, but holds {}", quote(content));
+        Mistake::new(ErrorKind::Encoding, cell.at.clone(), message)
+    })
+}
+
+fn missing(cell: &Cell, content: &[u8], name: &str) -> Box<Mistake> {
+    let found = if content.is_empty() { "an empty cell".to_owned() } else { quote(content) };
+    let message = format!("a value of column {name} is missing: found {found}, expected a value");
+    Mistake::new(ErrorKind::Missing, cell.at.clone(), message)
+        .with_help("say what to do about it with --missing mean, zero or drop")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{LabelledRow, load_source, read_rows};
+    use crate::options::LabelColumn;
+    use crate::source::Source;
+
+    fn source(text: &str) -> Source {
+        Source::bytes("t.csv", text.as_bytes().to_vec())
+    }
+
+    fn rows(text: &str, how: &ReadOptions) -> Result<Vec<LabelledRow>, DataError> {
+        read_rows(&source(text), how)
+    }
+
+    fn plain(text: &str) -> Vec<(String, Vec<f64>)> {
+        let rows = rows(text, &ReadOptions::default()).unwrap();
+        rows.into_iter()
+            .map(|(label, row)| (label, row.into_iter().map(|(_, value)| value).collect()))
+            .collect()
+    }
+
+    fn row(label: &str, values: &[f64]) -> (String, Vec<f64>) {
+        (label.to_owned(), values.to_vec())
+    }
+
+    #[test]
+    fn tables_of_many_shapes_are_one_table() {
+        let expected = [row("x", &[1.0, 2.5]), row("y", &[3.0, -4.0])];
+        for text in [
+            "a,b,label\n1,2.5,x\n3,-4,y\n",
+            "\u{FEFF}a,b,label\r\n1,2.5,x\r\n3,-4,y",
+            "a;b;label\n1;2.5;x\n3;-4;y\n\n\n",
+            "a\tb\tlabel\n1\t2.5\tx\n3\t-4\ty\n",
+            "a|b|c\n1|2.5|x\n\n3|-4|y\n",
+            "1,2.5,x\n3,-4,y\n",
+            "\"a\",\"b\",\"label\"\n\"1\",\"2.5\",\"x\"\n3 , -4 , \"y\" \n",
+            "label,a,b\nx,1,2.5\ny,3,-4\n",
+            "a,b,label,\n1,2.5,x,\n3,-4,y,\n",
+            "2,2,one,two\n1,2.5,x\n3,-4,y\n".replace(",x", ",0").replace(",y", ",1").as_str(),
+        ] {
+            let found = plain(text);
+            if text.starts_with("2,2") {
+                assert_eq!(found, [row("0", &[1.0, 2.5]), row("1", &[3.0, -4.0])], "{text}");
+            } else {
+                assert_eq!(found, expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named_by_line_and_column() {
+        for (text, line, column, kind, words) in [
+            ("a,b,l\n1,2,x\n1,x\n", 3, 4, ErrorKind::Shape, "2 cells, expected 3"),
+            ("a,b,l\n1,2,x\n1,2,x,9\n", 3, 7, ErrorKind::Shape, "4 cells, expected 3"),
+            ("a,b,l\n1,2,x\n1,\"2,x\n1,2,y\n", 3, 3, ErrorKind::Syntax, "never closed"),
+            ("a,b,l\n1,2,x\n1,\"2\"3,x\n", 3, 6, ErrorKind::Syntax, "closing quote"),
+            ("a,b,l\n1,2,x\nabc,2,y\n1,2,y\n", 3, 1, ErrorKind::Number, "`abc`"),
+            ("a,b,l\n1,2,x\n1,,y\n", 3, 3, ErrorKind::Missing, "empty cell"),
+            ("a,b,l\n1,2,x\nNA,2,y\n", 3, 1, ErrorKind::Missing, "`NA`"),
+            ("a,b,l\n1,2,x\n1,2,\n", 3, 5, ErrorKind::Label, "label is missing"),
+            ("a,b,l\n1,2,x\n1,2,NaN\n", 3, 5, ErrorKind::Label, "label is missing"),
+            ("a,b,l\n1,2,x\n1,inf,y\n", 3, 3, ErrorKind::Number, "not finite"),
+            ("a,b,l\n1,2,x\n1,1e400,y\n", 3, 3, ErrorKind::Number, "too large"),
+            ("a,b,l\n1,2,x\n1,1e39,y\n", 3, 3, ErrorKind::Number, "single precision"),
+            ("a,b,l\n1,2,x\n\"1,000\",2,y\n1,2,y\n", 3, 2, ErrorKind::Number, "`1,000`"),
+            ("a,b,l\n1,2,x\n1,$5,y\n1,2,y\n", 3, 3, ErrorKind::Number, "`$5`"),
+            ("a,b,l\n1,2,\"x\ny\"\n1,z,y\n1,2,y\n", 4, 3, ErrorKind::Number, "`z`"),
+            ("a,b,l\n1,2,x\n1\r,2,y\n", 3, 2, ErrorKind::Syntax, "carriage return"),
+            ("a,b,l\n1,2,x\n1,2\0,y\n1,2,y\n", 3, 3, ErrorKind::Number, "0x00"),
+        ] {
+            let error = rows(text, &ReadOptions::default()).unwrap_err();
+            let position = error.position();
+            assert_eq!(
+                (position.line, position.column),
+                (Some(line), Some(column)),
+                "{text}: {}",
+                error.report()
+            );
+            assert_eq!(error.kind(), kind, "{text}: {error}");
+            assert!(error.message().contains(words), "{text}: {error}");
+        }
+        for (text, kind, words) in [
+            ("a,b,l\n", ErrorKind::Empty, "no rows"),
+            ("\n\n", ErrorKind::Empty, "no rows"),
+            ("a\n1\n2\n", ErrorKind::Shape, "1 column"),
+            ("a,a,l\n1,2,x\n", ErrorKind::Shape, "two columns are called `a`"),
+        ] {
+            let how = ReadOptions { format: Some("csv".into()), ..ReadOptions::default() };
+            let error = rows(text, &how).unwrap_err();
+            assert_eq!(error.kind(), kind, "{text}: {error}");
+            assert!(error.message().contains(words), "{text}: {error}");
+        }
+    }
+
+    const PENGUINS: &str = "species,island,mass,sex\nA,T,10,m\nA,T,NA,f\nG,B,30,\nG,B,20,m\n";
+
+    fn penguins(missing: Missing) -> ReadOptions {
+        ReadOptions { label: LabelColumn::Named("species".into()), missing, ..ReadOptions::default() }
+    }
+
+    #[test]
+    fn categories_and_missing_values() {
+        let error = rows(PENGUINS, &penguins(Missing::Error)).unwrap_err();
+        assert_eq!((error.kind(), error.position().line), (ErrorKind::Missing, Some(3)));
+        let mean = load_source(&source(PENGUINS), &penguins(Missing::Mean)).unwrap();
+        assert_eq!(mean.feature_names().unwrap(), ["island=B", "island=T", "mass", "sex=f", "sex=m"]);
+        let entries = |label: &str, row: &[(usize, f64)]| (label.to_owned(), row.to_vec());
+        assert_eq!(
+            rows(PENGUINS, &penguins(Missing::Mean)).unwrap(),
+            [
+                entries("A", &[(1, 1.0), (2, 10.0), (4, 1.0)]),
+                entries("A", &[(1, 1.0), (2, 20.0), (3, 1.0)]),
+                entries("G", &[(0, 1.0), (2, 30.0)]),
+                entries("G", &[(0, 1.0), (2, 20.0), (4, 1.0)]),
+            ]
+        );
+        assert_eq!(rows(PENGUINS, &penguins(Missing::Zero)).unwrap()[1], entries("A", &[(1, 1.0), (3, 1.0)]));
+        // Dropped rows leave no categories behind: sex=f occurs only in one of them.
+        assert_eq!(
+            rows(PENGUINS, &penguins(Missing::Drop)).unwrap(),
+            [entries("A", &[(1, 1.0), (2, 10.0), (3, 1.0)]), entries("G", &[(0, 1.0), (2, 20.0), (3, 1.0)])]
+        );
+        let hashed = ReadOptions { hash_bits: Some(6), ..penguins(Missing::Zero) };
+        let dataset = load_source(&source(PENGUINS), &hashed).unwrap();
+        assert_eq!(dataset.width(), 1 + 64);
+    }
+
+    #[test]
+    fn a_schema_is_kept_to_by_name() {
+        let trained = "a,b,c,label\n1,u,3,x\n4,v,6,y\n";
+        let schema = crate::load::survey(&source(trained), &ReadOptions::default()).unwrap().schema;
+        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let first = rows(trained, &how).unwrap();
+        assert_eq!(rows("label,c,b,a\nx,3,u,1\ny,6,v,4\n", &how).unwrap(), first);
+        let unlabelled = rows("c,b,a\n3,u,1\n6,v,4\n", &how).unwrap();
+        assert_eq!(unlabelled[1].1, first[1].1);
+        for (text, words) in [
+            ("a,b,label\n1,u,x\n", "column `c` is missing"),
+            ("a,b,c,d,label\n1,u,3,4,x\n", "column `d` is new"),
+            ("a,b,c,label\n1,w,3,x\n", "category that is known, but holds `w`"),
+        ] {
+            let error = rows(text, &how).unwrap_err();
+            assert!(error.message().contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_quick_parser_is_the_plain_one_and_threads_change_nothing() {
+        let mut state = 5_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 20) % below.max(1)
+        };
+        let mut n_good = 0;
+        for round in 0..40_000_u32 {
+            let mut text = b"a,b,label,c\n1,2,x,3\n".to_vec();
+            for _ in 0..random(6) {
+                for column in 0..4 {
+                    let number = random(100_000) as f64 / 1000.0 - 50.0;
+                    let cell = match random(14) {
+                        _ if column == 2 => ["x", "y", "1", "", "\"x\"", "NA"]
+                            [random(5) as usize + usize::from(round % 50 == 0)]
+                        .to_owned(),
+                        0 => format!("{}", random(1000)),
+                        1 => format!("{number:e}"),
+                        2 => format!("{:.17}", number / 7.0),
+                        3 => format!("{:.12}", number / 7.0),
+                        4 if round % 3 == 0 => {
+                            ["", "NA", "\"5\"", " 7 ", "+3", "--3", "-+3", "-", "1e39", "1e400", "\"5\n\""]
+                                [random(11) as usize]
+                                .to_owned()
+                        }
+                        5 => format!("-{}", random(20)),
+                        _ => format!("{number}"),
+                    };
+                    text.extend_from_slice(cell.as_bytes());
+                    text.extend_from_slice(
+                        [",", ",", ",", ["\n", "\n", "\r\n", "\n\n"][random(4) as usize]][column].as_bytes(),
+                    );
+                }
+            }
+            if random(4) == 0 {
+                let at = 20 + random(text.len() as u64 - 19) as usize;
+                match random(3) {
+                    0 => text.truncate(at),
+                    1 if at < text.len() => text[at] = random(256) as u8,
+                    _ => text.insert(at, b" ,.-+e\t\r\n09;\"x"[random(14) as usize]),
+                }
+            }
+            let on_bad_row = if round % 2 == 0 { OnBadRow::Error } else { OnBadRow::Skip };
+            let missing = [Missing::Error, Missing::Zero, Missing::Drop][round as usize % 3];
+            let how = ReadOptions { on_bad_row, missing, ..ReadOptions::default() };
+            let shown = String::from_utf8_lossy(&text).into_owned();
+            let input = Source::bytes("t.csv", text.clone()).parts()[0].open().unwrap();
+            let mut window = Window::new(input, 1 << 20).unwrap();
+            let Ok(plan) = Plan::open(&mut window, None, &how) else { continue };
+            let mut rows = Rows::<f32>::new(plan);
+            let (mut quick, mut plain) = (Block::default(), Block::default());
+            rows.clear(&mut quick);
+            rows.clear(&mut plain);
+            let text = window.lines().unwrap();
+            let told =
+                |outcome: Result<(usize, u64), Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
+            let expected = told(rows.parse_plainly(text, &mut plain));
+            if rows.plan.steps.is_empty() {
+                continue;
+            }
+            n_good += u32::from(expected.is_ok());
+            assert_eq!(told(rows.parse_quickly(text, &mut quick)), expected, "{shown}");
+            assert_eq!(quick.matrix, plain.matrix, "{shown}");
+            assert_eq!(quick.classes, plain.classes, "{shown}");
+            assert_eq!((quick.n_skipped, quick.n_dropped), (plain.n_skipped, plain.n_dropped), "{shown}");
+            assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
+        }
+        assert!(n_good > 10_000, "{n_good}");
+
+        let mut text = "a,b,label\n".to_owned();
+        for row in 0..80_000_u32 {
+            text += &format!("{},-{}.5,{}\n", row as f32 / 7.0, row, ["x", "y", "z"][row as usize % 3]);
+        }
+        let quoted = text.replace("\n60000", "\n\"60000\"") + "5,\"6\n\",z\n";
+        let wrong = quoted.clone() + "7,8\n";
+        let how = |threads| ReadOptions { threads, ..ReadOptions::default() };
+        for text in [&text, &quoted] {
+            let expected = load_source(&source(text), &how(1)).unwrap();
+            for threads in [0, 2, 4] {
+                assert_eq!(load_source(&source(text), &how(threads)).unwrap(), expected);
+            }
+        }
+        let expected = load_source(&source(&wrong), &how(1)).unwrap_err();
+        assert_eq!((expected.position().line, expected.position().row), (Some(80_004), Some(80_002)));
+        assert_eq!(load_source(&source(&wrong), &how(2)).unwrap_err().report(), expected.report());
+    }
+
+    #[test]
+    fn weights_ignored_columns_labels_by_number_and_long_quotes() {
+        let how = ReadOptions {
+            weight: Some("w".into()),
+            ignore: vec!["id".into()],
+            label: LabelColumn::Named("2".into()),
+            ..ReadOptions::default()
+        };
+        let dataset = load_source(&source("id,kind,w,a\n7,x,0.5,1\n8,y,2,3\n"), &how).unwrap();
+        assert_eq!((dataset.width(), dataset.weights()), (1, Some(&[0.5, 2.0][..])));
+        assert_eq!(dataset.labels().names(), ["x", "y"]);
+        let long = "q\n".repeat(400_000);
+        let text = format!("a,note,label\n1,\"{long}\",x\n2,\"b\",y\n");
+        let how = ReadOptions { ignore: vec!["note".into()], ..ReadOptions::default() };
+        assert_eq!(load_source(&source(&text), &how).unwrap().len(), 2);
+        let error =
+            load_source(&source("a,l\n1,x\n"), &ReadOptions { label: LabelColumn::Named("z".into()), ..how });
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Options);
+    }
+}

@@ -1,0 +1,209 @@
+//! Where numbers end: the places of all bytes that are no digits.
+//!
+//! Parsers of numeric text spend their time finding out where a number stops. Here that is done for a
+//! whole stretch of text at once, many bytes at a time, before any number is looked at. What stands
+//! between two neighbouring marks is then digits, nothing else, and needs no further check; and numbers
+//! can be converted without waiting for each other. Nothing here knows what the marks mean.
+//!
+//! This file alone says `unsafe`, for two calls that are made after asking whether the machine can run
+//! what they call.
+
+/// The places of the bytes of a text that are no digits, ascending. Its memory is used again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Marks {
+    places: Vec<u32>,
+    n_places: usize,
+}
+
+/// The longest text that is marked at once.
+pub(crate) const MAX_MARKED: usize = u32::MAX as usize - 64;
+
+/// How many bytes are looked at together: one bit each.
+const WORD: usize = 64;
+
+impl Marks {
+    /// Forgets the marks before and finds those of `text`, at most [`MAX_MARKED`] bytes.
+    pub(crate) fn find(&mut self, text: &[u8]) -> &[u32] {
+        assert!(text.len() <= MAX_MARKED, "places fit 32 bits");
+        if self.places.len() < text.len() + WORD {
+            self.places.resize(text.len() + WORD, 0);
+        }
+        if !self.find_wide(text) {
+            self.find_with(text, plain_not_digits);
+        }
+        &self.places[..self.n_places]
+    }
+
+    /// Finds the marks with the wide registers of the machine, if it has any.
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "a call that only some machines can run")]
+    fn find_wide(&mut self, text: &[u8]) -> bool {
+        use std::arch::x86_64::{
+            __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set_epi64x,
+            _mm256_set1_epi8, _mm256_sub_epi8,
+        };
+
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn not_digits(word: &[u8; WORD]) -> u64 {
+            let half = |half: &[u8; 32]| -> u64 {
+                let part = |place: usize| i64::from_le_bytes(half.as_chunks::<8>().0[place]);
+                let bytes: __m256i = _mm256_set_epi64x(part(3), part(2), part(1), part(0));
+                // A digit minus `0` is at most 9, all else is more, as bytes without sign.
+                let above_zero = _mm256_sub_epi8(bytes, _mm256_set1_epi8(b'0'.cast_signed()));
+                let digits = _mm256_cmpeq_epi8(_mm256_min_epu8(above_zero, _mm256_set1_epi8(9)), above_zero);
+                u64::from(_mm256_movemask_epi8(digits).cast_unsigned())
+            };
+            let (halves, _) = word.as_chunks::<32>();
+            !(half(&halves[0]) | half(&halves[1]) << 32)
+        }
+
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn find(marks: &mut Marks, text: &[u8]) {
+            marks.find_with(text, |word| not_digits(word));
+        }
+
+        if is_wide() {
+            // SAFETY: the function needs exactly the features that `is_wide` asks for, and nothing else of
+            // its caller: it is safe code but for that.
+            unsafe { find(self, text) };
+            return true;
+        }
+        false
+    }
+
+    /// Other machines do without.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn find_wide(&mut self, _text: &[u8]) -> bool {
+        false
+    }
+
+    /// Finds the marks by way of a function that sets a bit for every byte that is no digit.
+    #[inline(always)]
+    fn find_with(&mut self, text: &[u8], not_digits: impl Fn(&[u8; WORD]) -> u64) {
+        self.n_places = 0;
+        let (words, rest) = text.as_chunks::<WORD>();
+        for (word_idx, word) in words.iter().enumerate() {
+            self.flatten(not_digits(word), (word_idx * WORD) as u32);
+        }
+        if !rest.is_empty() {
+            let mut word = [b'0'; WORD];
+            word[..rest.len()].copy_from_slice(rest);
+            self.flatten(not_digits(&word), (words.len() * WORD) as u32);
+        }
+    }
+
+    /// Adds the places of the bits of `mask`. More are written than there are, as that needs no branch;
+    /// the next word writes over them.
+    #[inline(always)]
+    fn flatten(&mut self, mut mask: u64, base: u32) {
+        let n_marks = mask.count_ones() as usize;
+        let Some(room) = self.places[self.n_places..].first_chunk_mut::<WORD>() else { return };
+        let mut next = |slot: &mut u32| {
+            *slot = base + mask.trailing_zeros();
+            mask &= mask.wrapping_sub(1);
+        };
+        let (usual, rest) = room.split_at_mut(12);
+        usual.iter_mut().for_each(&mut next);
+        if n_marks > 12 {
+            let (more, rest) = rest.split_at_mut(12);
+            more.iter_mut().for_each(&mut next);
+            if n_marks > 24 {
+                rest.iter_mut().for_each(next);
+            }
+        }
+        self.n_places += n_marks;
+    }
+}
+
+/// Whether the machine has the wide registers and the shifts that this crate can make use of.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn is_wide() -> bool {
+    std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
+        && std::arch::is_x86_feature_detected!("lzcnt")
+        && std::arch::is_x86_feature_detected!("popcnt")
+}
+
+/// Work that is worth being compiled for the machine at hand. What `run` calls should be inlined always:
+/// only so much is compiled so.
+pub(crate) trait Work {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn run(self) -> Self::Output;
+}
+
+/// Does `work`, compiled for the machine at hand: shifts by a variable amount, of which parsers of digits
+/// have many, then need one instruction instead of three.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "a call that only some machines can run")]
+#[inline]
+pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn widely<W: Work>(work: W) -> W::Output {
+        work.run()
+    }
+
+    if is_wide() {
+        // SAFETY: the function needs exactly the features that `is_wide` asks for, and nothing else of its
+        // caller: it calls a safe method.
+        unsafe { widely(work) }
+    } else {
+        work.run()
+    }
+}
+
+/// Does `work`.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
+    work.run()
+}
+
+/// How many bytes of `text` are no digits: the first stage of parsing alone, for benchmarks.
+pub fn count_marks(text: &[u8]) -> usize {
+    let mut marks = Marks::default();
+    text.chunks(16 << 10).map(|piece| marks.find(piece).len()).sum()
+}
+
+/// One bit per byte, set where the byte is no digit, in ordinary arithmetic.
+#[inline(always)]
+fn plain_not_digits(word: &[u8; WORD]) -> u64 {
+    let (eights, _) = word.as_chunks::<8>();
+    eights.iter().enumerate().fold(0, |mask, (place, eight)| {
+        let above_zero = u64::from_le_bytes(*eight) ^ 0x3030_3030_3030_3030;
+        let more_than_nine = (above_zero & 0x7F7F_7F7F_7F7F_7F7F) + 0x7676_7676_7676_7676;
+        let high_bits = ((more_than_nine | above_zero) & 0x8080_8080_8080_8080) >> 7;
+        // The product moves bit 0 of byte i to bit 56 + i.
+        mask | ((high_bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (place * 8))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_but_a_digit_is_marked() {
+        let mut marks = Marks::default();
+        let mut random = 7_u64;
+        for length in (0..300).chain([5000]) {
+            for few in [false, true] {
+                let text: Vec<u8> = (0..length)
+                    .map(|_| {
+                        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                        let byte = (random >> 56) as u8;
+                        if few && byte > 30 { b'0' + byte % 10 } else { byte }
+                    })
+                    .collect();
+                let expected: Vec<u32> =
+                    (0..length).filter(|&at| !text[at as usize].is_ascii_digit()).collect();
+                assert_eq!(marks.find(&text), expected, "{length}");
+                marks.find_with(&text, plain_not_digits);
+                assert_eq!(&marks.places[..marks.n_places], expected, "{length}");
+            }
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! `cargo xtask bench data`: how fast text becomes rows, beside the peers and the machine's own limits.
+//!
+//! Two files are generated with fixed seeds (`target/bench-data`): one like RCV1 in libsvm text, one table of
+//! numbers in CSV. Every measurement is a process of its own that says its seconds and its peak memory; all
+//! of them take turns, several times over, and the minimum of each counts. Peers run in a Python
+//! environment that is made here with pip; those that cannot be had are named as missing. The outcome is a
+//! folder below `bench/runs`. Options: `--repeats N`, `--no-peers`, `--small` (a tenth of the rows).
+
+use crate::say;
+use rosenblatt_data::{ReadOptions, Source, blocks, count_marks, load_source};
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+const FOLDER: &str = "target/bench-data";
+const N_FEATURES: usize = 47_236;
+
+/// One thing that is measured.
+struct Case {
+    file: &'static str,
+    name: &'static str,
+    how: How,
+}
+
+enum How {
+    /// This program, in its own process: the probe and the number of threads.
+    Probe(&'static str, usize),
+    /// A Python script that prints its seconds.
+    Python(&'static str),
+    /// A program, timed from outside: name and arguments before and after the file.
+    Program(&'static str, &'static [&'static str], &'static [&'static str]),
+}
+
+const SKLEARN: &str = "
+import sys, time
+from sklearn.datasets import load_svmlight_file
+t = time.perf_counter(); x, y = load_svmlight_file(sys.argv[1]); print(time.perf_counter() - t)
+";
+
+const XGBOOST: &str = "
+import sys, time
+import xgboost
+t = time.perf_counter(); d = xgboost.DMatrix(sys.argv[1] + '?format=libsvm'); print(time.perf_counter() - t)
+";
+
+const POLARS: &str = "
+import sys, time
+import polars
+t = time.perf_counter(); d = polars.read_csv(sys.argv[1]); print(time.perf_counter() - t)
+";
+
+const SVM: &str = "rcv1-like.svm";
+const CSV: &str = "table.csv";
+
+const CASES: &[Case] = &[
+    Case { file: SVM, name: "touch every byte", how: How::Probe("touch", 1) },
+    Case { file: SVM, name: "find the separators", how: How::Probe("marks", 1) },
+    Case { file: SVM, name: "ours, to CSR, 1 thread", how: How::Probe("load", 1) },
+    Case { file: SVM, name: "ours, to CSR, 2 threads", how: How::Probe("load", 2) },
+    Case { file: SVM, name: "ours, streamed, 1 thread", how: How::Probe("stream", 1) },
+    Case { file: SVM, name: "ours, streamed, 2 threads", how: How::Probe("stream", 2) },
+    Case { file: SVM, name: "scikit-learn load_svmlight_file", how: How::Python(SKLEARN) },
+    Case {
+        file: SVM,
+        name: "LIBLINEAR's reader (-s 2 -e 1e30)",
+        how: How::Program("liblinear-train", &["-s", "2", "-e", "1e30", "-q"], &["/dev/null"]),
+    },
+    Case { file: SVM, name: "XGBoost DMatrix, all threads", how: How::Python(XGBOOST) },
+    Case { file: CSV, name: "touch every byte", how: How::Probe("touch", 1) },
+    Case { file: CSV, name: "find the separators", how: How::Probe("marks", 1) },
+    Case { file: CSV, name: "ours, to rows, 1 thread", how: How::Probe("load", 1) },
+    Case { file: CSV, name: "ours, to rows, 2 threads", how: How::Probe("load", 2) },
+    Case { file: CSV, name: "ours, streamed, 1 thread", how: How::Probe("stream", 1) },
+    Case { file: CSV, name: "ours, streamed, 2 threads", how: How::Probe("stream", 2) },
+    Case { file: CSV, name: "Polars read_csv, all threads", how: How::Python(POLARS) },
+];
+
+pub(crate) fn run(words: &[String]) -> Result<(), String> {
+    match words.first().map(String::as_str) {
+        Some("data") => bench(&words[1..]),
+        Some("data-probe") => probe(&words[1..]),
+        _ => Err("expected `cargo xtask bench data`".to_owned()),
+    }
+}
+
+/// What was measured once.
+struct Sample {
+    case: usize,
+    repeat: usize,
+    seconds: f64,
+    peak_kib: u64,
+}
+
+fn bench(words: &[String]) -> Result<(), String> {
+    let has = |word: &str| words.iter().any(|other| other == word);
+    let after = |word: &str| words.iter().skip_while(|other| *other != word).nth(1);
+    let n_repeats: usize =
+        after("--repeats").map_or(Ok(5), |text| text.parse()).map_err(|_| "--repeats N")?;
+    let scale = if has("--small") { 10 } else { 1 };
+    let folder = PathBuf::from(FOLDER).join(if scale == 1 { "full" } else { "small" });
+    fs::create_dir_all(&folder).map_err(told("making the folder"))?;
+    generate(&folder.join(SVM), |out| write_svm(out, 200_000 / scale))?;
+    generate(&folder.join(CSV), |out| write_csv(out, 2_000_000 / scale))?;
+    say("building for release");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo).args(["build", "--quiet", "--release", "--package", "xtask"]).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return Err("the release build failed".to_owned());
+    }
+    let python = if has("--no-peers") { None } else { python() };
+    let mut missing = Vec::new();
+    let mut samples = Vec::new();
+    for repeat in 0..n_repeats {
+        for (case_idx, case) in CASES.iter().enumerate() {
+            let is_peer = !matches!(case.how, How::Probe(..));
+            if (is_peer && has("--no-peers")) || missing.iter().any(|(other, _)| *other == case_idx) {
+                continue;
+            }
+            match measure(case, &folder.join(case.file), python.as_deref()) {
+                Ok((seconds, peak_kib)) => {
+                    say(&format!("{repeat} {:<14} {:<34} {seconds:8.3} s", case.file, case.name));
+                    samples.push(Sample { case: case_idx, repeat, seconds, peak_kib });
+                }
+                Err(why) if is_peer => {
+                    say(&format!("missing: {} ({why})", case.name));
+                    missing.push((case_idx, why));
+                }
+                Err(why) => return Err(format!("{}: {why}", case.name)),
+            }
+        }
+    }
+    let mut memory = Vec::new();
+    for (file, n_times) in [(SVM, 1), (SVM, 20), (CSV, 1), (CSV, 20)] {
+        for threads in [1, 2] {
+            let path = folder.join(file);
+            let (seconds, peak_kib) = run_probe("stream", threads, &path, n_times)?;
+            say(&format!("{file} {n_times} times, {threads} thread(s): {peak_kib} KiB, {seconds:.2} s"));
+            memory.push((file, n_times, threads, seconds, peak_kib));
+        }
+    }
+    write_run(&folder, n_repeats, &samples, &missing, &memory, words)
+}
+
+fn told(what: &str) -> impl Fn(std::io::Error) -> String {
+    move |error| format!("{what}: {error}")
+}
+
+/// Makes a file unless it is there, whole.
+fn generate(path: &Path, write: impl Fn(&mut BufWriter<File>) -> std::io::Result<()>) -> Result<(), String> {
+    if path.exists() {
+        return Ok(());
+    }
+    say(&format!("generating {}", path.display()));
+    let unfinished = path.with_extension("part");
+    let file = File::create(&unfinished).map_err(told("generating"))?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    write(&mut out).and_then(|()| out.flush()).map_err(told("generating"))?;
+    fs::rename(&unfinished, path).map_err(told("generating"))
+}
+
+/// `SplitMix64` (Steele, Lea and Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
+    }
+
+    /// Uniform in `0..1`.
+    fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Close enough to normal: the sum of twelve uniforms.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}
+
+/// Rows of words: frequencies fall like 1/rank, values are tf-idf of unit norm with seven significant
+/// digits, labels are those of a hidden plane with one in twenty flipped.
+fn write_svm(out: &mut impl Write, n_rows: usize) -> std::io::Result<()> {
+    let mut random = Random(1958);
+    let plane: Vec<f64> = (0..N_FEATURES).map(|_| random.normal()).collect();
+    let mut row: Vec<(usize, f64)> = Vec::new();
+    for _ in 0..n_rows {
+        row.clear();
+        let n_words = 30 + (random.next() % 91) as usize;
+        while row.len() < n_words {
+            let rank = (N_FEATURES as f64).powf(random.uniform());
+            // Words are numbered by the alphabet, not by frequency.
+            let feature = (rank as usize * 30_011 + 7) % N_FEATURES;
+            if row.iter().all(|&(other, _)| other != feature) {
+                let times = 1.0 + (-random.uniform().ln()).floor();
+                row.push((feature, (1.0 + times.ln()) * (1.5 + rank.ln())));
+            }
+        }
+        row.sort_by_key(|&(feature, _)| feature);
+        let norm = row.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
+        let score: f64 = row.iter().map(|&(feature, value)| plane[feature] * value).sum();
+        let is_flipped = random.uniform() < 0.05;
+        out.write_all(if (score > 0.0) == is_flipped { b"-1" } else { b"+1" })?;
+        for &(feature, value) in &row {
+            let value = value / norm;
+            let n_digits = 7 + usize::from(value < 0.1) + usize::from(value < 0.01);
+            write!(out, " {}:{value:.n_digits$}", feature + 1)?;
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// A header, 28 columns of normal numbers with five decimals, and a label.
+fn write_csv(out: &mut impl Write, n_rows: usize) -> std::io::Result<()> {
+    let mut random = Random(1962);
+    for column in 1..=28 {
+        write!(out, "x{column},")?;
+    }
+    out.write_all(b"label\n")?;
+    for _ in 0..n_rows {
+        let mut score = 0.0;
+        for column in 0..28 {
+            let value = random.normal();
+            score += value * if column % 3 == 0 { 1.0 } else { -0.5 };
+            write!(out, "{value:.5},")?;
+        }
+        writeln!(out, "{}", u8::from(score > 0.0))?;
+    }
+    Ok(())
+}
+
+/// A Python with the peers in it.
+fn python() -> Option<PathBuf> {
+    let folder = PathBuf::from(FOLDER).join("venv");
+    let python = folder.join("bin/python");
+    if !python.exists() {
+        say("making a Python environment");
+        Command::new("python3").args(["-m", "venv"]).arg(&folder).status().ok()?;
+    }
+    for package in ["scikit-learn", "polars", "xgboost-cpu"] {
+        let is_there = Command::new(&python).args(["-m", "pip", "show", "-q", package]).status();
+        if !is_there.is_ok_and(|status| status.success()) {
+            let _ = Command::new(&python).args(["-m", "pip", "install", "-q", package]).status();
+        }
+    }
+    python.exists().then_some(python)
+}
+
+/// Seconds and peak memory of one case.
+fn measure(case: &Case, file: &Path, python: Option<&Path>) -> Result<(f64, u64), String> {
+    match case.how {
+        How::Probe(probe, threads) => run_probe(probe, threads, file, 1),
+        How::Python(script) => {
+            let mut command = Command::new(python.ok_or("no python3 with venv and pip")?);
+            command.arg("-c").arg(script).arg(file);
+            let (text, _, peak_kib) = run_command(&mut command)?;
+            let seconds = text.trim().parse().map_err(|_| format!("it said {}", text.trim()))?;
+            Ok((seconds, peak_kib))
+        }
+        How::Program(program, before, behind) => {
+            let mut command = Command::new(program);
+            command.args(before).arg(file).args(behind);
+            let (_, seconds, peak_kib) = run_command(&mut command)?;
+            Ok((seconds, peak_kib))
+        }
+    }
+}
+
+/// Runs to the end; what it printed and how long it took. Peak memory is only known of our own probes.
+fn run_command(command: &mut Command) -> Result<(String, f64, u64), String> {
+    let start = Instant::now();
+    let output = command.output().map_err(|error| error.to_string())?;
+    let seconds = start.elapsed().as_secs_f64();
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(text.lines().last().unwrap_or("it failed").to_owned());
+    }
+    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), seconds, 0))
+}
+
+fn run_probe(probe: &str, threads: usize, file: &Path, n_times: usize) -> Result<(f64, u64), String> {
+    let mut command = Command::new("target/release/xtask");
+    command.args(["bench", "data-probe", probe, &threads.to_string(), &n_times.to_string()]).arg(file);
+    let (text, _, _) = run_command(&mut command)?;
+    let mut numbers = text.split_whitespace();
+    let seconds = numbers.next().and_then(|text| text.parse().ok());
+    let peak_kib = numbers.next().and_then(|text| text.parse().ok());
+    seconds.zip(peak_kib).ok_or_else(|| format!("the probe said {text}"))
+}
+
+/// The measuring process: does one thing once, prints seconds, peak memory in KiB, and what it found.
+fn probe(words: &[String]) -> Result<(), String> {
+    let [what, threads, n_times, file] = words else { return Err("expected a probe".to_owned()) };
+    let threads = threads.parse().map_err(|_| "threads")?;
+    let n_times: usize = n_times.parse().map_err(|_| "times")?;
+    let how = ReadOptions { threads, ..ReadOptions::default() };
+    let start = Instant::now();
+    let found: usize = match what.as_str() {
+        "touch" => in_pieces(file, |piece| {
+            let (words, _) = piece.as_chunks::<8>();
+            words.iter().fold(0_usize, |sum, word| sum.wrapping_add(u64::from_le_bytes(*word) as usize))
+        })?,
+        "marks" => in_pieces(file, count_marks)?,
+        "load" => load_source(&Source::file(file), &how).map_err(|error| error.report())?.len(),
+        "stream" => {
+            let source = Source::find_all(std::iter::repeat_n(file, n_times)).map_err(|e| e.report())?;
+            let mut stream = blocks(&source, &how).map_err(|error| error.report())?;
+            let mut n_rows = 0;
+            while let Some(block) = stream.next().map_err(|error| error.report())? {
+                n_rows += block.len();
+            }
+            n_rows
+        }
+        _ => return Err("no such probe".to_owned()),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
+    let peak_kib = peak.split_whitespace().next().unwrap_or("0");
+    answer(&format!("{seconds} {peak_kib} {found}"));
+    Ok(())
+}
+
+/// Reads a file the way the reader does, piece by piece.
+fn in_pieces(file: &str, mut work: impl FnMut(&[u8]) -> usize) -> Result<usize, String> {
+    let mut input = File::open(file).map_err(told("opening"))?;
+    let mut buffer = vec![0; 256 << 10];
+    let mut sum = 0_usize;
+    loop {
+        match input.read(&mut buffer).map_err(told("reading"))? {
+            0 => return Ok(sum),
+            n_bytes => sum = sum.wrapping_add(work(&buffer[..n_bytes])),
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the answer of a measuring process")]
+fn answer(text: &str) {
+    println!("{text}");
+}
+
+fn write_run(
+    files: &Path,
+    n_repeats: usize,
+    samples: &[Sample],
+    missing: &[(usize, String)],
+    memory: &[(&str, usize, usize, f64, u64)],
+    words: &[String],
+) -> Result<(), String> {
+    let date = today();
+    let folder = PathBuf::from(format!("bench/runs/{date}-data"));
+    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    let bytes = |file: &str| fs::metadata(files.join(file)).map_or(0, |metadata| metadata.len());
+    let mut raw = "file,case,repeat,seconds,peak_kib\n".to_owned();
+    for Sample { case, repeat, seconds, peak_kib } in samples {
+        let Case { file, name, .. } = CASES[*case];
+        let _ = writeln!(raw, "{file},\"{name}\",{repeat},{seconds},{peak_kib}");
+    }
+    for (file, n_times, threads, seconds, peak_kib) in memory {
+        let _ =
+            writeln!(raw, "{file},\"streamed {n_times} times, {threads} threads\",0,{seconds},{peak_kib}");
+    }
+    let mut summary = String::new();
+    for (file, ours) in [(SVM, "ours, to CSR, 1 thread"), (CSV, "ours, to rows, 2 threads")] {
+        let least = |case_idx: usize| {
+            let of_case = samples.iter().filter(|sample| sample.case == case_idx);
+            of_case.map(|sample| sample.seconds).min_by(f64::total_cmp)
+        };
+        let size = bytes(file);
+        let _ = writeln!(summary, "## {file}, {:.1} MB\n", size as f64 / 1e6);
+        let _ = writeln!(summary, "| reader | s (minimum of {n_repeats}) | MB/s | ratio to \"{ours}\" |");
+        let _ = writeln!(summary, "|---|---|---|---|");
+        let reference = CASES.iter().position(|case| case.file == file && case.name == ours).and_then(least);
+        for (case_idx, case) in CASES.iter().enumerate().filter(|(_, case)| case.file == file) {
+            let Some(seconds) = least(case_idx) else { continue };
+            let ratio = seconds / reference.unwrap_or(seconds);
+            let speed = size as f64 / 1e6 / seconds;
+            let _ = writeln!(summary, "| {} | {seconds:.3} | {speed:.0} | {ratio:.2} |", case.name);
+        }
+        summary.push('\n');
+    }
+    summary.push_str(
+        "## Streaming: peak memory\n\n| file | times | threads | s | peak MiB |\n|---|---|---|---|---|\n",
+    );
+    for (file, n_times, threads, seconds, peak_kib) in memory {
+        let mib = *peak_kib as f64 / 1024.0;
+        let _ = writeln!(summary, "| {file} | {n_times} | {threads} | {seconds:.2} | {mib:.1} |");
+    }
+    for (case_idx, why) in missing {
+        let _ = writeln!(summary, "\nMissing: {} ({why})", CASES[*case_idx].name);
+    }
+    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown");
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut readme = format!(
+        "# Reading data, {date}\n\n- Command: `cargo xtask bench data {}`\n- Machine: {cores} cores, {}; load at the end {}\n",
+        words.join(" "),
+        model.trim_start_matches([' ', '\t', ':']),
+        load.trim()
+    );
+    readme.push_str("- Files lie in the page cache. Every measurement is a process of its own, all take turns, and minima\n  are compared; the machine is shared, so that only ratios within this run count.\n- Seconds are taken inside the process (LIBLINEAR: the whole process, whose solver stops at once).\n- Versions: ");
+    readme.push_str(&versions());
+    readme.push_str("\n- `raw.csv` holds every measurement, `summary.md` the minima.\n");
+    for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {
+        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+    }
+    say(&format!("{summary}\nwritten to {}", folder.display()));
+    Ok(())
+}
+
+fn versions() -> String {
+    let ask = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().replace('\n', ", "))
+    };
+    let script = "import importlib.metadata as m
+for p in ['scikit-learn', 'numpy', 'polars', 'xgboost-cpu']:
+    try: print(p, m.version(p))
+    except Exception: pass";
+    let python = PathBuf::from(FOLDER).join("venv/bin/python");
+    let known = [
+        ask("rustc", &["--version"]),
+        ask(&python.to_string_lossy(), &["-c", script]),
+        ask("dpkg-query", &["-W", "-f", "liblinear-tools ${Version}", "liblinear-tools"]),
+    ];
+    known.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// The date of today, UTC, from the days since 1970 (Hinnant's `civil_from_days`).
+fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let days = seconds / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
