@@ -2,7 +2,7 @@
 //!
 //! | scaling | a value becomes | rows that store only what is there |
 //! |---|---|---|
-//! | [`Scaling::Standard`] | `(x − mean) / deviation` | are divided, not centred, so that zeros stay zeros |
+//! | [`Scaling::Standard`] | `(x − mean) / deviation` | are divided; only columns of numbers, which every row has, are centred |
 //! | [`Scaling::MinMax`] | `(x − min) / (max − min)` | `min` is 0; features below 0 are refused |
 //! | [`Scaling::MaxAbs`] | `x / max |x|` | the same |
 //! | [`Scaling::UnitNorm`] | `x / ‖row‖` | the same; nothing is fitted |
@@ -160,7 +160,10 @@ impl Fit {
                     // The zeros that are not stored come in as one group (Chan, Golub and LeVeque).
                     let n_zeros = n_rows - n_stored;
                     let squares = self.seconds[feature] + first * first * (n_stored * n_zeros / n_rows);
-                    (first, (squares / n_rows).sqrt())
+                    // A column of numbers stands in every row, so centring it fills nothing. Features
+                    // without columns may be lacking in later rows even if they never were so far.
+                    let always_there = !self.sparse || (names.is_some() && n_zeros == 0.0);
+                    (if always_there { first } else { 0.0 }, (squares / n_rows).sqrt())
                 }
                 Scaling::MinMax if self.sparse => {
                     if first < 0.0 {
@@ -188,7 +191,7 @@ impl Fit {
             scaler.shift.push(shift);
             scaler.scale.push(if scale > 0.0 { scale } else { 1.0 });
         }
-        if self.sparse || self.scaling == Scaling::MaxAbs {
+        if scaler.shift.iter().all(|shift| *shift == 0.0) {
             scaler.shift = Vec::new();
         }
         Ok(scaler)
@@ -252,9 +255,9 @@ impl Scaler {
                 continue;
             }
             for (&feature, value) in indices.iter().zip(values) {
-                // Centring would fill the row, so only the scale is applied.
+                let shift = self.shift.get(feature as usize).copied().unwrap_or(0.0);
                 let scale = self.scale.get(feature as usize).copied().unwrap_or(1.0);
-                *value = T::narrow(value.wide() / scale).ok_or(row_idx)?;
+                *value = T::narrow((value.wide() - shift) / scale).ok_or(row_idx)?;
             }
         }
         Ok(())
