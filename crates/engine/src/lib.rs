@@ -55,7 +55,9 @@ pub use algorithms::{ALGORITHMS, Entry, find};
 pub use error::Error;
 pub use evaluate::{Evaluation, Fold, cross_validate, evaluate, evaluate_rows, predict};
 pub use insight::{Voice, feature_name, interval, mistake_bound, strongest};
-pub use model::{FormatError, Model, Predictor, StoreError, Story, Validated, check_writable, write_whole};
+pub use model::{
+    FormatError, Model, Predictor, StoreError, Story, Validated, check_writable, model_checksum, write_whole,
+};
 pub use online::Online;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;

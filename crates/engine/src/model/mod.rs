@@ -3,7 +3,7 @@
 mod file;
 mod store;
 
-pub use file::FormatError;
+pub use file::{FormatError, model_checksum};
 pub use store::{StoreError, check_writable, write_whole};
 
 use crate::error::Error;

@@ -1,0 +1,129 @@
+//! Commands one by one: what they print, where they stop, what they leave alone.
+
+use crate::bench::Bench;
+use std::fs;
+
+const TABLE: &str = "x,y,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n5,-1,dot\n0,3,star\n";
+
+#[test]
+fn the_demo_does_the_main_job() {
+    let text = Bench::new().ok("rosenblatt demo --model sms.model && rosenblatt inspect sms.model");
+    for expected in ["5,574 rows", "held-out error: 1.", "speaks for spam: £", "What to try next"] {
+        assert!(text.contains(expected), "`{expected}` in\n{text}");
+    }
+}
+
+#[test]
+fn a_run_is_reproducible_to_the_byte() {
+    let bench = Bench::new();
+    for name in ["a.model", "b.model"] {
+        bench.ok(&format!("rosenblatt train crates/data/bundled/sms-spam.tsv --seed 7 --model {name}"));
+    }
+    assert_eq!(fs::read(bench.path("a.model")).unwrap(), fs::read(bench.path("b.model")).unwrap());
+    bench.ok("rosenblatt train crates/data/bundled/sms-spam.tsv --seed 8 --model c.model");
+    assert_ne!(fs::read(bench.path("a.model")).unwrap(), fs::read(bench.path("c.model")).unwrap());
+}
+
+#[test]
+fn the_same_data_in_other_clothes_gives_the_same_model() {
+    let bench = Bench::new();
+    bench.write("t.csv", "label,1,2\nplus,4,0.5\nminus,1,1.25\nminus,0.5,1\nplus,-2,-2\n");
+    bench.write("t.svm", "plus 1:4 2:0.5\nminus 1:1 2:1.25\nminus 1:0.5 2:1\nplus 1:-2 2:-2\n");
+    bench.ok("gzip -k t.svm && cat t.svm > t.txt");
+    let train = "rosenblatt train --holdout 0 --scale none --quiet --json";
+    let story = |line: &str| {
+        let report: serde_json::Value = serde_json::from_str(&bench.ok(line)).unwrap();
+        report["story"].clone()
+    };
+    let csv = story(&format!("{train} t.csv --model csv.model"));
+    assert_eq!(csv, story(&format!("{train} t.svm --model svm.model")));
+    assert_eq!(csv, story(&format!("{train} t.svm.gz --model gz.model")));
+    assert_eq!(csv, story(&format!("cat t.svm | {train} - --model stdin.model")));
+    let weights = |model: &str| {
+        let text = bench.ok(&format!("rosenblatt inspect {model} --weights"));
+        text.lines().map(|line| line.split_once(',').unwrap().1.to_owned()).collect::<Vec<_>>()
+    };
+    let expected = weights("csv.model");
+    for model in ["svm.model", "gz.model", "stdin.model"] {
+        assert_eq!(weights(model), expected, "{model}");
+    }
+    let bytes = |model: &str| fs::read(bench.path(model)).unwrap();
+    assert_eq!(bytes("svm.model"), bytes("gz.model"));
+    assert_eq!(bytes("svm.model"), bytes("stdin.model"));
+}
+
+#[test]
+fn predictions_come_one_a_line_with_scores_on_request() {
+    let bench = Bench::new();
+    bench.write("t.csv", TABLE);
+    bench.ok("rosenblatt train t.csv --holdout 0 --model t.model");
+    bench.write("new.csv", "y,x\n0,6\n4,0\n");
+    assert_eq!(bench.ok("rosenblatt predict new.csv --model t.model"), "dot\nstar\n");
+    let scores = bench.ok("rosenblatt predict new.csv --model t.model --scores");
+    assert!(scores.starts_with("class,score 1\ndot,-"), "{scores}");
+    let missing = bench.run("printf 'y\\n1\\n' | rosenblatt predict - --model t.model");
+    assert_eq!(missing.code, Some(1), "{}", missing.all());
+    assert!(missing.stderr.contains("`x`"), "{}", missing.stderr);
+}
+
+#[test]
+fn wrong_words_exit_with_2_and_bad_data_with_1() {
+    let bench = Bench::new();
+    bench.write("t.csv", TABLE);
+    bench.write("one.csv", "x,class\n1,a\n2,a\n");
+    let fails = |line: &str, code: i32, expected: &str| {
+        let done = bench.run(line);
+        assert_eq!(done.code, Some(code), "{line}\n{}", done.all());
+        assert!(done.stderr.contains(expected), "{line}\n{}", done.stderr);
+        assert!(done.stdout.is_empty(), "{line} printed {}", done.stdout);
+    };
+    fails("rosenblatt train t.csv --algorithm percetpron", 2, "did you mean `perceptron`?");
+    fails("rosenblatt train t.csv --algorithm pa1 --param C=-1", 2, "`C` should be positive, but is -1");
+    fails("rosenblatt train t.csv --mistake lt0", 2, "can never learn");
+    fails("rosenblatt train t.csv --holdout 2", 2, "`--holdout` should be");
+    fails("rosenblatt train t.csv --zero maybe", 2, "plus, minus, random or wrong");
+    fails("rosenblatt train", 2, "required");
+    fails("rosenblatt train missing.csv", 1, "missing.csv: there is no such file");
+    fails("rosenblatt train one.csv", 1, "at least two classes");
+    fails("rosenblatt train t.csv --model no/such/folder/t.model", 1, "no file can be made");
+    fails("rosenblatt predict t.csv --model t.csv", 1, "not a Rosenblatt model");
+}
+
+#[test]
+fn a_failed_run_leaves_the_old_model_and_no_litter() {
+    let bench = Bench::new();
+    bench.write("t.csv", TABLE);
+    bench.ok("rosenblatt train t.csv --model t.model");
+    let before = fs::read(bench.path("t.model")).unwrap();
+    bench.write("bad.csv", format!("{TABLE}1,oops,dot\n"));
+    let done = bench.run("rosenblatt train bad.csv --model t.model");
+    assert_eq!(done.code, Some(1));
+    assert!(done.stderr.contains("bad.csv:8:3"), "{}", done.stderr);
+    assert_eq!(fs::read(bench.path("t.model")).unwrap(), before);
+    let litter = bench.ok("ls -A | grep tmp || true");
+    assert_eq!(litter, "");
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let bench = Bench::new();
+    bench.ok("rosenblatt train crates/data/bundled/sms-spam.tsv --model sms.model");
+    let line =
+        "(rosenblatt predict crates/data/bundled/sms-spam.tsv --model sms.model; echo $? >&2) | head -1";
+    let done = bench.run(line);
+    assert_eq!((done.stdout.trim(), done.stderr.trim()), ("ham", "0"));
+}
+
+#[test]
+fn help_pages_and_completions_are_there() {
+    let bench = Bench::new();
+    assert!(bench.ok("rosenblatt --help").contains("rosenblatt demo"));
+    for command in ["train", "predict", "evaluate", "inspect", "algorithms"] {
+        assert!(bench.ok(&format!("rosenblatt {command} --help")).contains("Example"), "{command}");
+    }
+    assert!(bench.ok("rosenblatt completions bash").contains("rosenblatt"));
+    assert!(bench.ok("rosenblatt man train").contains("rosenblatt-train"));
+    let algorithms: serde_json::Value =
+        serde_json::from_str(&bench.ok("rosenblatt algorithms --json")).unwrap();
+    assert_eq!(algorithms.as_array().unwrap().len(), 17);
+}

@@ -1,0 +1,5 @@
+//! The command line as a person meets it: every test runs the real program in a folder of its own.
+
+mod bench;
+mod commands;
+mod readme;

@@ -1,0 +1,148 @@
+//! The model file: what is saved comes back, and what was cut, changed or made up is refused.
+
+use rosenblatt::core::{Random, Readout};
+use rosenblatt::{Classes, Dataset, FormatError, Model, Options, Spec, predict, train};
+use std::fs;
+
+fn data() -> Dataset {
+    let mut random = Random::new(3);
+    let rows: Vec<[f64; 5]> = (0..90).map(|_| std::array::from_fn(|_| random.unit() - 0.5)).collect();
+    let names: Vec<&str> = rows
+        .iter()
+        .map(|row| {
+            if row[0] > 0.1 {
+                "a"
+            } else if row[1] > 0.0 {
+                "b"
+            } else {
+                "c"
+            }
+        })
+        .collect();
+    Dataset::from_rows(&rows, &names)
+        .with_feature_names(["v", "w", "x", "y", "z"].map(str::to_owned).to_vec())
+}
+
+/// One model of every kind: planes and votes, independent and joint.
+fn models() -> Vec<Model> {
+    let kinds = [
+        (Readout::Last, Classes::OneVsRest),
+        (Readout::Voted, Classes::OneVsOne),
+        (Readout::Voted, Classes::Direct(rosenblatt::core::Share::Uniform)),
+        (Readout::Pocket, Classes::OneVsRest),
+    ];
+    let model = |(readout, multiclass)| {
+        let spec = Spec::new(Options { readout: Some(readout), multiclass, epochs: 2, ..Options::default() });
+        train(&spec.unwrap(), &data()).unwrap()
+    };
+    kinds.into_iter().map(model).collect()
+}
+
+#[test]
+fn what_is_saved_comes_back_and_is_saved_alike() {
+    let data = data();
+    for model in models() {
+        let bytes = model.to_bytes();
+        let again = Model::from_bytes(&bytes).unwrap();
+        assert_eq!(again.to_bytes(), bytes);
+        assert_eq!(predict(&again, &data), predict(&model, &data));
+        assert_eq!(again.feature_names(), model.feature_names());
+        assert_eq!(again.story(), model.story());
+    }
+}
+
+#[test]
+fn every_truncation_and_anything_appended_is_refused() {
+    for model in models() {
+        let bytes = model.to_bytes();
+        for length in 0..bytes.len() {
+            assert!(Model::from_bytes(&bytes[..length]).is_err(), "cut to {length} bytes");
+        }
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert!(matches!(Model::from_bytes(&longer), Err(FormatError::Length { .. })));
+        assert!(Model::from_bytes(&[bytes.clone(), bytes].concat()).is_err());
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_refused() {
+    let bytes = models()[0].to_bytes();
+    let mut random = Random::new(1);
+    for _ in 0..10_000 {
+        let mut flipped = bytes.clone();
+        let place = random.below(bytes.len() as u64) as usize;
+        flipped[place] ^= 1 << random.below(8);
+        assert!(Model::from_bytes(&flipped).is_err(), "a bit of byte {place}");
+    }
+}
+
+#[test]
+fn hostile_lengths_allocate_nothing() {
+    let bytes = models()[0].to_bytes();
+    for place in (0..bytes.len().min(512)).step_by(4) {
+        for hostile in [u64::from(u32::MAX), i64::MAX as u64, 1 << 30] {
+            let mut lying = bytes.clone();
+            let value = hostile.to_le_bytes();
+            let n = value.len().min(lying.len() - place);
+            lying[place..place + n].copy_from_slice(&value[..n]);
+            if lying != bytes {
+                assert!(Model::from_bytes(&lying).is_err(), "{hostile} at {place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn strangers_are_told_apart() {
+    for stranger in [&b""[..], b"RB", b"\x80\x04\x95pickle", b"\x1f\x8b\x08\x00", &[b'['; 100_000], &[0; 100]]
+    {
+        let error = Model::from_bytes(stranger).unwrap_err();
+        assert!(matches!(error, FormatError::NotAModel | FormatError::Length { .. }), "{error}");
+    }
+    let mut newer = models()[0].to_bytes();
+    newer[8] = 3;
+    let error = Model::from_bytes(&newer).unwrap_err().to_string();
+    assert!(error.contains("version 3") && error.contains("up to 1"), "{error}");
+}
+
+#[test]
+fn a_whole_file_that_says_what_cannot_be_is_refused() {
+    // The header is text, so lies of the same length can be told in it; the checksum is then made right.
+    let bytes = models()[0].to_bytes();
+    let lie = |from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        let place = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+        let mut lying = bytes.clone();
+        lying[place..place + to.len()].copy_from_slice(to.as_bytes());
+        rosenblatt::model_checksum(&mut lying);
+        Model::from_bytes(&lying).unwrap_err().to_string()
+    };
+    assert!(lie("\"width\":5", "\"width\":9").contains("not as many weights"));
+    assert!(lie("\"scorers\":3", "\"scorers\":2").contains("need 3 scorers"));
+    assert!(lie("\"a\",\"b\",\"c\"", "\"a\",\"a\",\"c\"").contains("two different classes"));
+    assert!(lie("perceptron", "percebtron").contains("no algorithm"));
+    assert!(lie("\"name\":\"weights\"", "\"name\":\"heights\"").contains("heights"));
+    let mut not_a_number = bytes.clone();
+    let end = not_a_number.len();
+    not_a_number[end - 8..].copy_from_slice(&f64::NAN.to_le_bytes());
+    rosenblatt::model_checksum(&mut not_a_number);
+    assert!(Model::from_bytes(&not_a_number).unwrap_err().to_string().contains("NaN"));
+}
+
+#[test]
+fn saving_replaces_in_one_step_and_cleans_up() {
+    let folder = std::env::temp_dir().join(format!("rosenblatt-model-file-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("m.model");
+    for model in models() {
+        model.save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap().to_bytes(), model.to_bytes());
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no temporary file stays");
+    let refused = Model::load(folder.join("none.model")).unwrap_err().to_string();
+    assert!(refused.contains("none.model"), "{refused}");
+    let unwritable = models()[0].save(folder.join("no/such/folder/m.model")).unwrap_err().to_string();
+    assert!(unwritable.contains("no file can be made"), "{unwritable}");
+    fs::remove_dir_all(folder).unwrap();
+}
