@@ -3,7 +3,7 @@
 use crate::bench::Bench;
 use std::fs;
 
-const TABLE: &str = "x,y,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n5,-1,dot\n0,3,star\n";
+const TABLE: &str = "x,z,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n5,-1,dot\n0,3,star\n";
 
 #[test]
 fn the_demo_does_the_main_job() {
@@ -27,7 +27,7 @@ fn a_run_is_reproducible_to_the_byte() {
 #[test]
 fn the_same_data_in_other_clothes_gives_the_same_model() {
     let bench = Bench::new();
-    bench.write("t.csv", "label,1,2\nplus,4,0.5\nminus,1,1.25\nminus,0.5,1\nplus,-2,-2\n");
+    bench.write("t.csv", "label,a,b\nplus,4,0.5\nminus,1,1.25\nminus,0.5,1\nplus,-2,-2\n");
     bench.write("t.svm", "plus 1:4 2:0.5\nminus 1:1 2:1.25\nminus 1:0.5 2:1\nplus 1:-2 2:-2\n");
     bench.ok("gzip -k t.svm && cat t.svm > t.txt");
     let train = "rosenblatt train --holdout 0 --scale none --quiet --json";
@@ -57,11 +57,11 @@ fn predictions_come_one_a_line_with_scores_on_request() {
     let bench = Bench::new();
     bench.write("t.csv", TABLE);
     bench.ok("rosenblatt train t.csv --holdout 0 --model t.model");
-    bench.write("new.csv", "y,x\n0,6\n4,0\n");
+    bench.write("new.csv", "z,x\n0,6\n4,0\n");
     assert_eq!(bench.ok("rosenblatt predict new.csv --model t.model"), "dot\nstar\n");
     let scores = bench.ok("rosenblatt predict new.csv --model t.model --scores");
     assert!(scores.starts_with("class,score 1\ndot,-"), "{scores}");
-    let missing = bench.run("printf 'y\\n1\\n' | rosenblatt predict - --model t.model");
+    let missing = bench.run("printf 'z\\n1\\n' | rosenblatt predict - --model t.model");
     assert_eq!(missing.code, Some(1), "{}", missing.all());
     assert!(missing.stderr.contains("`x`"), "{}", missing.stderr);
 }
@@ -85,6 +85,8 @@ fn wrong_words_exit_with_2_and_bad_data_with_1() {
     fails("rosenblatt train", 2, "required");
     fails("rosenblatt train missing.csv", 1, "missing.csv: there is no such file");
     fails("rosenblatt train one.csv", 1, "at least two classes");
+    bench.write("two.csv", "y,x,class\n1,2,a\n2,3,b\n");
+    fails("rosenblatt train two.csv", 1, "`y` and `class` could both be the label");
     fails("rosenblatt train t.csv --model no/such/folder/t.model", 1, "no file can be made");
     fails("rosenblatt predict t.csv --model t.csv", 1, "not a Rosenblatt model");
 }

@@ -125,7 +125,11 @@ pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, Dat
         return Ok(&text::Text);
     }
     let Some(name) = &how.format else {
-        return choose(input).map_err(|error| error.in_source(input.name()));
+        let chosen = choose(input).map_err(|error| error.in_source(input.name()))?;
+        // A table of one column looks like text; whoever learned from columns expects columns.
+        let learned_from_columns = how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
+        let mistaken = learned_from_columns && chosen.info().name == text::Text.info().name;
+        return Ok(if mistaken { &csv::Csv } else { chosen });
     };
     let format = find_format(name)?;
     if input.head().is_empty() && !matches!(input.part(), Part::Folder(_)) {

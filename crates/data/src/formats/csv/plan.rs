@@ -331,12 +331,22 @@ impl Plan {
                 schema.label.as_ref().filter(|_| has_room).and_then(as_trained)
             }
             (LabelColumn::Guess, None) => {
-                let says_so =
-                    |name: &String| LABEL_NAMES.iter().any(|label| name.eq_ignore_ascii_case(label));
-                names
-                    .iter()
-                    .position(says_so)
-                    .or_else(|| roles.iter().rposition(|role| *role == Role::Feature))
+                let says_so = |place: &usize| {
+                    roles[*place] == Role::Feature
+                        && LABEL_NAMES.iter().any(|label| names[*place].eq_ignore_ascii_case(label))
+                };
+                let candidates: Vec<usize> = (0..names.len()).filter(says_so).collect();
+                if let [first, .., last] = candidates.as_slice() {
+                    let message = format!(
+                        "columns {} and {} could both be the label, expected one such name",
+                        quote(names[*first].as_bytes()),
+                        quote(names[*last].as_bytes())
+                    );
+                    return Err(DataError::new(ErrorKind::Options, message)
+                        .with_help(format!("say which one it is, for instance --label {}", names[*last])));
+                }
+                let last_feature = || roles.iter().rposition(|role| *role == Role::Feature);
+                candidates.first().copied().or_else(last_feature)
             }
         };
         if let Some(place) = label {
