@@ -126,9 +126,10 @@ pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, Dat
     }
     let Some(name) = &how.format else {
         let chosen = choose(input).map_err(|error| error.in_source(input.name()))?;
-        // A table of one column looks like text; whoever learned from columns expects columns.
+        // A table of one column looks like text, or like labels alone; whoever learned from columns
+        // expects columns.
         let learned_from_columns = how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
-        let mistaken = learned_from_columns && chosen.info().name == text::Text.info().name;
+        let mistaken = learned_from_columns && matches!(chosen.info().name, "text" | "libsvm" | "vw");
         return Ok(if mistaken { &csv::Csv } else { chosen });
     };
     let format = find_format(name)?;
