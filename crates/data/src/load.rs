@@ -8,7 +8,7 @@
 
 use crate::block::{Block, empty_matrix};
 use crate::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
-use crate::error::{DataError, ErrorKind};
+use crate::error::{DataError, ErrorKind, Position};
 use crate::formats::{self, Reader};
 use crate::label_table::{Growth, Numbering, canonical};
 use crate::labels::Labels;
@@ -168,6 +168,8 @@ struct Parts {
     n_rows: u64,
     /// Rows of this part so far.
     n_part_rows: u64,
+    /// Whether rows have labels: as the first have, so have all.
+    labelled: Option<bool>,
     /// A block that was looked at and is to be read again.
     again: Option<Block>,
 }
@@ -188,7 +190,7 @@ impl Parts {
         let reader = guarded(&name, || format.open(input, how))?;
         // Later parts are of the first one's format and keep to its schema.
         let how = ReadOptions { format: Some(format.info().name.to_owned()), ..how.clone() };
-        Ok(Self { waiting, reader, how, name, n_rows: 0, n_part_rows: 0, again: None })
+        Ok(Self { waiting, reader, how, name, n_rows: 0, n_part_rows: 0, labelled: None, again: None })
     }
 
     fn schema(&self) -> &Schema {
@@ -210,6 +212,13 @@ impl Parts {
             self.n_part_rows += into.len() as u64 + into.n_dropped + into.n_skipped;
             if more {
                 into.first_row += self.n_rows;
+                if *self.labelled.get_or_insert(into.labelled) != into.labelled {
+                    let row = Some(into.first_row + 1);
+                    let message = "rows with and without labels are mixed, expected all of one kind";
+                    return Err(DataError::new(ErrorKind::Label, message)
+                        .in_source(&self.name)
+                        .at(Position { row, line: None, column: None }));
+                }
                 return Ok(true);
             }
             let Some(next) = self.waiting.next() else { return Ok(false) };

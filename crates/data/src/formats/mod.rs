@@ -7,6 +7,7 @@
 
 mod csv;
 mod libsvm;
+mod vw;
 
 use crate::block::Block;
 use crate::error::{DataError, ErrorKind};
@@ -15,7 +16,7 @@ use crate::schema::Schema;
 use crate::source::{Input, Part};
 
 /// All formats, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &csv::Csv];
+pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &vw::Vw, &csv::Csv];
 
 /// A way to write rows into bytes, and back.
 pub trait Format: Sync {
