@@ -53,15 +53,17 @@ const WIDE_STEPS: u8 = 4;
 /// A number that tells one set of data, read in one way, from another; `None` if `source` cannot be read
 /// twice. Files are known by name, size and time of change, not by content.
 pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
+    use std::fmt::Write as _;
     let mut text = format!("{:?}", ReadOptions { threads: 0, ..how.clone() });
     for part in source.parts() {
         match part {
             Part::File(path) => {
                 let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-                text += &format!("{path:?} {} {:?}", metadata.len(), metadata.modified().ok()?);
+                let path = checksum(path.as_os_str().as_encoded_bytes(), 0);
+                let _ = write!(text, "{path:016x} {} {:?}", metadata.len(), metadata.modified().ok()?);
             }
             Part::Bytes(name, bytes) => {
-                text += &format!("{name} {} {:016x}", bytes.len(), checksum(bytes, 0));
+                let _ = write!(text, "{name} {} {:016x}", bytes.len(), checksum(bytes, 0));
             }
             Part::Folder(_) | Part::Stdin => return None,
         }
@@ -673,11 +675,11 @@ mod tests {
 
     #[test]
     fn every_kind_of_block_comes_back() {
-        let svm: String = (0..40_000_u32)
-            .map(|i| format!("c{} {}:{} 70000:1\n", i % 300, i % 900 + 1, i as f32 / 3.0))
-            .collect();
+        let line = |i: u32| format!("c{} {}:{} 70000:1\n", i % 300, i % 900 + 1, i as f32 / 3.0);
+        let svm = (0..40_000).map(line).collect::<Vec<_>>().concat();
         let far = "a 1:1 30000000:2\nb\na 5:1\n".to_owned();
-        let csv: String = (0..30_000_u32).map(|i| format!("{},{},c{}\n", i, i as f32 / 7.0, i % 2)).collect();
+        let line = |i: u32| format!("{},{},c{}\n", i, i as f32 / 7.0, i % 2);
+        let csv = (0..30_000).map(line).collect::<Vec<_>>().concat();
         let weighted = "1 2 |a b:3\n-1 | c\n".to_owned();
         for (name, text) in [("t.svm", svm), ("t.svm", far), ("t.csv", csv), ("t.vw", weighted)] {
             for precision in [Precision::Single, Precision::Double] {

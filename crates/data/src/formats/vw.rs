@@ -440,8 +440,8 @@ mod tests {
             assert!(!is_row(line.as_bytes()), "{line}");
         }
         let threads = |threads| ReadOptions { threads, ..ReadOptions::default() };
-        let text: String =
-            (0..30_000).map(|i| format!("{} |s w{} x:{}\n", i % 3, i % 700, i as f32 / 9.0)).collect();
+        let line = |i: u32| format!("{} |s w{} x:{}\n", i % 3, i % 700, i as f32 / 9.0);
+        let text = (0..30_000).map(line).collect::<Vec<_>>().concat();
         let source = Source::bytes("somewhere", text.into_bytes());
         assert_eq!(load_source(&source, &threads(1)).unwrap(), load_source(&source, &threads(3)).unwrap());
     }
