@@ -17,6 +17,7 @@
 //! | [`Numbering`] | true class numbers, and why a stream and memory agree on them |
 //! | [`Schema`] | columns, categories, fills: what a model keeps of its data |
 //! | [`load()`], [`blocks`], [`survey`] | everything, piece by piece, or just a look |
+//! | [`CacheFile`], [`CacheReader`] | parsed rows on disk, for later passes |
 //! | [`DataError`] | file, line, column, what was found, what was expected, the cure |
 //!
 //! # Promises
@@ -51,6 +52,7 @@
 mod block;
 #[cfg(feature = "bundled")]
 pub mod bundled;
+mod cache;
 mod chunks;
 mod compression;
 mod dataset;
@@ -69,6 +71,7 @@ mod source;
 mod window;
 
 pub use block::{Block, Stored};
+pub use cache::{CacheFile, CacheReader, CacheWriter, fingerprint};
 pub use compression::{Compression, MAX_ZSTD_WINDOW};
 pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
 pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};

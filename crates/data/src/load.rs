@@ -9,7 +9,7 @@
 use crate::block::{Block, empty_matrix};
 use crate::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
 use crate::encode::{Fit, Scaler};
-use crate::error::{DataError, ErrorKind};
+use crate::error::{DataError, ErrorKind, Position};
 use crate::formats::{self, Reader};
 use crate::label_table::{Growth, Numbering, canonical};
 use crate::labels::Labels;
@@ -193,10 +193,10 @@ struct Parts {
     n_rows: u64,
     /// Rows of this part so far.
     n_part_rows: u64,
+    /// Whether rows have labels: as the first have, so have all.
+    labelled: Option<bool>,
     /// A block that was looked at and is to be read again.
     again: Option<Block>,
-    /// Whether rows have labels, as the first of them decided.
-    labelled: Option<bool>,
     /// How rows are scaled.
     scaler: Option<Arc<Scaler>>,
 }
@@ -263,11 +263,14 @@ impl Parts {
             let more = guarded(&self.name, || reader.read(into))?;
             self.n_part_rows += into.len() as u64 + into.n_dropped + into.n_skipped;
             if more {
-                if *self.labelled.get_or_insert(into.labelled) != into.labelled {
-                    let message = "rows with labels and rows without are mixed, expected one or the other";
-                    return Err(DataError::new(ErrorKind::Shape, message).in_source(&self.name));
-                }
                 into.first_row += self.n_rows;
+                if *self.labelled.get_or_insert(into.labelled) != into.labelled {
+                    let row = Some(into.first_row + 1);
+                    let message = "rows with and without labels are mixed, expected all of one kind";
+                    return Err(DataError::new(ErrorKind::Label, message)
+                        .in_source(&self.name)
+                        .at(Position { row, line: None, column: None }));
+                }
                 if let Some(scaler) = &self.scaler {
                     scaler.apply(into).map_err(|error| error.in_source(&self.name))?;
                 }

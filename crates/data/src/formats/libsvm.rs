@@ -763,6 +763,24 @@ mod tests {
         text
     }
 
+    /// Compares the two parsers; whether the text is sound.
+    fn compare<T: Stored>(text: &[u8], rules: Rules) -> bool {
+        let (mut quick, mut plain) = (Block::default(), Block::default());
+        let mut lines = Lines::<T>::new(rules);
+        lines.clear(&mut quick);
+        lines.clear(&mut plain);
+        let found = parse_lines(text, &mut lines, &mut quick);
+        let expected = parse_plainly(text, rules, &mut plain, &mut lines.scratch);
+        let shown = String::from_utf8_lossy(text);
+        let told = |outcome: Result<u64, Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
+        let is_good = expected.is_ok();
+        assert_eq!(told(found), told(expected), "{shown}");
+        assert_eq!(quick.matrix, plain.matrix, "{shown}");
+        assert_eq!((&quick.classes, quick.n_skipped), (&plain.classes, plain.n_skipped), "{shown}");
+        assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
+        is_good
+    }
+
     #[test]
     fn the_quick_parser_is_the_plain_one() {
         let mut state = 11_u64;
@@ -770,22 +788,6 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 20) % below.max(1)
         };
-        fn compare<T: Stored>(text: &[u8], rules: Rules) -> bool {
-            let (mut quick, mut plain) = (Block::default(), Block::default());
-            let mut lines = Lines::<T>::new(rules);
-            lines.clear(&mut quick);
-            lines.clear(&mut plain);
-            let found = parse_lines(text, &mut lines, &mut quick);
-            let expected = parse_plainly(text, rules, &mut plain, &mut lines.scratch);
-            let shown = String::from_utf8_lossy(text);
-            let told = |outcome: Result<u64, Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
-            let is_good = expected.is_ok();
-            assert_eq!(told(found), told(expected), "{shown}");
-            assert_eq!(quick.matrix, plain.matrix, "{shown}");
-            assert_eq!((&quick.classes, quick.n_skipped), (&plain.classes, plain.n_skipped), "{shown}");
-            assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
-            is_good
-        }
         let mut n_good = 0;
         for round in 0..60_000 {
             let text = wild_text(&mut random);
@@ -799,11 +801,11 @@ mod tests {
 
     #[test]
     fn threads_change_nothing() {
-        let mut text = String::new();
-        for row in 0..60_000_u32 {
+        let line = |row: u32| {
             let label = ["a", "b", "c"][row.wrapping_mul(2_654_435_761) as usize % 3];
-            text += &format!("{label} {}:{} {}:0.125\n", row % 90 + 1, row as f32 / 7.0, row % 90 + 100);
-        }
+            format!("{label} {}:{} {}:0.125\n", row % 90 + 1, row as f32 / 7.0, row % 90 + 100)
+        };
+        let text = (0..60_000).map(line).collect::<Vec<_>>().concat();
         let source = |text: &str| Source::bytes("t.svm", text.as_bytes().to_vec());
         let how = |threads| ReadOptions { threads, ..ReadOptions::default() };
         let expected = load_source(&source(&text), &how(1)).unwrap();

@@ -8,6 +8,7 @@
 mod csv;
 mod libsvm;
 mod text;
+mod vw;
 
 use crate::block::Block;
 use crate::error::{DataError, ErrorKind};
@@ -16,7 +17,8 @@ use crate::schema::Schema;
 use crate::source::{Input, Part};
 
 /// All formats, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &text::Text, &csv::Csv, &text::TextFolder];
+pub static FORMATS: &[&dyn Format] =
+    &[&libsvm::Libsvm, &vw::Vw, &text::Text, &csv::Csv, &text::TextFolder];
 
 /// A way to write rows into bytes, and back.
 pub trait Format: Sync {

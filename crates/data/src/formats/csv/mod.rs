@@ -800,7 +800,7 @@ mod tests {
             }
             let on_bad_row = if round % 2 == 0 { OnBadRow::Error } else { OnBadRow::Skip };
             let missing = [Missing::Error, Missing::Zero, Missing::Drop][round as usize % 3];
-            let how = ReadOptions { on_bad_row, missing, ..ReadOptions::default() };
+            let how = ReadOptions { missing, on_bad_row, ..ReadOptions::default() };
             let shown = String::from_utf8_lossy(&text).into_owned();
             let input = Source::bytes("t.csv", text.clone()).parts()[0].open().unwrap();
             let mut window = Window::new(input, 1 << 20).unwrap();
@@ -825,10 +825,9 @@ mod tests {
         }
         assert!(n_good > 10_000, "{n_good}");
 
-        let mut text = "a,b,label\n".to_owned();
-        for row in 0..80_000_u32 {
-            text += &format!("{},-{}.5,{}\n", row as f32 / 7.0, row, ["x", "y", "z"][row as usize % 3]);
-        }
+        let line =
+            |row: u32| format!("{},-{}.5,{}\n", row as f32 / 7.0, row, ["x", "y", "z"][row as usize % 3]);
+        let text = "a,b,label\n".to_owned() + &(0..80_000).map(line).collect::<Vec<_>>().concat();
         let quoted = text.replace("\n60000", "\n\"60000\"") + "5,\"6\n\",z\n";
         let wrong = quoted.clone() + "7,8\n";
         let how = |threads| ReadOptions { threads, ..ReadOptions::default() };
