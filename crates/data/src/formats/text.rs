@@ -15,7 +15,7 @@
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::block::{Block, Stored};
-use crate::encode::{TextEncoder, TextRows};
+use crate::encode::{Side, TextEncoder, TextRows};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::{BadLabel, LabelTable};
 use crate::number;
@@ -98,7 +98,7 @@ impl Format for Text {
 
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
         let name = input.name().clone();
-        let schema = schema(how).map_err(|error| error.in_source(&name))?;
+        let mut schema = schema(how).map_err(|error| error.in_source(&name))?;
         let head = input.head();
         let is_mail = input.extension().as_deref() == Some("eml") || mail_body(head).is_some();
         if is_mail {
@@ -110,9 +110,11 @@ impl Format for Text {
         let names = first.and_then(header_names);
         let header = how.header.unwrap_or(names.is_some());
         let second = names.as_ref().map(|(_, second)| second.as_str());
+        let known = schema.text.as_ref().and_then(|text| text.side);
         let label = match &how.label {
             LabelColumn::Absent => Side::None,
             LabelColumn::Guess => match first {
+                _ if known.is_some() => known.unwrap_or(Side::First),
                 Some(line) if how.schema.is_some() && !line.contains(&b'\t') => Side::None,
                 _ if second.is_some_and(|name| HEADER_LABELS.contains(&name)) => Side::Last,
                 _ => Side::First,
@@ -123,6 +125,9 @@ impl Format for Text {
             }
             LabelColumn::Named(_) => Side::First,
         };
+        if let Some(text) = &mut schema.text {
+            text.side = Some(label);
+        }
         let window = Window::new(input, how.limits.line_bytes)?;
         Ok(boxed(how, schema, Rows::Lines(Box::new(Lines { window, label, header }))))
     }
@@ -311,14 +316,6 @@ struct Lines {
     label: Side,
     /// Whether the first line that is not blank is yet to be skipped.
     header: bool,
-}
-
-/// On which side of the tab the label stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    First,
-    Last,
-    None,
 }
 
 struct TextReader<T> {
