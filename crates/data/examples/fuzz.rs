@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 /// An execution that takes longer than this never ends.
 const HANG: Duration = Duration::from_secs(20);
 
+/// In the place of an execution's number: the thread has no more to do.
+const DONE: u64 = u64::MAX - 1;
+
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -82,6 +85,7 @@ fn run() -> Result<(), String> {
                         }
                         k += n_threads;
                     }
+                    progress.store(DONE, Ordering::Relaxed);
                     Ok(tally)
                 })
             })
@@ -95,7 +99,7 @@ fn run() -> Result<(), String> {
                     std::thread::sleep(Duration::from_millis(200));
                     for (thread, last) in progress.iter().zip(&mut last) {
                         let k = thread.load(Ordering::Relaxed);
-                        if k != last.0 {
+                        if k != last.0 || k == DONE {
                             *last = (k, Instant::now());
                         } else if last.1.elapsed() > HANG {
                             eprintln!("a hang: target {}, seed {seed}, execution {k}", target.name());

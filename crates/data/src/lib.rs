@@ -50,6 +50,7 @@
 
 mod block;
 mod compression;
+mod convert;
 mod dataset;
 pub mod encode;
 mod error;
@@ -63,9 +64,11 @@ mod options;
 mod schema;
 mod source;
 mod window;
+pub mod write;
 
 pub use block::{Block, Stored};
 pub use compression::{Compression, MAX_ZSTD_WINDOW};
+pub use convert::{Parting, WriteOptions, convert, convert_parted, write_dataset};
 pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
 pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position};
