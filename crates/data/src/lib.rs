@@ -16,7 +16,9 @@
 //! | [`Block`] | some rows, used again; labels numbered within the block |
 //! | [`Numbering`] | true class numbers, and why a stream and memory agree on them |
 //! | [`Schema`] | columns, categories, fills: what a model keeps of its data |
+//! | [`mod@encode`] | words, scales: what is fitted first and stored with the schema |
 //! | [`load()`], [`blocks`], [`survey`] | everything, piece by piece, or just a look |
+//! | [`convert()`], [`mod@write`] | from one format to another, parted and shuffled |
 //! | [`DataError`] | file, line, column, what was found, what was expected, the cure |
 //!
 //! # Promises

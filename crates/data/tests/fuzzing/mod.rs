@@ -279,6 +279,8 @@ fn options(target: Target, random: &mut Random) -> ReadOptions {
             how.label = [LabelColumn::Guess, LabelColumn::Absent, LabelColumn::Named("-1".into())]
                 [random.below(3) as usize]
                 .clone();
+            how.text_column =
+                [None, None, Some("1"), Some("text")][random.below(4) as usize].map(str::to_owned);
             how.text = TextOptions {
                 units: [Units::Words, Units::Characters][random.below(2) as usize],
                 shortest: 1 + random.below(2) as usize,
