@@ -16,8 +16,10 @@
 //! | [`Block`] | some rows, used again; labels numbered within the block |
 //! | [`Numbering`] | true class numbers, and why a stream and memory agree on them |
 //! | [`Schema`] | columns, categories, fills: what a model keeps of its data |
+//! | [`mod@encode`] | words, scales: what is fitted first and stored with the schema |
 //! | [`load()`], [`blocks`], [`survey`] | everything, piece by piece, or just a look |
 //! | [`CacheFile`], [`CacheReader`] | parsed rows on disk, for later passes |
+//! | [`convert()`], [`mod@write`] | from one format to another, parted and shuffled |
 //! | [`DataError`] | file, line, column, what was found, what was expected, the cure |
 //!
 //! # Promises
@@ -55,6 +57,7 @@ pub mod bundled;
 mod cache;
 mod chunks;
 mod compression;
+mod convert;
 mod dataset;
 pub mod encode;
 mod error;
@@ -69,10 +72,12 @@ mod options;
 mod schema;
 mod source;
 mod window;
+pub mod write;
 
 pub use block::{Block, Stored};
 pub use cache::{CacheFile, CacheReader, CacheWriter, fingerprint};
 pub use compression::{Compression, MAX_ZSTD_WINDOW};
+pub use convert::{Parting, WriteOptions, convert, convert_parted, write_dataset};
 pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
 pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position};

@@ -244,7 +244,10 @@ impl Parts {
     }
 
     /// `schema` with what the readers do not know of it.
-    fn finished_schema(&self, schema: Schema) -> Schema {
+    fn finished_schema(&self, mut schema: Schema) -> Schema {
+        if let Some(text) = &mut schema.text {
+            text.side = None;
+        }
         let zero_based = self.how.zero_based;
         Schema { zero_based, scaler: self.scaler.as_deref().cloned(), ..schema }
     }

@@ -40,6 +40,9 @@ pub struct ReadOptions {
     pub hash_bits: Option<u32>,
     /// How features are brought to one scale.
     pub scaling: Scaling,
+    /// The column of a table that holds text, by name or number: all its words become features, and the
+    /// other columns but the label are left out.
+    pub text_column: Option<String>,
     /// How text becomes features.
     pub text: TextOptions,
     /// What becomes of a row that cannot be read.

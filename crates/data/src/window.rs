@@ -126,6 +126,17 @@ impl Window {
         self.at_end
     }
 
+    /// Takes the buffer out, so that its lines can be read while the window's owner is changed. The window
+    /// is not to be used until it is [put back](Self::put_back).
+    pub(crate) fn take_lines(&mut self) -> Lines {
+        Lines { buffer: std::mem::take(&mut self.buffer), lines: self.start..self.whole.max(self.start) }
+    }
+
+    /// Undoes [`Self::take_lines`].
+    pub(crate) fn put_back(&mut self, lines: Lines) {
+        self.buffer = lines.buffer;
+    }
+
     /// Whether the window ends with the stream, and the stream without a line end.
     pub fn ends_inside_line(&self) -> bool {
         self.at_end && self.end > self.start && self.buffer[self.end - 1] != b'\n'
@@ -211,6 +222,19 @@ pub(crate) enum Taken {
     Nothing,
     /// The lines were not wanted and are still in the window.
     Refused,
+}
+
+/// The buffer of a window, lent out whole.
+pub(crate) struct Lines {
+    buffer: Vec<u8>,
+    lines: std::ops::Range<usize>,
+}
+
+impl Lines {
+    /// The lines.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.buffer[self.lines.clone()]
+    }
 }
 
 #[cfg(test)]

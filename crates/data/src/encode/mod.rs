@@ -9,5 +9,5 @@ mod tokens;
 
 pub(crate) use scale::Fit;
 pub use scale::{Scaler, Scaling};
-pub(crate) use tokens::TextRows;
 pub use tokens::{FEW_TEXTS, Slot, TextEncoder, TextOptions, Units, Weighting};
+pub(crate) use tokens::{Side, TextRows};

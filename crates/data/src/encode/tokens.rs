@@ -102,8 +102,22 @@ pub struct TextEncoder {
     pub slots: Vec<Slot>,
     /// The size of the table of hashed features, as a power of two.
     pub hash_bits: Option<u32>,
+    /// The column of a table that holds the text, if it stood in one.
+    pub column: Option<String>,
     #[serde(skip)]
     counts: Option<Box<Counts>>,
+    /// Where labels stand in the lines of the source that is being read, so that it is read alike the
+    /// second time. Other sources may differ.
+    #[serde(skip)]
+    pub(crate) side: Option<Side>,
+}
+
+/// On which side of the tab the label stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    First,
+    Last,
+    None,
 }
 
 /// The names that share a slot of a hashed table.

@@ -123,7 +123,8 @@ pub fn find_format(name: &str) -> Result<&'static dyn Format, DataError> {
 /// The format that `how` names, or that `input` is found to have.
 pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, DataError> {
     let learned_from_text = how.schema.as_ref().is_some_and(|schema| schema.text.is_some());
-    if how.format.is_none() && learned_from_text && !input.head().is_empty() {
+    let holds_text = learned_from_text || how.text_column.is_some();
+    if how.format.is_none() && holds_text && !input.head().is_empty() {
         return Ok(&text::Text);
     }
     let Some(name) = &how.format else {

@@ -11,15 +11,18 @@
 //! everything below the headers are taken as they stand (attachments and encodings are not unpacked),
 //! and bytes that are not UTF-8 are read as Latin-1. Every other file must be UTF-8.
 //!
+//! A column of a table (CSV, with or without quotes) is read as text if it is named: every record is a
+//! row, and its other cells but the label are left out.
+//!
 //! How words become features is [`crate::encode`]'s business.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::block::{Block, Stored};
-use crate::encode::{TextEncoder, TextRows};
+use crate::encode::{Side, TextEncoder, TextRows};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::{BadLabel, LabelTable};
 use crate::number;
-use crate::options::{LabelColumn, OnBadRow, ReadOptions};
+use crate::options::{LabelColumn, OnBadRow, ReadOptions, find_column};
 use crate::schema::{Layout, Precision, Schema};
 use crate::source::{Input, Part, sorted_entries};
 use crate::window::Window;
@@ -98,9 +101,19 @@ impl Format for Text {
 
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
         let name = input.name().clone();
-        let schema = schema(how).map_err(|error| error.in_source(&name))?;
+        let mut schema = schema(how).map_err(|error| error.in_source(&name))?;
         let head = input.head();
         let is_mail = input.extension().as_deref() == Some("eml") || mail_body(head).is_some();
+        let column =
+            how.text_column.clone().or_else(|| schema.text.as_ref().and_then(|text| text.column.clone()));
+        if let Some(column) = column.filter(|_| !is_mail) {
+            if let Some(text) = &mut schema.text {
+                text.column = Some(column.clone());
+            }
+            let table = Table::open(input, how, &column, schema.label.as_deref())?;
+            schema.label = table.label_name.clone().or(schema.label);
+            return Ok(boxed(how, schema, Rows::Table(Box::new(table))));
+        }
         if is_mail {
             let files = vec![File { label: None, part: input.part().clone() }];
             return Ok(boxed(how, schema, Rows::Files(files.into_iter())));
@@ -110,9 +123,11 @@ impl Format for Text {
         let names = first.and_then(header_names);
         let header = how.header.unwrap_or(names.is_some());
         let second = names.as_ref().map(|(_, second)| second.as_str());
+        let known = schema.text.as_ref().and_then(|text| text.side);
         let label = match &how.label {
             LabelColumn::Absent => Side::None,
             LabelColumn::Guess => match first {
+                _ if known.is_some() => known.unwrap_or(Side::First),
                 Some(line) if how.schema.is_some() && !line.contains(&b'\t') => Side::None,
                 _ if second.is_some_and(|name| HEADER_LABELS.contains(&name)) => Side::Last,
                 _ => Side::First,
@@ -123,6 +138,9 @@ impl Format for Text {
             }
             LabelColumn::Named(_) => Side::First,
         };
+        if let Some(text) = &mut schema.text {
+            text.side = Some(label);
+        }
         let window = Window::new(input, how.limits.line_bytes)?;
         Ok(boxed(how, schema, Rows::Lines(Box::new(Lines { window, label, header }))))
     }
@@ -303,6 +321,7 @@ fn utf8_or_latin1(bytes: &[u8]) -> Cow<'_, str> {
 /// Where rows come from.
 enum Rows {
     Lines(Box<Lines>),
+    Table(Box<Table>),
     Files(std::vec::IntoIter<File>),
 }
 
@@ -311,14 +330,6 @@ struct Lines {
     label: Side,
     /// Whether the first line that is not blank is yet to be skipped.
     header: bool,
-}
-
-/// On which side of the tab the label stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    First,
-    Last,
-    None,
 }
 
 struct TextReader<T> {
@@ -379,6 +390,7 @@ impl<T: Stored> Reader for TextReader<T> {
         into.first_row = self.n_rows;
         match &mut self.rows {
             Rows::Lines(lines) => lines.read::<T>(into, &mut self.taker, self.on_bad_row, self.n_rows)?,
+            Rows::Table(table) => table.read::<T>(into, &mut self.taker, self.on_bad_row, self.n_rows)?,
             Rows::Files(files) => {
                 let limit = self.max_file_bytes;
                 read_files::<T>(files, into, &mut self.taker, self.on_bad_row, limit, self.n_rows)?;
@@ -464,6 +476,230 @@ fn take_line<T: Stored>(
     taker.take::<T>(text, block)?;
     block.classes.push(class);
     Ok(())
+}
+
+/// A table of which one column is text.
+struct Table {
+    window: Window,
+    delimiter: u8,
+    n_columns: usize,
+    text_at: usize,
+    label_at: Option<usize>,
+    label_name: Option<String>,
+    cells: Vec<Cell>,
+}
+
+/// Where a cell's content is, and whether it stands between quotes.
+#[derive(Debug, Clone)]
+struct Cell {
+    at: Range<usize>,
+    quoted: bool,
+}
+
+impl Cell {
+    fn content<'a>(&self, record: &'a [u8]) -> Result<Cow<'a, str>, Box<Mistake>> {
+        let text = utf8(record, self.at.clone())?;
+        Ok(if self.quoted && text.contains("\"\"") {
+            Cow::Owned(text.replace("\"\"", "\""))
+        } else {
+            text.into()
+        })
+    }
+}
+
+/// Finds the cells of the first record. Returns its length with its line end, or nothing if it is not
+/// whole: then the last cell begins inside the quotes that are open.
+fn scan_record(text: &[u8], delimiter: u8, cells: &mut Vec<Cell>) -> Result<Option<usize>, Box<Mistake>> {
+    cells.clear();
+    let mut at = 0;
+    loop {
+        let end = if text.get(at) == Some(&b'"') {
+            let mut close = at + 1;
+            loop {
+                let Some(quote) = memchr::memchr(b'"', &text[close..]) else {
+                    cells.push(Cell { at: at..text.len(), quoted: true });
+                    return Ok(None);
+                };
+                close += quote;
+                if text.get(close + 1) != Some(&b'"') {
+                    break;
+                }
+                close += 2;
+            }
+            cells.push(Cell { at: at + 1..close, quoted: true });
+            let rest = &text[close + 1..];
+            close + 1 + usize::from(rest.starts_with(b"\r\n") || rest == b"\r")
+        } else {
+            let length = memchr::memchr2(delimiter, b'\n', &text[at..]).unwrap_or(text.len() - at);
+            let cell = &text[at..at + length];
+            let bare = if text.get(at + length) == Some(&delimiter) { cell } else { cell.trim_ascii_end() };
+            cells.push(Cell { at: at..at + bare.len(), quoted: false });
+            at + length
+        };
+        match text.get(end) {
+            None => return Ok(Some(text.len())),
+            Some(b'\n') => return Ok(Some(end + 1)),
+            Some(&byte) if byte == delimiter => at = end + 1,
+            Some(_) => {
+                let message = "text follows a closing quote, expected a delimiter or the end of the line";
+                return Err(Mistake::new(ErrorKind::Syntax, end..end + 1, message)
+                    .with_help("a quote inside a quoted cell is written twice"));
+            }
+        }
+    }
+}
+
+impl Table {
+    fn open(input: Input, how: &ReadOptions, column: &str, label: Option<&str>) -> Result<Self, DataError> {
+        let name = Arc::clone(input.name());
+        let fail = |message: String| DataError::new(ErrorKind::Options, message).in_source(&name);
+        let mut window = Window::new(input, how.limits.line_bytes)?;
+        let first = window.lines()?;
+        let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let count = |delimiter: &u8| memchr::memchr_iter(*delimiter, line).count();
+        // Of equally frequent ones the last is taken: the comma.
+        let usual = [b'|', b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',');
+        let delimiter = how.delimiter.unwrap_or(usual);
+        let mut cells = Vec::new();
+        let n_bytes = scan_record(first, delimiter, &mut cells)
+            .map_err(|mistake| mistake.locate(&name, first, 1, 1, false))?
+            .ok_or_else(|| {
+                fail("the first line opens a quote that is not closed, expected names".to_owned())
+            })?;
+        let names: Vec<String> = cells
+            .iter()
+            .map(|cell| String::from_utf8_lossy(&first[cell.at.clone()]).trim().to_owned())
+            .collect();
+        let n_lines = memchr::memchr_iter(b'\n', &first[..n_bytes]).count() as u64;
+        let known = |name: &String| {
+            let name = name.to_lowercase();
+            HEADER_LABELS.contains(&name.as_str()) || HEADER_TEXTS.contains(&name.as_str())
+        };
+        let header = how.header.unwrap_or_else(|| names.iter().any(|name| name == column || known(name)));
+        let names = if header { names } else { (1..=names.len()).map(|n| format!("column_{n}")).collect() };
+        let find = |what: &str| {
+            find_column(what, &names).ok_or_else(|| {
+                let shown =
+                    names.iter().take(8).map(|name| quote(name.as_bytes())).collect::<Vec<_>>().join(", ");
+                fail(format!("there is no column {}, expected one of {shown}", quote(what.as_bytes())))
+            })
+        };
+        let text_at = find(column)?;
+        let label_at = match (&how.label, label) {
+            (LabelColumn::Absent, _) => None,
+            (LabelColumn::Named(what), None) => Some(find(what)?),
+            (LabelColumn::Named(what), Some(_)) => find_column(what, &names),
+            // Data to be labelled need not have the column.
+            (LabelColumn::Guess, Some(label)) => names.iter().position(|name| name == label),
+            (LabelColumn::Guess, None) => {
+                let says_so = |name: &String| HEADER_LABELS.contains(&name.to_lowercase().as_str());
+                let named = names.iter().position(says_so).filter(|place| *place != text_at);
+                named.or_else(|| (0..names.len()).find(|place| *place != text_at))
+            }
+        };
+        if label_at == Some(text_at) {
+            return Err(fail("the text and the label should be different columns, but are one".to_owned()));
+        }
+        if label_at.is_none() && label.is_none() && how.label != LabelColumn::Absent {
+            return Err(fail("the table has one column, expected a label and the text".to_owned()));
+        }
+        let label_name = label_at.map(|place| names[place].clone());
+        if header {
+            window.consume(n_bytes, n_lines);
+        }
+        Ok(Self { window, delimiter, n_columns: names.len(), text_at, label_at, label_name, cells })
+    }
+
+    fn read<T: Stored>(
+        &mut self,
+        into: &mut Block,
+        taker: &mut Taker,
+        on_bad_row: OnBadRow,
+        n_rows: u64,
+    ) -> Result<(), DataError> {
+        into.labelled = self.label_at.is_some();
+        while into.is_empty() {
+            if self.window.lines()?.is_empty() {
+                return Ok(());
+            }
+            let taken = self.window.take_lines();
+            let text = taken.text();
+            let (mut at, mut n_lines) = (0, 0);
+            let mut wrong = None;
+            while at < text.len() {
+                let rest = &text[at..];
+                let outcome = match scan_record(rest, self.delimiter, &mut self.cells) {
+                    Ok(None) => break,
+                    Ok(Some(n_bytes)) => {
+                        let record = &rest[..n_bytes];
+                        (
+                            n_bytes,
+                            if record.trim_ascii().is_empty() {
+                                Ok(())
+                            } else {
+                                self.take::<T>(record, into, taker)
+                            },
+                        )
+                    }
+                    Err(mistake) => {
+                        (memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1), Err(mistake))
+                    }
+                };
+                if let (_, Err(mistake)) = outcome {
+                    if on_bad_row == OnBadRow::Error || mistake.kind == ErrorKind::Limit {
+                        wrong = Some(mistake);
+                        break;
+                    }
+                    into.n_skipped += 1;
+                }
+                n_lines += memchr::memchr_iter(b'\n', &rest[..outcome.0]).count() as u64;
+                at += outcome.0;
+            }
+            let row = n_rows + into.len() as u64 + into.n_skipped + 1;
+            let (line, name) = (self.window.line() + n_lines, Arc::clone(self.window.name()));
+            let error = wrong.map(|mistake| mistake.locate(&name, &text[at..], line, row, false));
+            self.window.put_back(taken);
+            if let Some(error) = error {
+                return Err(error);
+            }
+            if at == 0 && !self.window.more_lines()? {
+                let open = self.cells.last().map_or(0, |cell| cell.at.start);
+                let message = "the quote that opens here is never closed, expected a `\"`";
+                let mistake = Mistake::new(ErrorKind::Syntax, open..open + 1, message);
+                return Err(mistake.locate(&name, self.window.lines()?, line, row, false));
+            }
+            self.window.consume(at, n_lines);
+        }
+        Ok(())
+    }
+
+    fn take<T: Stored>(
+        &self,
+        record: &[u8],
+        into: &mut Block,
+        taker: &mut Taker,
+    ) -> Result<(), Box<Mistake>> {
+        let n_cells = self.cells.len();
+        if n_cells != self.n_columns {
+            let message = format!("the row has {n_cells} cells, expected {}", self.n_columns);
+            let at = self.cells.last().map_or(0..0, |cell| cell.at.clone());
+            return Err(Mistake::new(ErrorKind::Shape, at, message));
+        }
+        let text = self.cells[self.text_at].content(record)?;
+        let class = match self.label_at {
+            Some(place) => {
+                let label = self.cells[place].content(record)?;
+                number_of(label.as_bytes(), &mut into.names).map_err(|bad| {
+                    let at = self.cells[place].at.clone();
+                    Mistake::new(ErrorKind::Label, at, bad.message(label.as_bytes()))
+                })?
+            }
+            None => 0,
+        };
+        taker.take::<T>(&text, into)?;
+        into.classes.push(class);
+        Ok(())
+    }
 }
 
 fn number_of(label: &[u8], names: &mut LabelTable) -> Result<u32, BadLabel> {
@@ -632,6 +868,38 @@ mod tests {
         let place = crate::hash_slot(b"cash", 10) as usize;
         assert_eq!(data.feature_names().unwrap()[place], "cash");
         assert_eq!(schema.text.unwrap().n_collisions(), Some(0));
+    }
+
+    #[test]
+    fn a_column_of_a_table_is_text() {
+        let table = |text: &str| Source::bytes("t.csv", text.as_bytes().to_vec());
+        let how = ReadOptions { text_column: Some("v2".into()), ..counts() };
+        let messages =
+            table("v1,v2,more\nham,\"See you, \"\"soon\"\"\nOK?\",\nspam,WIN cash,x\r\n\nham,see cash,\n");
+        let (data, schema) = load_with_schema(&messages, &how).unwrap();
+        assert_eq!(data.feature_names().unwrap(), ["cash", "ok", "see", "soon", "win", "you"]);
+        assert_eq!((data.len(), data.labels().names()), (3, &["ham".to_owned(), "spam".to_owned()][..]));
+        assert_eq!(schema.label.as_deref(), Some("v1"));
+        let later = ReadOptions::default().with_schema(Arc::new(schema));
+        let rows = read_rows(&table("id,v2\n7,win you\n"), &later).unwrap();
+        assert_eq!(rows[0].1, [(4, 1.0), (5, 1.0)]);
+        for (text, line, column, expected) in [
+            ("v1,v2\na,b\na,b,c\n", 3, 5, "3 cells, expected 2"),
+            ("v1,v2\na,b\na,\"b\nc\n", 3, 3, "never closed"),
+            ("v1,v2\na,b\na,\"b\"x\n", 3, 6, "closing quote"),
+            ("v1,v2\na,b\n,b\n", 3, 1, "label is missing"),
+        ] {
+            let error = load_source(&table(text), &how).unwrap_err();
+            assert!(error.message().contains(expected), "{error}");
+            assert_eq!(
+                (error.position().line, error.position().column),
+                (Some(line), Some(column)),
+                "{error}"
+            );
+        }
+        let by_number = ReadOptions { text_column: Some("-1".into()), ..counts() };
+        assert_eq!(load_source(&table("a;x y\nb;z\n"), &by_number).unwrap().len(), 2);
+        assert!(load_source(&table("a,b\n1,2\n"), &how).is_err());
     }
 
     #[test]

@@ -1,0 +1,134 @@
+//! CSV and TSV: a header, the label first, then the features, all of them.
+//!
+//! The label comes first and is called `label`, weights come next and are called `weight`, so that
+//! reading finds the label without being told. Features without names are called `f1`, `f2`, ….
+
+use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
+use crate::error::{DataError, ErrorKind};
+use crate::schema::Precision;
+
+/// The most columns that are written: sparse data of more has better formats.
+const MAX_COLUMNS: usize = 1 << 17;
+
+/// Comma-separated values.
+pub(super) struct Csv;
+
+/// Tab-separated values.
+pub(super) struct Tsv;
+
+impl WriteFormat for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["csv"]
+    }
+
+    fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
+        start(b',', shape)
+    }
+}
+
+impl WriteFormat for Tsv {
+    fn name(&self) -> &'static str {
+        "tsv"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["tsv", "tab"]
+    }
+
+    fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
+        start(b'\t', shape)
+    }
+}
+
+fn start(delimiter: u8, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
+    if shape.width == 0 || shape.width > MAX_COLUMNS {
+        let message =
+            format!("a table should have from 1 to {MAX_COLUMNS} features, but has {}", shape.width);
+        return Err(
+            DataError::new(ErrorKind::Options, message).with_help("write libsvm, which leaves zeros out")
+        );
+    }
+    Ok(Box::new(Table { delimiter, shape: shape.clone(), scratch: String::new() }))
+}
+
+struct Table {
+    delimiter: u8,
+    shape: Shape,
+    scratch: String,
+}
+
+impl Table {
+    fn push_cell(&self, cell: &str, into: &mut Vec<u8>) {
+        let special = |byte: u8| byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+        let blank = cell.starts_with(char::is_whitespace) || cell.ends_with(char::is_whitespace);
+        if !cell.bytes().any(special) && !blank {
+            into.extend_from_slice(cell.as_bytes());
+            return;
+        }
+        into.push(b'"');
+        into.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+        into.push(b'"');
+    }
+}
+
+impl RowWriter for Table {
+    fn head(&mut self, into: &mut Vec<u8>) {
+        let mut names = Vec::new();
+        if self.shape.labelled {
+            names.push("label".to_owned());
+        }
+        if self.shape.weighted {
+            names.push("weight".to_owned());
+        }
+        for place in 0..self.shape.width {
+            let named = self.shape.names.as_ref().and_then(|names| names.get(place));
+            let mut name = named.cloned().unwrap_or_else(|| format!("f{}", place + 1));
+            // The first columns have these names already.
+            while names.iter().take(2).any(|taken| taken == &name)
+                && ["label", "weight"].contains(&name.as_str())
+            {
+                name.push('_');
+            }
+            names.push(name);
+        }
+        for (place, name) in names.iter().enumerate() {
+            if place > 0 {
+                into.push(self.delimiter);
+            }
+            self.push_cell(name, into);
+        }
+        into.push(b'\n');
+    }
+
+    fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), String> {
+        let mut is_first = true;
+        let delimiter = self.delimiter;
+        let mut next = |into: &mut Vec<u8>| {
+            if !std::mem::take(&mut is_first) {
+                into.push(delimiter);
+            }
+        };
+        if self.shape.labelled {
+            next(into);
+            self.push_cell(row.label.unwrap_or("?"), into);
+        }
+        if self.shape.weighted {
+            next(into);
+            push_number(into, row.weight, Precision::Double, &mut self.scratch);
+        }
+        let mut entries = row.entries.iter().peekable();
+        for feature in 0..self.shape.width as u32 {
+            next(into);
+            match entries.next_if(|(stored, _)| *stored == feature) {
+                Some(&(_, value)) => push_number(into, value, self.shape.precision, &mut self.scratch),
+                None => into.push(b'0'),
+            }
+        }
+        into.push(b'\n');
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! libsvm: `label index:value …`, zeros left out.
+//!
+//! Rows without labels get the label `0`, since the format wants one. Weights cannot be written.
+
+use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
+use crate::error::{DataError, ErrorKind, quote};
+use crate::schema::Precision;
+use std::io::Write;
+
+/// libsvm text.
+pub(super) struct Libsvm;
+
+impl WriteFormat for Libsvm {
+    fn name(&self) -> &'static str {
+        "libsvm"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["libsvm", "svm", "svmlight"]
+    }
+
+    fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
+        if shape.weighted {
+            let message = "libsvm has no place for the weights of rows";
+            return Err(
+                DataError::new(ErrorKind::Options, message).with_help("write CSV, or leave the weights out")
+            );
+        }
+        let first = u64::from(!shape.zero_based);
+        Ok(Box::new(Rows { precision: shape.precision, first, scratch: String::new() }))
+    }
+}
+
+struct Rows {
+    precision: Precision,
+    first: u64,
+    scratch: String,
+}
+
+impl RowWriter for Rows {
+    fn head(&mut self, _into: &mut Vec<u8>) {}
+
+    fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), String> {
+        let label = row.label.unwrap_or("0");
+        let is_word = |c: char| c.is_ascii_graphic() || c.is_alphabetic();
+        if !label.chars().all(is_word) || label.contains([':', ',', '#']) {
+            return Err(format!(
+                "libsvm cannot hold the label {}, expected a number or a word",
+                quote(label.as_bytes())
+            ));
+        }
+        into.extend_from_slice(label.as_bytes());
+        for &(feature, value) in row.entries.iter().filter(|(_, value)| *value != 0.0) {
+            // Writing to memory cannot fail.
+            let _ = write!(into, " {}:", u64::from(feature) + self.first);
+            push_number(into, value, self.precision, &mut self.scratch);
+        }
+        into.push(b'\n');
+        Ok(())
+    }
+}

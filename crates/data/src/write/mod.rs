@@ -1,0 +1,168 @@
+//! Rows to bytes: one file per format, one line in [`WRITERS`].
+//!
+//! Writers append to a buffer and know nothing of files. Numbers are written as short as they can be
+//! while reading gives back the same bits. What a format cannot hold is an error, never left out.
+
+mod csv;
+mod libsvm;
+
+use crate::error::{DataError, ErrorKind};
+use crate::schema::Precision;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// All formats that can be written.
+pub static WRITERS: &[&dyn WriteFormat] = &[&libsvm::Libsvm, &csv::Csv, &csv::Tsv];
+
+/// A format that can be written.
+pub trait WriteFormat: Sync {
+    /// Its name, as `--to` takes it.
+    fn name(&self) -> &'static str;
+
+    /// File name extensions, in lower case.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// A writer for rows of this shape.
+    fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError>;
+}
+
+/// What all rows have in common.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Shape {
+    /// How many features a row has.
+    pub width: usize,
+    /// What they are called, if they have names.
+    pub names: Option<Vec<String>>,
+    /// Whether rows have labels.
+    pub labelled: bool,
+    /// Whether rows have weights.
+    pub weighted: bool,
+    /// How values are stored.
+    pub precision: Precision,
+    /// Whether features are to be numbered from 0, where they are numbered.
+    pub zero_based: bool,
+}
+
+/// One row, as a writer is handed it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OutRow<'a> {
+    /// Its class, if it has one.
+    pub label: Option<&'a str>,
+    /// How much it counts.
+    pub weight: f64,
+    /// Its features, ascending; those that are not there are zero.
+    pub entries: &'a [(u32, f64)],
+}
+
+/// Writes rows, one after the other.
+pub trait RowWriter: Send {
+    /// What stands before the first row.
+    fn head(&mut self, into: &mut Vec<u8>);
+
+    /// One row. What the format cannot hold is said in the error.
+    fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), String>;
+}
+
+/// The format called `name`, or the one that the extension of `path` stands for (`.gz` left out).
+pub fn find_writer(name: Option<&str>, path: &Path) -> Result<&'static dyn WriteFormat, DataError> {
+    let names = || WRITERS.iter().map(|writer| writer.name()).collect::<Vec<_>>().join(", ");
+    let fail =
+        |message: String| DataError::new(ErrorKind::Options, message).in_source(&path.display().to_string());
+    if let Some(name) = name {
+        let named = WRITERS.iter().find(|writer| writer.name().eq_ignore_ascii_case(name));
+        return named.copied().ok_or_else(|| {
+            fail(format!("the format to write should be one of {}, but is `{name}`", names()))
+        });
+    }
+    let file = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let file = file.strip_suffix(".gz").unwrap_or(&file);
+    let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let known = WRITERS.iter().find(|writer| writer.extensions().contains(&extension));
+    known.copied().ok_or_else(|| {
+        fail(format!("the name does not tell the format to write, expected one of {}", names()))
+            .with_help("name the format with --to")
+    })
+}
+
+/// Appends `value` so that it reads back to the same bits.
+pub(crate) fn push_number(into: &mut Vec<u8>, value: f64, precision: Precision, scratch: &mut String) {
+    scratch.clear();
+    let narrow = value as f32;
+    // Writing to a string cannot fail.
+    if precision == Precision::Single && f64::from(narrow) == value {
+        let _ = write!(scratch, "{}", Short32(narrow));
+        // Text is rounded to double precision first, which may, in theory, tip the balance.
+        if scratch.parse::<f64>().is_ok_and(|read| (read as f32).to_bits() == narrow.to_bits()) {
+            into.extend_from_slice(scratch.as_bytes());
+            return;
+        }
+        scratch.clear();
+    }
+    let _ = write!(scratch, "{}", Short64(value));
+    into.extend_from_slice(scratch.as_bytes());
+}
+
+/// Shortest digits, with an exponent where there would be many zeros.
+struct Short32(f32);
+struct Short64(f64);
+
+impl std::fmt::Display for Short32 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let size = self.0.abs();
+        if size != 0.0 && !(1e-5..1e16).contains(&size) {
+            write!(f, "{:e}", self.0)
+        } else {
+            write!(f, "{}", self.0)
+        }
+    }
+}
+
+impl std::fmt::Display for Short64 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let size = self.0.abs();
+        if size != 0.0 && !(1e-5..1e16).contains(&size) {
+            write!(f, "{:e}", self.0)
+        } else {
+            write!(f, "{}", self.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_back_to_the_same_bits() {
+        let mut random = rosenblatt_core::Random::new(3);
+        let mut scratch = String::new();
+        for _ in 0..20_000 {
+            let single = f32::from_bits(random.next() as u32);
+            let double = f64::from_bits(random.next());
+            let mut text = Vec::new();
+            if single.is_finite() {
+                push_number(&mut text, f64::from(single), Precision::Single, &mut scratch);
+                let read = crate::number::parse(&text).unwrap() as f32;
+                assert_eq!(read.to_bits(), single.to_bits(), "{single:e}");
+            }
+            text.clear();
+            if double.is_finite() {
+                push_number(&mut text, double, Precision::Double, &mut scratch);
+                assert_eq!(crate::number::parse(&text).unwrap().to_bits(), double.to_bits(), "{double:e}");
+            }
+        }
+        let mut text = Vec::new();
+        push_number(&mut text, f64::from(0.1_f32), Precision::Single, &mut scratch);
+        assert_eq!(text, b"0.1");
+    }
+
+    #[test]
+    fn formats_are_found_by_name_and_extension() {
+        let found = |name, path: &str| find_writer(name, Path::new(path)).map(WriteFormat::name).ok();
+        assert_eq!(found(None, "a.SVM.gz"), Some("libsvm"));
+        assert_eq!(found(None, "a.tsv"), Some("tsv"));
+        assert_eq!(found(Some("csv"), "a"), Some("csv"));
+        assert_eq!(found(None, "a.xyz"), None);
+        assert_eq!(found(Some("xls"), "a.csv"), None);
+    }
+}
