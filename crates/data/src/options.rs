@@ -4,6 +4,7 @@
 //! error it causes, and can be raised. Nothing here looks at the data.
 
 use crate::schema::{Missing, Precision, Schema};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a user says about a source.
@@ -39,10 +40,26 @@ pub struct ReadOptions {
     pub hash_bits: Option<u32>,
     /// What becomes of a row that cannot be read.
     pub on_bad_row: OnBadRow,
+    /// Where the labels are, for formats that keep them in a file of their own; looked for beside the
+    /// data if not said.
+    pub labels_file: Option<PathBuf>,
+    /// What becomes of pictures.
+    pub pictures: Pictures,
     /// What earlier data established and this data must keep to: that of a model, or of the first file.
     pub schema: Option<Arc<Schema>>,
     /// What is too much.
     pub limits: Limits,
+}
+
+/// What becomes of pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pictures {
+    /// Width and height to which every picture is resized. Otherwise all must have the size of the first.
+    pub size: Option<(u32, u32)>,
+    /// Red, green and blue instead of grey.
+    pub colour: bool,
+    /// Pixels as they are stored, 0 to 255, instead of 0 to 1.
+    pub unscaled: bool,
 }
 
 /// Which column is the label.
@@ -78,6 +95,8 @@ pub struct Limits {
     pub classes: usize,
     /// Different values of one categorical column.
     pub categories: usize,
+    /// Pixels of one picture.
+    pub pixels: u64,
     /// Bytes of one source held in memory, where a format or a pipe makes that necessary.
     pub held_bytes: u64,
 }
@@ -89,6 +108,7 @@ impl Default for Limits {
             features: 1 << 25,
             classes: 10_000,
             categories: 50_000,
+            pixels: 1 << 25,
             held_bytes: 4 << 30,
         }
     }

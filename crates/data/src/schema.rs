@@ -78,6 +78,8 @@ pub struct Schema {
     pub hash_bits: Option<u32>,
     /// How many features there are, where that is known without columns.
     pub width: Option<usize>,
+    /// The form of the rows, if they are pictures.
+    pub picture: Option<Picture>,
     /// What becomes of missing values.
     pub missing: Missing,
     /// Whether the schema is still being established: categories and means are collected, and no row can
@@ -87,6 +89,17 @@ pub struct Schema {
     pub(crate) tallies: Vec<Tally>,
     /// What a user may want to know about how the source was understood. Not an error, said once.
     pub notes: Vec<String>,
+}
+
+/// The form of a row that is a picture: pixels from the top left, line by line, channels together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Picture {
+    /// Pixels in a line.
+    pub width: usize,
+    /// Lines.
+    pub height: usize,
+    /// Numbers per pixel: 1 for grey, 3 for red, green and blue.
+    pub channels: usize,
 }
 
 /// One column.

@@ -606,6 +606,7 @@ impl<T: Stored> CsvReader<T> {
             layout: if of_categories.is_empty() { Layout::Dense } else { Layout::Sparse },
             hash_bits: how.hash_bits,
             width: None,
+            picture: None,
             missing: how.missing,
             provisional: has_categories || how.missing == Missing::Mean,
             notes,

@@ -6,7 +6,9 @@
 //! Registering a format here is all it takes; nothing else in the crate knows any of them.
 
 mod csv;
+mod idx;
 mod libsvm;
+mod matrix;
 
 use crate::block::Block;
 use crate::error::{DataError, ErrorKind};
@@ -15,7 +17,7 @@ use crate::schema::Schema;
 use crate::source::{Input, Part};
 
 /// All formats, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &csv::Csv];
+pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &csv::Csv, &idx::Idx];
 
 /// A way to write rows into bytes, and back.
 pub trait Format: Sync {
