@@ -232,7 +232,7 @@ impl<T: Stored> IdxReader<T> {
             return Err(fail(ErrorKind::Limit, format!("the sizes {:?} are too large", header.dimensions)));
         };
         let values = &input.head()[header.n_bytes().min(input.head().len())..];
-        let n_zeros = values.iter().filter(|&&byte| byte == 0).count();
+        let n_zeros = memchr::memchr_iter(0, values).count();
         let mostly_zero =
             header.element == Element::U8 && n_zeros as f64 > SPARSE_SHARE * values.len() as f64;
         let layout = if mostly_zero { Layout::Sparse } else { Layout::Dense };

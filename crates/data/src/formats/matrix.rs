@@ -1,4 +1,4 @@
-//! What formats share whose rows are a fixed number of numbers: IDX, NumPy, pictures.
+//! What formats share whose rows are a fixed number of numbers: IDX, `NumPy`, pictures.
 //!
 //! Such data has no columns with names, only a width; where its labels are is another file's business.
 //! Nothing here knows a format.

@@ -9,6 +9,8 @@ mod csv;
 mod idx;
 mod libsvm;
 mod matrix;
+mod numpy;
+mod zip;
 
 use crate::block::Block;
 use crate::error::{DataError, ErrorKind};
@@ -17,7 +19,7 @@ use crate::schema::Schema;
 use crate::source::{Input, Part};
 
 /// All formats, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &csv::Csv, &idx::Idx];
+pub static FORMATS: &[&dyn Format] = &[&libsvm::Libsvm, &csv::Csv, &idx::Idx, &numpy::Numpy];
 
 /// A way to write rows into bytes, and back.
 pub trait Format: Sync {
