@@ -54,6 +54,7 @@ mod dataset;
 mod error;
 pub mod formats;
 mod hash;
+mod interop;
 mod label_table;
 mod labels;
 mod load;

@@ -108,7 +108,7 @@ impl Default for Limits {
             features: 1 << 25,
             classes: 10_000,
             categories: 50_000,
-            pixels: 1 << 25,
+            pixels: 1 << 24,
             held_bytes: 4 << 30,
         }
     }

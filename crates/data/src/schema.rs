@@ -100,6 +100,8 @@ pub struct Picture {
     pub height: usize,
     /// Numbers per pixel: 1 for grey, 3 for red, green and blue.
     pub channels: usize,
+    /// Whether pictures of other sizes are resized to this one.
+    pub resized: bool,
 }
 
 /// One column.

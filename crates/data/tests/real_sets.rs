@@ -33,3 +33,19 @@ fn idx_sets_have_the_shapes_that_are_published() {
         }
     }
 }
+
+#[cfg(feature = "images")]
+#[test]
+fn faces_are_a_folder_per_person() {
+    let Some(folder) = folder() else { return };
+    let unpacked = tempfile::tempdir().unwrap();
+    let archive = folder.join("orl-faces/orl-faces.tar.gz");
+    let tar =
+        std::process::Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(unpacked.path()).status();
+    if !tar.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: tar cannot unpack the faces");
+        return;
+    }
+    let faces = load(unpacked.path().join("orl-faces"), &ReadOptions::default()).unwrap();
+    assert_eq!((faces.len(), faces.width(), faces.labels().len()), (400, 10_304, 40));
+}

@@ -41,10 +41,19 @@ fn every_format_gives_the_same_rows() {
         ("table.npz", LabelColumn::Guess),
         ("fortran.npz", LabelColumn::Guess),
         ("sparse.npz", LabelColumn::Guess),
+        ("table.jsonl", LabelColumn::Guess),
+        ("vector.jsonl", LabelColumn::Guess),
+        ("sparse.jsonl", LabelColumn::Guess),
         ("column.npy", last.clone()),
         ("half.npy", last),
     ];
-    samples.retain(|(name, _)| sample(name).exists());
+    if cfg!(feature = "parquet") {
+        let columnar = ["table.parquet", "zstd.parquet", "gzip.parquet", "list.parquet", "sparse.parquet"];
+        samples.extend(columnar.map(|name| (name, LabelColumn::Guess)));
+        samples.extend(
+            ["table.arrow", "stream.arrows", "sparse.feather"].map(|name| (name, LabelColumn::Guess)),
+        );
+    }
     for (name, label) in samples {
         let how = ReadOptions { label, ..ReadOptions::default() };
         let dataset = load(sample(name), &how).unwrap_or_else(|error| panic!("{}", error.report()));
@@ -83,4 +92,26 @@ fn damaged_samples_are_errors_and_never_panics() {
             }
         }
     }
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn pictures_are_read_in_every_format() {
+    use rosenblatt_data::Pictures;
+    let idx = load(sample("small-images-idx3-ubyte.gz"), &ReadOptions::default()).unwrap();
+    assert_eq!(
+        (idx.len(), idx.width(), idx.labels().names()),
+        (4, 24, &["3".to_owned(), "5".to_owned()][..])
+    );
+    let folder = load(sample("pictures"), &ReadOptions::default()).unwrap();
+    let mut from_idx: Vec<_> = rows(&idx).into_iter().map(|(_, row)| row).collect();
+    let mut from_folder: Vec<_> = rows(&folder).into_iter().map(|(_, row)| row).collect();
+    from_idx.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    from_folder.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    assert_eq!(from_folder, from_idx);
+    let pictures = Pictures { colour: true, ..Pictures::default() };
+    let colours = load(sample("colours"), &ReadOptions { pictures, ..ReadOptions::default() }).unwrap();
+    assert_eq!((colours.len(), colours.width()), (2, 8 * 12 * 3));
+    let red_and_blue = |row: &[(usize, f64)]| row.first().map(|&(place, _)| place);
+    assert_eq!(red_and_blue(&rows(&colours)[0].1), Some(0));
 }

@@ -144,11 +144,14 @@ impl Header {
     fn picture(&self) -> Option<Picture> {
         match self.dimensions[..] {
             [_, height, width] => {
-                Some(Picture { width: width as usize, height: height as usize, channels: 1 })
+                Some(Picture { width: width as usize, height: height as usize, channels: 1, resized: false })
             }
-            [_, height, width, channels @ (1 | 3)] => {
-                Some(Picture { width: width as usize, height: height as usize, channels: channels as usize })
-            }
+            [_, height, width, channels @ (1 | 3)] => Some(Picture {
+                width: width as usize,
+                height: height as usize,
+                channels: channels as usize,
+                resized: false,
+            }),
             _ => None,
         }
     }
@@ -414,7 +417,10 @@ mod tests {
         let (_folder, path) = pair(&file, &LABELS);
         let stream = crate::blocks(&Source::file(&path), &ReadOptions::default()).unwrap();
         assert_eq!(stream.schema().layout, Layout::Sparse);
-        assert_eq!(stream.schema().picture, Some(Picture { width: 3, height: 2, channels: 1 }));
+        assert_eq!(
+            stream.schema().picture,
+            Some(Picture { width: 3, height: 2, channels: 1, resized: false })
+        );
         let rows = read_rows(&Source::file(&path), &ReadOptions::default()).unwrap();
         assert_eq!(rows[0].1, [(3, 1.0)]);
         assert_eq!(load(&path, &ReadOptions::default()).unwrap().width(), 6);

@@ -579,9 +579,12 @@ impl<T: Stored> DenseReader<T> {
             })?;
             let width = n_columns - usize::from(matches!(labels, LabelsFrom::Column(_)));
             let picture = match header.shape[..] {
-                [_, height, image_width] if width == n_columns => {
-                    Some(Picture { width: image_width as usize, height: height as usize, channels: 1 })
-                }
+                [_, height, image_width] if width == n_columns => Some(Picture {
+                    width: image_width as usize,
+                    height: height as usize,
+                    channels: 1,
+                    resized: false,
+                }),
                 _ => None,
             };
             let schema = matrix::schema_of(width, Layout::Dense, picture, how)?;
