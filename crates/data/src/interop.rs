@@ -74,15 +74,15 @@ impl Dataset {
     /// use rosenblatt_data::Dataset;
     ///
     /// let rows = array![[4.0_f32, 3.5], [2.0, 0.1]];
-    /// let pets = Dataset::from_ndarray(rows.view(), &["cat", "bird"])?;
+    /// let pets = Dataset::from_ndarray(&rows.view(), &["cat", "bird"])?;
     /// assert_eq!((pets.len(), pets.width()), (2, 2));
     ///
-    /// let error = Dataset::from_ndarray(array![[f64::NAN]].view(), &["cat"]).unwrap_err();
+    /// let error = Dataset::from_ndarray(&array![[f64::NAN]].view(), &["cat"]).unwrap_err();
     /// assert_eq!((error.position().row, error.position().column), (Some(1), Some(1)));
     /// # Ok::<(), rosenblatt_data::DataError>(())
     /// ```
     pub fn from_ndarray<T: crate::Stored, S: AsRef<str>>(
-        view: ndarray::ArrayView2<'_, T>,
+        view: &ndarray::ArrayView2<'_, T>,
         names: &[S],
     ) -> Result<Self, DataError> {
         let (n_rows, width) = view.dim();

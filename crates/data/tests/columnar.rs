@@ -32,7 +32,9 @@ fn odd_columns_are_named_and_missing_values_go_by_the_policy() {
 
 #[test]
 fn every_cut_is_an_error() {
-    for name in ["table.parquet", "zstd.parquet", "list.parquet", "table.arrow", "stream.arrows", "sparse.feather"] {
+    for name in
+        ["table.parquet", "zstd.parquet", "list.parquet", "table.arrow", "stream.arrows", "sparse.feather"]
+    {
         let whole = std::fs::read(sample(name)).unwrap();
         for length in 0..whole.len() {
             let error = read(name, whole[..length].to_vec()).expect_err(&format!("{name} cut at {length}"));
@@ -43,7 +45,9 @@ fn every_cut_is_an_error() {
 
 #[test]
 fn flipped_bits_never_panic() {
-    for name in ["table.parquet", "zstd.parquet", "sparse.parquet", "table.arrow", "stream.arrows", "sparse.feather"] {
+    for name in
+        ["table.parquet", "zstd.parquet", "sparse.parquet", "table.arrow", "stream.arrows", "sparse.feather"]
+    {
         let whole = std::fs::read(sample(name)).unwrap();
         for at in 0..whole.len() {
             let mut flipped = whole.clone();

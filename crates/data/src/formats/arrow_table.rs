@@ -251,7 +251,7 @@ fn give<T: Stored>(
             }
             table.begin_pairs(column)?;
             for (&index, &value) in indices.iter().zip(values) {
-                if !(index >= 0.0 && index < 9e15) {
+                if !(0.0..9e15).contains(&index) {
                     let message = format!("a feature index should be a whole number, but is `{index}`");
                     return Err(Mistake::new(ErrorKind::Index, 0..0, message));
                 }

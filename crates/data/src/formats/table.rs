@@ -139,6 +139,14 @@ impl<T: Stored> Table<T> {
                 "say which column is the label with --label, and leave others out with --ignore",
             ));
         }
+        if let Some(place) = whole
+            && columns[place].form == Form::Vector(0)
+        {
+            let name = quote(names[place].as_bytes());
+            let message = format!("column {name} holds lists, but none of numbers, expected features");
+            return Err(DataError::new(ErrorKind::Shape, message)
+                .with_help(format!("leave it out with --ignore {}", names[place])));
+        }
         let schema = match (&how.schema, whole) {
             (Some(schema), _) => (**schema).clone(),
             (None, Some(place)) => {
