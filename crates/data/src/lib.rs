@@ -63,6 +63,7 @@ pub mod encode;
 mod error;
 pub mod formats;
 mod hash;
+mod interop;
 mod label_table;
 mod labels;
 mod load;
@@ -88,7 +89,7 @@ pub use labels::Labels;
 pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, survey};
 #[doc(hidden)]
 pub use marks::count_marks;
-pub use options::{LabelColumn, Limits, OnBadRow, ReadOptions};
-pub use schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
+pub use options::{LabelColumn, Limits, OnBadRow, Pictures, ReadOptions};
+pub use schema::{Column, ColumnKind, Layout, Missing, Picture, Precision, Schema};
 pub use source::{HEAD_BYTES, Input, Part, Source};
 pub use window::{WINDOW_BYTES, Window};

@@ -5,6 +5,7 @@
 
 use crate::encode::{Scaling, TextOptions};
 use crate::schema::{Missing, Precision, Schema};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a user says about a source.
@@ -47,12 +48,28 @@ pub struct ReadOptions {
     pub text: TextOptions,
     /// What becomes of a row that cannot be read.
     pub on_bad_row: OnBadRow,
+    /// Where the labels are, for formats that keep them in a file of their own; looked for beside the
+    /// data if not said.
+    pub labels_file: Option<PathBuf>,
+    /// What becomes of pictures.
+    pub pictures: Pictures,
     /// What earlier data established and this data must keep to: that of a model, or of the first file.
     pub schema: Option<Arc<Schema>>,
     /// How many threads parse text; 0 is one per core. Changes nothing but the time it takes.
     pub threads: usize,
     /// What is too much.
     pub limits: Limits,
+}
+
+/// What becomes of pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pictures {
+    /// Width and height to which every picture is resized. Otherwise all must have the size of the first.
+    pub size: Option<(u32, u32)>,
+    /// Red, green and blue instead of grey.
+    pub colour: bool,
+    /// Pixels as they are stored, 0 to 255, instead of 0 to 1.
+    pub unscaled: bool,
 }
 
 /// Which column is the label.
@@ -90,6 +107,8 @@ pub struct Limits {
     pub categories: usize,
     /// Different words, or runs of words, of a text.
     pub vocabulary: usize,
+    /// Pixels of one picture.
+    pub pixels: u64,
     /// Bytes of one source held in memory, where a format or a pipe makes that necessary.
     pub held_bytes: u64,
 }
@@ -102,6 +121,7 @@ impl Default for Limits {
             classes: 10_000,
             categories: 50_000,
             vocabulary: 1 << 22,
+            pixels: 1 << 24,
             held_bytes: 4 << 30,
         }
     }

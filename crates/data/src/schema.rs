@@ -95,6 +95,9 @@ pub struct Schema {
     pub width: Option<usize>,
     /// Whether features that are numbered in the source begin at 0.
     pub zero_based: bool,
+    /// The form of the rows, if they are pictures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Picture>,
     /// What becomes of missing values.
     pub missing: Missing,
     /// How text becomes features, if that is what the source holds.
@@ -113,6 +116,20 @@ pub struct Schema {
     /// What a user may want to know about how the source was understood. Not an error, said once.
     #[serde(skip)]
     pub notes: Vec<String>,
+}
+
+/// The form of a row that is a picture: pixels from the top left, line by line, channels together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Picture {
+    /// Pixels in a line.
+    pub width: usize,
+    /// Lines.
+    pub height: usize,
+    /// Numbers per pixel: 1 for grey, 3 for red, green and blue.
+    pub channels: usize,
+    /// Whether pictures of other sizes are resized to this one.
+    pub resized: bool,
 }
 
 /// One column.

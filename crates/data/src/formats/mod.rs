@@ -5,10 +5,21 @@
 //! guess. What is plainly no data at all (a web page, a pointer of git-lfs, an image) is named.
 //! Registering a format here is all it takes; nothing else in the crate knows any of them.
 
+mod arrow_ipc;
+#[cfg(feature = "arrow")]
+mod arrow_table;
 mod csv;
+mod idx;
+mod images;
+mod json_lines;
 mod libsvm;
+mod matrix;
+mod numpy;
+mod parquet;
+mod table;
 mod text;
 mod vw;
+mod zip;
 
 use crate::block::Block;
 use crate::error::{DataError, ErrorKind};
@@ -17,8 +28,19 @@ use crate::schema::Schema;
 use crate::source::{Input, Part};
 
 /// All formats, in the order in which they are tried.
-pub static FORMATS: &[&dyn Format] =
-    &[&libsvm::Libsvm, &vw::Vw, &text::Text, &csv::Csv, &text::TextFolder];
+pub static FORMATS: &[&dyn Format] = &[
+    &libsvm::Libsvm,
+    &vw::Vw,
+    &text::Text,
+    &csv::Csv,
+    &idx::Idx,
+    &numpy::Numpy,
+    &json_lines::JsonLines,
+    &images::Images,
+    &parquet::Parquet,
+    &arrow_ipc::ArrowIpc,
+    &text::TextFolder,
+];
 
 /// A way to write rows into bytes, and back.
 pub trait Format: Sync {
@@ -192,6 +214,18 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
             let message = format!("the {what} looks like no known format, expected {}", format_names());
             Err(DataError::new(ErrorKind::Format, message).with_help("name the format with --format"))
         }
+    }
+}
+
+/// The rows of one record batch, and the schema they were made by.
+#[cfg(feature = "arrow")]
+pub(crate) fn block_of(
+    batch: &arrow_array::RecordBatch,
+    how: &ReadOptions,
+) -> Result<(Block, Schema), DataError> {
+    match how.precision {
+        crate::Precision::Single => arrow_table::block_of::<f32>(batch, how),
+        crate::Precision::Double => arrow_table::block_of::<f64>(batch, how),
     }
 }
 

@@ -412,6 +412,7 @@ impl Plan {
             layout: if of_categories.is_empty() { Layout::Dense } else { Layout::Sparse },
             hash_bits: how.hash_bits,
             width: None,
+            picture: None,
             missing: how.missing,
             zero_based: false,
             text: None,

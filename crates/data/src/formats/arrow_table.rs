@@ -1,0 +1,420 @@
+//! Arrow record batches as rows of a table: what Parquet and Arrow IPC share.
+//!
+//! Columns of numbers are numbers; text, dictionaries of text and booleans (`true`, `false`) are names,
+//! as they are in CSV. One column of lists of numbers may hold all features, or two such columns that
+//! are called `indices` and `values`, whose indices start at 0. Nulls and NaN are missing values. Columns
+//! of any other type must be left out, and an error names them. Nothing here reads files.
+
+use super::table::{Cell, FileColumn, Form, Table};
+use crate::block::{Block, Stored};
+use crate::error::{DataError, ErrorKind, Mistake, Position, quote};
+use crate::options::{OnBadRow, ReadOptions};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowDictionaryKeyType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, BooleanArray, RecordBatch, StringArray};
+use arrow_schema::{DataType, Schema as ArrowSchema};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Values in a batch, about: so many rows are decoded at a time.
+const BATCH_VALUES: usize = 1 << 18;
+
+/// Runs foreign code on foreign bytes: a panic there becomes an error.
+pub(super) fn contained<R, E: std::fmt::Display>(
+    what: &str,
+    work: impl FnOnce() -> Result<R, E>,
+) -> Result<R, DataError> {
+    let damaged = |why: String| {
+        DataError::new(ErrorKind::Format, format!("the {what} data is damaged or not read: {why}"))
+            .with_help("check the file with the tool that wrote it, or get it again")
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(error)) => Err(damaged(first_line(&error.to_string()))),
+        Err(_) => Err(damaged("its decoder gave up (a bug worth reporting)".to_owned())),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(300).collect()
+}
+
+/// How many rows to decode at a time from a file of `n_columns` values a row.
+pub(super) fn batch_rows(n_columns: usize) -> usize {
+    (BATCH_VALUES / n_columns.max(1)).clamp(1, 8192)
+}
+
+fn is_number(kind: &DataType) -> bool {
+    kind.is_integer() || matches!(kind, DataType::Float16 | DataType::Float32 | DataType::Float64)
+}
+
+fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean => true,
+        DataType::Dictionary(_, values) => matches!(**values, DataType::Utf8 | DataType::LargeUtf8),
+        _ => false,
+    }
+}
+
+/// The type of the numbers in a list.
+fn list_of(kind: &DataType) -> Option<&DataType> {
+    match kind {
+        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
+            Some(field.data_type()).filter(|kind| is_number(kind))
+        }
+        _ => None,
+    }
+}
+
+/// Rows of record batches, planned.
+#[derive(Debug)]
+pub(super) struct ArrowTable<T> {
+    pub(super) table: Table<T>,
+    /// For each column of the table, its place in the file; a pair has the indices, too.
+    places: Vec<(usize, Option<usize>)>,
+}
+
+impl<T: Stored> ArrowTable<T> {
+    /// Decides what each column is for. The rows of `first`, which has all columns, tell how long lists
+    /// are.
+    pub(super) fn plan(
+        schema: &ArrowSchema,
+        first: Option<&RecordBatch>,
+        how: &ReadOptions,
+    ) -> Result<Self, DataError> {
+        let fields = schema.fields();
+        let lists: Vec<usize> =
+            (0..fields.len()).filter(|&place| list_of(fields[place].data_type()).is_some()).collect();
+        let is_indices = |place: usize| {
+            let name = fields[place].name().to_ascii_lowercase();
+            list_of(fields[place].data_type()).is_some_and(DataType::is_integer)
+                && (name.contains("indices") || name.contains("index"))
+        };
+        let pair = match lists[..] {
+            [a, b] if is_indices(a) => Some((b, a)),
+            [a, b] if is_indices(b) => Some((a, b)),
+            _ => None,
+        };
+        let mut columns = Vec::new();
+        let mut places = Vec::new();
+        let mut odd: Vec<(String, String)> = Vec::new();
+        for (place, field) in fields.iter().enumerate() {
+            if pair.is_some_and(|(_, indices)| indices == place) {
+                continue;
+            }
+            let kind = field.data_type();
+            let form = if pair.is_some_and(|(values, _)| values == place) {
+                Form::Sparse
+            } else if is_number(kind) {
+                Form::Number
+            } else if is_text(kind) {
+                Form::Text
+            } else if list_of(kind).is_some() {
+                Form::Vector(list_length(kind, first.and_then(|batch| batch.columns().get(place))))
+            } else {
+                odd.push((field.name().clone(), kind.to_string()));
+                Form::Text
+            };
+            columns.push(FileColumn { name: field.name().clone(), form });
+            places.push((place, pair.filter(|(values, _)| *values == place).map(|(_, indices)| indices)));
+        }
+        let mut table = Table::plan(&columns, how, Vec::new())?;
+        table.count_from_zero();
+        let needed = columns.iter().enumerate().filter(|&(place, _)| table.needs(place));
+        for (_, column) in needed {
+            if let Some((name, kind)) = odd.iter().find(|(name, _)| *name == column.name) {
+                let message = format!(
+                    "column {} is of type {}, expected numbers, text, booleans or lists of numbers",
+                    quote(name.as_bytes()),
+                    first_line(kind)
+                );
+                return Err(DataError::new(ErrorKind::Shape, message)
+                    .with_help(format!("leave it out with --ignore {name}")));
+            }
+        }
+        Ok(Self { table, places })
+    }
+
+    /// The places in the file of the columns that matter, ascending.
+    pub(super) fn projection(&self) -> Vec<usize> {
+        let needed = self.places.iter().enumerate().filter(|&(column, _)| self.table.needs(column));
+        let mut places: Vec<usize> =
+            needed.flat_map(|(_, &(place, indices))| [Some(place), indices]).flatten().collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// Adds the rows of `batch`, which has the projected columns, to `block`.
+    pub(super) fn add(&mut self, batch: &RecordBatch, block: &mut Block) -> Result<(), DataError> {
+        let projection = self.projection();
+        let column_at = |place: usize| {
+            let column = projection.binary_search(&place).ok().and_then(|column| batch.columns().get(column));
+            column.ok_or_else(|| DataError::new(ErrorKind::Internal, "a projected column is gone"))
+        };
+        let mut cells = Vec::new();
+        for (column, &(place, indices)) in self.places.iter().enumerate() {
+            if !self.table.needs(column) {
+                continue;
+            }
+            let values = Cells::new(column_at(place)?.as_ref());
+            let indices = match indices {
+                Some(indices) => Some(Cells::new(column_at(indices)?.as_ref())),
+                None => None,
+            };
+            cells.push((column, values, indices));
+        }
+        for row in 0..batch.num_rows() {
+            self.table.begin_row();
+            let outcome = cells
+                .iter()
+                .try_for_each(|(column, values, indices)| {
+                    give(&mut self.table, *column, values, indices.as_ref(), row, block)
+                })
+                .and_then(|()| self.table.end_row(block));
+            if let Err(mistake) = outcome {
+                if self.table.on_bad_row == OnBadRow::Skip && mistake.kind != ErrorKind::Limit {
+                    block.n_skipped += 1;
+                    continue;
+                }
+                let position = Position { row: Some(self.table.row_number(block)), line: None, column: None };
+                let error = DataError::new(mistake.kind, mistake.message).at(position);
+                return Err(match mistake.help {
+                    Some(help) => error.with_help(help),
+                    None => error,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rows of one batch, and the schema they were made by: surveyed first if need be.
+pub(super) fn block_of<T: Stored>(
+    batch: &RecordBatch,
+    how: &ReadOptions,
+) -> Result<(Block, crate::schema::Schema), DataError> {
+    let mut block = Block::default();
+    let mut fill = |rows: &mut ArrowTable<T>| {
+        rows.table.clear(&mut block);
+        let projected = contained("Arrow", || batch.project(&rows.projection()))?;
+        rows.add(&projected, &mut block)?;
+        rows.table.finish(&mut block);
+        Ok::<_, DataError>(())
+    };
+    let mut rows = ArrowTable::<T>::plan(&batch.schema(), Some(batch), how)?;
+    fill(&mut rows)?;
+    let mut schema = rows.table.schema.clone();
+    if schema.provisional {
+        schema.settle();
+        let how = how.with_schema(std::sync::Arc::new(schema.clone()));
+        fill(&mut ArrowTable::<T>::plan(&batch.schema(), Some(batch), &how)?)?;
+    }
+    if block.is_empty() {
+        return Err(DataError::new(ErrorKind::Empty, "there are no rows, expected at least one"));
+    }
+    Ok((block, schema))
+}
+
+/// Gives the table one cell.
+fn give<T: Stored>(
+    table: &mut Table<T>,
+    column: usize,
+    values: &Cells<'_>,
+    indices: Option<&Cells<'_>>,
+    row: usize,
+    block: &mut Block,
+) -> Result<(), Box<Mistake>> {
+    match (values, indices) {
+        (Cells::Numbers(numbers), _) => {
+            table.cell(column, numbers.get(row).map_or(Cell::Missing, |&number| Cell::Number(number)), block)
+        }
+        (Cells::Texts(texts), _) => {
+            table.cell(column, texts.get(row).map_or(Cell::Missing, Cell::Text), block)
+        }
+        (Cells::Lists(lists), None) => match lists.get(row) {
+            Some(list) => table.vector(column, list.iter().copied()),
+            None => table.cell(column, Cell::Missing, block),
+        },
+        (Cells::Lists(lists), Some(Cells::Lists(indices))) => {
+            let (Some(values), Some(indices)) = (lists.get(row), indices.get(row)) else {
+                return table.cell(column, Cell::Missing, block);
+            };
+            if values.len() != indices.len() {
+                let message = format!(
+                    "the row has {} indices and {} values, expected as many of both",
+                    indices.len(),
+                    values.len()
+                );
+                return Err(Mistake::new(ErrorKind::Shape, 0..0, message));
+            }
+            table.begin_pairs(column)?;
+            for (&index, &value) in indices.iter().zip(values) {
+                if !(0.0..9e15).contains(&index) {
+                    let message = format!("a feature index should be a whole number, but is `{index}`");
+                    return Err(Mistake::new(ErrorKind::Index, 0..0, message));
+                }
+                table.index_pair(column, index as u64, value)?;
+            }
+            Ok(())
+        }
+        _ => Err(Mistake::new(ErrorKind::Internal, 0..0, "a column changed its type between batches")),
+    }
+}
+
+/// The length of the lists of a column, by its type or by its first list.
+fn list_length(kind: &DataType, column: Option<&arrow_array::ArrayRef>) -> usize {
+    if let DataType::FixedSizeList(_, length) = kind {
+        return usize::try_from(*length).unwrap_or(0);
+    }
+    let Some(column) = column else { return 0 };
+    let Cells::Lists(lists) = Cells::new(column.as_ref()) else { return 0 };
+    (0..column.len()).find_map(|row| lists.get(row)).map_or(0, <[f64]>::len)
+}
+
+/// The cells of a column of one batch, in a form that is quick to look at.
+enum Cells<'a> {
+    /// Nulls are NaN.
+    Numbers(Vec<f64>),
+    Texts(Texts<'a>),
+    Lists(Lists),
+    /// A type that is not read.
+    Other,
+}
+
+impl<'a> Cells<'a> {
+    fn new(array: &'a dyn Array) -> Self {
+        if let Some(numbers) = numbers(array) {
+            return Self::Numbers(numbers);
+        }
+        let lists = |offsets: Vec<usize>, values: &dyn Array| match numbers(values) {
+            Some(numbers) => {
+                let nulls = (0..array.len()).map(|row| array.is_null(row)).collect();
+                Self::Lists(Lists { offsets, numbers, nulls })
+            }
+            None => Self::Other,
+        };
+        match array.data_type() {
+            DataType::Utf8 => Self::Texts(Texts::Short(array.as_string())),
+            DataType::LargeUtf8 => Self::Texts(Texts::Long(array.as_string())),
+            DataType::Utf8View => Self::Texts(Texts::View(array.as_string_view())),
+            DataType::Boolean => Self::Texts(Texts::Bool(array.as_boolean())),
+            DataType::Dictionary(key, _) => {
+                let texts = match **key {
+                    DataType::Int8 => dictionary::<Int8Type>(array),
+                    DataType::Int16 => dictionary::<Int16Type>(array),
+                    DataType::Int32 => dictionary::<Int32Type>(array),
+                    DataType::Int64 => dictionary::<Int64Type>(array),
+                    DataType::UInt8 => dictionary::<UInt8Type>(array),
+                    DataType::UInt16 => dictionary::<UInt16Type>(array),
+                    DataType::UInt32 => dictionary::<UInt32Type>(array),
+                    DataType::UInt64 => dictionary::<UInt64Type>(array),
+                    _ => None,
+                };
+                texts.map_or(Self::Other, Self::Texts)
+            }
+            DataType::List(_) => {
+                let list = array.as_list::<i32>();
+                lists(list.value_offsets().iter().map(|&at| at as usize).collect(), list.values().as_ref())
+            }
+            DataType::LargeList(_) => {
+                let list = array.as_list::<i64>();
+                lists(list.value_offsets().iter().map(|&at| at as usize).collect(), list.values().as_ref())
+            }
+            DataType::FixedSizeList(_, length) => {
+                let length = usize::try_from(*length).unwrap_or(0);
+                let offsets = (0..=array.len()).map(|row| row * length).collect();
+                lists(offsets, array.as_fixed_size_list().values().as_ref())
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
+/// All numbers of an array as they are stored, nulls as NaN; `None` if it holds no numbers.
+fn numbers(array: &dyn Array) -> Option<Vec<f64>> {
+    macro_rules! each {
+        ($kind:ty, $convert:expr) => {{
+            let array = array.as_primitive::<$kind>();
+            let mut numbers: Vec<f64> = array.values().iter().map($convert).collect();
+            if array.null_count() > 0 {
+                for (row, number) in numbers.iter_mut().enumerate() {
+                    if array.is_null(row) {
+                        *number = f64::NAN;
+                    }
+                }
+            }
+            Some(numbers)
+        }};
+    }
+    match array.data_type() {
+        DataType::Int8 => each!(Int8Type, |&n| f64::from(n)),
+        DataType::Int16 => each!(Int16Type, |&n| f64::from(n)),
+        DataType::Int32 => each!(Int32Type, |&n| f64::from(n)),
+        DataType::Int64 => each!(Int64Type, |&n| n as f64),
+        DataType::UInt8 => each!(UInt8Type, |&n| f64::from(n)),
+        DataType::UInt16 => each!(UInt16Type, |&n| f64::from(n)),
+        DataType::UInt32 => each!(UInt32Type, |&n| f64::from(n)),
+        DataType::UInt64 => each!(UInt64Type, |&n| n as f64),
+        DataType::Float16 => each!(Float16Type, |n| n.to_f64()),
+        DataType::Float32 => each!(Float32Type, |&n| f64::from(n)),
+        DataType::Float64 => each!(Float64Type, |&n| n),
+        _ => None,
+    }
+}
+
+/// A column of names.
+enum Texts<'a> {
+    Short(&'a StringArray),
+    Long(&'a arrow_array::LargeStringArray),
+    View(&'a arrow_array::StringViewArray),
+    Bool(&'a BooleanArray),
+    Dictionary(Vec<Option<&'a str>>),
+}
+
+impl Texts<'_> {
+    fn get(&self, row: usize) -> Option<&str> {
+        match self {
+            Self::Short(texts) => (!texts.is_null(row)).then(|| texts.value(row)),
+            Self::Long(texts) => (!texts.is_null(row)).then(|| texts.value(row)),
+            Self::View(texts) => (!texts.is_null(row)).then(|| texts.value(row)),
+            Self::Bool(flags) => {
+                (!flags.is_null(row)).then(|| if flags.value(row) { "true" } else { "false" })
+            }
+            Self::Dictionary(texts) => texts.get(row).copied().flatten(),
+        }
+    }
+}
+
+fn dictionary<K: ArrowDictionaryKeyType>(array: &dyn Array) -> Option<Texts<'_>> {
+    let array = array.as_dictionary_opt::<K>()?;
+    let values = array.values();
+    let value = |key: usize| {
+        if key >= values.len() || values.is_null(key) {
+            return None;
+        }
+        match values.data_type() {
+            DataType::Utf8 => Some(values.as_string::<i32>().value(key)),
+            DataType::LargeUtf8 => Some(values.as_string::<i64>().value(key)),
+            _ => None,
+        }
+    };
+    Some(Texts::Dictionary((0..array.len()).map(|row| array.key(row).and_then(value)).collect()))
+}
+
+/// A column of lists of numbers.
+struct Lists {
+    offsets: Vec<usize>,
+    numbers: Vec<f64>,
+    nulls: Vec<bool>,
+}
+
+impl Lists {
+    fn get(&self, row: usize) -> Option<&[f64]> {
+        if self.nulls.get(row).copied().unwrap_or(true) {
+            return None;
+        }
+        self.numbers.get(*self.offsets.get(row)?..*self.offsets.get(row + 1)?)
+    }
+}

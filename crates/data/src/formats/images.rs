@@ -1,0 +1,522 @@
+//! Folders of pictures, a subfolder per class: PNG, JPEG and PNM (PGM, PPM, PBM).
+//!
+//! Every subfolder is a class and bears its name; folders within it belong to it. Pictures come sorted by
+//! path, so the order never depends on the file system. All must have the size of the first unless a size
+//! is asked for; they are grey unless colour is asked for, and pixels become 0 to 1. What a file is, its
+//! content says. Hidden files are passed over; other files that are no pictures, and empty folders, are
+//! noted in the schema. A link that leads back to a folder above it is an error. Sizes are checked before
+//! anything is allocated, and a decoder that panics is an error that names the picture.
+
+#[cfg(feature = "images")]
+use super::matrix;
+use super::{Format, FormatInfo, Head, Reader, Sniff};
+#[cfg(feature = "images")]
+use crate::block::{Block, Stored};
+use crate::error::{DataError, ErrorKind};
+use crate::options::ReadOptions;
+#[cfg(feature = "images")]
+use crate::options::{LabelColumn, OnBadRow};
+#[cfg(feature = "images")]
+use crate::schema::{Layout, Picture, Precision, Schema};
+use crate::source::{Input, Part};
+use std::fs;
+#[cfg(feature = "images")]
+use std::io::BufReader;
+#[cfg(feature = "images")]
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Extensions of files that are taken for pictures.
+const EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"];
+
+/// How deep folders may be nested within a class.
+#[cfg(feature = "images")]
+const MAX_DEPTH: usize = 32;
+
+/// How many folders and entries are looked at to recognise a folder of pictures.
+const SNIFF_FOLDERS: usize = 20;
+const SNIFF_FILES: usize = 50;
+
+/// Folders of pictures.
+#[derive(Debug)]
+pub(crate) struct Images;
+
+impl Format for Images {
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            name: "images",
+            aliases: &["pictures"],
+            extensions: &[],
+            about: "a folder per class of PNG, JPEG or PNM pictures",
+            takes_folders: true,
+        }
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Sniff {
+        let Part::Folder(folder) = head.part else { return Sniff::No };
+        let folders = entries(folder).unwrap_or_default();
+        let folders = folders.iter().filter(|path| path.is_dir()).take(SNIFF_FOLDERS);
+        let mut files = folders.flat_map(|path| {
+            let within = entries(path).unwrap_or_default();
+            within.into_iter().take(SNIFF_FILES)
+        });
+        if files.any(|file| is_picture(&file)) { Sniff::Likely } else { Sniff::No }
+    }
+
+    fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        let Part::Folder(folder) = input.part() else {
+            let message = "this is a file, expected a folder with a subfolder of pictures per class";
+            return Err(DataError::new(ErrorKind::Format, message).in_source(input.name()));
+        };
+        #[cfg(feature = "images")]
+        return Ok(match how.precision {
+            Precision::Single => Box::new(ImageReader::<f32>::open(folder, how)?),
+            Precision::Double => Box::new(ImageReader::<f64>::open(folder, how)?),
+        });
+        #[cfg(not(feature = "images"))]
+        {
+            let _ = (folder, how);
+            let message = "this build does not read pictures";
+            Err(DataError::new(ErrorKind::Format, message)
+                .in_source(input.name())
+                .with_help("build it with the cargo feature `images`"))
+        }
+    }
+}
+
+/// What is in a folder, by name, hidden entries left out.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let fail = |error| DataError::io("listing", error).in_source(&folder.display().to_string());
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+            entries.push(entry.path());
+        }
+    }
+    entries.sort();
+    Ok(entries)
+}
+
+fn is_picture(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known)))
+}
+
+/// What was found in a folder.
+#[cfg(feature = "images")]
+#[derive(Debug, Default)]
+struct Found {
+    /// Pictures, and the place of their class.
+    pictures: Vec<(PathBuf, usize)>,
+    classes: Vec<String>,
+    n_stray: usize,
+    first_stray: Option<PathBuf>,
+    notes: Vec<String>,
+}
+
+#[cfg(feature = "images")]
+impl Found {
+    fn look(root: &Path) -> Result<Self, DataError> {
+        let mut found = Self::default();
+        for entry in entries(root)? {
+            if !entry.is_dir() {
+                found.stray(entry);
+                continue;
+            }
+            let name = entry.file_name().unwrap_or_default();
+            let Some(name) = name.to_str() else {
+                let message = "the name of the folder should be valid UTF-8, as it names a class";
+                return Err(
+                    DataError::new(ErrorKind::Encoding, message).in_source(&entry.display().to_string())
+                );
+            };
+            let n_before = found.pictures.len();
+            found.classes.push(name.to_owned());
+            let mut above = vec![canonical(root)?];
+            found.walk(&entry, &mut above)?;
+            if found.pictures.len() == n_before {
+                found.notes.push(format!("the folder `{name}` holds no pictures"));
+            }
+        }
+        if let Some(first) = &found.first_stray {
+            let (n_stray, first) = (found.n_stray, first.display());
+            found.notes.push(format!("{n_stray} file(s) are no pictures and were left out, first `{first}`"));
+        }
+        Ok(found)
+    }
+
+    fn stray(&mut self, path: PathBuf) {
+        self.n_stray += 1;
+        self.first_stray.get_or_insert(path);
+    }
+
+    /// Adds the pictures in `folder`; `above` are the folders it is in.
+    fn walk(&mut self, folder: &Path, above: &mut Vec<PathBuf>) -> Result<(), DataError> {
+        let here = canonical(folder)?;
+        if above.contains(&here) || above.len() > MAX_DEPTH {
+            let message = if above.contains(&here) {
+                "the link leads back to a folder it is in, expected a tree of folders".to_owned()
+            } else {
+                format!("folders are nested deeper than {MAX_DEPTH}, the limit")
+            };
+            return Err(DataError::new(ErrorKind::Io, message)
+                .in_source(&folder.display().to_string())
+                .with_help("remove the link"));
+        }
+        above.push(here);
+        for entry in entries(folder)? {
+            // What a link leads to counts; one that leads nowhere is an error.
+            let metadata = fs::metadata(&entry)
+                .map_err(|error| DataError::io("opening", error).in_source(&entry.display().to_string()))?;
+            if metadata.is_dir() {
+                self.walk(&entry, above)?;
+            } else if metadata.is_file() && is_picture(&entry) {
+                self.pictures.push((entry, self.classes.len() - 1));
+            } else {
+                self.stray(entry);
+            }
+        }
+        above.pop();
+        Ok(())
+    }
+}
+
+#[cfg(feature = "images")]
+fn canonical(path: &Path) -> Result<PathBuf, DataError> {
+    fs::canonicalize(path)
+        .map_err(|error| DataError::io("opening", error).in_source(&path.display().to_string()))
+}
+
+/// How pictures are made into rows.
+#[cfg(feature = "images")]
+#[derive(Debug, Clone, Copy)]
+struct Decoding {
+    colour: bool,
+    size: Option<(u32, u32)>,
+    max_pixels: u64,
+}
+
+/// A decoded picture: its size, and its pixels one after the other.
+#[cfg(feature = "images")]
+struct Decoded {
+    width: u32,
+    height: u32,
+    bytes: Vec<u8>,
+}
+
+#[cfg(feature = "images")]
+impl Decoding {
+    fn decode(self, path: &Path) -> Result<Decoded, DataError> {
+        catch_unwind(AssertUnwindSafe(|| self.try_decode(path)))
+            .unwrap_or_else(|_| {
+                let message = "the decoder gave up on this picture, expected an error or pixels";
+                Err(DataError::new(ErrorKind::Internal, message)
+                    .with_help("this is a bug; please report it with the picture"))
+            })
+            .map_err(|error| error.in_source(&path.display().to_string()))
+    }
+
+    fn try_decode(self, path: &Path) -> Result<Decoded, DataError> {
+        use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
+        let damaged = |error: image::ImageError| match error {
+            image::ImageError::IoError(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
+                DataError::io("reading the picture", error)
+            }
+            image::ImageError::Limits(_) => self.too_large(),
+            error => DataError::new(ErrorKind::Format, format!("the picture is damaged: {error}"))
+                .with_help("mend it or take it away"),
+        };
+        let file = fs::File::open(path).map_err(|error| DataError::io("opening", error))?;
+        let mut reader = ImageReader::new(BufReader::new(file))
+            .with_guessed_format()
+            .map_err(|error| DataError::io("reading", error))?;
+        if !matches!(reader.format(), Some(ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Pnm)) {
+            let message = "this is no picture, expected PNG, JPEG or PNM";
+            return Err(DataError::new(ErrorKind::Format, message).with_help("mend it or take it away"));
+        }
+        // Of a decoder's allocations only the largest are counted, so the pixels are checked as well.
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(self.max_pixels.saturating_mul(16).max(1 << 20));
+        reader.limits(limits);
+        let decoder = reader.into_decoder().map_err(damaged)?;
+        let (width, height) = decoder.dimensions();
+        if u64::from(width) * u64::from(height) > self.max_pixels {
+            return Err(self.too_large());
+        }
+        if width == 0 || height == 0 {
+            return Err(DataError::new(ErrorKind::Format, "the picture has no pixels, expected some"));
+        }
+        let picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+        let picture = if self.colour {
+            DynamicImage::ImageRgb8(picture.into_rgb8())
+        } else {
+            DynamicImage::ImageLuma8(picture.into_luma8())
+        };
+        let picture = match self.size {
+            Some((wanted, high)) if (wanted, high) != (width, height) => {
+                picture.resize_exact(wanted, high, image::imageops::FilterType::Triangle)
+            }
+            _ => picture,
+        };
+        Ok(Decoded { width: picture.width(), height: picture.height(), bytes: picture.into_bytes() })
+    }
+
+    fn too_large(self) -> DataError {
+        let message = format!("the picture has more than {} pixels, the limit", self.max_pixels);
+        DataError::new(ErrorKind::Limit, message).with_help("raise the limit with --max-pixels")
+    }
+}
+
+#[cfg(feature = "images")]
+struct ImageReader<T> {
+    found: Found,
+    decoding: Decoding,
+    form: Picture,
+    /// The first picture, which set the form.
+    first: Option<Decoded>,
+    schema: Schema,
+    labelled: bool,
+    on_bad_row: OnBadRow,
+    n_rows: usize,
+    /// What each byte becomes.
+    table: Vec<T>,
+    row: Vec<T>,
+}
+
+#[cfg(feature = "images")]
+impl<T: Stored> ImageReader<T> {
+    fn open(folder: &Path, how: &ReadOptions) -> Result<Self, DataError> {
+        let name = folder.display().to_string();
+        let found = Found::look(folder)?;
+        let Some((first_path, _)) = found.pictures.first() else {
+            let message = "there are no pictures, expected a subfolder of PNG, JPEG or PNM files per class";
+            return Err(DataError::new(ErrorKind::Empty, message).in_source(&name));
+        };
+        if let Some((0, _) | (_, 0)) = how.pictures.size {
+            let message = "the size of pictures should be at least 1x1";
+            return Err(DataError::new(ErrorKind::Options, message));
+        }
+        // What was learned from pictures of one form goes on with that form.
+        let known = how.schema.as_ref().and_then(|schema| schema.picture);
+        let resized =
+            known.filter(|known| known.resized).map(|known| (known.width as u32, known.height as u32));
+        let decoding = Decoding {
+            colour: known.map_or(how.pictures.colour, |known| known.channels == 3),
+            size: how.pictures.size.or(resized),
+            max_pixels: how.limits.pixels,
+        };
+        if let Some((width, height)) = decoding.size
+            && u64::from(width) * u64::from(height) > how.limits.pixels
+        {
+            return Err(decoding.too_large());
+        }
+        let mut first = None;
+        let (width, height) = match (decoding.size, known) {
+            (Some(size), _) => size,
+            (None, Some(known)) => (known.width as u32, known.height as u32),
+            (None, None) => {
+                let decoded = decoding.decode(first_path)?;
+                let size = (decoded.width, decoded.height);
+                first = Some(decoded);
+                size
+            }
+        };
+        let channels = if decoding.colour { 3 } else { 1 };
+        let (width, height, resized) = (width as usize, height as usize, decoding.size.is_some());
+        let form = Picture { width, height, channels, resized };
+        let mut schema = matrix::schema_of(width * height * channels, Layout::Dense, Some(form), how)
+            .map_err(|error| error.in_source(&name))?;
+        schema.notes.extend(found.notes.iter().cloned());
+        let scale = if how.pictures.unscaled { 1.0 } else { 255.0 };
+        Ok(Self {
+            found,
+            decoding,
+            form,
+            first,
+            schema,
+            labelled: how.label != LabelColumn::Absent,
+            on_bad_row: how.on_bad_row,
+            n_rows: 0,
+            table: (0..=255).filter_map(|byte: u8| T::narrow(f64::from(byte) / scale)).collect(),
+            row: Vec::new(),
+        })
+    }
+
+    /// The picture in `path`, which must have the size of all.
+    fn picture(&mut self, path: &Path) -> Result<Decoded, DataError> {
+        let decoded = match self.first.take() {
+            Some(first) => first,
+            None => self.decoding.decode(path)?,
+        };
+        let (width, height) = (self.form.width, self.form.height);
+        if (decoded.width as usize, decoded.height as usize) != (width, height) {
+            let message = format!(
+                "the picture is {}x{} pixels, expected {width}x{height} as before",
+                decoded.width, decoded.height
+            );
+            return Err(DataError::new(ErrorKind::Shape, message)
+                .in_source(&path.display().to_string())
+                .with_help(format!("resize all of them with --size {width}x{height}")));
+        }
+        Ok(decoded)
+    }
+}
+
+#[cfg(feature = "images")]
+impl<T: Stored> Reader for ImageReader<T> {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
+        let width = self.form.width * self.form.height * self.form.channels;
+        into.clear(self.schema.layout, T::PRECISION, width);
+        into.labelled = self.labelled;
+        into.first_row = self.n_rows as u64;
+        while into.len() < matrix::rows_per_block(width) {
+            let Some((path, class)) = self.found.pictures.get(self.n_rows) else { break };
+            let (path, class) = (path.clone(), *class);
+            let decoded = match self.picture(&path) {
+                Ok(decoded) => decoded,
+                Err(_) if self.on_bad_row == OnBadRow::Skip => {
+                    self.n_rows += 1;
+                    into.n_skipped += 1;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            self.n_rows += 1;
+            self.row.clear();
+            self.row.extend(decoded.bytes.iter().filter_map(|&byte| self.table.get(usize::from(byte))));
+            let class_name = self.found.classes[class].as_bytes();
+            let class = into.names.number(class_name).map_err(|bad| {
+                DataError::new(ErrorKind::Label, bad.message(class_name))
+                    .in_source(&path.display().to_string())
+            })?;
+            matrix::push_row(&mut into.matrix, &self.row);
+            into.classes.push(if self.labelled { class } else { 0 });
+        }
+        Ok(!into.is_empty())
+    }
+}
+
+#[cfg(all(test, feature = "images"))]
+mod tests {
+    use super::*;
+    use crate::load::{load, read_rows};
+    use crate::options::Pictures;
+    use crate::source::Source;
+
+    fn pgm(width: usize, height: usize, pixels: &[u8]) -> Vec<u8> {
+        [format!("P5\n{width} {height}\n255\n").as_bytes(), pixels].concat()
+    }
+
+    fn tree(files: &[(&str, Vec<u8>)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        folder
+    }
+
+    fn pair() -> Vec<(&'static str, Vec<u8>)> {
+        vec![("b/2.pgm", pgm(2, 1, &[0, 255])), ("a/deep/1.PGM", pgm(2, 1, &[51, 0]))]
+    }
+
+    #[test]
+    fn folders_are_classes_and_stray_files_are_noted() {
+        let mut files = pair();
+        files.push(("README", b"about".to_vec()));
+        files.push(("a/.hidden", b"x".to_vec()));
+        let folder = tree(&files);
+        fs::create_dir(folder.path().join("empty")).unwrap();
+        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::default() };
+        let source = Source::find(folder.path()).unwrap();
+        let rows = read_rows(&source, &how).unwrap();
+        assert_eq!(rows[0], ("a".to_owned(), vec![(0, 0.2), (1, 0.0)]));
+        assert_eq!(rows[1], ("b".to_owned(), vec![(0, 0.0), (1, 1.0)]));
+        let stream = crate::blocks(&source, &how).unwrap();
+        let notes = stream.schema().notes.join("; ");
+        assert!(notes.contains("`empty` holds no pictures") && notes.contains("README"), "{notes}");
+        assert_eq!(
+            stream.schema().picture,
+            Some(Picture { width: 2, height: 1, channels: 1, resized: false })
+        );
+    }
+
+    #[test]
+    fn every_bad_picture_is_named() {
+        let png = |width: u32, height: u32| {
+            // Signature, IHDR with a right checksum, and an IDAT without content.
+            let mut chunk = b"IHDR".to_vec();
+            chunk.extend([width.to_be_bytes(), height.to_be_bytes()].concat());
+            chunk.extend([8, 0, 0, 0, 0]);
+            let mut crc = flate2::Crc::new();
+            crc.update(&chunk);
+            [
+                &b"\x89PNG\r\n\x1A\n\0\0\0\x0D"[..],
+                &chunk,
+                &crc.sum().to_be_bytes(),
+                b"\0\0\0\0IDAT\x35\xAF\x06\x1E",
+            ]
+            .concat()
+        };
+        for (content, kind) in [
+            (Vec::new(), "format"),
+            (b"hello".to_vec(), "format"),
+            (b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec(), "format"),
+            (pgm(2, 1, &[0]), "format"),
+            (b"P5\n2".to_vec(), "format"),
+            (b"P5\n0 1\n255\n".to_vec(), "format"),
+            (pgm(1, 1, &[0]), "shape"),
+            (png(2, 1), "format"),
+            (png(60_000, 60_000), "limit"),
+            (png(0x7FFF_FFFF, 0x7FFF_FFFF), "limit"),
+            (b"P5\n60000 60000\n255\n".to_vec(), "limit"),
+            (b"P5\n4294967295 4294967295\n255\n".to_vec(), "limit"),
+        ] {
+            let mut files = pair();
+            files.push(("b/3.png", content.clone()));
+            let folder = tree(&files);
+            let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
+            assert!(error.source_name().unwrap().ends_with("3.png"), "{error}");
+            assert_eq!(error.kind().code(), kind, "{error}");
+            let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+            assert_eq!(load(folder.path(), &skip).unwrap().len(), 2);
+        }
+        let empty = tree(&[("a/x.txt", vec![]), ("b/y.txt", vec![])]);
+        let how = ReadOptions { format: Some("images".into()), ..ReadOptions::default() };
+        assert_eq!(load(empty.path(), &how).unwrap_err().kind(), ErrorKind::Empty);
+    }
+
+    #[test]
+    fn other_sizes_are_resized_on_request() {
+        let mut files = pair();
+        files.push(("b/3.pgm", pgm(4, 2, &[100; 8])));
+        let folder = tree(&files);
+        let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
+        assert!(error.help().unwrap().contains("--size 2x1"), "{error}");
+        let pictures = Pictures { size: Some((3, 3)), colour: true, unscaled: true };
+        let how = ReadOptions { pictures, ..ReadOptions::default() };
+        let dataset = load(folder.path(), &how).unwrap();
+        assert_eq!((dataset.len(), dataset.width()), (3, 27));
+        let schema = crate::survey(&Source::find(folder.path()).unwrap(), &how).unwrap().schema;
+        let again = ReadOptions::default().with_schema(std::sync::Arc::new(schema));
+        assert_eq!(load(folder.path(), &again).unwrap().width(), 27);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_a_circle_is_an_error() {
+        let folder = tree(&pair());
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("b/loop")).unwrap();
+        let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("leads back"), "{error}");
+        fs::remove_file(folder.path().join("b/loop")).unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("b/gone.png")).unwrap();
+        assert_eq!(load(folder.path(), &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Io);
+    }
+}

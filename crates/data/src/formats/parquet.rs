@@ -1,0 +1,280 @@
+//! Parquet: columns in row groups, read batch by batch, only those that matter.
+//!
+//! Which columns become features, and how, is said in `arrow_table`. A file is read where it is; what
+//! comes compressed or through a pipe is held in memory, as the format begins at its end. The decoder is
+//! foreign code: it runs contained, on metadata that was checked first, and the rows that come out are
+//! counted against the number that the file promises. Encrypted files are refused. Without the cargo
+//! feature `parquet` such files are still recognised, and the error says what to do.
+
+use super::{Format, FormatInfo, Head, Reader, Sniff};
+use crate::error::{DataError, ErrorKind};
+use crate::options::ReadOptions;
+use crate::source::Input;
+
+/// Parquet files.
+#[derive(Debug)]
+pub(crate) struct Parquet;
+
+impl Format for Parquet {
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            name: "parquet",
+            aliases: &["pq"],
+            extensions: &["parquet", "pq"],
+            about: "a table in columns, as data frames and warehouses write it",
+            takes_folders: false,
+        }
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Sniff {
+        let is_parquet = head.bytes.starts_with(b"PAR1") || head.bytes.starts_with(b"PARE");
+        if is_parquet { Sniff::Certain } else { Sniff::No }
+    }
+
+    fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        let name = input.name().clone();
+        if input.head().starts_with(b"PARE") {
+            return Err(DataError::new(ErrorKind::Format, "encrypted Parquet is not supported")
+                .in_source(&name)
+                .with_help("write the file without encryption"));
+        }
+        if !input.head().starts_with(b"PAR1") {
+            let message = "this is no Parquet file: it does not begin with `PAR1`";
+            return Err(DataError::new(ErrorKind::Format, message).in_source(&name));
+        }
+        open(input, how).map_err(|error| error.in_source(&name))
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open(_: Input, _: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+    Err(DataError::new(ErrorKind::Format, "this build does not read Parquet")
+        .with_help("build it with the cargo feature `parquet`, or convert the file to CSV"))
+}
+
+#[cfg(feature = "parquet")]
+use reading::open;
+
+#[cfg(feature = "parquet")]
+mod reading {
+    use super::super::Reader;
+    use super::super::arrow_table::{ArrowTable, batch_rows, contained};
+    use crate::block::{Block, Stored};
+    use crate::compression::Compression;
+    use crate::error::{DataError, ErrorKind};
+    use crate::options::ReadOptions;
+    use crate::schema::{Precision, Schema};
+    use crate::source::{Input, Part};
+    use arrow_array::RecordBatch;
+    use parquet::arrow::ProjectionMask;
+    use parquet::arrow::arrow_reader::{
+        ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    };
+    use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+    use parquet::file::reader::ChunkReader;
+    use parquet::schema::types::Type;
+    use std::fs::File;
+    use std::sync::Arc;
+
+    /// How deep columns may be nested.
+    const MAX_DEPTH: usize = 32;
+
+    /// The stack on which metadata is parsed: the parser recurses as deep as a file says.
+    const PARSER_STACK: usize = 256 << 20;
+
+    pub(super) fn open(input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        match (input.part(), input.compression()) {
+            (Part::File(path), Compression::None) if path.is_file() => {
+                let file = File::open(path).map_err(|error| DataError::io("opening", error))?;
+                open_chunks(file, Arc::clone(input.name()), how)
+            }
+            _ => {
+                let name = input.name().clone();
+                let bytes = input.into_bytes(how.limits.held_bytes)?;
+                open_chunks(bytes::Bytes::from(bytes), name, how)
+            }
+        }
+    }
+
+    fn open_chunks<R: ChunkReader + Handle + 'static>(
+        chunks: R,
+        name: Arc<str>,
+        how: &ReadOptions,
+    ) -> Result<Box<dyn Reader>, DataError> {
+        Ok(match how.precision {
+            Precision::Single => Box::new(ParquetReader::<f32>::open(chunks, name, how)?),
+            Precision::Double => Box::new(ParquetReader::<f64>::open(chunks, name, how)?),
+        })
+    }
+
+    /// A second handle on the same bytes.
+    pub(super) trait Handle: Sized {
+        fn again(&self) -> std::io::Result<Self>;
+    }
+
+    impl Handle for File {
+        fn again(&self) -> std::io::Result<Self> {
+            self.try_clone()
+        }
+    }
+
+    impl Handle for bytes::Bytes {
+        fn again(&self) -> std::io::Result<Self> {
+            Ok(self.clone())
+        }
+    }
+
+    struct ParquetReader<T> {
+        name: Arc<str>,
+        rows: ArrowTable<T>,
+        batches: ParquetRecordBatchReader,
+        /// Rows that the file promises, and that came.
+        n_promised: u64,
+        n_read: u64,
+    }
+
+    impl<T: Stored> ParquetReader<T> {
+        fn open<R: ChunkReader + Handle + 'static>(
+            chunks: R,
+            name: Arc<str>,
+            how: &ReadOptions,
+        ) -> Result<Self, DataError> {
+            let handle = |error| DataError::io("opening", error);
+            let n_bytes = chunks.len();
+            let metadata = parse_metadata(chunks.again().map_err(handle)?)?;
+            let n_promised = check_metadata(&metadata, n_bytes)?;
+            let metadata = contained("Parquet", || {
+                let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+                ArrowReaderMetadata::try_new(Arc::new(metadata), options)
+            })?;
+            let schema = metadata.schema().clone();
+            // The first row tells how long lists are.
+            let has_lists = schema.fields().iter().any(|field| field.data_type().is_nested());
+            let first = if has_lists {
+                let chunks = chunks.again().map_err(handle)?;
+                let mut reader = contained("Parquet", || {
+                    ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata.clone())
+                        .with_batch_size(1)
+                        .build()
+                })?;
+                next(&mut reader)?
+            } else {
+                None
+            };
+            let rows = ArrowTable::plan(&schema, first.as_ref(), how)?;
+            let width: usize = rows.table.schema.width().unwrap_or(0).max(schema.fields().len());
+            let batches = contained("Parquet", || {
+                let mask = ProjectionMask::roots(metadata.parquet_schema(), rows.projection());
+                ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata)
+                    .with_projection(mask)
+                    .with_batch_size(batch_rows(width))
+                    .build()
+            })?;
+            Ok(Self { name, rows, batches, n_promised, n_read: 0 })
+        }
+
+        fn fill(&mut self, into: &mut Block) -> Result<bool, DataError> {
+            self.rows.table.clear(into);
+            while into.is_empty() {
+                let Some(batch) = next(&mut self.batches)? else {
+                    if self.n_read != self.n_promised {
+                        let message = format!(
+                            "the file holds {} rows, expected {} as it says itself",
+                            self.n_read, self.n_promised
+                        );
+                        return Err(DataError::new(ErrorKind::Shape, message));
+                    }
+                    self.rows.table.finish(into);
+                    return Ok(false);
+                };
+                self.n_read += batch.num_rows() as u64;
+                if self.n_read > self.n_promised {
+                    let message =
+                        format!("the file holds more than the {} rows it promises", self.n_promised);
+                    return Err(DataError::new(ErrorKind::Shape, message));
+                }
+                self.rows.add(&batch, into)?;
+            }
+            self.rows.table.finish(into);
+            Ok(true)
+        }
+    }
+
+    impl<T: Stored> Reader for ParquetReader<T> {
+        fn schema(&self) -> &Schema {
+            &self.rows.table.schema
+        }
+
+        fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
+            self.fill(into).map_err(|error| error.in_source(&self.name))
+        }
+    }
+
+    fn next(batches: &mut ParquetRecordBatchReader) -> Result<Option<RecordBatch>, DataError> {
+        contained("Parquet", || batches.next().transpose())
+    }
+
+    /// Parses the metadata on a stack that no nesting exhausts.
+    fn parse_metadata<R: ChunkReader + 'static>(chunks: R) -> Result<ParquetMetaData, DataError> {
+        let parse = move || {
+            contained("Parquet", || ParquetMetaDataReader::new().parse_and_finish(&chunks)).and_then(
+                |metadata| {
+                    if depth(metadata.file_metadata().schema(), 0) > MAX_DEPTH {
+                        // Dropping it would recurse as deep on some other stack.
+                        std::mem::forget(metadata);
+                        let message = format!("columns are nested deeper than {MAX_DEPTH}, the limit");
+                        return Err(DataError::new(ErrorKind::Limit, message));
+                    }
+                    Ok(metadata)
+                },
+            )
+        };
+        std::thread::Builder::new()
+            .name("metadata".to_owned())
+            .stack_size(PARSER_STACK)
+            .spawn(parse)
+            .map_err(|error| DataError::io("starting a thread", error))?
+            .join()
+            .unwrap_or_else(|_| Err(DataError::new(ErrorKind::Internal, "the metadata cannot be parsed")))
+    }
+
+    fn depth(kind: &Type, above: usize) -> usize {
+        if above > MAX_DEPTH || kind.is_primitive() {
+            return above;
+        }
+        kind.get_fields().iter().map(|field| depth(field, above + 1)).max().unwrap_or(above)
+    }
+
+    /// Holds the metadata against the file. Returns how many rows it promises.
+    fn check_metadata(metadata: &ParquetMetaData, n_bytes: u64) -> Result<u64, DataError> {
+        let damaged = |why: &str| {
+            DataError::new(ErrorKind::Format, format!("the Parquet data is damaged: {why}"))
+                .with_help("check the file with the tool that wrote it, or get it again")
+        };
+        let promised = u64::try_from(metadata.file_metadata().num_rows());
+        let promised = promised.map_err(|_| damaged("its number of rows is negative"))?;
+        let mut n_rows = 0_u64;
+        for group in metadata.row_groups() {
+            let in_group = u64::try_from(group.num_rows());
+            let in_group = in_group.map_err(|_| damaged("the number of rows of a group is negative"))?;
+            n_rows = n_rows.saturating_add(in_group);
+            for column in group.columns() {
+                let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+                let (start, length) = (u64::try_from(start), u64::try_from(column.compressed_size()));
+                let (Ok(start), Ok(length)) = (start, length) else {
+                    return Err(damaged("a column has a negative place or length"));
+                };
+                if start.checked_add(length).is_none_or(|end| end > n_bytes) {
+                    return Err(damaged("a column lies beyond the end of the file"));
+                }
+                if column.uncompressed_size() < 0 || column.num_values() < 0 {
+                    return Err(damaged("a column has a negative size"));
+                }
+            }
+        }
+        if n_rows != promised {
+            return Err(damaged("its row groups do not add up to its number of rows"));
+        }
+        Ok(promised)
+    }
+}

@@ -1,0 +1,140 @@
+//! Parquet and Arrow files that are odd, cut, flipped or hostile: errors, and never a panic.
+#![cfg(feature = "parquet")]
+
+use rosenblatt_data::{DataError, Dataset, ErrorKind, Missing, ReadOptions, Source, load, load_source};
+use std::path::PathBuf;
+
+fn sample(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+fn read(name: &str, bytes: Vec<u8>) -> Result<Dataset, DataError> {
+    load_source(&Source::bytes(name, bytes), &ReadOptions::default())
+}
+
+#[test]
+fn odd_columns_are_named_and_missing_values_go_by_the_policy() {
+    let error = load(sample("odd.parquet"), &ReadOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("column `when` is of type Timestamp"), "{error}");
+    let how = ReadOptions { ignore: vec!["when".to_owned()], ..ReadOptions::default() };
+    let error = load(sample("odd.parquet"), &how).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Missing);
+    assert_eq!(error.position().row, Some(3));
+    assert!(error.to_string().contains("`whole`"), "{error}");
+    let drop = ReadOptions { missing: Missing::Drop, ..how.clone() };
+    let dataset = load(sample("odd.parquet"), &drop).unwrap();
+    assert_eq!(dataset.len(), 2);
+    let mean = ReadOptions { missing: Missing::Mean, ..how };
+    let dataset = load(sample("odd.parquet"), &mean).unwrap();
+    let names = ["whole", "flag=false", "flag=true", "kind=a", "kind=b"].map(String::from);
+    assert_eq!((dataset.len(), dataset.feature_names().unwrap()), (4, &names[..]));
+}
+
+#[test]
+fn every_cut_is_an_error() {
+    for name in
+        ["table.parquet", "zstd.parquet", "list.parquet", "table.arrow", "stream.arrows", "sparse.feather"]
+    {
+        let whole = std::fs::read(sample(name)).unwrap();
+        for length in 0..whole.len() {
+            let error = read(name, whole[..length].to_vec()).expect_err(&format!("{name} cut at {length}"));
+            assert_ne!(error.kind(), ErrorKind::Internal, "{name} cut at {length}: {error}");
+        }
+    }
+}
+
+#[test]
+fn flipped_bits_never_panic() {
+    for name in
+        ["table.parquet", "zstd.parquet", "sparse.parquet", "table.arrow", "stream.arrows", "sparse.feather"]
+    {
+        let whole = std::fs::read(sample(name)).unwrap();
+        for at in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << (at * 7 % 8);
+            if let Err(error) = read(name, flipped) {
+                assert_ne!(error.kind(), ErrorKind::Internal, "{name}, bit in byte {at}: {error}");
+            }
+        }
+        // Four bytes at once, as lengths and counts are.
+        for at in (0..whole.len() - 4).step_by(4) {
+            for value in [u32::MAX, 1 << 30, 0x7FFF_FFFF] {
+                let mut edited = whole.clone();
+                edited[at..at + 4].copy_from_slice(&value.to_le_bytes());
+                if let Err(error) = read(name, edited) {
+                    assert_ne!(error.kind(), ErrorKind::Internal, "{name}, {value} at {at}: {error}");
+                }
+            }
+        }
+    }
+}
+
+/// A Parquet file that is nothing but metadata, in Thrift's compact protocol.
+struct Footer(Vec<u8>);
+
+impl Footer {
+    fn varint(&mut self, mut number: u64) {
+        while number > 0x7F {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    fn zigzag(&mut self, number: i64) {
+        self.varint(((number << 1) ^ (number >> 63)).cast_unsigned());
+    }
+
+    /// Version 1, and a schema of `n_elements` in which `children` gives the children of each.
+    fn new(n_elements: u64, children: impl Iterator<Item = i64>) -> Self {
+        let mut footer = Self(vec![0x15, 2, 0x19, 0xFC]);
+        footer.varint(n_elements);
+        for n_children in children {
+            // Field 3, repetition: optional; field 4, the name; field 5, the children.
+            footer.0.extend([0x35, 2, 0x18, 1, b'x', 0x15]);
+            footer.zigzag(n_children);
+            footer.0.push(0);
+        }
+        footer
+    }
+
+    /// The file, of `n_rows` rows and no row groups.
+    fn file(mut self, n_rows: i64) -> Vec<u8> {
+        self.0.push(0x16);
+        self.zigzag(n_rows);
+        self.0.extend([0x19, 0x0C, 0]);
+        let length = (self.0.len() as u32).to_le_bytes();
+        [&b"PAR1"[..], &self.0, &length, b"PAR1"].concat()
+    }
+}
+
+#[test]
+fn hostile_metadata_is_an_error() {
+    let whole = std::fs::read(sample("table.parquet")).unwrap();
+    let footer = |length: u32| {
+        let mut edited = whole.clone();
+        let at = edited.len() - 8;
+        edited[at..at + 4].copy_from_slice(&length.to_le_bytes());
+        edited
+    };
+    for bytes in [
+        b"PAR1".to_vec(),
+        b"PAR1PAR1".to_vec(),
+        footer(0),
+        footer(u32::MAX),
+        footer(whole.len() as u32),
+        Footer::new(2, [1, 0].into_iter()).file(1_000_000_000_000),
+        Footer::new(2, [1, 0].into_iter()).file(-1),
+        Footer::new(2, [1 << 30, 0].into_iter()).file(1),
+        Footer::new(2, [-1, 0].into_iter()).file(1),
+        Footer::new(1 << 31, [1, 0].into_iter()).file(1),
+        Footer::new(5001, std::iter::repeat_n(1, 5000).chain([0])).file(1),
+        Footer::new(100_001, std::iter::repeat_n(1, 100_000).chain([0])).file(1),
+    ] {
+        let error = read("x.parquet", bytes).unwrap_err();
+        assert_eq!(error.source_name(), Some("x.parquet"));
+        assert!(matches!(error.kind(), ErrorKind::Format | ErrorKind::Limit | ErrorKind::Shape), "{error}");
+    }
+    let encrypted = read("x.parquet", b"PARE0000PARE".to_vec()).unwrap_err();
+    assert!(encrypted.to_string().contains("encrypted Parquet is not supported"), "{encrypted}");
+}
