@@ -341,7 +341,6 @@ fn in_pieces(file: &str, mut work: impl FnMut(&[u8]) -> usize) -> Result<usize, 
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the answer of a measuring process")]
 fn answer(text: &str) {
     println!("{text}");
 }

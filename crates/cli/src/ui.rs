@@ -34,7 +34,7 @@ pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut spaced = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             spaced.push(',');
         }
         spaced.push(digit);

@@ -45,7 +45,9 @@ impl Order {
                 // Rows that are held back, or not there at all, are not visited.
                 let end = rows.iter().max().map_or(0, |&last| last as usize + 1);
                 let mut wanted = vec![false; end];
-                rows.iter().for_each(|&row| wanted[row as usize] = true);
+                for &row in rows {
+                    wanted[row as usize] = true;
+                }
                 order.iter().copied().filter(|&row| wanted.get(row as usize) == Some(&true)).collect()
             }
         }

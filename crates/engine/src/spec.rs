@@ -287,6 +287,7 @@ mod by_name {
     pub(super) mod optional {
         use super::{Deserialize, Deserializer, Display, Error, FromStr, Serializer};
 
+        #[expect(clippy::ref_option, reason = "the form that serde calls")]
         pub(in super::super) fn serialize<T: Display, S: Serializer>(
             choice: &Option<T>,
             serializer: S,

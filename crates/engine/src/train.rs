@@ -96,7 +96,7 @@ impl<'a> Training<'a> {
             None => (learner.fit(data.view(), &plan, observer), None),
             Some((_, held_rows, patience)) => {
                 let mut patience =
-                    Patience { spec, data, held_rows, patience: *patience, errors: Vec::new(), best: None };
+                    Patience { spec, data, held_rows, limit: *patience, errors: Vec::new(), best: None };
                 let stopped = learner.fit(data.view(), &plan, &mut (observer, &mut patience));
                 (stopped, patience.finish())
             }
@@ -206,7 +206,8 @@ struct Patience<'a> {
     spec: &'a Spec,
     data: &'a Dataset,
     held_rows: &'a [u32],
-    patience: u64,
+    /// How many passes without progress are endured.
+    limit: u64,
     errors: Vec<u64>,
     best: Option<(u64, u64, Kept)>,
 }
@@ -227,10 +228,6 @@ impl Observer for Patience<'_> {
             self.best = Some((errors, pass.epoch, kept));
         }
         let best_epoch = self.best.as_ref().map_or(0, |(_, epoch, _)| *epoch);
-        if pass.epoch - best_epoch >= self.patience {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if pass.epoch - best_epoch >= self.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -95,7 +95,7 @@ fn hostile_lengths_allocate_nothing() {
 
 #[test]
 fn strangers_are_told_apart() {
-    for stranger in [&b""[..], b"RB", b"\x80\x04\x95pickle", b"\x1f\x8b\x08\x00", &[b'['; 100_000], &[0; 100]]
+    for stranger in [&b""[..], b"RB", b"\x80\x04\x95pickle", b"\x1f\x8b\x08\x00", &[b'['; 10_000], &[0; 100]]
     {
         let error = Model::from_bytes(stranger).unwrap_err();
         assert!(matches!(error, FormatError::NotAModel | FormatError::Length { .. }), "{error}");

@@ -79,7 +79,7 @@ fn data(set: &str) -> Dataset {
     match set {
         "iris_setosa" => {
             for (_, class) in rows.iter_mut().filter(|(_, class)| class != "0") {
-                *class = "1".to_owned();
+                "1".clone_into(class);
             }
         }
         "iris_vervir" => rows.retain(|(_, class)| class != "0"),

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use clap::Subcommand;
 
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, once")]
 pub(crate) enum Command {
     /// Train a spam filter from bundled text messages and look at what it learned
     Demo(demo::Args),

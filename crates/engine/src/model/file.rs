@@ -269,7 +269,7 @@ fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
         body.f64s(name, &values);
     }
     if let Some(start) = &log.start {
-        body.f64s("start-weights", &start.widened(log.width).raw_weights().to_vec());
+        body.f64s("start-weights", start.widened(log.width).raw_weights());
         body.f64s("start-biases", start.biases());
     }
     Hypothesis::Votes {
