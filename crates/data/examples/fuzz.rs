@@ -120,14 +120,16 @@ fn run() -> Result<(), String> {
         let tally = outcome?;
         all.accepted += tally.accepted;
         all.refused += tally.refused;
+        all.contained += tally.contained;
     }
     let peak = allocations::peak();
     println!(
-        "{}: {} executions, {} accepted, {} refused, peak {} KiB, {:.0} s",
+        "{}: {} executions, {} accepted, {} refused ({} panics of a decoder contained), peak {} KiB, {:.0} s",
         target.name(),
         all.accepted + all.refused,
         all.accepted,
         all.refused,
+        all.contained,
         peak >> 10,
         started.elapsed().as_secs_f64()
     );
