@@ -37,19 +37,19 @@ enum How {
 const SKLEARN: &str = "
 import sys, time
 from sklearn.datasets import load_svmlight_file
-t = time.perf_counter(); x, y = load_svmlight_file(sys.argv[1]); print(time.perf_counter() - t)
+t, c = time.perf_counter(), time.process_time(); x, y = load_svmlight_file(sys.argv[1]); print(time.perf_counter() - t, time.process_time() - c)
 ";
 
 const XGBOOST: &str = "
 import sys, time
 import xgboost
-t = time.perf_counter(); d = xgboost.DMatrix(sys.argv[1] + '?format=libsvm'); print(time.perf_counter() - t)
+t, c = time.perf_counter(), time.process_time(); d = xgboost.DMatrix(sys.argv[1] + '?format=libsvm'); print(time.perf_counter() - t, time.process_time() - c)
 ";
 
 const POLARS: &str = "
 import sys, time
 import polars
-t = time.perf_counter(); d = polars.read_csv(sys.argv[1]); print(time.perf_counter() - t)
+t, c = time.perf_counter(), time.process_time(); d = polars.read_csv(sys.argv[1]); print(time.perf_counter() - t, time.process_time() - c)
 ";
 
 const SVM: &str = "rcv1-like.svm";
@@ -91,8 +91,12 @@ struct Sample {
     case: usize,
     repeat: usize,
     seconds: f64,
+    cpu_seconds: f64,
     peak_kib: u64,
 }
+
+/// What one process says: wall seconds, processor seconds of all its threads, peak memory.
+type Said = (f64, f64, u64);
 
 fn bench(words: &[String]) -> Result<(), String> {
     let has = |word: &str| words.iter().any(|other| other == word);
@@ -120,9 +124,12 @@ fn bench(words: &[String]) -> Result<(), String> {
                 continue;
             }
             match measure(case, &folder.join(case.file), python.as_deref()) {
-                Ok((seconds, peak_kib)) => {
-                    say(&format!("{repeat} {:<14} {:<34} {seconds:8.3} s", case.file, case.name));
-                    samples.push(Sample { case: case_idx, repeat, seconds, peak_kib });
+                Ok((seconds, cpu_seconds, peak_kib)) => {
+                    let Case { file, name, .. } = case;
+                    say(&format!(
+                        "{repeat} {file:<14} {name:<34} {seconds:8.3} s, {cpu_seconds:8.3} s of CPU"
+                    ));
+                    samples.push(Sample { case: case_idx, repeat, seconds, cpu_seconds, peak_kib });
                 }
                 Err(why) if is_peer => {
                     say(&format!("missing: {} ({why})", case.name));
@@ -136,7 +143,7 @@ fn bench(words: &[String]) -> Result<(), String> {
     for (file, n_times) in [(SVM, 1), (SVM, 20), (CSV, 1), (CSV, 20)] {
         for threads in [1, 2] {
             let path = folder.join(file);
-            let (seconds, peak_kib) = run_probe("stream", threads, &path, n_times)?;
+            let (seconds, _, peak_kib) = run_probe("stream", threads, &path, n_times)?;
             say(&format!("{file} {n_times} times, {threads} thread(s): {peak_kib} KiB, {seconds:.2} s"));
             memory.push((file, n_times, threads, seconds, peak_kib));
         }
@@ -253,46 +260,67 @@ fn python() -> Option<PathBuf> {
     python.exists().then_some(python)
 }
 
-/// Seconds and peak memory of one case.
-fn measure(case: &Case, file: &Path, python: Option<&Path>) -> Result<(f64, u64), String> {
+/// Measures one case once.
+fn measure(case: &Case, file: &Path, python: Option<&Path>) -> Result<Said, String> {
     match case.how {
         How::Probe(probe, threads) => run_probe(probe, threads, file, 1),
         How::Python(script) => {
             let mut command = Command::new(python.ok_or("no python3 with venv and pip")?);
-            command.arg("-c").arg(script).arg(file);
-            let (text, _, peak_kib) = run_command(&mut command)?;
-            let seconds = text.trim().parse().map_err(|_| format!("it said {}", text.trim()))?;
-            Ok((seconds, peak_kib))
+            numbers_of(command.arg("-c").arg(script).arg(file))
         }
         How::Program(program, before, behind) => {
-            let mut command = Command::new(program);
+            // The shell says what its child took, as `0m1.234s 0m0.567s` in the last line.
+            let mut command = Command::new("sh");
+            command.args(["-c", "\"$@\" > /dev/null 2>&1 || exit 1; times", "sh", program]);
             command.args(before).arg(file).args(behind);
-            let (_, seconds, peak_kib) = run_command(&mut command)?;
-            Ok((seconds, peak_kib))
+            let start = Instant::now();
+            let text = output_of(&mut command)?;
+            let seconds = start.elapsed().as_secs_f64();
+            let times = text.lines().last().unwrap_or_default().split_whitespace();
+            let cpu_seconds = times
+                .filter_map(|time| time.trim_end_matches('s').split_once('m'))
+                .filter_map(|(minutes, seconds)| {
+                    Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
+                })
+                .sum();
+            Ok((seconds, cpu_seconds, 0))
         }
     }
 }
 
-/// Runs to the end; what it printed and how long it took. Peak memory is only known of our own probes.
-fn run_command(command: &mut Command) -> Result<(String, f64, u64), String> {
-    let start = Instant::now();
+/// Runs to the end; what it printed.
+fn output_of(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
-    let seconds = start.elapsed().as_secs_f64();
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
-        return Err(text.lines().last().unwrap_or("it failed").to_owned());
+        return Err(text.lines().last().unwrap_or("it failed or is not there").to_owned());
     }
-    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), seconds, 0))
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn run_probe(probe: &str, threads: usize, file: &Path, n_times: usize) -> Result<(f64, u64), String> {
+/// Runs to the end; the numbers it printed last.
+fn numbers_of(command: &mut Command) -> Result<Said, String> {
+    let text = output_of(command)?;
+    let last = text.lines().last().unwrap_or_default();
+    let mut numbers = last.split_whitespace().map(|text| text.parse::<f64>().ok());
+    let (seconds, cpu_seconds) = (numbers.next().flatten(), numbers.next().flatten());
+    let peak_kib = numbers.next().flatten().unwrap_or(0.0) as u64;
+    let (seconds, cpu_seconds) = seconds.zip(cpu_seconds).ok_or_else(|| format!("it said {last}"))?;
+    Ok((seconds, cpu_seconds, peak_kib))
+}
+
+fn run_probe(probe: &str, threads: usize, file: &Path, n_times: usize) -> Result<Said, String> {
     let mut command = Command::new("target/release/xtask");
     command.args(["bench", "data-probe", probe, &threads.to_string(), &n_times.to_string()]).arg(file);
-    let (text, _, _) = run_command(&mut command)?;
-    let mut numbers = text.split_whitespace();
-    let seconds = numbers.next().and_then(|text| text.parse().ok());
-    let peak_kib = numbers.next().and_then(|text| text.parse().ok());
-    seconds.zip(peak_kib).ok_or_else(|| format!("the probe said {text}"))
+    numbers_of(&mut command)
+}
+
+/// Processor seconds of this process, in steps of a hundredth.
+fn cpu_seconds() -> f64 {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the name, which may hold blanks; fields 14 and 15 are ticks of user and system.
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// The measuring process: does one thing once, prints seconds, peak memory in KiB, and what it found.
@@ -301,7 +329,7 @@ fn probe(words: &[String]) -> Result<(), String> {
     let threads = threads.parse().map_err(|_| "threads")?;
     let n_times: usize = n_times.parse().map_err(|_| "times")?;
     let how = ReadOptions { threads, ..ReadOptions::default() };
-    let start = Instant::now();
+    let (start, cpu_before) = (Instant::now(), cpu_seconds());
     let found: usize = match what.as_str() {
         "touch" => in_pieces(file, |piece| {
             let (words, _) = piece.as_chunks::<8>();
@@ -320,11 +348,11 @@ fn probe(words: &[String]) -> Result<(), String> {
         }
         _ => return Err("no such probe".to_owned()),
     };
-    let seconds = start.elapsed().as_secs_f64();
+    let (seconds, on_cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu_before);
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
     let peak_kib = peak.split_whitespace().next().unwrap_or("0");
-    answer(&format!("{seconds} {peak_kib} {found}"));
+    answer(&format!("{seconds} {on_cpu:.3} {peak_kib} {found}"));
     Ok(())
 }
 
@@ -357,31 +385,41 @@ fn write_run(
     let folder = PathBuf::from(format!("bench/runs/{date}-data"));
     fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
     let bytes = |file: &str| fs::metadata(files.join(file)).map_or(0, |metadata| metadata.len());
-    let mut raw = "file,case,repeat,seconds,peak_kib\n".to_owned();
-    for Sample { case, repeat, seconds, peak_kib } in samples {
+    let mut raw = "file,case,repeat,seconds,cpu_seconds,peak_kib\n".to_owned();
+    for Sample { case, repeat, seconds, cpu_seconds, peak_kib } in samples {
         let Case { file, name, .. } = CASES[*case];
-        let _ = writeln!(raw, "{file},\"{name}\",{repeat},{seconds},{peak_kib}");
+        let _ = writeln!(raw, "{file},\"{name}\",{repeat},{seconds},{cpu_seconds},{peak_kib}");
     }
     for (file, n_times, threads, seconds, peak_kib) in memory {
         let _ =
-            writeln!(raw, "{file},\"streamed {n_times} times, {threads} threads\",0,{seconds},{peak_kib}");
+            writeln!(raw, "{file},\"streamed {n_times} times, {threads} threads\",0,{seconds},,{peak_kib}");
     }
     let mut summary = String::new();
     for (file, ours) in [(SVM, "ours, to CSR, 1 thread"), (CSV, "ours, to rows, 2 threads")] {
         let least = |case_idx: usize| {
-            let of_case = samples.iter().filter(|sample| sample.case == case_idx);
-            of_case.map(|sample| sample.seconds).min_by(f64::total_cmp)
+            let of_case = || samples.iter().filter(move |sample| sample.case == case_idx);
+            let seconds = of_case().map(|sample| sample.seconds).min_by(f64::total_cmp)?;
+            Some((seconds, of_case().map(|sample| sample.cpu_seconds).min_by(f64::total_cmp)?))
         };
         let size = bytes(file);
         let _ = writeln!(summary, "## {file}, {:.1} MB\n", size as f64 / 1e6);
-        let _ = writeln!(summary, "| reader | s (minimum of {n_repeats}) | MB/s | ratio to \"{ours}\" |");
-        let _ = writeln!(summary, "|---|---|---|---|");
+        let _ = writeln!(summary, "Minima of {n_repeats}; ratios to \"{ours}\".\n");
+        let _ = writeln!(summary, "| reader | wall s | MB/s | ratio | CPU s | MB/s of CPU | ratio |");
+        let _ = writeln!(summary, "|---|---|---|---|---|---|---|");
         let reference = CASES.iter().position(|case| case.file == file && case.name == ours).and_then(least);
         for (case_idx, case) in CASES.iter().enumerate().filter(|(_, case)| case.file == file) {
-            let Some(seconds) = least(case_idx) else { continue };
-            let ratio = seconds / reference.unwrap_or(seconds);
-            let speed = size as f64 / 1e6 / seconds;
-            let _ = writeln!(summary, "| {} | {seconds:.3} | {speed:.0} | {ratio:.2} |", case.name);
+            let Some((seconds, cpu)) = least(case_idx) else { continue };
+            let (our_seconds, our_cpu) = reference.unwrap_or((seconds, cpu));
+            let mb = size as f64 / 1e6;
+            let _ = writeln!(
+                summary,
+                "| {} | {seconds:.3} | {:.0} | {:.1} | {cpu:.2} | {:.0} | {:.1} |",
+                case.name,
+                mb / seconds,
+                seconds / our_seconds,
+                mb / cpu,
+                cpu / our_cpu
+            );
         }
         summary.push('\n');
     }
@@ -405,7 +443,7 @@ fn write_run(
         model.trim_start_matches([' ', '\t', ':']),
         load.trim()
     );
-    readme.push_str("- Files lie in the page cache. Every measurement is a process of its own, all take turns, and minima\n  are compared; the machine is shared, so that only ratios within this run count.\n- Seconds are taken inside the process (LIBLINEAR: the whole process, whose solver stops at once).\n- Versions: ");
+    readme.push_str("- Files lie in the page cache. Every measurement is a process of its own, all take turns, and minima\n  are compared; the machine is shared, so that only ratios within this run count. CPU seconds (all threads\n  of the process together) suffer less from a busy machine than wall seconds do.\n- Seconds are taken inside the process (LIBLINEAR: the whole process, whose solver stops at once).\n- Versions: ");
     readme.push_str(&versions());
     readme.push_str("\n- `raw.csv` holds every measurement, `summary.md` the minima.\n");
     for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {

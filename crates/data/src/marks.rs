@@ -108,7 +108,11 @@ impl Marks {
             let (more, rest) = rest.split_at_mut(12);
             more.iter_mut().for_each(&mut next);
             if n_marks > 24 {
-                rest.iter_mut().for_each(next);
+                let (many, rest) = rest.split_at_mut(16);
+                many.iter_mut().for_each(&mut next);
+                if n_marks > 40 {
+                    rest.iter_mut().for_each(next);
+                }
             }
         }
         self.n_places += n_marks;

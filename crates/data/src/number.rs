@@ -8,6 +8,8 @@
 //! [`parse`] is the reference. [`decimal`] and [`whole`] are quick ways for what most tokens are, made of
 //! arithmetic on eight digits at once; where the bits would not be those of the reference they give up.
 
+use crate::block::Stored;
+
 /// Why a token is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BadNumber {
@@ -100,12 +102,37 @@ pub(crate) fn decimal(text: &[u8], start: usize, point: usize, end: usize) -> Op
     (mantissa < 1 << 53).then(|| mantissa.cast_signed() as f64 / EXACT_TENS[n_parts])
 }
 
-/// The number of one digit, a point, and one to eight digits, of which the last stand in `parts`.
+/// The number of one digit, a point, and one to eight digits, which stand first in `parts`: as a whole number
+/// and what it is to be divided by. Both are exact, so that the quotient is the nearest double; divisions
+/// wait for each other least if many are done in a row.
 #[inline(always)]
-pub(crate) fn short_decimal(whole: u64, parts: u64, n_parts: usize) -> f64 {
+pub(crate) fn short_decimal(whole: u64, parts: u64, n_parts: usize) -> (i32, f64) {
+    // Nine digits at most: below 2^31.
     let mantissa = whole * TENS[n_parts & 15] + digits(parts, n_parts);
-    // As in `decimal`; nine digits are always below 2^53.
-    mantissa.cast_signed() as f64 / EXACT_TENS[n_parts & 15]
+    (mantissa as i32, EXACT_TENS[n_parts & 15])
+}
+
+/// Numbers that are still to be divided, all at once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Quotients<T> {
+    pub(crate) mantissas: Vec<i32>,
+    pub(crate) divisors: Vec<f64>,
+    /// Numbers that are no such quotients, and their places.
+    pub(crate) odd: Vec<(usize, T)>,
+}
+
+/// Does the divisions, one for each of `values`, and puts the odd ones in their places. Odd ones beyond the
+/// values belong to a row that was given up.
+#[inline(always)]
+pub(crate) fn settle<T: Stored>(mantissas: &[i32], divisors: &[f64], odd: &[(usize, T)], values: &mut [T]) {
+    for ((value, mantissa), divisor) in values.iter_mut().zip(mantissas).zip(divisors) {
+        *value = T::nearest(f64::from(*mantissa) / divisor);
+    }
+    for &(place, value) in odd {
+        if let Some(slot) = values.get_mut(place) {
+            *slot = value;
+        }
+    }
 }
 
 /// The number `text[start..end]`, of which it is known that it is digits. Gives up as [`decimal`] does.

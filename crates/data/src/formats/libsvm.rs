@@ -19,7 +19,7 @@ use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
 use crate::label_table::{BadLabel, LabelTable};
 use crate::marks::{Marks, Work, at_full_width};
-use crate::number;
+use crate::number::{self, Quotients};
 use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{Layout, Precision, Schema};
 use crate::source::Input;
@@ -143,11 +143,13 @@ pub(crate) struct Lines<T> {
     rules: Rules,
     marks: Marks,
     scratch: Vec<(u32, T)>,
+    quotients: Quotients<T>,
 }
 
 impl<T: Stored> Lines<T> {
     fn new(rules: Rules) -> Self {
-        Self { rules, marks: Marks::default(), scratch: Vec::new() }
+        let quotients = Quotients::default();
+        Self { rules, marks: Marks::default(), scratch: Vec::new(), quotients }
     }
 }
 
@@ -188,7 +190,7 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
 
 /// What [`parse_lines`] does, for a text of some thousand bytes.
 fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) -> Result<u64, Stopped> {
-    let Lines { rules, marks, scratch } = lines;
+    let Lines { rules, marks, scratch, quotients } = lines;
     let Some(matrix) = T::sparse(&mut block.matrix) else { return Ok(0) };
     let marks = marks.find(text);
     let (mut start, mut mark, mut n_lines) = (0, 0, 0);
@@ -196,9 +198,14 @@ fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
         // Quick rows, as many as there are.
         let n_entries = matrix.n_entries();
         // No entry is shorter than `1:1 `.
-        let n_room = n_entries + (text.len() - start) / 4 + 1;
-        matrix.indices.resize(n_room, 0);
-        matrix.values.resize(n_room, T::default());
+        let n_room = (text.len() - start) / 4 + 1;
+        matrix.indices.resize(n_entries + n_room, 0);
+        matrix.values.resize(n_entries + n_room, T::default());
+        if quotients.mantissas.len() < n_room {
+            quotients.mantissas.resize(n_room, 0);
+            quotients.divisors.resize(n_room, 1.0);
+        }
+        quotients.odd.clear();
         let mut quick = Quick {
             text,
             marks,
@@ -206,16 +213,20 @@ fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
             mark,
             first_index: rules.first_index,
             limit: rules.max_features.min(u64::from(u32::MAX)),
-            indices: &mut matrix.indices,
-            values: &mut matrix.values,
-            n_entries,
+            indices: &mut matrix.indices[n_entries..],
+            values: &mut matrix.values[n_entries..],
+            mantissas: &mut quotients.mantissas[..n_room],
+            divisors: &mut quotients.divisors[..n_room],
+            odd: &mut quotients.odd,
+            n_before: n_entries,
+            n_entries: 0,
             offsets: &mut matrix.offsets,
             width: &mut matrix.width,
             classes: &mut block.classes,
             names: &mut block.names,
         };
         n_lines += at_full_width(&mut quick);
-        let n_entries = quick.n_entries;
+        let n_entries = n_entries + quick.n_entries;
         (start, mark) = (quick.start, quick.mark);
         matrix.truncate(n_entries);
         if start >= text.len() {
@@ -258,6 +269,11 @@ struct Quick<'a, T> {
     /// Room for more entries than the text can hold.
     indices: &'a mut [u32],
     values: &'a mut [T],
+    mantissas: &'a mut [i32],
+    divisors: &'a mut [f64],
+    odd: &'a mut Vec<(usize, T)>,
+    /// Entries that were there before, and those that were added.
+    n_before: usize,
     n_entries: usize,
     offsets: &'a mut Vec<usize>,
     width: &'a mut usize,
@@ -272,17 +288,19 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
     #[inline(always)]
     fn run(self) -> u64 {
         let mut n_lines = 0;
+        let mut n_entries = 0;
         while let Some((class, mark)) = self.line() {
-            let n_before = self.offsets.last().copied().unwrap_or(0);
-            if let Some(&last) = self.indices[n_before..self.n_entries].last() {
+            if let Some(&last) = self.indices[n_entries..self.n_entries].last() {
                 *self.width = (*self.width).max(last as usize + 1);
             }
-            self.offsets.push(self.n_entries);
+            n_entries = self.n_entries;
+            self.offsets.push(self.n_before + n_entries);
             self.classes.push(class);
             self.mark = mark;
             self.start = self.marks[mark - 1] as usize + 1;
             n_lines += 1;
         }
+        number::settle(self.mantissas, self.divisors, self.odd, &mut self.values[..n_entries]);
         n_lines
     }
 }
@@ -338,7 +356,8 @@ impl<T: Stored> Quick<'_, T> {
                 return None;
             }
             least = feature + 1;
-            let (value, end) = if let Some(&[point, end]) = marks.get(mark + 1..mark + 3)
+            *self.indices.get_mut(n_entries)? = feature as u32;
+            let end = if let Some(&[point, end]) = marks.get(mark + 1..mark + 3)
                 && point as usize == colon + 2
                 && (end - point).wrapping_sub(2) < 8
                 && let Some(head) = number::eight(text, colon)
@@ -349,15 +368,26 @@ impl<T: Stored> Quick<'_, T> {
                 // By far the most numbers: `0.1234567`.
                 mark += 3;
                 let whole = (head >> 8) & 0x0F;
-                let value = number::short_decimal(whole, parts, (end - point - 1) as usize);
-                (T::nearest(value), end as usize)
+                let (mantissa, divisor) = number::short_decimal(whole, parts, (end - point - 1) as usize);
+                *self.mantissas.get_mut(n_entries)? = mantissa;
+                *self.divisors.get_mut(n_entries)? = divisor;
+                end as usize
+            } else if let Some(&end) = marks.get(mark + 1)
+                && (end as usize).wrapping_sub(colon + 2) < 8
+                && matches!(text[end as usize], b' ' | b'\n')
+                && let Some(parts) = number::eight(text, colon + 1)
+            {
+                // Counts: `1`.
+                mark += 2;
+                *self.mantissas.get_mut(n_entries)? = number::digits(parts, end as usize - colon - 1) as i32;
+                *self.divisors.get_mut(n_entries)? = 1.0;
+                end as usize
             } else {
                 let (next, value) = odd_value(text, colon, marks, mark + 1)?;
                 mark = next;
-                (T::narrow(value)?, marks[next - 1] as usize)
+                self.odd.push((n_entries, T::narrow(value)?));
+                marks[next - 1] as usize
             };
-            *self.indices.get_mut(n_entries)? = feature as u32;
-            *self.values.get_mut(n_entries)? = value;
             n_entries += 1;
             match text[end] {
                 b' ' => at = end,

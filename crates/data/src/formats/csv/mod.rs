@@ -20,7 +20,7 @@ use crate::chunks::{Chunks, Parse, Stopped};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::LabelTable;
 use crate::marks::{Marks, Work, at_full_width};
-use crate::number;
+use crate::number::{self, Quotients};
 use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{ColumnKind, Layout, Missing, Precision, Schema};
 use crate::source::Input;
@@ -95,6 +95,7 @@ struct Rows<T> {
     /// Shared by all threads; a survey, which is alone, adds to it.
     plan: Arc<Plan>,
     marks: Marks,
+    quotients: Quotients<T>,
     cells: Vec<Cell>,
     row: Vec<(u32, T)>,
     /// A survey's findings in one row, taken in only when the row is known to stay.
@@ -150,7 +151,8 @@ impl<T: Stored> Parse for Rows<T> {
 impl<T: Stored> Rows<T> {
     fn new(plan: Plan) -> Self {
         let (cells, row, seen) = (Vec::new(), Vec::new(), Vec::new());
-        Self { plan: Arc::new(plan), marks: Marks::default(), cells, row, seen }
+        let quotients = Quotients::default();
+        Self { plan: Arc::new(plan), marks: Marks::default(), quotients, cells, row, seen }
     }
 
     /// Adds the whole records of `text` to `block`, one after the other and without haste: the law that
@@ -191,7 +193,13 @@ impl<T: Stored> Rows<T> {
                 let Some(matrix) = T::dense(&mut block.matrix) else { break 'pieces Ok((at, n_lines)) };
                 // No cell is shorter than `1,`.
                 let n_values = matrix.values.len();
-                matrix.values.resize(n_values + (piece.len() - (at - base)) / 2 + 1, T::default());
+                let n_room = (piece.len() - (at - base)) / 2 + 1;
+                matrix.values.resize(n_values + n_room, T::default());
+                if self.quotients.mantissas.len() < n_room {
+                    self.quotients.mantissas.resize(n_room, 0);
+                    self.quotients.divisors.resize(n_room, 1.0);
+                }
+                self.quotients.odd.clear();
                 let mut quick = Quick {
                     text: piece,
                     marks,
@@ -199,14 +207,17 @@ impl<T: Stored> Rows<T> {
                     mark,
                     delimiter: plan.delimiter,
                     steps: &plan.steps,
-                    values: &mut matrix.values,
-                    n_values,
+                    values: &mut matrix.values[n_values..],
+                    mantissas: &mut self.quotients.mantissas[..n_room],
+                    divisors: &mut self.quotients.divisors[..n_room],
+                    odd: &mut self.quotients.odd,
+                    n_values: 0,
                     classes: &mut block.classes,
                     names: &mut block.names,
                 };
                 n_lines += at_full_width(&mut quick);
                 (at, mark) = (base + quick.start, quick.mark);
-                let n_values = quick.n_values;
+                let n_values = n_values + quick.n_values;
                 matrix.values.truncate(n_values);
                 if at - base >= piece.len() {
                     break;
@@ -488,6 +499,9 @@ struct Quick<'a, T> {
     steps: &'a [Step],
     /// Room for more numbers than the text can hold.
     values: &'a mut [T],
+    mantissas: &'a mut [i32],
+    divisors: &'a mut [f64],
+    odd: &'a mut Vec<(usize, T)>,
     n_values: usize,
     classes: &'a mut Vec<u32>,
     names: &'a mut LabelTable,
@@ -506,6 +520,7 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
             self.start = self.marks[mark - 1] as usize + 1;
             n_lines += 1;
         }
+        number::settle(self.mantissas, self.divisors, self.odd, &mut self.values[..self.n_values]);
         n_lines
     }
 }
@@ -530,7 +545,7 @@ impl<T: Stored> Quick<'_, T> {
                 let is_negative = usize::from(text[place] == b'-') & usize::from(place == at);
                 mark += is_negative;
                 let first = at + is_negative;
-                let (magnitude, end) = if let Some(&[point, end]) = marks.get(mark..mark + 2)
+                if let Some(&[point, end]) = marks.get(mark..mark + 2)
                     && point as usize == first + 1
                     && (end - point).wrapping_sub(2) < 8
                     && let Some(head) = number::eight(text, first)
@@ -540,16 +555,34 @@ impl<T: Stored> Quick<'_, T> {
                 {
                     // By far the most numbers: `0.1234567`.
                     mark += 2;
-                    (number::short_decimal(head & 0x0F, parts, (end - point - 1) as usize), end as usize)
+                    let n_parts = (end - point - 1) as usize;
+                    let (mantissa, divisor) = number::short_decimal(head & 0x0F, parts, n_parts);
+                    *self.mantissas.get_mut(n_values)? = mantissa;
+                    // The sign is the divisor's: whole numbers have no negative zero.
+                    let sign = (is_negative as u64) << 63;
+                    *self.divisors.get_mut(n_values)? = f64::from_bits(divisor.to_bits() | sign);
+                    n_values += 1;
+                    end as usize
+                } else if let Some(&end) = marks.get(mark)
+                    && (end as usize).wrapping_sub(first + 1) < 8
+                    && is_end(text[end as usize], delimiter)
+                    && let Some(parts) = number::eight(text, first)
+                {
+                    // Counts: `17`.
+                    mark += 1;
+                    *self.mantissas.get_mut(n_values)? = number::digits(parts, end as usize - first) as i32;
+                    *self.divisors.get_mut(n_values)? = if is_negative == 1 { -1.0 } else { 1.0 };
+                    n_values += 1;
+                    end as usize
                 } else {
                     let end = cell_end(text, marks, &mut mark, delimiter)?;
                     let is_signed = matches!(text[first], b'-' | b'+');
-                    (number::quick(text, first, end).filter(|_| !is_signed)?, end)
-                };
-                let number = f64::from_bits(magnitude.to_bits() | (is_negative as u64) << 63);
-                *self.values.get_mut(n_values)? = T::narrow(number)?;
-                n_values += 1;
-                end
+                    let magnitude = number::quick(text, first, end).filter(|_| !is_signed)?;
+                    let number = if is_negative == 1 { -magnitude } else { magnitude };
+                    self.odd.push((n_values, T::narrow(number)?));
+                    n_values += 1;
+                    end
+                }
             } else {
                 let end = cell_end(text, marks, &mut mark, delimiter)?;
                 if step == Step::Label {
