@@ -70,7 +70,7 @@ mod reading {
     use parquet::arrow::arrow_reader::{
         ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
     };
-    use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+    use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
     use parquet::file::reader::ChunkReader;
     use parquet::schema::types::Type;
     use std::fs::File;
@@ -143,6 +143,7 @@ mod reading {
             let n_bytes = chunks.len();
             let metadata = parse_metadata(chunks.again().map_err(handle)?)?;
             let n_promised = check_metadata(&metadata, n_bytes)?;
+            check_pages(&chunks, &metadata)?;
             let metadata = contained("Parquet", || {
                 let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
                 ArrowReaderMetadata::try_new(Arc::new(metadata), options)
@@ -247,10 +248,6 @@ mod reading {
 
     /// Holds the metadata against the file. Returns how many rows it promises.
     fn check_metadata(metadata: &ParquetMetaData, n_bytes: u64) -> Result<u64, DataError> {
-        let damaged = |why: &str| {
-            DataError::new(ErrorKind::Format, format!("the Parquet data is damaged: {why}"))
-                .with_help("check the file with the tool that wrote it, or get it again")
-        };
         let promised = u64::try_from(metadata.file_metadata().num_rows());
         let promised = promised.map_err(|_| damaged("its number of rows is negative"))?;
         let mut n_rows = 0_u64;
@@ -276,5 +273,178 @@ mod reading {
             return Err(damaged("its row groups do not add up to its number of rows"));
         }
         Ok(promised)
+    }
+
+    fn damaged(why: &str) -> DataError {
+        DataError::new(ErrorKind::Format, format!("the Parquet data is damaged: {why}"))
+            .with_help("check the file with the tool that wrote it, or get it again")
+    }
+
+    /// An inflated page may have this many bytes, and more if its packed bytes justify it.
+    const PAGE_AT_LEAST: i64 = 64 << 20;
+    const PAGE_RATIO: i64 = 64;
+
+    /// How many bytes are read to see the header of a page; statistics may make it longer.
+    const HEADER_BYTES: u64 = 256;
+    const MAX_HEADER_BYTES: u64 = 1 << 20;
+
+    /// Looks at the header of every page: the decoder makes room for a page on its header's word.
+    fn check_pages<R: ChunkReader>(chunks: &R, metadata: &ParquetMetaData) -> Result<(), DataError> {
+        for column in metadata.row_groups().iter().flat_map(RowGroupMetaData::columns) {
+            let offsets = [Some(column.data_page_offset()), column.dictionary_page_offset()];
+            let start = offsets.into_iter().flatten().filter(|&at| at > 0).min().unwrap_or(0);
+            // Both were found to lie within the file.
+            let (mut at, length) = (start.cast_unsigned(), column.compressed_size().cast_unsigned());
+            let end = at.saturating_add(length).min(chunks.len());
+            while at < end {
+                let mut n_look = HEADER_BYTES;
+                let header = loop {
+                    let n_bytes = n_look.min(end - at);
+                    let bytes = contained("Parquet", || chunks.get_bytes(at, n_bytes as usize))?;
+                    match PageHeader::parse(&bytes) {
+                        Some(header) => break header,
+                        None if n_bytes < end - at && n_look < MAX_HEADER_BYTES => n_look *= 8,
+                        None => return Err(damaged(&format!("the page at byte {at} has no sound header"))),
+                    }
+                };
+                let PageHeader { inflated, packed, header_len } = header;
+                let fits = packed >= 0 && at + header_len + packed.cast_unsigned() <= end;
+                if !fits || inflated < 0 || inflated > PAGE_AT_LEAST.max(packed * PAGE_RATIO) {
+                    let sizes = format!("{packed} bytes, {inflated} inflated");
+                    return Err(damaged(&format!("the page at byte {at} claims {sizes}")));
+                }
+                at += header_len + packed.cast_unsigned();
+            }
+        }
+        Ok(())
+    }
+
+    /// The sizes in the header of a page.
+    struct PageHeader {
+        inflated: i64,
+        packed: i64,
+        /// Bytes of the header itself.
+        header_len: u64,
+    }
+
+    impl PageHeader {
+        /// Reads a header in Thrift's compact protocol; `None` if it is not sound or not whole.
+        fn parse(bytes: &[u8]) -> Option<Self> {
+            let mut thrift = Thrift { bytes, at: 0 };
+            let mut sizes = [None; 4];
+            thrift.fields(0, &mut |field, number| {
+                if let Some(size) = sizes.get_mut(usize::from(field)) {
+                    *size = number;
+                }
+            })?;
+            Some(Self { inflated: sizes[2]?, packed: sizes[3]?, header_len: thrift.at as u64 })
+        }
+    }
+
+    /// A place in a struct of Thrift's compact protocol.
+    struct Thrift<'a> {
+        bytes: &'a [u8],
+        at: usize,
+    }
+
+    impl Thrift<'_> {
+        fn byte(&mut self) -> Option<u8> {
+            let byte = self.bytes.get(self.at).copied();
+            self.at += 1;
+            byte
+        }
+
+        fn varint(&mut self) -> Option<u64> {
+            let mut number = 0;
+            for shift in (0..64).step_by(7) {
+                let byte = self.byte()?;
+                number |= u64::from(byte & 0x7F) << shift;
+                if byte < 0x80 {
+                    return Some(number);
+                }
+            }
+            None
+        }
+
+        fn zigzag(&mut self) -> Option<i64> {
+            let number = self.varint()?;
+            Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+        }
+
+        fn skip(&mut self, n_bytes: u64) -> Option<()> {
+            self.at = self.at.checked_add(usize::try_from(n_bytes).ok()?)?;
+            (self.at <= self.bytes.len()).then_some(())
+        }
+
+        /// Passes over the fields of a struct; `each` is told those that are whole numbers.
+        fn fields(&mut self, depth: usize, each: &mut dyn FnMut(u8, Option<i64>)) -> Option<()> {
+            let mut field = 0_u8;
+            loop {
+                let head = self.byte()?;
+                if head == 0 {
+                    return Some(());
+                }
+                field = match head >> 4 {
+                    0 => u8::try_from(self.zigzag()?).ok()?,
+                    more => field.checked_add(more)?,
+                };
+                let number = self.value(head & 0x0F, depth)?;
+                each(field, number);
+            }
+        }
+
+        /// Passes over a value; says which whole number it is, if it is one.
+        #[expect(clippy::option_option, reason = "not sound, or sound and no whole number")]
+        fn value(&mut self, kind: u8, depth: usize) -> Option<Option<i64>> {
+            match kind {
+                // Booleans stand in the field's head.
+                1 | 2 => {}
+                3 => self.skip(1)?,
+                4..=6 => return self.zigzag().map(Some),
+                7 => self.skip(8)?,
+                8 => {
+                    let length = self.varint()?;
+                    self.skip(length)?;
+                }
+                9 | 10 if depth < 8 => {
+                    let head = self.byte()?;
+                    let n_items = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+                    for _ in 0..n_items {
+                        // A boolean in a list is a byte.
+                        if matches!(head & 0x0F, 1 | 2) {
+                            self.skip(1)?;
+                        } else {
+                            self.value(head & 0x0F, depth + 1)?;
+                        }
+                    }
+                }
+                12 if depth < 8 => self.fields(depth + 1, &mut |_, _| {})?,
+                _ => return None,
+            }
+            Some(None)
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::PageHeader;
+
+        #[test]
+        fn sizes_of_pages_are_seen_before_room_is_made_for_them() {
+            // Type 0; 2^31 - 1 bytes inflated; 9 packed; a struct with a string and a list; the end.
+            let mut header = vec![0x15, 0, 0x15, 0xFE, 0xFF, 0xFF, 0xFF, 0x0F, 0x15, 18];
+            header.extend([0x2C, 0x18, 2, b'a', b'b', 0x19, 0x25, 2, 4, 0, 0]);
+            let parsed = PageHeader::parse(&header).unwrap();
+            assert_eq!((parsed.inflated, parsed.packed), (0x7FFF_FFFF, 9));
+            assert_eq!(parsed.header_len, header.len() as u64);
+            for length in 0..header.len() {
+                assert!(PageHeader::parse(&header[..length]).is_none(), "cut at {length}");
+            }
+            assert!(PageHeader::parse(&[0x1C; 1000]).is_none(), "nested without end");
+            assert!(
+                PageHeader::parse(&[0x18, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]).is_none(),
+                "a string of 2^35 bytes"
+            );
+        }
     }
 }
