@@ -5,7 +5,6 @@
 //! only ratios from the same minute mean anything. `same bits` adds in the documented lanes, and its
 //! weights are checked against the engine's to the bit; `free order` is the fastest plain Rust loop.
 
-
 mod data;
 mod hand;
 

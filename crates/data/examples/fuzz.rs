@@ -9,7 +9,6 @@
 //! Fails at the first panic, internal error, execution of more than a second, or when more memory is in
 //! use than 64 MiB (256 MiB for zstd, whose window may be 128 MiB) per thread.
 
-
 #[path = "../tests/allocations/mod.rs"]
 mod allocations;
 #[path = "../tests/fuzzing/mod.rs"]

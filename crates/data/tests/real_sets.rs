@@ -1,7 +1,6 @@
 //! The real data sets, where they are: `ROSENBLATT_DATA` names their folder. Without it nothing is
 //! tested here, and the tests say so.
 
-
 use rosenblatt_data::{ReadOptions, load};
 use std::path::PathBuf;
 
