@@ -9,6 +9,8 @@ use crate::random::Random;
 pub struct Binary;
 
 impl Decision for Binary {
+    const SOLE: bool = true;
+
     fn n_classes(&self) -> usize {
         2
     }
