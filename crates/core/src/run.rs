@@ -338,7 +338,9 @@ where
             if plain {
                 simd::widest(PlainRounds { run: self, examples, visits: part, training, watch: &mut watch });
             } else {
-                self.rounds::<false, _, _>(examples, part, training, &mut watch);
+                let rows = (0..part.len()).map(|place| part.row(place));
+                let rows = rows.map(|row_idx| (examples.row(row_idx), examples.class(row_idx)));
+                self.rounds::<false, _, _>(examples, rows, part, training, &mut watch);
             }
             self.space.settle(self.totals.rounds, &mut self.memory);
             from = to;
@@ -355,6 +357,7 @@ where
     fn rounds<const PLAIN: bool, E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
+        rows: impl Iterator<Item = (E::Row, u32)>,
         visits: Visits<'_>,
         training: Visits<'_>,
         watch: &mut Watch<'_, O>,
@@ -363,17 +366,21 @@ where
         let scores = if PLAIN { &mut one[..] } else { &mut many[..] };
         // Counted apart from the other totals, so that it can stay in a register.
         let mut round = self.totals.rounds;
-        for place in 0..visits.len() {
+        let all_count = self.class_weights.is_empty() && examples.is_unweighted();
+        for (place, (row, class)) in rows.enumerate() {
             let row_idx = visits.row(place);
-            let (row, class) = (examples.row(row_idx), examples.class(row_idx));
-            let weight = weight_of(examples, &self.class_weights, row_idx);
+            let weight = if all_count { 1.0 } else { weight_of(examples, &self.class_weights, row_idx) };
             if weight == 0.0 {
                 continue;
             }
             round += 1;
-            self.space.scores(place, row, scores);
-            if PLAIN && self.is_quiet(class, scores, round) {
-                continue;
+            if PLAIN {
+                scores[0] = self.space.sole_score(place, row);
+                if self.is_quiet(class, scores[0], round) {
+                    continue;
+                }
+            } else {
+                self.space.scores(place, row, scores);
             }
             let shown = Shown { place, row_idx, row, class, weight, round };
             if self.round::<PLAIN, _, _>(shown, scores, watch) {
@@ -390,14 +397,14 @@ where
     }
 
     /// Whether a plain round is over with its score: the scorer is right, which under every convention is
-    /// no mistake and no error, and the rule does not act.
+    /// no mistake and no error, and the rule does not act. Most rounds are.
     #[inline(always)]
-    fn is_quiet(&mut self, class: u32, scores: &[f64], round: u64) -> bool {
+    fn is_quiet(&mut self, class: u32, score: f64, round: u64) -> bool {
         let Self { rule, space, decision, totals, .. } = self;
-        let (margin, label) = sole_problem(decision, class, scores);
+        let (margin, label) = sole_problem(decision, class, &[score]);
         let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
         let seen = Seen::of(&problem, false, round, updates(space, totals, &problem));
-        problem.margin > 0.0 && !rule.acts(&seen)
+        margin > 0.0 && !rule.acts(&seen)
     }
 
     /// One example, already scored. Says whether the hypothesis moved.
@@ -486,7 +493,18 @@ where
 
     #[inline(always)]
     fn run(self) {
-        self.run.rounds::<true, _, _>(self.examples, self.visits, self.training, self.watch);
+        let Self { run, examples, visits, training, watch } = self;
+        match visits {
+            Visits::Range { first, end } => {
+                let rows = examples.stretch(first, end);
+                run.rounds::<true, _, _>(examples, rows, visits, training, watch);
+            }
+            Visits::Listed(listed) => {
+                let rows = listed.iter().map(|&row_idx| row_idx as usize);
+                let rows = rows.map(|row_idx| (examples.row(row_idx), examples.class(row_idx)));
+                run.rounds::<true, _, _>(examples, rows, visits, training, watch);
+            }
+        }
     }
 }
 

@@ -76,33 +76,22 @@ fn wide_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
         _mm_add_pd, _mm_cvtsd_f64, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd256_pd128,
         _mm256_extractf128_pd, _mm256_mul_pd, _mm256_set_pd, _mm256_setzero_pd,
     };
-    let products = |row: &[T; 4], weights: &[f64; 4]| {
-        let [a, b, c, d] = row.map(Value::wide);
-        let [u, v, w, x] = *weights;
-        _mm256_mul_pd(_mm256_set_pd(x, w, v, u), _mm256_set_pd(d, c, b, a))
-    };
+    let weights = &weights[..row.len()];
     let (fours, few) = row.as_chunks::<4>();
     let (weight_fours, weight_few) = weights.as_chunks::<4>();
-    let (pairs, last) = fours.as_chunks::<2>();
-    let (weight_pairs, weight_last) = weight_fours.as_chunks::<2>();
-    let (mut low, mut high) = (_mm256_setzero_pd(), _mm256_setzero_pd());
-    for (row, weights) in pairs.iter().zip(weight_pairs) {
-        low = _mm256_add_pd(low, products(&row[0], &weights[0]));
-        high = _mm256_add_pd(high, products(&row[1], &weights[1]));
-    }
-    if let ([row], [weights]) = (last, weight_last) {
-        low = _mm256_add_pd(low, products(row, weights));
+    // The half whose turn it is comes first.
+    let (mut next, mut other) = (_mm256_setzero_pd(), _mm256_setzero_pd());
+    for (row, weights) in fours.iter().zip(weight_fours) {
+        let [a, b, c, d] = row.map(Value::wide);
+        let [u, v, w, x] = *weights;
+        let products = _mm256_mul_pd(_mm256_set_pd(x, w, v, u), _mm256_set_pd(d, c, b, a));
+        (next, other) = (other, _mm256_add_pd(next, products));
     }
     if !few.is_empty() {
         let product = |k: usize| few.get(k).zip(weight_few.get(k)).map_or(0.0, |(x, w)| w * x.wide());
-        let rest = _mm256_set_pd(0.0, product(2), product(1), product(0));
-        if last.is_empty() {
-            low = _mm256_add_pd(low, rest);
-        } else {
-            high = _mm256_add_pd(high, rest);
-        }
+        next = _mm256_add_pd(next, _mm256_set_pd(0.0, product(2), product(1), product(0)));
     }
-    let sums = _mm256_add_pd(low, high);
+    let sums = _mm256_add_pd(next, other);
     let sums = _mm_add_pd(_mm256_castpd256_pd128(sums), _mm256_extractf128_pd::<1>(sums));
     _mm_cvtsd_f64(sums) + _mm_cvtsd_f64(_mm_unpackhi_pd(sums, sums))
 }
