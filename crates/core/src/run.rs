@@ -350,9 +350,8 @@ where
 
     /// Shows the rows of one block.
     ///
-    /// Compiled twice: `PLAIN` rounds have a sole scorer, nobody who watches and a rule that asks for no
-    /// norm, and most of them are [quiet](Self::is_quiet). On its own, so that registers are dealt out
-    /// for nothing but this loop.
+    /// Compiled more than once: `PLAIN` rounds have a sole scorer, nobody who watches and a rule that asks
+    /// for no norm, and most of them are [quiet](Self::is_quiet). They get [wide registers](simd::widest).
     #[inline(always)]
     fn rounds<const PLAIN: bool, E: Examples, O: Observer + ?Sized>(
         &mut self,
@@ -383,7 +382,7 @@ where
                 self.space.scores(place, row, scores);
             }
             let shown = Shown { place, row_idx, row, class, weight, round };
-            if self.round::<PLAIN, _, _>(shown, scores, watch) {
+            if self.round::<PLAIN, _, _>(&shown, scores, watch) {
                 self.judge(examples, training);
                 if self.totals.updates >= self.max_updates {
                     watch.stopped = Some(Stopped::Updates);
@@ -411,7 +410,7 @@ where
     #[inline(always)]
     fn round<const PLAIN: bool, X: Row, O: Observer + ?Sized>(
         &mut self,
-        shown: Shown<X>,
+        shown: &Shown<X>,
         scores: &[f64],
         watch: &mut Watch<'_, O>,
     ) -> bool {
@@ -423,11 +422,11 @@ where
         if PLAIN {
             let (margin, label) = sole_problem(decision, shown.class, scores);
             let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
-            return learner.meet::<PLAIN, _, _>(&problem, &shown, decided, scores, watch);
+            return learner.meet::<PLAIN, _, _>(&problem, shown, decided, scores, watch);
         }
         let mut moved = false;
         decision.problems(shown.class, scores, |problem| {
-            moved |= learner.meet::<PLAIN, _, _>(&problem, &shown, decided, scores, watch);
+            moved |= learner.meet::<PLAIN, _, _>(&problem, shown, decided, scores, watch);
         });
         moved
     }

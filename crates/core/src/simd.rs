@@ -1,9 +1,9 @@
 //! The same code, compiled once more for processors with wide registers.
 //!
-//! Worth it from some length on, since the wide copy of a loop cannot be inlined. Nothing here changes
-//! a result: the lanes of [`crate::row`] fix every order of addition, and products and sums stay
-//! separate instructions, since only `avx2` is asked for, not `fma`. There is no second source to keep
-//! in step, only a second compilation.
+//! The check is made once per block of plain rounds, and everything such a round calls is compiled into
+//! the wide copy. Nothing here changes a result: the lanes of [`crate::row`] fix every order of addition,
+//! and products and sums stay separate instructions, since only `avx2` is asked for, not `fma`. Only the
+//! dense dot product has a second source, and a test holds the two together bit by bit.
 
 use crate::row::{Value, dense_dot};
 
