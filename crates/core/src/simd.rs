@@ -95,3 +95,19 @@ fn wide_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     let sums = _mm_add_pd(_mm256_castpd256_pd128(sums), _mm256_extractf128_pd::<1>(sums));
     _mm_cvtsd_f64(sums) + _mm_cvtsd_f64(_mm_unpackhi_pd(sums, sums))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn wide_and_plain_dot_products_agree_to_the_bit() {
+        let mut random = Random::new(3);
+        for width in (0..40).chain([63, 64, 65, 1000]) {
+            let row: Vec<f32> = (0..width).map(|_| (random.unit() - 0.5) as f32).collect();
+            let weights: Vec<f64> = (0..width).map(|_| random.unit() - 0.5).collect();
+            assert_eq!(dot(&row, &weights).to_bits(), plain_dot(&row, &weights).to_bits(), "width {width}");
+        }
+    }
+}
