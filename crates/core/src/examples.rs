@@ -27,6 +27,17 @@ pub trait Examples: Copy {
     /// How much row `idx` counts; 0 hides it.
     fn weight(self, idx: usize) -> f64;
 
+    /// Whether every row counts 1. May say no when in doubt.
+    fn is_unweighted(self) -> bool {
+        false
+    }
+
+    /// The rows from `first` up to `end`, each with its class.
+    #[inline(always)]
+    fn stretch(self, first: usize, end: usize) -> impl Iterator<Item = (Self::Row, u32)> {
+        (first..end).map(move |idx| (self.row(idx), self.class(idx)))
+    }
+
     /// Whether there are no rows at all.
     fn is_empty(self) -> bool {
         self.len() == 0
@@ -91,6 +102,22 @@ impl<'a, T: Value> Examples for DenseExamples<'a, T> {
     #[inline(always)]
     fn weight(self, idx: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[idx])
+    }
+
+    #[inline(always)]
+    fn is_unweighted(self) -> bool {
+        self.weights.is_none()
+    }
+
+    #[inline(always)]
+    fn stretch(self, first: usize, end: usize) -> impl Iterator<Item = (Self::Row, u32)> {
+        // Step by step instead of number by number, which leaves less to check row by row.
+        let mut rest = &self.values[first * self.width..];
+        self.classes[first..end].iter().map(move |&class| {
+            let (row, after) = rest.split_at(self.width);
+            rest = after;
+            (Dense(row), class)
+        })
     }
 }
 
@@ -157,6 +184,11 @@ impl<'a, T: Value> Examples for SparseExamples<'a, T> {
     #[inline(always)]
     fn class(self, idx: usize) -> u32 {
         self.classes[idx]
+    }
+
+    #[inline(always)]
+    fn is_unweighted(self) -> bool {
+        self.weights.is_none()
     }
 
     #[inline(always)]

@@ -141,16 +141,32 @@ impl<T: Value> Row for Dense<'_, T> {
     #[inline(always)]
     fn dot(self, weights: &[f64]) -> f64 {
         let (row, weights) = (self.0, &weights[..self.0.len()]);
-        if row.len() < simd::LONG { short_dot(row, weights) } else { simd::widest(LongDot { row, weights }) }
+        if let (Ok(row), Ok(weights)) = (row.try_into(), weights.try_into()) {
+            four_dot(row, weights)
+        } else {
+            simd::dot(row, weights)
+        }
     }
 
     #[inline(always)]
     fn add_to(self, amount: f64, weights: &mut [f64]) {
         let (row, weights) = (self.0, &mut weights[..self.0.len()]);
-        if row.len() < simd::LONG {
-            dense_add(amount, row, weights);
+        if let (Ok(row), Ok(weights)) = (<&[T; 4]>::try_from(row), <&mut [f64; 4]>::try_from(&mut *weights)) {
+            four_add(amount, row, weights);
         } else {
-            simd::widest(LongAdd { amount, row, weights });
+            simd::widest(DenseAdd { amount, row, weights });
+        }
+    }
+
+    #[inline(always)]
+    fn add_to_both(self, amounts: [f64; 2], first: &mut [f64], second: &mut [f64]) {
+        let row = self.0;
+        let (first, second) = (&mut first[..row.len()], &mut second[..row.len()]);
+        if row.len() == 4 {
+            self.add_to(amounts[0], first);
+            self.add_to(amounts[1], second);
+        } else {
+            simd::widest(DenseAddBoth { amounts, row, first, second });
         }
     }
 
@@ -179,26 +195,25 @@ impl<T: Value> Row for Dense<'_, T> {
     }
 }
 
-/// The dot product of a row that is not long. Four features have a short cut that leaves the bits as
-/// they are: an untouched lane is zero, and adding zero changes nothing.
+/// The dot product of four features, short enough to stand in a training loop. Its bits are those of
+/// [`dense_dot`]: an untouched lane is zero, and adding zero changes nothing.
 #[inline(always)]
-fn short_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
-    if let (Ok(row), Ok(weights)) = (<&[T; 4]>::try_from(row), <&[f64; 4]>::try_from(weights)) {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|lane| 0.0 + weights[lane] * row[lane].wide());
-        return (a + c) + (b + d);
-    }
-    middle_dot(row, weights)
+fn four_dot<T: Value>(row: &[T; 4], weights: &[f64; 4]) -> f64 {
+    let [a, b, c, d] = [0, 1, 2, 3].map(|lane| 0.0 + weights[lane] * row[lane].wide());
+    (a + c) + (b + d)
 }
 
-/// On its own: in the middle of a training loop its sums would not all find a register.
-#[inline(never)]
-fn middle_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
-    dense_dot(row, weights)
+/// [`dense_add`] for four features. All are read before the first is written, so that nobody has to check
+/// whether the two overlap.
+#[inline(always)]
+fn four_add<T: Value>(amount: f64, row: &[T; 4], weights: &mut [f64; 4]) {
+    let row = row.map(Value::wide);
+    *weights = [0, 1, 2, 3].map(|lane| weights[lane] + amount * row[lane]);
 }
 
 /// The dense dot product.
 #[inline(always)]
-fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
+pub(crate) fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];
     let (row_chunks, row_rest) = row.as_chunks::<LANES>();
     let (weight_chunks, weight_rest) = weights.as_chunks::<LANES>();
@@ -221,32 +236,39 @@ fn dense_add<T: Value>(amount: f64, row: &[T], weights: &mut [f64]) {
     }
 }
 
-struct LongDot<'a, T> {
-    row: &'a [T],
-    weights: &'a [f64],
-}
-
-impl<T: Value> Work for LongDot<'_, T> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run(self) -> f64 {
-        dense_dot(self.row, self.weights)
-    }
-}
-
-struct LongAdd<'a, 'w, T> {
+struct DenseAdd<'a, 'w, T> {
     amount: f64,
     row: &'a [T],
     weights: &'w mut [f64],
 }
 
-impl<T: Value> Work for LongAdd<'_, '_, T> {
+impl<T: Value> Work for DenseAdd<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         dense_add(self.amount, self.row, self.weights);
+    }
+}
+
+struct DenseAddBoth<'a, 'w, T> {
+    amounts: [f64; 2],
+    row: &'a [T],
+    first: &'w mut [f64],
+    second: &'w mut [f64],
+}
+
+impl<T: Value> Work for DenseAddBoth<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let [amount, other] = self.amounts;
+        for ((first, second), value) in self.first.iter_mut().zip(self.second).zip(self.row) {
+            let value = value.wide();
+            *first += amount * value;
+            *second += other * value;
+        }
     }
 }
 

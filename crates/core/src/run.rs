@@ -13,6 +13,7 @@ use crate::order::Order;
 use crate::random::Random;
 use crate::row::Row;
 use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
+use crate::simd::{self, Work};
 use crate::space::{LinearSpace, Move, Planes, Shape, Space, Visits};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -270,6 +271,27 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
     }
 }
 
+/// An example as the loop meets it.
+struct Shown<R> {
+    place: usize,
+    row_idx: usize,
+    row: R,
+    class: u32,
+    weight: f64,
+    round: u64,
+}
+
+/// What of a run learns, apart from the decision that poses the problems.
+struct Learner<'r, R, S: Space> {
+    rule: &'r R,
+    needs: Needs,
+    space: &'r mut S,
+    memory: &'r mut S::Memory,
+    convention: Convention,
+    random: &'r mut Random,
+    totals: &'r mut Totals,
+}
+
 /// What the loop keeps while it goes over some visits.
 struct Watch<'o, O: ?Sized> {
     observer: &'o mut O,
@@ -305,162 +327,120 @@ where
         if rounds {
             self.space.track_norm();
         }
+        let plain = D::SOLE && !rounds && !self.needs.norm2;
         let mut watch = Watch { observer, rounds, stopped: None };
-        // Counted apart from the other totals, so that it can stay in a register.
-        let mut round = self.totals.rounds;
         let block = self.space.block().max(1);
         let mut from = 0;
         while from < visits.len() && watch.stopped.is_none() {
             let to = visits.len().min(from.saturating_add(block));
             let part = visits.part(from, to);
             self.space.prepare(examples, part);
-            let mut place = 0;
-            while let Some((row_idx, weight)) =
-                self.skip_quiet(examples, part, &mut place, &mut round, rounds)
-            {
-                let moved = self.round(examples, (place - 1, row_idx), weight, round, &mut watch);
-                if moved {
-                    self.judge(examples, training);
-                }
-                if watch.stopped.is_some() {
-                    break;
-                }
+            if plain {
+                simd::widest(PlainRounds { run: self, examples, visits: part, training, watch: &mut watch });
+            } else {
+                let rows = (0..part.len()).map(|place| part.row(place));
+                let rows = rows.map(|row_idx| (examples.row(row_idx), examples.class(row_idx)));
+                self.rounds::<false, _, _>(examples, rows, part, training, &mut watch);
             }
-            self.space.settle(round, &mut self.memory);
+            self.space.settle(self.totals.rounds, &mut self.memory);
             from = to;
         }
-        self.totals.rounds = round;
         watch.stopped.map_or(ControlFlow::Continue(()), ControlFlow::Break)
     }
 
-    /// Scores the examples from `place` on, up to and with the first for which that is not all there is
-    /// to do, and says which one that is and how much it counts.
+    /// Shows the rows of one block.
     ///
-    /// A round is quiet if the only scorer is right, which under every convention is no mistake and no
-    /// error, the rule does not act, and nobody watches. Most rounds are. Nothing is written in them,
-    /// so that the compiler can keep all it needs in registers.
+    /// Compiled more than once: `PLAIN` rounds have a sole scorer, nobody who watches and a rule that asks
+    /// for no norm, and most of them are [quiet](Self::is_quiet). They get [wide registers](simd::widest).
     #[inline(always)]
-    fn skip_quiet<E: Examples>(
+    fn rounds<const PLAIN: bool, E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
+        rows: impl Iterator<Item = (E::Row, u32)>,
         visits: Visits<'_>,
-        place: &mut usize,
-        round: &mut u64,
-        watched: bool,
-    ) -> Option<(usize, f64)> {
-        let Self { rule, needs, space, decision, totals, class_weights, scores, .. } = self;
-        let (rule, space, totals) = (&*rule, &*space, &*totals);
-        let may_be_quiet = scores.len() == 1 && !watched && !needs.norm2;
-        while *place < visits.len() {
-            let row_idx = visits.row(*place);
-            let row = examples.row(row_idx);
-            let class = examples.class(row_idx);
-            let weight = weight_of(examples, class_weights, row_idx);
-            *place += 1;
+        training: Visits<'_>,
+        watch: &mut Watch<'_, O>,
+    ) {
+        let (mut one, mut many) = ([0.0], if PLAIN { Vec::new() } else { self.scores.clone() });
+        let scores = if PLAIN { &mut one[..] } else { &mut many[..] };
+        // Counted apart from the other totals, so that it can stay in a register.
+        let mut round = self.totals.rounds;
+        let all_count = self.class_weights.is_empty() && examples.is_unweighted();
+        for (place, (row, class)) in rows.enumerate() {
+            let row_idx = visits.row(place);
+            let weight = if all_count { 1.0 } else { weight_of(examples, &self.class_weights, row_idx) };
             if weight == 0.0 {
                 continue;
             }
-            *round += 1;
-            if !may_be_quiet {
-                space.scores(*place - 1, row, scores);
-                return Some((row_idx, weight));
+            round += 1;
+            if PLAIN {
+                scores[0] = self.space.sole_score(place, row);
+                if self.is_quiet(class, scores[0], round) {
+                    continue;
+                }
+            } else {
+                self.space.scores(place, row, scores);
             }
-            let mut score = [0.0];
-            space.scores(*place - 1, row, &mut score);
-            let mut quiet = true;
-            decision.problems(class, &score, |problem| {
-                let seen = Seen::of(&problem, false, *round, updates(space, totals, &problem));
-                quiet = quiet && problem.margin > 0.0 && !rule.acts(&seen);
-            });
-            if !quiet {
-                scores.copy_from_slice(&score);
-                return Some((row_idx, weight));
+            let shown = Shown { place, row_idx, row, class, weight, round };
+            if self.round::<PLAIN, _, _>(&shown, scores, watch) {
+                self.judge(examples, training);
+                if self.totals.updates >= self.max_updates {
+                    watch.stopped = Some(Stopped::Updates);
+                }
+            }
+            if watch.stopped.is_some() {
+                break;
             }
         }
-        None
+        self.totals.rounds = round;
+    }
+
+    /// Whether a plain round is over with its score: the scorer is right, which under every convention is
+    /// no mistake and no error, and the rule does not act. Most rounds are.
+    #[inline(always)]
+    fn is_quiet(&mut self, class: u32, score: f64, round: u64) -> bool {
+        let Self { rule, space, decision, totals, .. } = self;
+        let (margin, label) = sole_problem(decision, class, &[score]);
+        let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
+        let seen = Seen::of(&problem, false, round, updates(space, totals, &problem));
+        margin > 0.0 && !rule.acts(&seen)
     }
 
     /// One example, already scored. Says whether the hypothesis moved.
     #[inline(always)]
-    fn round<E: Examples, O: Observer + ?Sized>(
+    fn round<const PLAIN: bool, X: Row, O: Observer + ?Sized>(
         &mut self,
-        examples: E,
-        (place, row_idx): (usize, usize),
-        weight: f64,
-        round: u64,
+        shown: &Shown<X>,
+        scores: &[f64],
         watch: &mut Watch<'_, O>,
     ) -> bool {
-        let row = examples.row(row_idx);
-        let class = examples.class(row_idx);
-        let Self { rule, needs, space, memory, decision, convention, random, totals, scores, .. } = self;
+        let Self { rule, needs, space, memory, decision, convention, random, totals, .. } = self;
         let decided = decision.decide(scores, convention.zero, random);
-        totals.errors += u64::from(decided != Some(class));
-        let sole = scores.len() == 1;
-        let mut moved = false;
-        decision.problems(class, scores, |problem| {
-            let mistaken = match convention.mistake {
-                Mistake::Le0 => problem.margin <= 0.0,
-                Mistake::Lt0 => problem.margin < 0.0,
-                Mistake::Pred if problem.margin != 0.0 => problem.margin < 0.0,
-                Mistake::Pred if problem.joint || sole => decided != Some(class),
-                Mistake::Pred => tie_is_mistaken(problem.label, convention.zero, random),
-            };
-            totals.mistakes += u64::from(mistaken);
-            let mut seen = Seen::of(&problem, mistaken, round, updates(space, totals, &problem));
-            if needs.norm2 {
-                seen.norm2 = norm2(space, &problem);
-            }
-            let mut step = None;
-            if rule.acts(&seen) {
-                if needs.spread {
-                    seen.spread = problem
-                        .directions
-                        .iter()
-                        .map(|(scorer, direction)| direction * direction * space.spread(*scorer, row))
-                        .sum();
-                }
-                step = rule.step(&seen);
-            }
-            // A row of zeros moves nothing unless there is a bias to move.
-            if step.is_some() && convention.bias == Bias::None && row.is_zero() {
-                step = None;
-            }
-            if let Some(step) = step {
-                moved = true;
-                totals.updates += 1;
-                shift(space, memory, (place, row), &problem, step, weight, round, scores);
-            }
-            if watch.rounds {
-                let scorer = problem.directions[0].0;
-                let told = Round {
-                    round,
-                    epoch: totals.epochs + 1,
-                    row: row_idx,
-                    class,
-                    scorer,
-                    label: problem.label,
-                    activation: scores[scorer],
-                    margin: problem.margin,
-                    mistaken,
-                    step,
-                    weight,
-                    spread: space.spread(scorer, row),
-                    norm2: norm2(space, &problem),
-                    hypothesis: space,
-                };
-                if watch.observer.round(&told).is_break() {
-                    watch.stopped = Some(Stopped::Observer);
-                }
-            }
-        });
-        if moved && self.totals.updates >= self.max_updates {
-            watch.stopped = Some(Stopped::Updates);
+        totals.errors += u64::from(decided != Some(shown.class));
+        let mut learner =
+            Learner { rule, needs: *needs, space, memory, convention: *convention, random, totals };
+        if PLAIN {
+            let (margin, label) = sole_problem(decision, shown.class, scores);
+            let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
+            return learner.meet::<PLAIN, _, _>(&problem, shown, decided, scores, watch);
         }
+        let mut moved = false;
+        decision.problems(shown.class, scores, |problem| {
+            moved |= learner.meet::<PLAIN, _, _>(&problem, shown, decided, scores, watch);
+        });
         moved
     }
 
     /// Tells a memory that wants to know how many training errors a hypothesis makes.
+    #[inline(always)]
     fn judge<E: Examples>(&mut self, examples: E, training: Visits<'_>) {
+        if self.memory.to_judge().is_some() {
+            self.judge_now(examples, training);
+        }
+    }
+
+    #[cold]
+    fn judge_now<E: Examples>(&mut self, examples: E, training: Visits<'_>) {
         if let Some(planes) = self.memory.to_judge() {
             let errors =
                 errors_among(planes, &self.decision, self.convention.zero, examples, training, |row_idx| {
@@ -488,6 +468,123 @@ where
         }
         worst.1
     }
+}
+
+/// [`Run::rounds`] where they are plain.
+struct PlainRounds<'r, 'o, 'v, R, S: Space, D, E, O: ?Sized> {
+    run: &'r mut Run<R, S, D>,
+    examples: E,
+    visits: Visits<'v>,
+    training: Visits<'v>,
+    watch: &'r mut Watch<'o, O>,
+}
+
+impl<R, S, D, E, O> Work for PlainRounds<'_, '_, '_, R, S, D, E, O>
+where
+    R: Rule,
+    S: Space,
+    S::Memory: Recall,
+    D: Decision,
+    E: Examples,
+    O: Observer + ?Sized,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { run, examples, visits, training, watch } = self;
+        match visits {
+            Visits::Range { first, end } => {
+                let rows = examples.stretch(first, end);
+                run.rounds::<true, _, _>(examples, rows, visits, training, watch);
+            }
+            Visits::Listed(listed) => {
+                let rows = listed.iter().map(|&row_idx| row_idx as usize);
+                let rows = rows.map(|row_idx| (examples.row(row_idx), examples.class(row_idx)));
+                run.rounds::<true, _, _>(examples, rows, visits, training, watch);
+            }
+        }
+    }
+}
+
+impl<R: Rule, S: Space> Learner<'_, R, S> {
+    /// One problem of an example that was already scored: asks the rule, moves, and tells who watches.
+    /// Says whether the hypothesis moved.
+    #[inline(always)]
+    fn meet<const PLAIN: bool, X: Row, O: Observer + ?Sized>(
+        &mut self,
+        problem: &Problem<'_>,
+        shown: &Shown<X>,
+        decided: Option<u32>,
+        scores: &[f64],
+        watch: &mut Watch<'_, O>,
+    ) -> bool {
+        let Self { rule, needs, space, memory, convention, random, totals } = self;
+        let Shown { place, row_idx, row, class, weight, round } = *shown;
+        let mistaken = match convention.mistake {
+            Mistake::Le0 => problem.margin <= 0.0,
+            Mistake::Lt0 => problem.margin < 0.0,
+            Mistake::Pred if problem.margin != 0.0 => problem.margin < 0.0,
+            Mistake::Pred if problem.joint || scores.len() == 1 => decided != Some(class),
+            Mistake::Pred => tie_is_mistaken(problem.label, convention.zero, random),
+        };
+        totals.mistakes += u64::from(mistaken);
+        let mut seen = Seen::of(problem, mistaken, round, updates(*space, totals, problem));
+        if !PLAIN && needs.norm2 {
+            seen.norm2 = norm2(*space, problem);
+        }
+        let mut step = None;
+        if rule.acts(&seen) {
+            if needs.spread {
+                seen.spread = problem
+                    .directions
+                    .iter()
+                    .map(|(scorer, direction)| direction * direction * space.spread(*scorer, row))
+                    .sum();
+            }
+            step = rule.step(&seen);
+        }
+        // A row of zeros moves nothing unless there is a bias to move.
+        if step.is_some() && convention.bias == Bias::None && row.is_zero() {
+            step = None;
+        }
+        if let Some(step) = step {
+            totals.updates += 1;
+            shift(*space, memory, (place, row), problem, step, weight, round, scores);
+        }
+        if !PLAIN && watch.rounds {
+            let scorer = problem.directions[0].0;
+            let told = Round {
+                round,
+                epoch: totals.epochs + 1,
+                row: row_idx,
+                class,
+                scorer,
+                label: problem.label,
+                activation: scores[scorer],
+                margin: problem.margin,
+                mistaken,
+                step,
+                weight,
+                spread: space.spread(scorer, row),
+                norm2: norm2(*space, problem),
+                hypothesis: *space,
+            };
+            if watch.observer.round(&told).is_break() {
+                watch.stopped = Some(Stopped::Observer);
+            }
+        }
+        step.is_some()
+    }
+}
+
+/// Margin and label of the problem that a decision with a sole scorer poses. Out of its closure, which the
+/// compiler would not always merge into the loop.
+#[inline(always)]
+fn sole_problem<D: Decision>(decision: &mut D, class: u32, scores: &[f64]) -> (f64, f64) {
+    let mut posed = (0.0, 0.0);
+    decision.problems(class, scores, |problem| posed = (problem.margin, problem.label));
+    posed
 }
 
 impl Seen {

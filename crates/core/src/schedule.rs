@@ -30,8 +30,14 @@ pub enum Schedule {
 
 impl Schedule {
     /// The rate of step `k`, counted from 1.
-    #[inline]
+    #[inline(always)]
     pub fn rate(&self, k: u64) -> f64 {
+        if let Self::Constant(rate) = self { *rate } else { self.varying_rate(k) }
+    }
+
+    /// On its own: the training loop mostly steps at a constant rate.
+    #[inline(never)]
+    fn varying_rate(&self, k: u64) -> f64 {
         match self {
             Self::Constant(rate) => *rate,
             Self::Inverse(rate) => rate / k as f64,

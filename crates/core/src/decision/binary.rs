@@ -9,6 +9,8 @@ use crate::random::Random;
 pub struct Binary;
 
 impl Decision for Binary {
+    const SOLE: bool = true;
+
     fn n_classes(&self) -> usize {
         2
     }
@@ -22,7 +24,7 @@ impl Decision for Binary {
         // Signs are set bit by bit, not branched to: nothing foresees which class comes next.
         let sign = u64::from(class ^ 1) << 63;
         let label = f64::from_bits(1.0_f64.to_bits() | sign);
-        let margin = f64::from_bits(scores[0].to_bits() ^ sign);
+        let margin = label * scores[0];
         visit(Problem { margin, label, directions: &[(0, label)], joint: false });
     }
 

@@ -34,6 +34,10 @@ pub struct Problem<'a> {
 
 /// A way to tell classes apart by scores.
 pub trait Decision {
+    /// Whether there is one scorer, and every example poses one problem: that its label times the score
+    /// be positive. The loop is faster if it knows.
+    const SOLE: bool = false;
+
     /// How many classes there are.
     fn n_classes(&self) -> usize;
 

@@ -30,9 +30,18 @@ struct Clock {
 }
 
 impl Clock {
+    #[inline(always)]
     fn scales_until(&self, round: u64, scale: f64) -> f64 {
-        self.scales + scale * (round - self.since) as f64
+        self.scales + scale * rounds(round - self.since)
     }
+}
+
+/// A number of rounds as a double. Signed on the way, which is one instruction instead of six; nobody lives
+/// to see 2^63 rounds.
+#[inline(always)]
+#[expect(clippy::cast_possible_wrap, reason = "rounds are counted one by one")]
+fn rounds(n: u64) -> f64 {
+    n as i64 as f64
 }
 
 impl Averaged {
@@ -44,9 +53,14 @@ impl Averaged {
     #[inline(always)]
     pub(crate) fn lag(&mut self, step: Move, scale: f64, len: usize) -> (&mut [f64], f64) {
         if self.lag.len() < len {
-            self.lag.resize(len, 0.0);
+            self.widen(len);
         }
         (&mut self.lag, self.scorers[step.scorer].scales_until(step.round - 1, scale))
+    }
+
+    #[cold]
+    fn widen(&mut self, len: usize) {
+        self.lag.resize(len, 0.0);
     }
 
     /// The mean of the hypotheses that `kind` counts, after `rounds` rounds.
@@ -84,7 +98,7 @@ impl Memory for Averaged {
     #[inline(always)]
     fn leaving(&mut self, step: Move, before: &Linear) {
         let clock = &mut self.scorers[step.scorer];
-        clock.biases += before.bias(step.scorer) * (step.round - 1 - clock.bias_since) as f64;
+        clock.biases += before.bias(step.scorer) * rounds(step.round - 1 - clock.bias_since);
         clock.bias_since = step.round - 1;
     }
 

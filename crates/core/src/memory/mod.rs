@@ -136,6 +136,8 @@ impl Remember {
 pub struct Memories {
     start: Option<Planes>,
     averaged: Option<Averaged>,
+    /// Whether there is any of those below. One question instead of four, where steps are made.
+    others: bool,
     running: Option<Running>,
     survivors: Option<Survivors>,
     pocket: Option<Pocket>,
@@ -186,6 +188,7 @@ impl Memories {
         let started = planes != Planes::zero(planes.width(), n_scorers);
         Self {
             averaged: remember.averaged.then(|| Averaged::new(n_scorers)),
+            others: Remember { averaged: false, ..remember } != Remember::default(),
             running: remember.running.then(|| Running::new(n_scorers)),
             survivors: remember.survivors.then(|| Survivors::new(n_scorers)),
             pocket: remember.pocket.map(Pocket::new),
@@ -231,7 +234,7 @@ impl Memories {
 
     /// A hypothesis whose training errors the pocket wants to know before it takes it.
     pub(crate) fn to_judge(&self) -> Option<&Planes> {
-        self.pocket.as_ref().and_then(Pocket::candidate)
+        if self.others { self.pocket.as_ref().and_then(Pocket::candidate) } else { None }
     }
 
     /// The answer to [`Memories::to_judge`].
@@ -249,13 +252,29 @@ impl Memories {
     }
 }
 
+/// Out of the way of the training loop, which mostly knows no memory but the average.
+impl Memories {
+    #[inline(never)]
+    fn others_leaving(&mut self, step: Move, before: &Linear) {
+        self.running.leaving(step, before);
+        self.pocket.leaving(step, before);
+        self.random.leaving(step, before);
+    }
+
+    #[inline(never)]
+    fn others_moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
+        self.running.moved(row, step, amount, after);
+        self.survivors.moved(row, step, amount, after);
+    }
+}
+
 impl Memory for Memories {
     #[inline(always)]
     fn leaving(&mut self, step: Move, before: &Linear) {
         self.averaged.leaving(step, before);
-        self.running.leaving(step, before);
-        self.pocket.leaving(step, before);
-        self.random.leaving(step, before);
+        if self.others {
+            self.others_leaving(step, before);
+        }
     }
 
     fn shrinking(&mut self, step: Move, before: &Linear) {
@@ -270,7 +289,8 @@ impl Memory for Memories {
     #[inline(always)]
     fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
         self.averaged.moved(row, step, amount, after);
-        self.running.moved(row, step, amount, after);
-        self.survivors.moved(row, step, amount, after);
+        if self.others {
+            self.others_moved(row, step, amount, after);
+        }
     }
 }

@@ -145,6 +145,8 @@ pub struct Linear {
     /// Weights before the factor, laid out as in [`Planes`].
     weights: Vec<f64>,
     scorers: Vec<Scorer>,
+    /// Whether any factor was ever other than 1; most rules never shrink.
+    scaled: bool,
     tracks_norm: bool,
 }
 
@@ -168,6 +170,7 @@ impl Linear {
             bias_gain: shape.bias.gain(),
             weights: vec![0.0; shape.width * shape.n_scorers],
             scorers: vec![scorer; shape.n_scorers],
+            scaled: false,
             tracks_norm: false,
         }
     }
@@ -210,8 +213,8 @@ impl Linear {
 
     #[inline(always)]
     pub(crate) fn score_all<R: Row>(&self, row: R, scores: &mut [f64]) {
-        if let ([scorer], [score]) = (&self.scorers[..], &mut *scores) {
-            *score = row.dot(&self.weights) * scorer.scale + scorer.bias;
+        if let [score] = scores {
+            *score = self.sole_score(0, row);
             return;
         }
         weighted_sums(&self.weights, self.n_scorers, row, scores);
@@ -231,8 +234,7 @@ impl Linear {
             self.update_norm(row, step);
         }
         let scorer = &mut self.scorers[step.scorer];
-        // Dividing by one changes nothing but the time it takes.
-        let amount = if scorer.scale == 1.0 { step.amount } else { step.amount / scorer.scale };
+        let amount = if self.scaled { step.amount / scorer.scale } else { step.amount };
         scorer.bias += bias_amount;
         scorer.moves += 1;
         if self.n_scorers == 1 {
@@ -251,6 +253,7 @@ impl Linear {
 
     fn shrink(&mut self, step: Move, memory: &mut Memories) {
         memory.shrinking(step, self);
+        self.scaled = true;
         let scorer = &mut self.scorers[step.scorer];
         scorer.scale *= step.keep;
         if matches!(self.bias, Bias::Augmented(_)) {
@@ -314,7 +317,8 @@ impl Hypothesis for Linear {
 
     #[inline(always)]
     fn moves(&self, scorer: usize) -> u64 {
-        self.scorers[scorer].moves
+        // Without a panic, so that nothing is left of this where nobody wants the answer.
+        self.scorers.get(scorer).map_or(0, |scorer| scorer.moves)
     }
 }
 
@@ -324,6 +328,13 @@ impl Space for Linear {
     #[inline(always)]
     fn scores<R: Row>(&self, _place: usize, row: R, scores: &mut [f64]) {
         self.score_all(row, scores);
+    }
+
+    #[inline(always)]
+    fn sole_score<R: Row>(&self, _place: usize, row: R) -> f64 {
+        let Scorer { scale, bias, .. } = self.scorers[0];
+        let sum = row.dot(&self.weights);
+        if self.scaled { sum * scale + bias } else { sum + bias }
     }
 
     #[inline]
