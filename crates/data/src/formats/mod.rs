@@ -16,6 +16,7 @@ mod libsvm;
 mod matrix;
 mod numpy;
 mod parquet;
+mod roles;
 mod table;
 mod text;
 mod vw;

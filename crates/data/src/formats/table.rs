@@ -6,16 +6,14 @@
 //! place of columns a table may have one that holds all features: a list of numbers, or pairs of index
 //! and number. Nothing here knows how cells are stored.
 
+use super::roles::{Role, list, roles};
 use crate::block::{Block, Stored, merge_row, sort_row};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
 use crate::label_table::BadLabel;
-use crate::options::{LabelColumn, OnBadRow, ReadOptions, find_column};
+use crate::options::{OnBadRow, ReadOptions, find_column};
 use crate::schema::{Column, ColumnKind, Layout, Missing, Schema, Tally};
 use std::collections::HashMap;
-
-/// Names that say which column is the label.
-const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// A column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,15 +89,6 @@ enum Seen {
     Category(String),
 }
 
-/// What a column of the file is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Feature,
-    Label,
-    Weight,
-    Ignore,
-}
-
 /// Whether a text says that its value is not known.
 pub(super) fn is_missing(text: &str) -> bool {
     let text = text.trim_ascii();
@@ -121,7 +110,8 @@ impl<T: Stored> Table<T> {
     ) -> Result<Self, DataError> {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         check_names(&names)?;
-        let roles = roles(columns, &names, how)?;
+        let may_be_label = |place: usize| matches!(columns[place].form, Form::Number | Form::Text);
+        let roles = roles(&names, how, may_be_label, "")?;
         let features: Vec<usize> = (0..roles.len()).filter(|&place| roles[place] == Role::Feature).collect();
         let whole =
             features.iter().copied().find(|&p| matches!(columns[p].form, Form::Vector(_) | Form::Sparse));
@@ -616,58 +606,6 @@ fn check_names(names: &[String]) -> Result<(), DataError> {
     Ok(())
 }
 
-fn roles(columns: &[FileColumn], names: &[String], how: &ReadOptions) -> Result<Vec<Role>, DataError> {
-    let unknown = |what: &str, why: &str| {
-        let what = quote(what.as_bytes());
-        let message = format!("there is no column {what} {why}, expected one of {}", list(names));
-        DataError::new(ErrorKind::Options, message).with_help("name a column of the table")
-    };
-    let mut roles = vec![Role::Feature; names.len()];
-    for what in &how.ignore {
-        roles[find_column(what, names).ok_or_else(|| unknown(what, "to ignore"))?] = Role::Ignore;
-    }
-    if let Some(what) = &how.weight {
-        roles[find_column(what, names).ok_or_else(|| unknown(what, "of weights"))?] = Role::Weight;
-    }
-    let label = match (&how.label, &how.schema) {
-        (LabelColumn::Absent, _) => None,
-        (LabelColumn::Named(what), None) => {
-            Some(find_column(what, names).ok_or_else(|| unknown(what, "of labels"))?)
-        }
-        (LabelColumn::Named(what), Some(_)) => find_column(what, names),
-        (LabelColumn::Guess, schema) => {
-            let learned = schema.as_ref().and_then(|schema| schema.label.as_ref());
-            let as_learned = learned.and_then(|label| names.iter().position(|name| name == label));
-            let says_so = |name: &String| LABEL_NAMES.iter().any(|label| name.eq_ignore_ascii_case(label));
-            // A table that must keep to columns with names may come without labels: it is to be labelled.
-            let by_name = || {
-                let keeps_to_names = schema.as_ref().is_some_and(|schema| schema.has_names);
-                if keeps_to_names { None } else { names.iter().position(says_so) }
-            };
-            let last = || {
-                let may_be = |place: usize| {
-                    roles[place] == Role::Feature && matches!(columns[place].form, Form::Number | Form::Text)
-                };
-                if schema.is_some() { None } else { (0..names.len()).rev().find(|&place| may_be(place)) }
-            };
-            as_learned.or_else(by_name).or_else(last)
-        }
-    };
-    if let Some(place) = label {
-        roles[place] = Role::Label;
-    }
-    if !roles.contains(&Role::Feature) {
-        let message =
-            format!("the table has {} column(s), expected a label and at least one feature", names.len());
-        return Err(DataError::new(ErrorKind::Shape, message));
-    }
-    if label.is_none() && how.label != LabelColumn::Absent && how.schema.is_none() {
-        let message = format!("there is no column of labels, expected one of {}", list(names));
-        return Err(DataError::new(ErrorKind::Label, message).with_help("name it with --label"));
-    }
-    Ok(roles)
-}
-
 fn fresh_schema(
     columns: &[FileColumn],
     roles: &[Role],
@@ -782,10 +720,4 @@ fn too_large(name: &str, number: f64) -> Box<Mistake> {
     } else {
         mistake(ErrorKind::Number, format!("column {name} should hold finite numbers, but holds `{number}`"))
     }
-}
-
-pub(super) fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(8).map(|name| quote(name.as_bytes())).collect();
-    let more = if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
-    shown.join(", ") + &more
 }

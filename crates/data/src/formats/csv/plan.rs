@@ -5,17 +5,15 @@
 
 use super::record::{Record, is_blank, is_missing, open_quote, scan_record, sniff_delimiter};
 use crate::error::{DataError, ErrorKind, Position, quote};
+use crate::formats::roles::{Role, list, roles};
 use crate::number;
-use crate::options::{LabelColumn, OnBadRow, ReadOptions, find_column};
+use crate::options::{OnBadRow, ReadOptions, find_column};
 use crate::schema::{Column, ColumnKind, Layout, Missing, Schema, Tally};
 use crate::window::Window;
 use std::collections::HashMap;
 
 /// How many records at the head are looked at to find out delimiter, header and kinds of columns.
 const SAMPLE_RECORDS: usize = 500;
-
-/// Names that say which column is the label.
-const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// What is done with the cells of a table.
 #[derive(Debug, Clone)]
@@ -246,7 +244,12 @@ impl Plan {
         how: &ReadOptions,
         notes: Vec<String>,
     ) -> Result<(), DataError> {
-        let roles = self.roles(how, header)?;
+        let remark = if header {
+            ""
+        } else {
+            " (the table has no header: use numbers, 1 for the first, -1 for the last)"
+        };
+        let roles = roles(&self.names, how, |_| true, remark)?;
         self.labelled = roles.contains(&Role::Label);
         let schema = match &how.schema {
             Some(schema) => (**schema).clone(),
@@ -291,74 +294,6 @@ impl Plan {
         self.width = width;
         self.schema = schema;
         Ok(())
-    }
-
-    fn roles(&self, how: &ReadOptions, header: bool) -> Result<Vec<Role>, DataError> {
-        let names = &self.names;
-        let unknown = |what: &str, why: &str| {
-            let message = format!(
-                "there is no column {} {why}, expected one of {}",
-                quote(what.as_bytes()),
-                list(names)
-            );
-            let help = if header {
-                ""
-            } else {
-                " (the table has no header: use numbers, 1 for the first, -1 for the last)"
-            };
-            DataError::new(ErrorKind::Options, message).with_help(format!("name a column of the table{help}"))
-        };
-        let mut roles = vec![Role::Feature; names.len()];
-        for what in &how.ignore {
-            roles[find_column(what, names).ok_or_else(|| unknown(what, "to ignore"))?] = Role::Ignore;
-        }
-        if let Some(what) = &how.weight {
-            roles[find_column(what, names).ok_or_else(|| unknown(what, "of weights"))?] = Role::Weight;
-        }
-        let label = match (&how.label, &how.schema) {
-            (LabelColumn::Absent, _) => None,
-            (LabelColumn::Named(what), None) => {
-                Some(find_column(what, names).ok_or_else(|| unknown(what, "of labels"))?)
-            }
-            (LabelColumn::Named(what), Some(_)) => find_column(what, names),
-            // A table that must keep to a schema may come without labels: it is to be labelled.
-            (LabelColumn::Guess, Some(schema)) if schema.has_names => {
-                schema.label.as_ref().and_then(|label| names.iter().position(|name| name == label))
-            }
-            (LabelColumn::Guess, Some(schema)) => {
-                let as_trained = |label: &String| names.iter().position(|name| name == label);
-                let has_room = names.len() > schema.columns.len();
-                schema.label.as_ref().filter(|_| has_room).and_then(as_trained)
-            }
-            (LabelColumn::Guess, None) => {
-                let says_so = |place: &usize| {
-                    roles[*place] == Role::Feature
-                        && LABEL_NAMES.iter().any(|label| names[*place].eq_ignore_ascii_case(label))
-                };
-                let candidates: Vec<usize> = (0..names.len()).filter(says_so).collect();
-                if let [first, .., last] = candidates.as_slice() {
-                    let message = format!(
-                        "columns {} and {} could both be the label, expected one such name",
-                        quote(names[*first].as_bytes()),
-                        quote(names[*last].as_bytes())
-                    );
-                    return Err(DataError::new(ErrorKind::Options, message)
-                        .with_help(format!("say which one it is, for instance --label {}", names[*last])));
-                }
-                let last_feature = || roles.iter().rposition(|role| *role == Role::Feature);
-                candidates.first().copied().or_else(last_feature)
-            }
-        };
-        if let Some(place) = label {
-            roles[place] = Role::Label;
-        }
-        if !roles.contains(&Role::Feature) {
-            let message =
-                format!("the table has {} column(s), expected a label and at least one feature", names.len());
-            return Err(DataError::new(ErrorKind::Shape, message)
-                .with_help("if cells are separated by something unusual, say so with --delimiter"));
-        }
-        Ok(roles)
     }
 
     fn fresh_schema(
@@ -494,19 +429,4 @@ impl Plan {
             _ => Vec::new(),
         };
     }
-}
-
-/// What a column of the file is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Feature,
-    Label,
-    Weight,
-    Ignore,
-}
-
-fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(8).map(|name| quote(name.as_bytes())).collect();
-    let more = if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
-    shown.join(", ") + &more
 }
