@@ -2,4 +2,6 @@
 
 mod bench;
 mod commands;
+mod compare;
+mod convert;
 mod readme;
