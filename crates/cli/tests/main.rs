@@ -4,4 +4,5 @@ mod bench;
 mod commands;
 mod compare;
 mod convert;
+mod predict;
 mod readme;
