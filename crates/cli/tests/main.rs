@@ -4,5 +4,6 @@ mod bench;
 mod commands;
 mod compare;
 mod convert;
+mod online;
 mod predict;
 mod readme;

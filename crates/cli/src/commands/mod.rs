@@ -10,6 +10,7 @@ mod inspect;
 mod man;
 mod predict;
 mod train;
+mod train_online;
 
 use crate::failure::Failure;
 use clap::Subcommand;
