@@ -207,7 +207,8 @@ impl SpecArgs {
     }
 }
 
-fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, NameError> {
+/// A choice from its name.
+pub(crate) fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, NameError> {
     name.parse()
 }
 

@@ -27,6 +27,7 @@ const EXAMPLES: &str = "Examples:
   rosenblatt demo                                 spam filter from bundled text messages, in a second
   rosenblatt train mail.csv --model mail.model    train, with an honest estimate of the error
   rosenblatt predict new.csv --model mail.model   label new rows
+  rosenblatt compare mail.csv                     several algorithms on the same folds
   rosenblatt algorithms                           what there is to choose from";
 
 fn main() -> ExitCode {

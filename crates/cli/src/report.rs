@@ -92,7 +92,7 @@ pub(crate) fn voices(model: &Model) -> String {
 }
 
 /// Three significant digits, no trailing zeros.
-fn short_number(number: f64) -> String {
+pub(crate) fn short_number(number: f64) -> String {
     let digits = (2 - number.abs().max(1e-9).log10().floor() as i32).clamp(0, 9) as usize;
     let text = format!("{number:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

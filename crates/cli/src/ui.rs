@@ -94,6 +94,15 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// A name as a CSV cell.
+pub(crate) fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
+}
+
 /// A line on stderr that tells how far long work has come. Silent unless somebody watches.
 pub(crate) struct Progress {
     shown: bool,

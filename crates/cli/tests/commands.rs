@@ -120,7 +120,7 @@ fn a_reader_that_leaves_early_is_no_error() {
 fn help_pages_and_completions_are_there() {
     let bench = Bench::new();
     assert!(bench.ok("rosenblatt --help").contains("rosenblatt demo"));
-    for command in ["train", "predict", "evaluate", "inspect", "algorithms"] {
+    for command in ["train", "predict", "evaluate", "compare", "inspect", "convert", "algorithms"] {
         assert!(bench.ok(&format!("rosenblatt {command} --help")).contains("Example"), "{command}");
     }
     assert!(bench.ok("rosenblatt completions bash").contains("rosenblatt"));

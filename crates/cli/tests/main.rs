@@ -2,4 +2,8 @@
 
 mod bench;
 mod commands;
+mod compare;
+mod convert;
+mod online;
+mod predict;
 mod readme;

@@ -15,8 +15,20 @@ pub struct Voice {
 
 /// The features that speak most strongly for `class`, strongest first; none if the model is a vote.
 pub fn strongest(model: &Model, class: u32, most: usize) -> Vec<Voice> {
-    let Some(planes) = model.planes() else { return Vec::new() };
-    let weights = match (model.labels().len(), class) {
+    let Some(weights) = weights_for(model, class) else { return Vec::new() };
+    let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] > 0.0).collect();
+    features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+    features.truncate(most);
+    features
+        .into_iter()
+        .map(|feature| Voice { name: feature_name(model, feature), weight: weights[feature] })
+        .collect()
+}
+
+/// The weight of every feature in favour of `class`; `None` if the model is a vote, or has none for it.
+pub(crate) fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
+    let planes = model.planes()?;
+    Some(match (model.labels().len(), class) {
         (2, 1) => planes.weights(0),
         (2, _) => planes.weights(0).iter().map(|weight| -weight).collect(),
         (n_classes, _) => match model.spec().options().multiclass.decision(n_classes) {
@@ -33,16 +45,9 @@ pub fn strongest(model: &Model, class: u32, most: usize) -> Vec<Voice> {
                 sum
             }
             decision if (class as usize) < decision.n_scorers() => planes.weights(class as usize),
-            _ => return Vec::new(),
+            _ => return None,
         },
-    };
-    let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] > 0.0).collect();
-    features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
-    features.truncate(most);
-    features
-        .into_iter()
-        .map(|feature| Voice { name: feature_name(model, feature), weight: weights[feature] })
-        .collect()
+    })
 }
 
 /// What a feature is called: its name, or its number from 1.

@@ -10,15 +10,20 @@ use rosenblatt_core::{
     Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// A run of some rule for some classes.
 pub(crate) trait Learner: Send {
     /// Passes over the rows until the plan says stop.
     fn fit(&mut self, rows: View<'_>, plan: &Plan<'_>, observer: &mut dyn Observer) -> Stopped;
 
-    /// Shows the rows once, as they stand.
-    fn pass(&mut self, rows: View<'_>, observer: &mut dyn Observer) -> ControlFlow<Stopped>;
+    /// Shows rows `part` of these once, as they stand.
+    fn pass(
+        &mut self,
+        rows: View<'_>,
+        part: Range<usize>,
+        observer: &mut dyn Observer,
+    ) -> ControlFlow<Stopped>;
 
     /// The read-out as of now; `None` if it was not remembered.
     fn read(&self, readout: Readout) -> Option<Kept>;
@@ -93,18 +98,25 @@ impl<R: Rule + Send, S: LinearSpace, D: Decision + Send> Learner for Run<R, S, D
         rows.visit(Fit { run: self, plan, observer })
     }
 
-    fn pass(&mut self, rows: View<'_>, observer: &mut dyn Observer) -> ControlFlow<Stopped> {
+    fn pass(
+        &mut self,
+        rows: View<'_>,
+        part: Range<usize>,
+        observer: &mut dyn Observer,
+    ) -> ControlFlow<Stopped> {
         struct OnePass<'a, R, S: LinearSpace, D> {
             run: &'a mut Run<R, S, D>,
+            part: Range<usize>,
             observer: &'a mut dyn Observer,
         }
         impl<R: Rule, S: LinearSpace, D: Decision> Visitor for OnePass<'_, R, S, D> {
             type Output = ControlFlow<Stopped>;
             fn visit<E: Examples>(self, examples: E) -> ControlFlow<Stopped> {
-                self.run.pass(examples, Visits::all(examples), self.observer)
+                let visits = Visits::Range { first: self.part.start, end: self.part.end };
+                self.run.pass(examples, visits, self.observer)
             }
         }
-        rows.visit(OnePass { run: self, observer })
+        rows.visit(OnePass { run: self, part, observer })
     }
 
     fn read(&self, readout: Readout) -> Option<Kept> {

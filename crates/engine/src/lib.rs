@@ -36,6 +36,7 @@
 //! | read files | [`data::load`] |
 //! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
+//! | ask why | [`strongest`], [`Explainer`], [`Counter`] |
 //! | keep | [`Model::save`], [`Model::load`] |
 //! | see what there is | [`ALGORITHMS`] |
 //! | watch a run, write a rule | [`core`] |
@@ -43,17 +44,20 @@
 mod algorithms;
 mod error;
 mod evaluate;
+mod explain;
 mod insight;
 mod learner;
 mod model;
 mod online;
 mod spec;
 mod split;
+mod tally;
 mod train;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use error::Error;
 pub use evaluate::{Evaluation, Fold, cross_validate, evaluate, evaluate_rows, predict};
+pub use explain::{Argument, Explainer, Explanation};
 pub use insight::{Voice, feature_name, interval, mistake_bound, strongest};
 pub use model::{
     FormatError, Model, Predictor, StoreError, Story, Validated, check_writable, model_checksum, write_whole,
@@ -64,6 +68,7 @@ pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels};
 pub use spec::{ClassWeights, Classes, Options, Spec, Validation};
 pub use split::{folds, split};
+pub use tally::{Counter, Tally};
 pub use train::{Training, train};
 
 /// The README's and the contributor's guide's code, compiled and run.

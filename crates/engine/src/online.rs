@@ -15,8 +15,9 @@ use crate::learner::{Learner, Shape};
 use crate::model::{Model, Story};
 use crate::spec::{ClassWeights, Spec};
 use crate::train::{build, check_finite};
-use rosenblatt_core::{DenseExamples, SparseExamples, Stopped, Totals};
-use rosenblatt_data::{Dataset, Labels, View};
+use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals};
+use rosenblatt_data::{Dataset, Labels, View, Visitor};
+use std::ops::Range;
 
 /// A learner that is shown examples whenever there are some.
 pub struct Online {
@@ -78,12 +79,43 @@ impl Online {
         self.show(data.view().with_classes(&classes))
     }
 
+    /// Learns from rows `part` of `rows` once, as they stand: the way to learn from a stream of blocks.
+    /// Their classes are the numbers of the classes this learner was made for.
+    ///
+    /// # Panics
+    /// If a class is not one of them, or `part` reaches beyond the rows.
+    pub fn learn_rows(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
+        struct Known(Range<usize>, u32);
+        impl Visitor for Known {
+            type Output = bool;
+            fn visit<E: Examples>(mut self, examples: E) -> bool {
+                self.0.all(|row| examples.class(row) < self.1)
+            }
+        }
+        assert!(rows.visit(Known(part.clone(), self.labels.len() as u32)), "classes are the learner's");
+        check_finite(rows)?;
+        let _ = self.learner.pass(rows, part, &mut ());
+        Ok(())
+    }
+
+    /// The same learner, with names for its features.
+    #[must_use]
+    pub fn with_feature_names(mut self, names: Vec<String>) -> Self {
+        // A pass over no rows of this width makes room for features that may never turn up.
+        let none = View::Sparse64(SparseExamples::new(&[0], &[], &[], names.len(), &[]));
+        let _ = self.learner.pass(none, 0..0, &mut ());
+        self.feature_names = Some(names);
+        self
+    }
+
     /// A model of what has been learned so far.
     pub fn model(&self) -> Result<Model, Error> {
         if !self.learner.is_finite() {
             return Err(Error::Overflow { epoch: 1 });
         }
         let totals = self.totals();
+        // All that was shown, in however many pieces, was one pass.
+        let totals = Totals { epochs: u64::from(totals.rounds > 0), ..totals };
         let kept = self.learner.read(self.spec.readout());
         Ok(Model {
             spec: self.spec.clone(),
@@ -104,7 +136,7 @@ impl Online {
     fn show(&mut self, rows: View<'_>) -> Result<(), Error> {
         check_finite(rows)?;
         // Nobody watches and no limit is set, so the pass always runs to its end.
-        let _ = self.learner.pass(rows, &mut ());
+        let _ = self.learner.pass(rows, 0..rows.len(), &mut ());
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::report;
-use crate::ui::{self, count, counted};
+use crate::ui::{self, count, counted, quoted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::{Model, feature_name};
 use serde_json::json;
@@ -79,13 +79,4 @@ fn weights(model: &Model) -> Result<String, Failure> {
         let _ = writeln!(text, "{},{}", quoted(&feature_name(model, feature)), cells.join(","));
     }
     Ok(text)
-}
-
-/// A name as a CSV cell.
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_owned()
-    }
 }

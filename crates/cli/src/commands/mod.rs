@@ -1,19 +1,21 @@
 //! The table of commands: one file each, one line here.
 
 mod algorithms;
+mod compare;
 mod completions;
+mod convert;
 mod demo;
 mod evaluate;
 mod inspect;
 mod man;
 mod predict;
 mod train;
+mod train_online;
 
 use crate::failure::Failure;
 use clap::Subcommand;
 
 #[derive(Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one, once")]
 pub(crate) enum Command {
     /// Train a spam filter from bundled text messages and look at what it learned
     Demo(demo::Args),
@@ -23,8 +25,12 @@ pub(crate) enum Command {
     Predict(predict::Args),
     /// Measure a model on rows whose classes are known
     Evaluate(evaluate::Args),
+    /// Train several algorithms on the same folds and compare them in one table
+    Compare(compare::Args),
     /// Tell a model's story
     Inspect(inspect::Args),
+    /// Write data in another format, split or shuffled if need be
+    Convert(convert::Args),
     /// List the algorithms, or explain one
     Algorithms(algorithms::Args),
     /// Print completions for a shell
@@ -39,7 +45,9 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Train(args) => train::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

@@ -3,6 +3,7 @@
 //! A part of the rows is set aside before anything is learned and only used for the estimate. Of the
 //! rest, some rows decide when to stop. Vocabularies and scales are taken from all rows; they see no labels.
 
+use super::train_online;
 use crate::args::{DataArgs, SpecArgs, decide_scale};
 use crate::failure::Failure;
 use crate::report;
@@ -24,11 +25,12 @@ use std::time::{Duration, Instant};
   rosenblatt train a9a --model a9a.model --epochs 10  libsvm, model where you say
   rosenblatt train data.csv --label species --missing mean
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
-  cat data.svm | rosenblatt train - --model data.model")]
+  cat data.svm | rosenblatt train - --model data.model
+  rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks")]
 pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
     /// Where the model goes; the first file's name with `.model` if not said
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
@@ -38,21 +40,32 @@ pub(crate) struct Args {
     /// The class a positive score speaks for, of two
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
+    /// All classes, in their order, instead of those found in the data
+    #[arg(long, value_name = "CLASS,...", value_delimiter = ',')]
+    classes: Option<Vec<String>>,
+    /// Learn in one pass over the rows in their order, in the memory of a few blocks, and print the
+    /// error of the predictions made before each row was learned from
+    #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates"])]
+    online: bool,
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
     #[command(flatten)]
-    spec: SpecArgs,
+    pub(super) spec: SpecArgs,
     /// Print the report as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// Say nothing but the result
     #[arg(long, short)]
-    quiet: bool,
+    pub(super) quiet: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.spec.spec(0)?;
-    let read = ReadOptions { positive: args.positive.clone(), ..args.data.options()? };
+    let read = ReadOptions {
+        positive: args.positive.clone(),
+        classes: args.classes.clone(),
+        ..args.data.options()?
+    };
     if !(0.0..1.0).contains(&args.holdout) {
         return Err(Failure::Usage(format!(
             "`--holdout` should be at least 0 and below 1, but is {}",
@@ -60,6 +73,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     let path = model_path(args)?;
+    if args.online {
+        return train_online::run(args, read, &path);
+    }
     check_writable(&path)?;
     let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, read)?;
     let trained = train(&source, &read, |n_rows| args.spec.spec(n_rows), args.holdout, args.quiet)?;

@@ -72,15 +72,11 @@ mod reading {
     };
     use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
     use parquet::file::reader::ChunkReader;
-    use parquet::schema::types::Type;
     use std::fs::File;
     use std::sync::Arc;
 
     /// How deep columns may be nested.
     const MAX_DEPTH: usize = 32;
-
-    /// The stack on which metadata is parsed: the parser recurses as deep as a file says.
-    const PARSER_STACK: usize = 256 << 20;
 
     pub(super) fn open(input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
         match (input.part(), input.compression()) {
@@ -141,7 +137,7 @@ mod reading {
         ) -> Result<Self, DataError> {
             let handle = |error| DataError::io("opening", error);
             let n_bytes = chunks.len();
-            let metadata = parse_metadata(chunks.again().map_err(handle)?)?;
+            let metadata = parse_metadata(&chunks)?;
             let n_promised = check_metadata(&metadata, n_bytes)?;
             check_pages(&chunks, &metadata)?;
             let metadata = contained("Parquet", || {
@@ -215,35 +211,22 @@ mod reading {
         contained("Parquet", || batches.next().transpose())
     }
 
-    /// Parses the metadata on a stack that no nesting exhausts.
-    fn parse_metadata<R: ChunkReader + 'static>(chunks: R) -> Result<ParquetMetaData, DataError> {
-        let parse = move || {
-            contained("Parquet", || ParquetMetaDataReader::new().parse_and_finish(&chunks)).and_then(
-                |metadata| {
-                    if depth(metadata.file_metadata().schema(), 0) > MAX_DEPTH {
-                        // Dropping it would recurse as deep on some other stack.
-                        std::mem::forget(metadata);
-                        let message = format!("columns are nested deeper than {MAX_DEPTH}, the limit");
-                        return Err(DataError::new(ErrorKind::Limit, message));
-                    }
-                    Ok(metadata)
-                },
-            )
-        };
-        std::thread::Builder::new()
-            .name("metadata".to_owned())
-            .stack_size(PARSER_STACK)
-            .spawn(parse)
-            .map_err(|error| DataError::io("starting a thread", error))?
-            .join()
-            .unwrap_or_else(|_| Err(DataError::new(ErrorKind::Internal, "the metadata cannot be parsed")))
-    }
-
-    fn depth(kind: &Type, above: usize) -> usize {
-        if above > MAX_DEPTH || kind.is_primitive() {
-            return above;
+    /// Parses the metadata, once it is known not to nest: the parser recurses as deep as a file says.
+    fn parse_metadata<R: ChunkReader>(chunks: &R) -> Result<ParquetMetaData, DataError> {
+        let footer = contained("Parquet", || {
+            let n_bytes = chunks.len();
+            let tail = chunks.get_bytes(n_bytes.saturating_sub(8), 8)?;
+            let length = u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]);
+            // A length that is not there is for the parser to complain about.
+            let length = u64::from(length).min(n_bytes.saturating_sub(8));
+            chunks.get_bytes(n_bytes.saturating_sub(8) - length, length as usize)
+        })?;
+        let depth = Thrift { bytes: &footer, at: 0 }.schema_depth();
+        if depth.ok_or_else(|| damaged("its columns cannot be listed"))? > MAX_DEPTH {
+            let message = format!("columns are nested deeper than {MAX_DEPTH}, the limit");
+            return Err(DataError::new(ErrorKind::Limit, message));
         }
-        kind.get_fields().iter().map(|field| depth(field, above + 1)).max().unwrap_or(above)
+        contained("Parquet", || ParquetMetaDataReader::new().parse_and_finish(chunks))
     }
 
     /// Holds the metadata against the file. Returns how many rows it promises.
@@ -391,6 +374,54 @@ mod reading {
                 let number = self.value(head & 0x0F, depth)?;
                 each(field, number);
             }
+        }
+
+        /// How deep the columns of a file's metadata are nested; `None` if they cannot be read. Columns are
+        /// listed one after the other, each with the number of those that follow as its parts.
+        fn schema_depth(&mut self) -> Option<usize> {
+            let mut field = 0_u8;
+            loop {
+                let head = self.byte()?;
+                field = match (head, head >> 4) {
+                    (0, _) => return None,
+                    (_, 0) => u8::try_from(self.zigzag()?).ok()?,
+                    (_, more) => field.checked_add(more)?,
+                };
+                if field == 2 && head & 0x0F == 9 {
+                    break;
+                }
+                self.value(head & 0x0F, 0)?;
+            }
+            let head = self.byte()?;
+            let n_columns = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+            if head & 0x0F != 12 {
+                return None;
+            }
+            let mut deepest = 0;
+            // Per open column, how many of its parts are still to come.
+            let mut open: Vec<i64> = Vec::new();
+            for _ in 0..n_columns {
+                let mut n_parts = 0;
+                self.fields(0, &mut |field, number| {
+                    if field == 5 {
+                        n_parts = number.unwrap_or(0);
+                    }
+                })?;
+                while open.last() == Some(&0) {
+                    open.pop();
+                }
+                if let Some(left) = open.last_mut() {
+                    *left -= 1;
+                }
+                if n_parts > 0 {
+                    open.push(n_parts);
+                }
+                deepest = deepest.max(open.len());
+                if deepest > MAX_DEPTH {
+                    break;
+                }
+            }
+            Some(deepest)
         }
 
         /// Passes over a value; says which whole number it is, if it is one.

@@ -1,0 +1,122 @@
+//! `rosenblatt convert IN OUT`: the same rows in another format, in two parts or in another order.
+
+use crate::args::DataArgs;
+use crate::failure::Failure;
+use crate::ui::{self, counted};
+use rosenblatt_data::write::{WRITERS, find_writer};
+use rosenblatt_data::{LabelColumn, Parting, Source, WriteOptions, convert, convert_parted};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Formats are known by extension; `.gz` behind it compresses. Categories and words become
+numbered features; nothing is scaled unless --scale says so.
+
+Examples:
+  rosenblatt convert iris.csv iris.svm
+  rosenblatt convert mail.parquet mail.csv.gz --label spam
+  rosenblatt convert iris.csv train.svm --split 0.2 --test-out test.svm --shuffle --seed 7
+  cat a9a | rosenblatt convert - a9a.csv --format libsvm"
+)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct Args {
+    /// A file, folder or pattern; `-` is stdin
+    #[arg(value_name = "IN")]
+    input: String,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// The format to write (libsvm, csv, tsv), instead of finding it out from the name
+    #[arg(long, value_name = "NAME")]
+    to: Option<String>,
+    /// Write this share of the rows to --test-out and the others to OUT
+    #[arg(long, value_name = "SHARE", requires = "test_out")]
+    split: Option<f64>,
+    /// Where the other part of a split goes
+    #[arg(long, value_name = "PATH", requires = "split")]
+    test_out: Option<PathBuf>,
+    /// Whether a split takes its share of every class
+    #[arg(long, value_name = "YES|NO", value_parser = ["yes", "no"], default_value = "yes", requires = "split")]
+    stratified: String,
+    /// Write the rows in random order
+    #[arg(long)]
+    shuffle: bool,
+    /// Decides the split and the order
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// About how many MiB a shuffle may hold; the result does not depend on it
+    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    memory: u64,
+    /// Number features from 0 in the file that is written (libsvm)
+    #[arg(long)]
+    to_zero_based: bool,
+    /// The rows have no label; every column is a feature
+    #[arg(long, conflicts_with = "label")]
+    unlabelled: bool,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut read = args.data.options()?;
+    if args.unlabelled {
+        read.label = LabelColumn::Absent;
+    }
+    if let Some(share) = args.split.filter(|share| !(*share > 0.0 && *share < 1.0)) {
+        return Err(Failure::Usage(format!("`--split` should be between 0 and 1, but is {share}")));
+    }
+    if args.test_out.as_ref() == Some(&args.output) {
+        return Err(Failure::Usage("`--test-out` should be another file than OUT".to_owned()));
+    }
+    let targets: Vec<&Path> =
+        [Some(&args.output), args.test_out.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
+    for target in &targets {
+        check_target(target, args.to.as_deref())?;
+    }
+    let out = WriteOptions {
+        format: args.to.clone(),
+        zero_based: args.to_zero_based,
+        shuffle: args.shuffle.then_some(args.seed),
+        memory: args.memory.saturating_mul(1 << 20),
+    };
+    let source = Source::find(&args.input)?;
+    let counts = match (args.split, targets.as_slice()) {
+        (Some(fraction), &[train, test]) => {
+            let parting = Parting { fraction, seed: args.seed, stratified: args.stratified == "yes" };
+            convert_parted(&source, &read, [train, test], parting, &out)?.to_vec()
+        }
+        _ => vec![convert(&source, &read, &args.output, &out)?],
+    };
+    let written = targets.iter().zip(counts);
+    if args.json {
+        let written: Vec<_> = written
+            .map(|(target, rows)| json!({ "path": target.display().to_string(), "rows": rows }))
+            .collect();
+        return ui::print(&format!("{}\n", json!({ "source": source.name(), "written": written })));
+    }
+    let mut text = String::new();
+    for (target, rows) in written {
+        let _ = writeln!(text, "{}: {}", target.display(), counted(rows, "row", "rows"));
+    }
+    ui::print(&text)
+}
+
+/// Refuses, before anything is read, what cannot be written.
+fn check_target(target: &Path, format: Option<&str>) -> Result<(), Failure> {
+    if target == Path::new("-") {
+        // A file takes its name once it is whole; a pipe could only be handed half of it.
+        return Err(Failure::Usage("`-` cannot be written to, expected the name of a file".to_owned()));
+    }
+    find_writer(format, target).map(|_| ()).map_err(|error| {
+        let names: Vec<&str> = WRITERS.iter().map(|writer| writer.name()).collect();
+        Failure::Usage(match format {
+            Some(name) => format!("`--to` should be one of {}, but is `{name}`", names.join(", ")),
+            None => error.report(),
+        })
+    })
+}

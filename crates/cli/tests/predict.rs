@@ -1,0 +1,97 @@
+//! `rosenblatt predict`: distances, votes and reasons, as CSV and as JSON Lines.
+
+use crate::bench::Bench;
+use serde_json::Value;
+
+const TABLE: &str = "x,z,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n5,-1,dot\n0,3,star\n";
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("t.csv", TABLE);
+    bench.write("new.csv", "x,z\n6,0\n0,4\n");
+    bench.ok("rosenblatt train t.csv --holdout 0 --scale none --quiet --model t.model");
+    bench.ok("rosenblatt train t.csv --holdout 0 --scale none --quiet --readout voted --model voted.model");
+    bench
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn distance_is_the_score_over_the_length_of_the_weights() {
+    let bench = bench();
+    let weights = bench.ok("rosenblatt inspect t.model --weights");
+    let number = |line: &str| -> f64 { line.rsplit_once(',').unwrap().1.parse().unwrap() };
+    let numbers: Vec<f64> = weights.lines().skip(1).map(number).collect();
+    let norm = (numbers[1] * numbers[1] + numbers[2] * numbers[2]).sqrt();
+    let rows = lines(&bench.ok("rosenblatt predict new.csv --model t.model --scores --distance --json"));
+    for (row, values) in rows.iter().zip([[6.0, 0.0], [0.0, 4.0]]) {
+        let score = numbers[1] * values[0] + numbers[2] * values[1] + numbers[0];
+        assert!((row["scores"][0].as_f64().unwrap() - score).abs() < 1e-9, "{row}");
+        assert!((row["distance"].as_f64().unwrap() - score / norm).abs() < 1e-9, "{row}");
+    }
+    let table = bench.ok("rosenblatt predict new.csv --model t.model --distance");
+    assert!(table.starts_with("class,distance\ndot,-"), "{table}");
+}
+
+#[test]
+fn votes_are_counted_on_both_sides() {
+    let bench = bench();
+    let table = bench.ok("rosenblatt predict new.csv --model voted.model --votes");
+    assert!(table.starts_with("class,votes for,votes against\ndot,"), "{table}");
+    for row in lines(&bench.ok("rosenblatt predict new.csv --model voted.model --votes --scores --json")) {
+        let votes = |side: &str| row["votes"][side].as_i64().unwrap();
+        assert!(votes("for") > votes("against"), "{row}");
+        let lead = row["scores"][0].as_f64().unwrap().abs() as i64;
+        assert_eq!(votes("for") - votes("against"), lead, "{row}");
+    }
+}
+
+#[test]
+fn reasons_add_up_to_the_score() {
+    let bench = bench();
+    let rows = lines(&bench.ok("rosenblatt predict new.csv --model t.model --explain 9 --scores --json"));
+    let weights = bench.ok("rosenblatt inspect t.model --weights");
+    let bias: f64 = weights.lines().nth(1).unwrap().rsplit_once(',').unwrap().1.parse().unwrap();
+    for row in &rows {
+        let shares = ["for", "against"].into_iter().flat_map(|side| row[side].as_array().unwrap());
+        let sum: f64 = shares.map(|said| said["share"].as_f64().unwrap()).sum();
+        let side = if row["class"] == "star" { 1.0 } else { -1.0 };
+        let score = row["scores"][0].as_f64().unwrap();
+        assert!((sum + side * bias - side * score).abs() < 1e-9, "{row}");
+    }
+    assert_eq!(rows[0]["for"][0]["feature"], "x");
+    assert_eq!(rows[1]["for"][0]["feature"], "z");
+    let table = bench.ok("rosenblatt predict new.csv --model t.model --explain 1");
+    assert!(table.starts_with("class,speaks for,speaks against\ndot,x +"), "{table}");
+    bench.write("odd.csv", "\"a,b\",class\n1,\"yes, sir\"\n-1,no\n2,\"yes, sir\"\n");
+    bench.ok("rosenblatt train odd.csv --holdout 0 --scale none --quiet --model odd.model");
+    let odd = bench.ok("printf '\"a,b\"\\n3\\n' | rosenblatt predict - --model odd.model --explain 1");
+    assert!(odd.contains("\n\"yes, sir\",\"a,b +"), "{odd}");
+}
+
+#[test]
+fn json_alone_is_a_class_per_line() {
+    assert_eq!(
+        bench().ok("rosenblatt predict new.csv --model t.model --json"),
+        "{\"class\":\"dot\"}\n{\"class\":\"star\"}\n"
+    );
+}
+
+#[test]
+fn what_a_model_cannot_tell_is_said_before_anything_is_read() {
+    let bench = bench();
+    bench.ok("rosenblatt train crates/data/bundled/iris.csv --holdout 0 --quiet --model iris.model");
+    for (line, expected) in [
+        ("--model voted.model --distance", "`--distance` needs one hyperplane"),
+        ("--model voted.model --explain 2", "`--explain` needs weights"),
+        ("--model t.model --votes", "`--votes` needs a model that votes, but this one is read out averaged"),
+        ("--model iris.model --distance", "needs a model of two classes, but this one has 3"),
+    ] {
+        let done = bench.run(&format!("rosenblatt predict missing.csv {line}"));
+        assert_eq!(done.code, Some(1), "{line}\n{}", done.all());
+        assert!(done.stderr.contains(expected), "{line}\n{}", done.stderr);
+        assert_eq!(done.stdout, "", "{line}");
+    }
+}
