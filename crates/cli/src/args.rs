@@ -4,9 +4,12 @@ use crate::failure::Failure;
 use clap::Args;
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
 use rosenblatt::{ClassWeights, Classes, Options, Spec, Validation};
-use rosenblatt_data::encode::Scaling;
-use rosenblatt_data::{LabelColumn, Missing, OnBadRow, Precision, ReadOptions, Source, formats};
+use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
+use rosenblatt_data::{
+    LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source, formats,
+};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Below this many rows none are held back to decide when to stop.
@@ -56,6 +59,65 @@ pub(crate) struct DataArgs {
     /// Leave out rows that cannot be read, instead of stopping at the first
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
+    /// The file of labels that belongs to a file of pictures or arrays (IDX, NumPy)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Resize pictures to this size
+    #[arg(long, value_name = "WxH", value_parser = picture_size)]
+    pub(crate) size: Option<(u32, u32)>,
+    /// Read pictures in colour instead of grey
+    #[arg(long)]
+    pub(crate) colour: bool,
+    /// The text column of a table; other columns but the label are left out
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) text: Option<String>,
+    /// How many words in a row make a feature: 1, or 1-2 for pairs too
+    #[arg(long, value_name = "N|A-B", value_parser = run_of_units)]
+    pub(crate) ngrams: Option<(usize, usize)>,
+    /// Make features of characters instead of words
+    #[arg(long)]
+    pub(crate) characters: bool,
+    /// What a word is worth: count, binary, frequency or tf-idf
+    #[arg(long, value_name = "NAME", value_parser = ["count", "binary", "frequency", "tf-idf"], default_value = "tf-idf")]
+    pub(crate) words: String,
+    /// Threads that parse text; 0 is one per core. Changes nothing but the time it takes
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// The most features
+    #[arg(long, value_name = "N", default_value_t = Limits::default().features, hide_default_value = true)]
+    pub(crate) max_features: usize,
+    /// The most classes
+    #[arg(long, value_name = "N", default_value_t = Limits::default().classes, hide_default_value = true)]
+    pub(crate) max_classes: usize,
+    /// The most bytes in a line
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().line_bytes, hide_default_value = true)]
+    pub(crate) max_line: usize,
+    /// The most different words of a text
+    #[arg(long, value_name = "N", default_value_t = Limits::default().vocabulary, hide_default_value = true)]
+    pub(crate) max_vocabulary: usize,
+    /// The most pixels of a picture
+    #[arg(long, value_name = "N", default_value_t = Limits::default().pixels, hide_default_value = true)]
+    pub(crate) max_pixels: u64,
+}
+
+/// `28x28` as a width and a height.
+fn picture_size(text: &str) -> Result<(u32, u32), String> {
+    let parts =
+        text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    parts
+        .filter(|&(width, height)| width > 0 && height > 0)
+        .ok_or_else(|| "it should be WIDTHxHEIGHT, for instance 64x64".to_owned())
+}
+
+/// `2` or `1-2` as the fewest and the most units of a feature.
+fn run_of_units(text: &str) -> Result<(usize, usize), String> {
+    let (shortest, longest) = text.split_once('-').unwrap_or((text, text));
+    let parts = shortest.parse().ok().zip(longest.parse().ok());
+    parts
+        .filter(|&(shortest, longest): &(usize, usize)| 0 < shortest && shortest <= longest && longest <= 10)
+        .ok_or_else(|| {
+            "it should be a number or a range of numbers from 1 to 10, for instance 1-2".to_owned()
+        })
 }
 
 impl DataArgs {
@@ -96,9 +158,35 @@ impl DataArgs {
             zero_based: self.zero_based,
             precision: if self.precision == "f64" { Precision::Double } else { Precision::Single },
             hash_bits: self.hash_bits,
+            labels_file: self.labels.clone(),
+            pictures: Pictures { size: self.size, colour: self.colour, ..Pictures::default() },
+            text_column: self.text.clone(),
+            text: self.text_options(),
+            threads: self.threads,
+            limits: Limits {
+                features: self.max_features,
+                classes: self.max_classes,
+                line_bytes: self.max_line,
+                vocabulary: self.max_vocabulary,
+                pixels: self.max_pixels,
+                ..Limits::default()
+            },
             on_bad_row: if self.skip_bad_rows { OnBadRow::Skip } else { OnBadRow::Error },
             ..ReadOptions::default()
         })
+    }
+
+    fn text_options(&self) -> TextOptions {
+        let default = TextOptions::default();
+        let (shortest, longest) = self.ngrams.unwrap_or((default.shortest, default.longest));
+        let units = if self.characters { Units::Characters } else { Units::Words };
+        let weighting = match self.words.as_str() {
+            "count" => Weighting::Count,
+            "binary" => Weighting::Binary,
+            "frequency" => Weighting::Frequency,
+            _ => Weighting::TfIdf,
+        };
+        TextOptions { units, shortest, longest, weighting, ..default }
     }
 }
 

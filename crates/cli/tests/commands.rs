@@ -129,3 +129,30 @@ fn help_pages_and_completions_are_there() {
         serde_json::from_str(&bench.ok("rosenblatt algorithms --json")).unwrap();
     assert_eq!(algorithms.as_array().unwrap().len(), 17);
 }
+
+#[test]
+fn every_cure_names_a_flag_that_exists() {
+    // The data crate's errors say which flag helps; a flag that is not there would be no help.
+    let bench = Bench::new();
+    let known =
+        ["train", "convert"].map(|command| bench.ok(&format!("rosenblatt {command} --help"))).concat();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/src");
+    let mut waiting = vec![folder];
+    let mut n_flags = 0;
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            waiting.extend(path.read_dir().unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for line in text.lines().filter(|line| line.contains('"') && !line.trim_start().starts_with("//")) {
+            for flag in line.split(|c: char| !(c.is_ascii_lowercase() || c == '-')) {
+                if flag.starts_with("--") && flag.len() > 3 && flag.as_bytes()[2].is_ascii_lowercase() {
+                    assert!(known.contains(flag), "{} names {flag}", path.display());
+                    n_flags += 1;
+                }
+            }
+        }
+    }
+    assert!(n_flags > 20, "{n_flags}");
+}

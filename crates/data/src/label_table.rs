@@ -211,8 +211,7 @@ fn late_class(name: &str, known: &Labels) -> DataError {
         crate::error::quote(name.as_bytes()),
         shown.join(", ")
     );
-    DataError::new(ErrorKind::LateClass, message)
-        .with_help("name all classes beforehand with --classes, or let them grow with --grow-classes")
+    DataError::new(ErrorKind::LateClass, message).with_help("name all classes beforehand with --classes")
 }
 
 /// The error for data with more classes than is sensible.
