@@ -18,6 +18,7 @@ const FEW_ROWS: usize = 1000;
 /// How data is read.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Reading data")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct DataArgs {
     /// The format, instead of finding it out from content and name
     #[arg(long, value_name = "NAME")]
@@ -59,7 +60,7 @@ pub(crate) struct DataArgs {
     /// Leave out rows that cannot be read, instead of stopping at the first
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
-    /// The file of labels that belongs to a file of pictures or arrays (IDX, NumPy)
+    /// The file of labels that belongs to a file of pictures or arrays (IDX, `.npy`)
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
     /// Resize pictures to this size
