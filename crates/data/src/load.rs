@@ -284,10 +284,26 @@ impl Parts {
             self.n_part_rows = 0;
             self.name = next.name();
             let input = next.open()?;
-            let how = self.how.with_schema(Arc::new(self.reader.schema().clone()));
+            let schema = self.reader.schema().clone();
+            let how = self.how.with_schema(Arc::new(schema.clone()));
+            // The buffers of one part are given back before the next one wants its own.
+            self.reader = Box::new(Between(schema));
             let format = formats::find(&input, &how)?;
             self.reader = guarded(&self.name, || format.open(input, &how))?;
         }
+    }
+}
+
+/// Stands between two parts and has no rows.
+struct Between(Schema);
+
+impl Reader for Between {
+    fn schema(&self) -> &Schema {
+        &self.0
+    }
+
+    fn read(&mut self, _into: &mut Block) -> Result<bool, DataError> {
+        Ok(false)
     }
 }
 

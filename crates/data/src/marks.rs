@@ -5,18 +5,31 @@
 //! between two neighbouring marks is then digits, nothing else, and needs no further check; and numbers
 //! can be converted without waiting for each other. Nothing here knows what the marks mean.
 //!
-//! This file alone says `unsafe`, for two calls that are made after asking whether the machine can run
-//! what they call.
+//! This file alone says `unsafe`: for two calls that are made after asking whether the machine can run
+//! what they call, and for reading an array into a wide register.
+
+use crate::number::digits;
 
 /// The places of the bytes of a text that are no digits, ascending. Its memory is used again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Marks {
     places: Vec<u32>,
     n_places: usize,
+    bits: Vec<u8>,
 }
 
 /// The longest text that is marked at once.
 pub(crate) const MAX_MARKED: usize = u32::MAX as usize - 64;
+
+/// Bytes of bits behind those of a text.
+const BITS_BEHIND: usize = 16;
+
+/// The bits of the byte at `at` and of more than 50 behind it, in the order of the text.
+#[inline(always)]
+pub(crate) fn bits_at(bits: &[u8], at: usize) -> Option<u64> {
+    let word = bits.get(at / 8..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*word) >> (at % 8))
+}
 
 /// How many bytes are looked at together: one bit each.
 const WORD: usize = 64;
@@ -28,26 +41,52 @@ impl Marks {
         if self.places.len() < text.len() + WORD {
             self.places.resize(text.len() + WORD, 0);
         }
-        if !self.find_wide(text) {
+        if !self.find_wide(text, false) {
             self.find_with(text, plain_not_digits);
         }
         &self.places[..self.n_places]
     }
 
-    /// Finds the marks with the wide registers of the machine, if it has any.
+    /// Forgets the marks before and finds those of `text`, one bit for each of its bytes; see [`bits_at`]. Behind
+    /// the text, all bits are set.
+    pub(crate) fn find_bits(&mut self, text: &[u8]) -> &[u8] {
+        self.bits.clear();
+        self.bits.reserve(text.len() / 8 + 2 * BITS_BEHIND);
+        if !self.find_wide(text, true) {
+            self.find_bits_with(text, plain_not_digits);
+        }
+        self.bits.extend_from_slice(&[0xFF; BITS_BEHIND]);
+        &self.bits
+    }
+
+    /// Finds the bits by way of a function that sets a bit for every byte that is no digit.
+    #[inline(always)]
+    fn find_bits_with(&mut self, text: &[u8], not_digits: impl Fn(&[u8; WORD]) -> u64) {
+        let (words, rest) = text.as_chunks::<WORD>();
+        for word in words {
+            self.bits.extend_from_slice(&not_digits(word).to_le_bytes());
+        }
+        if !rest.is_empty() {
+            let mut word = [0; WORD];
+            word[..rest.len()].copy_from_slice(rest);
+            self.bits.extend_from_slice(&not_digits(&word).to_le_bytes());
+        }
+    }
+
+    /// Finds the marks, or their bits, with the wide registers of the machine, if it has any.
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "a call that only some machines can run")]
-    fn find_wide(&mut self, text: &[u8]) -> bool {
+    fn find_wide(&mut self, text: &[u8], as_bits: bool) -> bool {
         use std::arch::x86_64::{
-            __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set_epi64x,
-            _mm256_set1_epi8, _mm256_sub_epi8,
+            _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set1_epi8,
+            _mm256_sub_epi8,
         };
 
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn not_digits(word: &[u8; WORD]) -> u64 {
             let half = |half: &[u8; 32]| -> u64 {
-                let part = |place: usize| i64::from_le_bytes(half.as_chunks::<8>().0[place]);
-                let bytes: __m256i = _mm256_set_epi64x(part(3), part(2), part(1), part(0));
+                // SAFETY: the array has the 32 bytes that are read, and they may lie anywhere.
+                let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
                 // A digit minus `0` is at most 9, all else is more, as bytes without sign.
                 let above_zero = _mm256_sub_epi8(bytes, _mm256_set1_epi8(b'0'.cast_signed()));
                 let digits = _mm256_cmpeq_epi8(_mm256_min_epu8(above_zero, _mm256_set1_epi8(9)), above_zero);
@@ -58,14 +97,18 @@ impl Marks {
         }
 
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn find(marks: &mut Marks, text: &[u8]) {
-            marks.find_with(text, |word| not_digits(word));
+        fn find(marks: &mut Marks, text: &[u8], as_bits: bool) {
+            if as_bits {
+                marks.find_bits_with(text, |word| not_digits(word));
+            } else {
+                marks.find_with(text, |word| not_digits(word));
+            }
         }
 
         if is_wide() {
             // SAFETY: the function needs exactly the features that `is_wide` asks for, and nothing else of
             // its caller: it is safe code but for that.
-            unsafe { find(self, text) };
+            unsafe { find(self, text, as_bits) };
             return true;
         }
         false
@@ -73,7 +116,7 @@ impl Marks {
 
     /// Other machines do without.
     #[cfg(not(target_arch = "x86_64"))]
-    fn find_wide(&mut self, _text: &[u8]) -> bool {
+    fn find_wide(&mut self, _text: &[u8], _as_bits: bool) -> bool {
         false
     }
 
@@ -136,9 +179,13 @@ pub(crate) trait Work {
     /// What comes of it.
     type Output;
 
-    /// Does it.
-    fn run(self) -> Self::Output;
+    /// Does it, with the help of a function of which every machine has its own: it reads two numbers of eight
+    /// digits each, of which the first is the lowest byte and bytes of zero are zeros, too.
+    fn run(self, two_numbers: impl Fn(u64, u64) -> [u32; 2] + Copy) -> Self::Output;
 }
+
+/// How many bytes parsers look at together.
+pub(crate) const VIEW: usize = 32;
 
 /// Does `work`, compiled for the machine at hand: shifts by a variable amount, of which parsers of digits
 /// have many, then need one instruction instead of three.
@@ -146,9 +193,26 @@ pub(crate) trait Work {
 #[expect(unsafe_code, reason = "a call that only some machines can run")]
 #[inline]
 pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
+    use std::arch::x86_64::{
+        _mm_and_si128, _mm_cvtsi128_si64, _mm_madd_epi16, _mm_maddubs_epi16, _mm_packus_epi32,
+        _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32,
+    };
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn two_numbers(first: u64, second: u64) -> [u32; 2] {
+        let digits = _mm_set_epi64x(second.cast_signed(), first.cast_signed());
+        let digits = _mm_and_si128(digits, _mm_set1_epi8(0x0F));
+        let pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(10 + (1 << 8)));
+        let fours = _mm_madd_epi16(pairs, _mm_set1_epi32(100 + (1 << 16)));
+        let eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(10_000 + (1 << 16)));
+        let both = _mm_cvtsi128_si64(eights);
+        [both as u32, (both >> 32) as u32]
+    }
+
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn widely<W: Work>(work: W) -> W::Output {
-        work.run()
+        work.run(|first, second| two_numbers(first, second))
     }
 
     if is_wide() {
@@ -156,14 +220,19 @@ pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
         // caller: it calls a safe method.
         unsafe { widely(work) }
     } else {
-        work.run()
+        plainly(work)
     }
 }
 
 /// Does `work`.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
-    work.run()
+    plainly(work)
+}
+
+/// Does `work` in ordinary arithmetic.
+pub(crate) fn plainly<W: Work>(work: W) -> W::Output {
+    work.run(|first, second| [digits(first, 8) as u32, digits(second, 8) as u32])
 }
 
 /// How many bytes of `text` are no digits: the first stage of parsing alone, for benchmarks.
@@ -205,6 +274,16 @@ mod tests {
                 let expected: Vec<u32> =
                     (0..length).filter(|&at| !text[at as usize].is_ascii_digit()).collect();
                 assert_eq!(marks.find(&text), expected, "{length}");
+                let bits = marks.find_bits(&text).to_vec();
+                for at in 0..length as usize {
+                    let found = bits_at(&bits, at).unwrap().trailing_zeros();
+                    let next = expected.iter().find(|&&place| place as usize >= at);
+                    let next = next.map_or(length, |&place| place) - at as u32;
+                    assert!(found == next || (next > 50 && found > 50), "{length} {at}");
+                }
+                marks.bits.clear();
+                marks.find_bits_with(&text, plain_not_digits);
+                assert_eq!(marks.bits, bits[..bits.len() - BITS_BEHIND]);
                 marks.find_with(&text, plain_not_digits);
                 assert_eq!(&marks.places[..marks.n_places], expected, "{length}");
             }

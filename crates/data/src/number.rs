@@ -8,7 +8,7 @@
 //! [`parse`] is the reference. [`decimal`] and [`whole`] are quick ways for what most tokens are, made of
 //! arithmetic on eight digits at once; where the bits would not be those of the reference they give up.
 
-use crate::block::Stored;
+use crate::marks::VIEW;
 
 /// Why a token is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,37 +102,25 @@ pub(crate) fn decimal(text: &[u8], start: usize, point: usize, end: usize) -> Op
     (mantissa < 1 << 53).then(|| mantissa.cast_signed() as f64 / EXACT_TENS[n_parts])
 }
 
-/// The number of one digit, a point, and one to eight digits, which stand first in `parts`: as a whole number
-/// and what it is to be divided by. Both are exact, so that the quotient is the nearest double; divisions
-/// wait for each other least if many are done in a row.
+/// The eight bytes of a view from `at` on, below 16. The view is longer than that, so that nothing is checked.
 #[inline(always)]
-pub(crate) fn short_decimal(whole: u64, parts: u64, n_parts: usize) -> (i32, f64) {
-    // Nine digits at most: below 2^31.
-    let mantissa = whole * TENS[n_parts & 15] + digits(parts, n_parts);
-    (mantissa as i32, EXACT_TENS[n_parts & 15])
+pub(crate) fn eight_of(view: &[u8; VIEW], at: usize) -> u64 {
+    view[at & 15..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Numbers that are still to be divided, all at once.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Quotients<T> {
-    pub(crate) mantissas: Vec<i32>,
-    pub(crate) divisors: Vec<f64>,
-    /// Numbers that are no such quotients, and their places.
-    pub(crate) odd: Vec<(usize, T)>,
+/// Moves the first `n_bytes` of `word`, one to eight of them, to its end, behind zeros.
+#[inline(always)]
+pub(crate) fn to_end(word: u64, n_bytes: usize) -> u64 {
+    word << ((n_bytes * 8).wrapping_neg() & 63)
 }
 
-/// Does the divisions, one for each of `values`, and puts the odd ones in their places. Odd ones beyond the
-/// values belong to a row that was given up.
+/// The number `whole` with the `n_parts` digits `parts` behind the point, one to eight of them. Gives up where
+/// rounding is not a matter of one division.
 #[inline(always)]
-pub(crate) fn settle<T: Stored>(mantissas: &[i32], divisors: &[f64], odd: &[(usize, T)], values: &mut [T]) {
-    for ((value, mantissa), divisor) in values.iter_mut().zip(mantissas).zip(divisors) {
-        *value = T::nearest(f64::from(*mantissa) / divisor);
-    }
-    for &(place, value) in odd {
-        if let Some(slot) = values.get_mut(place) {
-            *slot = value;
-        }
-    }
+pub(crate) fn with_parts(whole: u32, parts: u32, n_parts: usize) -> Option<f64> {
+    let mantissa = u64::from(whole) * TENS[n_parts & 15] + u64::from(parts);
+    // Both operands are exact, so that the quotient is the nearest double (Clinger's fast path).
+    (mantissa < 1 << 53).then(|| mantissa.cast_signed() as f64 / EXACT_TENS[n_parts & 15])
 }
 
 /// The number `text[start..end]`, of which it is known that it is digits. Gives up as [`decimal`] does.

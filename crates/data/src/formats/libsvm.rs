@@ -18,8 +18,8 @@ use crate::dataset::SparseMatrix;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
 use crate::label_table::{BadLabel, LabelTable};
-use crate::marks::{Marks, Work, at_full_width};
-use crate::number::{self, Quotients};
+use crate::marks::{Marks, VIEW, Work, at_full_width, bits_at};
+use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{Layout, Precision, Schema};
 use crate::source::Input;
@@ -28,8 +28,11 @@ use crate::window::Window;
 /// How many lines at the head are looked at to recognise the format.
 const SNIFF_LINES: usize = 20;
 
-/// How much text is marked at a time: little enough that text and marks stay in the nearest memory.
-const PIECE_BYTES: usize = 16 << 10;
+/// How many entries are parsed before they are stored: few enough to stay in the nearest memory.
+const ROOM: usize = 2 << 10;
+
+/// No entry is shorter than `1:1 `.
+const SHORTEST: usize = 4;
 
 /// libsvm text.
 #[derive(Debug)]
@@ -141,15 +144,21 @@ impl<T: Stored> Reader for LibsvmReader<T> {
 #[derive(Debug, Clone)]
 pub(crate) struct Lines<T> {
     rules: Rules,
-    marks: Marks,
     scratch: Vec<(u32, T)>,
-    quotients: Quotients<T>,
+    marks: Marks,
+    tail_marks: Marks,
+    /// Room for the entries of some rows.
+    indices: Vec<u32>,
+    values: Vec<T>,
+    /// The last lines of a text, and something behind them.
+    tail: Vec<u8>,
 }
 
 impl<T: Stored> Lines<T> {
     fn new(rules: Rules) -> Self {
-        let quotients = Quotients::default();
-        Self { rules, marks: Marks::default(), scratch: Vec::new(), quotients }
+        let (scratch, indices, values, tail) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (marks, tail_marks) = (Marks::default(), Marks::default());
+        Self { rules, scratch, marks, tail_marks, indices, values, tail }
     }
 }
 
@@ -172,52 +181,27 @@ impl<T: Stored> Parse for Lines<T> {
 
 /// Adds the rows of `text`, which is whole lines, to `block`. Returns how many lines end in it.
 fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) -> Result<u64, Stopped> {
-    let (mut start, mut n_lines) = (0, 0);
-    while start < text.len() {
-        let rest = &text[start..];
-        // Whole lines, one at least.
-        let last = memchr::memrchr(b'\n', &rest[..rest.len().min(PIECE_BYTES)]);
-        let end = last.or_else(|| memchr::memchr(b'\n', rest)).map_or(rest.len(), |newline| newline + 1);
-        n_lines += parse_piece(&rest[..end], lines, block).map_err(|stopped| Stopped {
-            line_idx: n_lines + stopped.line_idx,
-            start: start + stopped.start,
-            ..stopped
-        })?;
-        start += end;
-    }
-    Ok(n_lines)
-}
-
-/// What [`parse_lines`] does, for a text of some thousand bytes.
-fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) -> Result<u64, Stopped> {
-    let Lines { rules, marks, scratch, quotients } = lines;
+    let Lines { rules, scratch, marks, tail_marks, indices, values, tail } = lines;
     let Some(matrix) = T::sparse(&mut block.matrix) else { return Ok(0) };
-    let marks = marks.find(text);
-    let (mut start, mut mark, mut n_lines) = (0, 0, 0);
+    let mut n_room = ROOM.max(indices.len());
+    indices.resize(n_room, 0);
+    values.resize(n_room, T::default());
+    let (mut start, mut n_lines) = (0, 0);
+    let bits = marks.find_bits(text);
+    let mut tail_bits: &[u8] = &[];
+    let mut is_tail = false;
     while start < text.len() {
         // Quick rows, as many as there are.
         let n_entries = matrix.n_entries();
-        // No entry is shorter than `1:1 `.
-        let n_room = (text.len() - start) / 4 + 1;
-        matrix.indices.resize(n_entries + n_room, 0);
-        matrix.values.resize(n_entries + n_room, T::default());
-        if quotients.mantissas.len() < n_room {
-            quotients.mantissas.resize(n_room, 0);
-            quotients.divisors.resize(n_room, 1.0);
-        }
-        quotients.odd.clear();
         let mut quick = Quick {
-            text,
-            marks,
-            start,
-            mark,
+            text: if is_tail { tail } else { text },
+            bits: if is_tail { tail_bits } else { bits },
+            start: if is_tail { 0 } else { start },
+            end: if is_tail { text.len() - start } else { text.len() },
             first_index: rules.first_index,
             limit: rules.max_features.min(u64::from(u32::MAX)),
-            indices: &mut matrix.indices[n_entries..],
-            values: &mut matrix.values[n_entries..],
-            mantissas: &mut quotients.mantissas[..n_room],
-            divisors: &mut quotients.divisors[..n_room],
-            odd: &mut quotients.odd,
+            indices,
+            values,
             n_before: n_entries,
             n_entries: 0,
             offsets: &mut matrix.offsets,
@@ -225,16 +209,41 @@ fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
             classes: &mut block.classes,
             names: &mut block.names,
         };
-        n_lines += at_full_width(&mut quick);
-        let n_entries = n_entries + quick.n_entries;
-        (start, mark) = (quick.start, quick.mark);
-        matrix.truncate(n_entries);
+        let n_quick = at_full_width(&mut quick);
+        let n_found = quick.n_entries;
+        start = if is_tail { start + quick.start } else { quick.start };
+        matrix.indices.extend_from_slice(&indices[..n_found]);
+        matrix.values.extend_from_slice(&values[..n_found]);
+        n_lines += n_quick;
         if start >= text.len() {
             break;
         }
+        let newline = memchr::memchr(b'\n', &text[start..]);
+        let end = newline.map_or(text.len(), |newline| start + newline);
+        let n_needed = (end - start) / SHORTEST + 1;
+        if n_found + n_needed > n_room {
+            // There may have been no room for the row.
+            if n_needed > n_room {
+                n_room = n_needed;
+                indices.resize(n_room, 0);
+                values.resize(n_room, T::default());
+            }
+            is_tail = false;
+            continue;
+        }
+        if !is_tail && end + VIEW >= text.len() {
+            // The quick parser looks farther than the text goes, so that the last rows need one that is
+            // longer.
+            tail.clear();
+            tail.extend_from_slice(&text[start..]);
+            tail.extend_from_slice(&[0; VIEW]);
+            tail_bits = tail_marks.find_bits(tail);
+            is_tail = true;
+            continue;
+        }
+        is_tail = false;
         // And one that the quick parser did not like.
-        let ends = marks[mark..].iter().position(|&place| text[place as usize] == b'\n');
-        let end = ends.map_or(text.len(), |more| marks[mark + more] as usize);
+        let n_entries = matrix.n_entries();
         match parse_line(&text[start..end], *rules, matrix, &mut block.names, scratch) {
             Ok(Some(class)) => {
                 matrix.end_row();
@@ -249,8 +258,7 @@ fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
                 block.n_skipped += 1;
             }
         }
-        n_lines += u64::from(ends.is_some());
-        mark = ends.map_or(marks.len(), |more| mark + more + 1);
+        n_lines += u64::from(newline.is_some());
         start = end + 1;
     }
     Ok(n_lines)
@@ -260,18 +268,17 @@ fn parse_piece<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
 /// plain numbers, single blanks.
 struct Quick<'a, T> {
     text: &'a [u8],
-    marks: &'a [u32],
-    /// The line at hand, and its first mark.
+    /// One bit for each byte of the text, set if it is no digit.
+    bits: &'a [u8],
+    /// The line at hand.
     start: usize,
-    mark: usize,
+    /// Where the last line ends; the text may go on, with anything.
+    end: usize,
     first_index: u64,
     limit: u64,
-    /// Room for more entries than the text can hold.
+    /// Room for entries, used again and again. A row for which it is too small is given up.
     indices: &'a mut [u32],
     values: &'a mut [T],
-    mantissas: &'a mut [i32],
-    divisors: &'a mut [f64],
-    odd: &'a mut Vec<(usize, T)>,
     /// Entries that were there before, and those that were added.
     n_before: usize,
     n_entries: usize,
@@ -286,138 +293,115 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
     type Output = u64;
 
     #[inline(always)]
-    fn run(self) -> u64 {
+    fn run(self, two_numbers: impl Fn(u64, u64) -> [u32; 2] + Copy) -> u64 {
         let mut n_lines = 0;
-        let mut n_entries = 0;
-        while let Some((class, mark)) = self.line() {
-            if let Some(&last) = self.indices[n_entries..self.n_entries].last() {
+        while self.start < self.end {
+            let n_before = self.n_entries;
+            let Some((class, next)) = self.line(two_numbers) else { break };
+            if let Some(&last) = self.indices[n_before..self.n_entries].last() {
                 *self.width = (*self.width).max(last as usize + 1);
             }
-            n_entries = self.n_entries;
-            self.offsets.push(self.n_before + n_entries);
+            self.offsets.push(self.n_before + self.n_entries);
             self.classes.push(class);
-            self.mark = mark;
-            self.start = self.marks[mark - 1] as usize + 1;
+            self.start = next;
             n_lines += 1;
         }
-        number::settle(self.mantissas, self.divisors, self.odd, &mut self.values[..n_entries]);
         n_lines
     }
 }
 
 impl<T: Stored> Quick<'_, T> {
-    /// Adds the entries of the line at hand. Returns its label's number and the place in the marks behind the
-    /// line end; or nothing, and then nothing is said about the line and nothing added.
+    /// Adds the entries of the line at hand. Returns its label's number and the place behind the line end; or
+    /// nothing, and then nothing is said about the line and nothing added.
     #[inline(always)]
-    fn line(&mut self) -> Option<(u32, usize)> {
-        let (text, marks, mut mark) = (self.text, self.marks, self.mark);
-        let mut at = loop {
-            let place = *marks.get(mark)? as usize;
-            mark += 1;
-            match text[place] {
-                b' ' => break place,
-                b'\n' | b'\r' | b'\t' | b'#' | b':' => return None,
-                _ => {}
-            }
-        };
-        let class = self.names.known(&text[self.start..at])?;
+    fn line(&mut self, two_numbers: impl Fn(u64, u64) -> [u32; 2]) -> Option<(u32, usize)> {
+        let text = self.text;
+        let label = &text[self.start..];
+        let n_label =
+            label.iter().position(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b'#' | b':'));
+        let n_label = n_label.filter(|&length| label[length] == b' ')?;
+        let class = self.names.known(&label[..n_label])?;
+        let n_room = self.indices.len().min(self.values.len());
+        let (indices, values) = (&mut self.indices[..n_room], &mut self.values[..n_room]);
         let mut n_entries = self.n_entries;
-        // The least feature that may come next.
-        let mut least = 0;
-        loop {
-            // At a blank. What follows is digits up to the next mark.
-            let (first, colon) = (at + 1, *marks.get(mark)? as usize);
-            if text[colon] != b':' {
+        // The blank before what comes next, and the least feature that it may be.
+        let (mut at, mut least) = (self.start + n_label, 0);
+        let next = loop {
+            let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
+            // All marks but the blank itself: places in the view.
+            let marks = bits_at(self.bits, at)? & !1;
+            let colon = marks.trailing_zeros() as usize;
+            let more_marks = marks & marks.wrapping_sub(1);
+            let second = more_marks.trailing_zeros() as usize;
+            let third = (more_marks & more_marks.wrapping_sub(1)).trailing_zeros() as usize;
+            // One to eight digits and a colon.
+            if colon.wrapping_sub(2) >= 8 || view[colon & 31] != b':' || n_entries >= n_room {
                 // Blanks may stand before the line end, and twice.
-                match text[colon] {
-                    _ if colon != first => return None,
-                    b' ' => at = colon,
-                    b'\n' => {
-                        mark += 1;
-                        break;
-                    }
-                    b'\r' if text.get(colon + 1) == Some(&b'\n') => {
-                        mark += 2;
-                        break;
-                    }
+                match view[1] {
+                    b' ' => at += 1,
+                    b'\n' => break at + 2,
+                    b'\r' if view[2] == b'\n' => break at + 3,
                     _ => return None,
                 }
-                mark += 1;
                 continue;
             }
-            let n_digits = colon - first;
-            if n_digits.wrapping_sub(1) >= 8 {
-                return None;
-            }
-            let index = number::digits(number::eight(text, first)?, n_digits);
+            let index_digits = number::to_end(number::eight_of(view, 1), colon - 1);
+            let head = number::eight_of(view, colon);
+            let n_parts = third.wrapping_sub(second + 1);
+            let (index, end) = if head & 0x00FF_0000 == u64::from(b'.') << 16
+                && second == colon + 2
+                && n_parts.wrapping_sub(1) < 8
+                && matches!(view[third & 31], b' ' | b'\n')
+            {
+                // By far the most numbers: `0.1234567`.
+                let parts = number::to_end(number::eight_of(view, colon + 3), n_parts);
+                let [index, parts] = two_numbers(index_digits, parts);
+                let whole = (head >> 8) as u32 & 0x0F;
+                values[n_entries] = T::nearest(number::with_parts(whole, parts, n_parts)?);
+                (index, at + third)
+            } else if second.wrapping_sub(colon + 2) < 8 && matches!(view[second & 31], b' ' | b'\n') {
+                // Counts: `1`.
+                let whole = number::to_end(number::eight_of(view, colon + 1), second - colon - 1);
+                let [index, whole] = two_numbers(index_digits, whole);
+                values[n_entries] = T::nearest(f64::from(whole.cast_signed()));
+                (index, at + second)
+            } else {
+                let (end, value) = odd_value(text, at + colon)?;
+                values[n_entries] = T::narrow(value)?;
+                (two_numbers(index_digits, 0)[0], end)
+            };
             // Zero in a file that begins at one wraps round and is too large.
-            let feature = index.wrapping_sub(self.first_index);
+            let feature = u64::from(index).wrapping_sub(self.first_index);
             if feature < least || feature >= self.limit {
                 return None;
             }
             least = feature + 1;
-            *self.indices.get_mut(n_entries)? = feature as u32;
-            let end = if let Some(&[point, end]) = marks.get(mark + 1..mark + 3)
-                && point as usize == colon + 2
-                && (end - point).wrapping_sub(2) < 8
-                && let Some(head) = number::eight(text, colon)
-                && head & 0x00FF_0000 == u64::from(b'.') << 16
-                && let Some(parts) = number::eight(text, colon + 3)
-                && matches!(text[end as usize], b' ' | b'\n')
-            {
-                // By far the most numbers: `0.1234567`.
-                mark += 3;
-                let whole = (head >> 8) & 0x0F;
-                let (mantissa, divisor) = number::short_decimal(whole, parts, (end - point - 1) as usize);
-                *self.mantissas.get_mut(n_entries)? = mantissa;
-                *self.divisors.get_mut(n_entries)? = divisor;
-                end as usize
-            } else if let Some(&end) = marks.get(mark + 1)
-                && (end as usize).wrapping_sub(colon + 2) < 8
-                && matches!(text[end as usize], b' ' | b'\n')
-                && let Some(parts) = number::eight(text, colon + 1)
-            {
-                // Counts: `1`.
-                mark += 2;
-                *self.mantissas.get_mut(n_entries)? = number::digits(parts, end as usize - colon - 1) as i32;
-                *self.divisors.get_mut(n_entries)? = 1.0;
-                end as usize
-            } else {
-                let (next, value) = odd_value(text, colon, marks, mark + 1)?;
-                mark = next;
-                self.odd.push((n_entries, T::narrow(value)?));
-                marks[next - 1] as usize
-            };
+            indices[n_entries] = feature as u32;
             n_entries += 1;
             match text[end] {
                 b' ' => at = end,
-                b'\n' => break,
+                b'\n' => break end + 1,
                 // What ends a value is a blank or a line end, and this is the one of two bytes.
-                _ => {
-                    mark += 1;
-                    break;
-                }
+                _ => break end + 2,
             }
-        }
+        };
         self.n_entries = n_entries;
-        Some((class, mark))
+        Some((class, next))
     }
 }
 
-/// The value behind `colon` if it is not simply digits, a point and digits, and the place in `marks` behind
-/// the mark that ends it.
-fn odd_value(text: &[u8], colon: usize, marks: &[u32], mut mark: usize) -> Option<(usize, f64)> {
-    let end = loop {
-        let place = *marks.get(mark)? as usize;
-        mark += 1;
-        match text[place] {
-            b' ' | b'\n' => break place,
-            b'\r' if text.get(place + 1) == Some(&b'\n') => break place,
-            b'\t' | b'\r' | b'#' | b':' => return None,
-            _ => {}
-        }
-    };
-    Some((mark, number::quick(text, colon + 1, end)?))
+/// The value behind `colon` if it is not simply digits, a point and digits, and where it ends.
+#[inline(never)]
+fn odd_value(text: &[u8], colon: usize) -> Option<(usize, f64)> {
+    let token = &text[colon + 1..];
+    let n_bytes = token.iter().position(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b'#' | b':'))?;
+    match token[n_bytes] {
+        b' ' | b'\n' => {}
+        b'\r' if token.get(n_bytes + 1) == Some(&b'\n') => {}
+        _ => return None,
+    }
+    let end = colon + 1 + n_bytes;
+    Some((end, number::quick(text, colon + 1, end)?))
 }
 
 /// What [`parse_lines`] does, line by line and without haste: the law that it keeps to.

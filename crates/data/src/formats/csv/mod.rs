@@ -19,8 +19,8 @@ use crate::block::{Block, Stored, merge_row, sort_row};
 use crate::chunks::{Chunks, Parse, Stopped};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::LabelTable;
-use crate::marks::{Marks, Work, at_full_width};
-use crate::number::{self, Quotients};
+use crate::marks::{Marks, VIEW, Work, at_full_width, bits_at};
+use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{ColumnKind, Layout, Missing, Precision, Schema};
 use crate::source::Input;
@@ -29,8 +29,8 @@ use plan::{Plan, Step, Use};
 use record::{Cell, Record, is_blank, is_missing, open_quote, scan_record, sniff_delimiter, whole_lines};
 use std::sync::Arc;
 
-/// How much text is marked at a time: little enough that text and marks stay in the nearest memory.
-const PIECE_BYTES: usize = 16 << 10;
+/// How many numbers are parsed before they are stored: few enough to stay in the nearest memory.
+const ROOM: usize = 4 << 10;
 
 /// Comma-separated values.
 #[derive(Debug)]
@@ -95,7 +95,11 @@ struct Rows<T> {
     /// Shared by all threads; a survey, which is alone, adds to it.
     plan: Arc<Plan>,
     marks: Marks,
-    quotients: Quotients<T>,
+    tail_marks: Marks,
+    /// Room for the numbers of some rows.
+    values: Vec<T>,
+    /// The last rows of a text, and something behind them.
+    tail: Vec<u8>,
     cells: Vec<Cell>,
     row: Vec<(u32, T)>,
     /// A survey's findings in one row, taken in only when the row is known to stay.
@@ -150,9 +154,10 @@ impl<T: Stored> Parse for Rows<T> {
 
 impl<T: Stored> Rows<T> {
     fn new(plan: Plan) -> Self {
+        let (values, tail) = (Vec::new(), Vec::new());
         let (cells, row, seen) = (Vec::new(), Vec::new(), Vec::new());
-        let quotients = Quotients::default();
-        Self { plan: Arc::new(plan), marks: Marks::default(), quotients, cells, row, seen }
+        let (marks, tail_marks) = (Marks::default(), Marks::default());
+        Self { plan: Arc::new(plan), marks, tail_marks, values, tail, cells, row, seen }
     }
 
     /// Adds the whole records of `text` to `block`, one after the other and without haste: the law that
@@ -175,68 +180,77 @@ impl<T: Stored> Rows<T> {
     /// The same for tables of numbers: rows that are as most rows are do not pass through cells.
     fn parse_quickly(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
         let plan = Arc::clone(&self.plan);
+        self.values.resize(ROOM.max(plan.steps.len()), T::default());
         // Taken out for the time being, so that odd records can be parsed meanwhile.
-        let mut marks_memory = std::mem::take(&mut self.marks);
-        let (mut at, mut n_lines) = (0, 0);
-        let outcome = 'pieces: loop {
-            if at >= text.len() {
-                break Ok((at, n_lines));
-            }
-            let piece = &text[at..];
-            let last = memchr::memrchr(b'\n', &piece[..piece.len().min(PIECE_BYTES)]);
-            let end =
-                last.or_else(|| memchr::memchr(b'\n', piece)).map_or(piece.len(), |newline| newline + 1);
-            let piece = &piece[..end];
-            let marks = marks_memory.find(piece);
-            let (base, mut mark) = (at, 0);
-            while at - base < piece.len() {
-                let Some(matrix) = T::dense(&mut block.matrix) else { break 'pieces Ok((at, n_lines)) };
-                // No cell is shorter than `1,`.
-                let n_values = matrix.values.len();
-                let n_room = (piece.len() - (at - base)) / 2 + 1;
-                matrix.values.resize(n_values + n_room, T::default());
-                if self.quotients.mantissas.len() < n_room {
-                    self.quotients.mantissas.resize(n_room, 0);
-                    self.quotients.divisors.resize(n_room, 1.0);
-                }
-                self.quotients.odd.clear();
-                let mut quick = Quick {
-                    text: piece,
-                    marks,
-                    start: at - base,
-                    mark,
-                    delimiter: plan.delimiter,
-                    steps: &plan.steps,
-                    values: &mut matrix.values[n_values..],
-                    mantissas: &mut self.quotients.mantissas[..n_room],
-                    divisors: &mut self.quotients.divisors[..n_room],
-                    odd: &mut self.quotients.odd,
-                    n_values: 0,
-                    classes: &mut block.classes,
-                    names: &mut block.names,
-                };
-                n_lines += at_full_width(&mut quick);
-                (at, mark) = (base + quick.start, quick.mark);
-                let n_values = n_values + quick.n_values;
-                matrix.values.truncate(n_values);
-                if at - base >= piece.len() {
-                    break;
-                }
-                // A quoted cell may run on behind this piece of the text.
-                match self.parse_one(&text[at..], block) {
-                    Ok(Some((n_bytes, n_more))) => {
-                        at += n_bytes;
-                        n_lines += n_more;
-                    }
-                    Ok(None) => break 'pieces Ok((at, n_lines)),
-                    Err(mistake) => break 'pieces Err(Stopped { mistake, line_idx: n_lines, start: at }),
-                }
-                let passed = marks[mark..].iter().take_while(|&&place| (place as usize) < at - base);
-                mark += passed.count();
-            }
-        };
-        self.marks = marks_memory;
+        let mut memory = (std::mem::take(&mut self.marks), std::mem::take(&mut self.tail_marks));
+        let outcome = self.parse_marked(text, &plan, &mut memory, block);
+        (self.marks, self.tail_marks) = memory;
         outcome
+    }
+
+    fn parse_marked(
+        &mut self,
+        text: &[u8],
+        plan: &Plan,
+        (marks, tail_marks): &mut (Marks, Marks),
+        block: &mut Block,
+    ) -> Result<(usize, u64), Stopped> {
+        let n_room = self.values.len();
+        let bits = marks.find_bits(text);
+        let mut tail_bits: &[u8] = &[];
+        let (mut at, mut n_lines) = (0, 0);
+        let mut is_tail = false;
+        while at < text.len() {
+            let Some(matrix) = T::dense(&mut block.matrix) else { break };
+            let mut quick = Quick {
+                text: if is_tail { &self.tail } else { text },
+                bits: if is_tail { tail_bits } else { bits },
+                start: if is_tail { 0 } else { at },
+                end: if is_tail { text.len() - at } else { text.len() },
+                delimiter: plan.delimiter,
+                steps: &plan.steps,
+                values: &mut self.values,
+                n_values: 0,
+                classes: &mut block.classes,
+                names: &mut block.names,
+            };
+            n_lines += at_full_width(&mut quick);
+            let n_values = quick.n_values;
+            at = if is_tail { at + quick.start } else { quick.start };
+            matrix.values.extend_from_slice(&self.values[..n_values]);
+            if at >= text.len() {
+                break;
+            }
+            if n_values + plan.steps.len() > n_room {
+                // There was no room for the row.
+                is_tail = false;
+                continue;
+            }
+            let is_last = || {
+                let newline = memchr::memchr(b'\n', &text[at..]);
+                newline.is_none_or(|newline| at + newline + VIEW >= text.len())
+            };
+            if !is_tail && is_last() {
+                // The quick parser looks farther than the text goes, so that the last rows need one that is
+                // longer.
+                self.tail.clear();
+                self.tail.extend_from_slice(&text[at..]);
+                self.tail.extend_from_slice(&[0; VIEW]);
+                tail_bits = tail_marks.find_bits(&self.tail);
+                is_tail = true;
+                continue;
+            }
+            is_tail = false;
+            match self.parse_one(&text[at..], block) {
+                Ok(Some((n_bytes, n_more))) => {
+                    at += n_bytes;
+                    n_lines += n_more;
+                }
+                Ok(None) => break,
+                Err(mistake) => return Err(Stopped { mistake, line_idx: n_lines, start: at }),
+            }
+        }
+        Ok((at, n_lines))
     }
 
     /// Adds the first record of `text` to `block`. Returns how many bytes and line ends it is, or nothing
@@ -491,48 +505,46 @@ impl<T: Stored> Rows<T> {
 /// blanks, no quotes.
 struct Quick<'a, T> {
     text: &'a [u8],
-    marks: &'a [u32],
-    /// The row at hand, and its first mark.
+    /// One bit for each byte of the text, set if it is no digit.
+    bits: &'a [u8],
+    /// The row at hand.
     start: usize,
-    mark: usize,
+    /// Where the last row ends; the text may go on, with anything.
+    end: usize,
     delimiter: u8,
     steps: &'a [Step],
-    /// Room for more numbers than the text can hold.
+    /// Room for one row at least, used again and again.
     values: &'a mut [T],
-    mantissas: &'a mut [i32],
-    divisors: &'a mut [f64],
-    odd: &'a mut Vec<(usize, T)>,
     n_values: usize,
     classes: &'a mut Vec<u32>,
     names: &'a mut LabelTable,
 }
 
 impl<T: Stored> Work for &mut Quick<'_, T> {
-    /// How many rows were read before one that is not as most rows are.
+    /// How many rows were read before one that is not as most rows are, or has no room.
     type Output = u64;
 
     #[inline(always)]
-    fn run(self) -> u64 {
+    fn run(self, two_numbers: impl Fn(u64, u64) -> [u32; 2] + Copy) -> u64 {
         let mut n_lines = 0;
-        while let Some((class, mark)) = self.row() {
+        while self.start < self.end {
+            let Some((class, next)) = self.row(two_numbers) else { break };
             self.classes.push(class);
-            self.mark = mark;
-            self.start = self.marks[mark - 1] as usize + 1;
+            self.start = next;
             n_lines += 1;
         }
-        number::settle(self.mantissas, self.divisors, self.odd, &mut self.values[..self.n_values]);
         n_lines
     }
 }
 
 impl<T: Stored> Quick<'_, T> {
-    /// Adds the numbers of the row at hand. Returns its label's number and the place in the marks behind the
-    /// line end; or nothing, and then nothing is said about the row and nothing added.
+    /// Adds the numbers of the row at hand. Returns its label's number and the place behind the line end; or
+    /// nothing, and then nothing is said about the row and nothing added.
     #[inline(always)]
-    fn row(&mut self) -> Option<(u32, usize)> {
-        let (text, marks, delimiter) = (self.text, self.marks, self.delimiter);
-        let (mut at, mut mark, mut class) = (self.start, self.mark, 0);
-        let mut n_values = self.n_values;
+    fn row(&mut self, two_numbers: impl Fn(u64, u64) -> [u32; 2]) -> Option<(u32, usize)> {
+        let (text, bits, delimiter) = (self.text, self.bits, self.delimiter);
+        let (mut at, mut class) = (self.start, 0);
+        let mut room = self.values[self.n_values..].get_mut(..self.steps.len())?.iter_mut();
         let mut end_byte = delimiter;
         for &step in self.steps {
             // Only the last cell ends otherwise.
@@ -540,51 +552,42 @@ impl<T: Stored> Quick<'_, T> {
                 return None;
             }
             let end = if step == Step::Number {
-                let place = *marks.get(mark)? as usize;
+                let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
                 // As many numbers are negative as not: no branch could be foreseen.
-                let is_negative = usize::from(text[place] == b'-') & usize::from(place == at);
-                mark += is_negative;
-                let first = at + is_negative;
-                if let Some(&[point, end]) = marks.get(mark..mark + 2)
-                    && point as usize == first + 1
-                    && (end - point).wrapping_sub(2) < 8
-                    && let Some(head) = number::eight(text, first)
-                    && head & 0xFF00 == u64::from(b'.') << 8
-                    && let Some(parts) = number::eight(text, first + 2)
-                    && is_end(text[end as usize], delimiter)
+                let is_negative = u32::from(view[0] == b'-');
+                let first = is_negative as usize;
+                let marks = bits_at(bits, at)? & !u64::from(is_negative);
+                let point = marks.trailing_zeros() as usize;
+                let second = (marks & marks.wrapping_sub(1)).trailing_zeros() as usize;
+                let (n_whole, n_parts) = (point.wrapping_sub(first), second.wrapping_sub(point + 1));
+                // An empty side wraps round and is too long, too.
+                let is_short = n_whole.wrapping_sub(1) < 8;
+                let (magnitude, end) = if is_short
+                    && view[point & 31] == b'.'
+                    && n_parts.wrapping_sub(1) < 8
+                    && is_end(view[second & 31], delimiter)
+                    && let [whole, parts] = two_numbers(
+                        number::to_end(number::eight_of(view, first), n_whole),
+                        number::to_end(number::eight_of(view, point + 1), n_parts),
+                    )
+                    && let Some(magnitude) = number::with_parts(whole, parts, n_parts)
                 {
                     // By far the most numbers: `0.1234567`.
-                    mark += 2;
-                    let n_parts = (end - point - 1) as usize;
-                    let (mantissa, divisor) = number::short_decimal(head & 0x0F, parts, n_parts);
-                    *self.mantissas.get_mut(n_values)? = mantissa;
-                    // The sign is the divisor's: whole numbers have no negative zero.
-                    let sign = (is_negative as u64) << 63;
-                    *self.divisors.get_mut(n_values)? = f64::from_bits(divisor.to_bits() | sign);
-                    n_values += 1;
-                    end as usize
-                } else if let Some(&end) = marks.get(mark)
-                    && (end as usize).wrapping_sub(first + 1) < 8
-                    && is_end(text[end as usize], delimiter)
-                    && let Some(parts) = number::eight(text, first)
-                {
+                    (magnitude, at + second)
+                } else if is_short && is_end(view[point & 31], delimiter) {
                     // Counts: `17`.
-                    mark += 1;
-                    *self.mantissas.get_mut(n_values)? = number::digits(parts, end as usize - first) as i32;
-                    *self.divisors.get_mut(n_values)? = if is_negative == 1 { -1.0 } else { 1.0 };
-                    n_values += 1;
-                    end as usize
+                    let digits = number::to_end(number::eight_of(view, first), n_whole);
+                    (f64::from(two_numbers(digits, 0)[0]), at + point)
                 } else {
-                    let end = cell_end(text, marks, &mut mark, delimiter)?;
-                    let is_signed = matches!(text[first], b'-' | b'+');
-                    let magnitude = number::quick(text, first, end).filter(|_| !is_signed)?;
-                    let number = if is_negative == 1 { -magnitude } else { magnitude };
-                    self.odd.push((n_values, T::narrow(number)?));
-                    n_values += 1;
-                    end
-                }
+                    let end = cell_end(text, at, delimiter)?;
+                    odd_number(text, at + first, end)?
+                };
+                // Whole numbers have no negative zero.
+                let sign = u64::from(is_negative) << 63;
+                *room.next()? = T::narrow(f64::from_bits(magnitude.to_bits() | sign))?;
+                end
             } else {
-                let end = cell_end(text, marks, &mut mark, delimiter)?;
+                let end = cell_end(text, at, delimiter)?;
                 if step == Step::Label {
                     class = self.names.known(&text[at..end])?;
                 }
@@ -593,13 +596,13 @@ impl<T: Stored> Quick<'_, T> {
             end_byte = text[end];
             at = end + 1;
         }
-        let mark = match end_byte {
-            b'\n' => mark,
-            b'\r' if text.get(at) == Some(&b'\n') => mark + 1,
+        let next = match end_byte {
+            b'\n' => at,
+            b'\r' if text.get(at) == Some(&b'\n') => at + 1,
             _ => return None,
         };
-        self.n_values = n_values;
-        Some((class, mark))
+        self.n_values += self.steps.len() - room.len();
+        Some((class, next))
     }
 }
 
@@ -609,18 +612,19 @@ fn is_end(byte: u8, delimiter: u8) -> bool {
     byte == delimiter || byte == b'\n' || byte == b'\r'
 }
 
-/// Where the cell ends whose first mark is `mark`, which then is the one behind the end.
+/// Where the cell ends that begins at `at`; nothing if there are quotes in it.
 #[inline(always)]
-fn cell_end(text: &[u8], marks: &[u32], mark: &mut usize, delimiter: u8) -> Option<usize> {
-    loop {
-        let place = *marks.get(*mark)? as usize;
-        *mark += 1;
-        match text[place] {
-            byte if is_end(byte, delimiter) => return Some(place),
-            b'"' => return None,
-            _ => {}
-        }
-    }
+fn cell_end(text: &[u8], at: usize, delimiter: u8) -> Option<usize> {
+    let length = text.get(at..)?.iter().position(|&byte| is_end(byte, delimiter) || byte == b'"')?;
+    (text[at + length] != b'"').then_some(at + length)
+}
+
+/// The number of a cell that is not simply digits, a point and digits, and where it ends. It has no sign, or
+/// none any more.
+#[inline(never)]
+fn odd_number(text: &[u8], first: usize, end: usize) -> Option<(f64, usize)> {
+    let is_signed = matches!(text[first], b'-' | b'+');
+    number::quick(text, first, end).filter(|_| !is_signed).map(|magnitude| (magnitude, end))
 }
 
 fn one<T: Stored>() -> T {
