@@ -61,6 +61,12 @@ fn predictions_come_one_a_line_with_scores_on_request() {
     assert_eq!(bench.ok("rosenblatt predict new.csv --model t.model"), "dot\nstar\n");
     let scores = bench.ok("rosenblatt predict new.csv --model t.model --scores");
     assert!(scores.starts_with("class,score 1\ndot,-"), "{scores}");
+    // Labels that come along are not looked at, whatever they say.
+    bench.write("labelled.csv", "class,z,x\nnew,0,6\nother,4,0\n");
+    assert_eq!(bench.ok("rosenblatt predict labelled.csv --model t.model"), "dot\nstar\n");
+    bench.ok("rosenblatt train crates/data/bundled/banknote.csv --model notes.model");
+    let notes = bench.ok("rosenblatt predict crates/data/bundled/banknote.csv --model notes.model");
+    assert_eq!(notes.lines().count(), 1372);
     let missing = bench.run("printf 'z\\n1\\n' | rosenblatt predict - --model t.model");
     assert_eq!(missing.code, Some(1), "{}", missing.all());
     assert!(missing.stderr.contains("`x`"), "{}", missing.stderr);

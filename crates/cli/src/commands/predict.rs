@@ -54,7 +54,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut read = args.data.options()?;
     let model = Model::load(&args.model)?;
     read.schema = model.schema().cloned();
-    if args.data.label.is_none() {
+    // A table may come with its labels or without; they are not looked at. Other formats say it themselves.
+    read.grow_classes = true;
+    let is_table = read.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
+    if args.data.label.is_none() && !is_table {
         read.label = LabelColumn::Absent;
     }
     let mut wanted = Wanted::new(args, &model)?;
