@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 
 /// How many strong features are shown per class.
 const VOICES: usize = 8;
+/// Up to how many features without names are worth naming by number.
+const FEW_FEATURES: usize = 200;
 /// Up to how many classes a confusion matrix is readable.
 const MATRIX_CLASSES: usize = 12;
 
@@ -58,7 +60,9 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
     let short = |name: &String| -> String { name.chars().take(16).collect() };
     let mut head = vec!["true class".to_owned()];
     if matrix {
-        head.extend(names.iter().map(|name| format!("as {}", short(name))));
+        // Many columns must be narrow to fit a terminal.
+        let prefix = if names.len() > 6 { "" } else { "as " };
+        head.extend(names.iter().map(|name| format!("{prefix}{}", short(name))));
     }
     head.extend(["precision", "recall", "F1", "AUC"].map(str::to_owned));
     let mut rows = vec![head];
@@ -77,8 +81,12 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
     table(&rows)
 }
 
-/// The features that speak most strongly for each class.
+/// The features that speak most strongly for each class. Numbers without names say something only while
+/// they are few: of a picture's pixels nobody knows the numbers.
 pub(crate) fn voices(model: &Model) -> String {
+    if model.feature_names().is_none() && model.width() > FEW_FEATURES {
+        return String::new();
+    }
     let mut text = String::new();
     for (class, name) in model.labels().names().iter().enumerate().take(MATRIX_CLASSES) {
         let voices = strongest(model, class as u32, VOICES);
