@@ -197,18 +197,6 @@ impl Memories {
         }
     }
 
-    /// Whether `readout` was remembered.
-    pub fn has(&self, readout: Readout) -> bool {
-        match readout {
-            Readout::Last => true,
-            Readout::Averaged(Average::Running) => self.running.is_some(),
-            Readout::Averaged(_) => self.averaged.is_some(),
-            Readout::Voted => self.survivors.is_some(),
-            Readout::Pocket => self.pocket.is_some(),
-            Readout::Random => self.random.is_some(),
-        }
-    }
-
     /// The read-out after `rounds` rounds, `now` being the current hypothesis and `ballot` the way
     /// survivors vote. `None` if it was not remembered.
     pub fn read(&self, readout: Readout, ballot: Ballot, now: &Linear, rounds: u64) -> Option<Kept> {
