@@ -8,7 +8,7 @@
 //!
 //! Nothing here allocates, and nothing here knows about labels: see [`crate::examples`].
 
-use crate::simd::{self, Work};
+use crate::simd;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -19,6 +19,15 @@ const LANES: usize = 8;
 pub trait Value: Copy + Send + Sync + 'static {
     /// The value as a double; exact for both types.
     fn wide(self) -> f64;
+
+    /// Four values as doubles, in one register.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[doc(hidden)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn four(values: &[Self; 4]) -> std::arch::x86_64::__m256d;
 }
 
 impl Value for f32 {
@@ -26,12 +35,28 @@ impl Value for f32 {
     fn wide(self) -> f64 {
         f64::from(self)
     }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn four(values: &[Self; 4]) -> std::arch::x86_64::__m256d {
+        // SAFETY: the caller has seen that the processor has AVX2.
+        unsafe { simd::wide::singles(values) }
+    }
 }
 
 impl Value for f64 {
     #[inline(always)]
     fn wide(self) -> f64 {
         self
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn four(values: &[Self; 4]) -> std::arch::x86_64::__m256d {
+        // SAFETY: the caller has seen that the processor has AVX2.
+        unsafe { simd::wide::doubles(values) }
     }
 }
 
@@ -154,7 +179,7 @@ impl<T: Value> Row for Dense<'_, T> {
         if let (Ok(row), Ok(weights)) = (<&[T; 4]>::try_from(row), <&mut [f64; 4]>::try_from(&mut *weights)) {
             four_add(amount, row, weights);
         } else {
-            simd::widest(DenseAdd { amount, row, weights });
+            simd::add([amount], row, [weights]);
         }
     }
 
@@ -162,11 +187,13 @@ impl<T: Value> Row for Dense<'_, T> {
     fn add_to_both(self, amounts: [f64; 2], first: &mut [f64], second: &mut [f64]) {
         let row = self.0;
         let (first, second) = (&mut first[..row.len()], &mut second[..row.len()]);
-        if row.len() == 4 {
-            self.add_to(amounts[0], first);
-            self.add_to(amounts[1], second);
+        if let (Ok(row), Ok(first), Ok(second)) =
+            (row.try_into(), (&mut *first).try_into(), (&mut *second).try_into())
+        {
+            four_add(amounts[0], row, first);
+            four_add(amounts[1], row, second);
         } else {
-            simd::widest(DenseAddBoth { amounts, row, first, second });
+            simd::add(amounts, row, [first, second]);
         }
     }
 
@@ -229,46 +256,11 @@ pub(crate) fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     total(lanes)
 }
 
+/// `w += amount · x`.
 #[inline(always)]
-fn dense_add<T: Value>(amount: f64, row: &[T], weights: &mut [f64]) {
+pub(crate) fn dense_add<T: Value>(amount: f64, row: &[T], weights: &mut [f64]) {
     for (weight, value) in weights.iter_mut().zip(row) {
         *weight += amount * value.wide();
-    }
-}
-
-struct DenseAdd<'a, 'w, T> {
-    amount: f64,
-    row: &'a [T],
-    weights: &'w mut [f64],
-}
-
-impl<T: Value> Work for DenseAdd<'_, '_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        dense_add(self.amount, self.row, self.weights);
-    }
-}
-
-struct DenseAddBoth<'a, 'w, T> {
-    amounts: [f64; 2],
-    row: &'a [T],
-    first: &'w mut [f64],
-    second: &'w mut [f64],
-}
-
-impl<T: Value> Work for DenseAddBoth<'_, '_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let [amount, other] = self.amounts;
-        for ((first, second), value) in self.first.iter_mut().zip(self.second).zip(self.row) {
-            let value = value.wide();
-            *first += amount * value;
-            *second += other * value;
-        }
     }
 }
 

@@ -366,22 +366,33 @@ where
         // Counted apart from the other totals, so that it can stay in a register.
         let mut round = self.totals.rounds;
         let all_count = self.class_weights.is_empty() && examples.is_unweighted();
-        for (place, (row, class)) in rows.enumerate() {
-            let row_idx = visits.row(place);
-            let weight = if all_count { 1.0 } else { weight_of(examples, &self.class_weights, row_idx) };
-            if weight == 0.0 {
-                continue;
-            }
-            round += 1;
-            if PLAIN {
-                scores[0] = self.space.sole_score(place, row);
-                if self.is_quiet(class, scores[0], round) {
-                    continue;
+        let mut rows = rows.enumerate();
+        'loud: loop {
+            // Nothing moves until a round is loud. This loop looks for one and keeps all it needs at hand.
+            let shown = {
+                let Self { rule, space, decision, class_weights, .. } = self;
+                let sole_score = space.sole_scorer();
+                let updates = space.moves(0);
+                loop {
+                    let Some((place, (row, class))) = rows.next() else { break 'loud };
+                    let row_idx = visits.row(place);
+                    let weight = if all_count { 1.0 } else { weight_of(examples, class_weights, row_idx) };
+                    if weight == 0.0 {
+                        continue;
+                    }
+                    round += 1;
+                    let shown = Shown { place, row_idx, row, class, weight, round };
+                    if !PLAIN {
+                        space.scores(place, row, scores);
+                        break shown;
+                    }
+                    let score = sole_score(place, row);
+                    if !is_quiet(rule, decision, class, score, round, updates) {
+                        scores[0] = score;
+                        break shown;
+                    }
                 }
-            } else {
-                self.space.scores(place, row, scores);
-            }
-            let shown = Shown { place, row_idx, row, class, weight, round };
+            };
             if self.round::<PLAIN, _, _>(&shown, scores, watch) {
                 self.judge(examples, training);
                 if self.totals.updates >= self.max_updates {
@@ -395,17 +406,6 @@ where
         self.totals.rounds = round;
     }
 
-    /// Whether a plain round is over with its score: the scorer is right, which under every convention is
-    /// no mistake and no error, and the rule does not act. Most rounds are.
-    #[inline(always)]
-    fn is_quiet(&mut self, class: u32, score: f64, round: u64) -> bool {
-        let Self { rule, space, decision, totals, .. } = self;
-        let (margin, label) = sole_problem(decision, class, &[score]);
-        let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
-        let seen = Seen::of(&problem, false, round, updates(space, totals, &problem));
-        margin > 0.0 && !rule.acts(&seen)
-    }
-
     /// One example, already scored. Says whether the hypothesis moved.
     #[inline(always)]
     fn round<const PLAIN: bool, X: Row, O: Observer + ?Sized>(
@@ -415,18 +415,26 @@ where
         watch: &mut Watch<'_, O>,
     ) -> bool {
         let Self { rule, needs, space, memory, decision, convention, random, totals, .. } = self;
+        if PLAIN {
+            let (margin, label) = sole_problem(decision, shown.class, scores);
+            let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
+            let wrong = margin < 0.0;
+            let decided = if wrong { None } else { decision.decide(scores, convention.zero, random) };
+            totals.errors += u64::from(decided != Some(shown.class));
+            // What the rule needs is asked, not remembered: the answer is known when this is compiled.
+            let needs = rule.needs();
+            let mut learner = Learner { rule, needs, space, memory, convention: *convention, random, totals };
+            let mistaken = wrong || learner.is_mistaken(&problem, shown.class, decided, scores);
+            return learner.meet::<PLAIN, _, _>(&problem, shown, mistaken, scores, watch);
+        }
         let decided = decision.decide(scores, convention.zero, random);
         totals.errors += u64::from(decided != Some(shown.class));
         let mut learner =
             Learner { rule, needs: *needs, space, memory, convention: *convention, random, totals };
-        if PLAIN {
-            let (margin, label) = sole_problem(decision, shown.class, scores);
-            let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
-            return learner.meet::<PLAIN, _, _>(&problem, shown, decided, scores, watch);
-        }
         let mut moved = false;
         decision.problems(shown.class, scores, |problem| {
-            moved |= learner.meet::<PLAIN, _, _>(&problem, shown, decided, scores, watch);
+            let mistaken = learner.is_mistaken(&problem, shown.class, decided, scores);
+            moved |= learner.meet::<PLAIN, _, _>(&problem, shown, mistaken, scores, watch);
         });
         moved
     }
@@ -508,6 +516,25 @@ where
 }
 
 impl<R: Rule, S: Space> Learner<'_, R, S> {
+    /// Whether the scorer was mistaken, by the convention of the run.
+    #[inline(always)]
+    fn is_mistaken(
+        &mut self,
+        problem: &Problem<'_>,
+        class: u32,
+        decided: Option<u32>,
+        scores: &[f64],
+    ) -> bool {
+        let Convention { mistake, zero, .. } = self.convention;
+        match mistake {
+            Mistake::Le0 => problem.margin <= 0.0,
+            Mistake::Lt0 => problem.margin < 0.0,
+            Mistake::Pred if problem.margin != 0.0 => problem.margin < 0.0,
+            Mistake::Pred if problem.joint || scores.len() == 1 => decided != Some(class),
+            Mistake::Pred => tie_is_mistaken(problem.label, zero, self.random),
+        }
+    }
+
     /// One problem of an example that was already scored: asks the rule, moves, and tells who watches.
     /// Says whether the hypothesis moved.
     #[inline(always)]
@@ -515,19 +542,12 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
         &mut self,
         problem: &Problem<'_>,
         shown: &Shown<X>,
-        decided: Option<u32>,
+        mistaken: bool,
         scores: &[f64],
         watch: &mut Watch<'_, O>,
     ) -> bool {
-        let Self { rule, needs, space, memory, convention, random, totals } = self;
+        let Self { rule, needs, space, memory, convention, totals, .. } = self;
         let Shown { place, row_idx, row, class, weight, round } = *shown;
-        let mistaken = match convention.mistake {
-            Mistake::Le0 => problem.margin <= 0.0,
-            Mistake::Lt0 => problem.margin < 0.0,
-            Mistake::Pred if problem.margin != 0.0 => problem.margin < 0.0,
-            Mistake::Pred if problem.joint || scores.len() == 1 => decided != Some(class),
-            Mistake::Pred => tie_is_mistaken(problem.label, convention.zero, random),
-        };
         totals.mistakes += u64::from(mistaken);
         let mut seen = Seen::of(problem, mistaken, round, updates(*space, totals, problem));
         if !PLAIN && needs.norm2 {
@@ -602,6 +622,22 @@ fn updates<S: Space>(space: &S, totals: &Totals, problem: &Problem<'_>) -> u64 {
     if problem.joint { totals.updates } else { space.moves(problem.directions[0].0) }
 }
 
+/// Whether a plain round is over with its score: the scorer is right, which under every convention is no
+/// mistake and no error, and the rule does not act. Most rounds are.
+#[inline(always)]
+fn is_quiet<R: Rule, D: Decision>(
+    rule: &R,
+    decision: &mut D,
+    class: u32,
+    score: f64,
+    round: u64,
+    updates: u64,
+) -> bool {
+    let (margin, label) = sole_problem(decision, class, &[score]);
+    let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
+    margin > 0.0 && !rule.acts(&Seen::of(&problem, false, round, updates))
+}
+
 /// `‖w‖²` of what a problem calls the hypothesis.
 fn norm2<S: Space>(space: &S, problem: &Problem<'_>) -> f64 {
     if problem.joint {
@@ -635,7 +671,8 @@ fn shift<S: Space, R: Row>(
 ) {
     let Step { tau, keep, shrink } = step;
     let make = |scorer: usize, direction: f64| {
-        let amount = direction * tau * weight;
+        // The label last: all else is known before the score is.
+        let amount = direction * (tau * weight);
         Move { scorer, amount, keep, shrink, score: scores[scorer], round }
     };
     for &(scorer, direction) in problem.directions {

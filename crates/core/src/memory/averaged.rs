@@ -58,6 +58,14 @@ impl Averaged {
         (&mut self.lag, self.scorers[step.scorer].scales_until(step.round - 1, scale))
     }
 
+    /// The bias of the step's scorer was `bias` in all rounds before the one of `step`.
+    #[inline(always)]
+    pub(crate) fn leave_bias(&mut self, step: Move, bias: f64) {
+        let clock = &mut self.scorers[step.scorer];
+        clock.biases += bias * rounds(step.round - 1 - clock.bias_since);
+        clock.bias_since = step.round - 1;
+    }
+
     #[cold]
     fn widen(&mut self, len: usize) {
         self.lag.resize(len, 0.0);
@@ -95,11 +103,8 @@ impl Averaged {
 }
 
 impl Memory for Averaged {
-    #[inline(always)]
     fn leaving(&mut self, step: Move, before: &Linear) {
-        let clock = &mut self.scorers[step.scorer];
-        clock.biases += before.bias(step.scorer) * rounds(step.round - 1 - clock.bias_since);
-        clock.bias_since = step.round - 1;
+        self.leave_bias(step, before.bias(step.scorer));
     }
 
     fn shrinking(&mut self, step: Move, before: &Linear) {
@@ -121,12 +126,12 @@ impl Memory for Averaged {
         clock.scales = 0.0;
     }
 
-    #[inline(always)]
     fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
         let n_scorers = self.scorers.len();
-        // A sole scorer's lag moved together with its weights, by [`Averaged::lag`].
-        if n_scorers > 1 {
-            let (lag, missed) = self.lag(step, after.scale(step.scorer), after.unscaled().len());
+        let (lag, missed) = self.lag(step, after.scale(step.scorer), after.unscaled().len());
+        if n_scorers == 1 {
+            row.add_to(missed * amount, lag);
+        } else {
             for (feature, value) in row.entries() {
                 lag[feature * n_scorers + step.scorer] += missed * amount * value;
             }

@@ -36,7 +36,6 @@ pub trait Memory {
 }
 
 impl<M: Memory> Memory for Option<M> {
-    #[inline(always)]
     fn leaving(&mut self, step: Move, before: &Linear) {
         if let Some(memory) = self {
             memory.leaving(step, before);
@@ -55,7 +54,6 @@ impl<M: Memory> Memory for Option<M> {
         }
     }
 
-    #[inline(always)]
     fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
         if let Some(memory) = self {
             memory.moved(row, step, amount, after);
@@ -214,7 +212,13 @@ impl Memories {
         Some(Kept::Planes(planes))
     }
 
-    /// The sum that a sole scorer moves together with its weights, if there is one.
+    /// Whether anything is remembered besides an average.
+    #[inline(always)]
+    pub(crate) fn has_others(&self) -> bool {
+        self.others
+    }
+
+    /// The sum behind an average, if there is one.
     #[inline(always)]
     pub(crate) fn averaged(&mut self) -> Option<&mut Averaged> {
         self.averaged.as_mut()
@@ -240,29 +244,12 @@ impl Memories {
     }
 }
 
-/// Out of the way of the training loop, which mostly knows no memory but the average.
-impl Memories {
-    #[inline(never)]
-    fn others_leaving(&mut self, step: Move, before: &Linear) {
+impl Memory for Memories {
+    fn leaving(&mut self, step: Move, before: &Linear) {
+        self.averaged.leaving(step, before);
         self.running.leaving(step, before);
         self.pocket.leaving(step, before);
         self.random.leaving(step, before);
-    }
-
-    #[inline(never)]
-    fn others_moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
-        self.running.moved(row, step, amount, after);
-        self.survivors.moved(row, step, amount, after);
-    }
-}
-
-impl Memory for Memories {
-    #[inline(always)]
-    fn leaving(&mut self, step: Move, before: &Linear) {
-        self.averaged.leaving(step, before);
-        if self.others {
-            self.others_leaving(step, before);
-        }
     }
 
     fn shrinking(&mut self, step: Move, before: &Linear) {
@@ -274,11 +261,9 @@ impl Memory for Memories {
         self.averaged.folding(step, scale, before);
     }
 
-    #[inline(always)]
     fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
         self.averaged.moved(row, step, amount, after);
-        if self.others {
-            self.others_moved(row, step, amount, after);
-        }
+        self.running.moved(row, step, amount, after);
+        self.survivors.moved(row, step, amount, after);
     }
 }

@@ -214,7 +214,7 @@ impl Linear {
     #[inline(always)]
     pub(crate) fn score_all<R: Row>(&self, row: R, scores: &mut [f64]) {
         if let [score] = scores {
-            *score = self.sole_score(0, row);
+            *score = self.sole_scorer()(0, row);
             return;
         }
         weighted_sums(&self.weights, self.n_scorers, row, scores);
@@ -226,6 +226,27 @@ impl Linear {
     /// `w ← keep·w + amount·row` and `b ← b + bias_amount` for one scorer.
     #[inline(always)]
     pub(crate) fn move_along<R: Row>(&mut self, row: R, step: Move, bias_amount: f64, memory: &mut Memories) {
+        if step.keep != 1.0 || self.scaled || self.tracks_norm || self.n_scorers != 1 || memory.has_others() {
+            self.move_told(row, step, bias_amount, memory);
+            return;
+        }
+        // The usual step: nothing shrinks, and nobody has to be told but an average.
+        let weights = &mut self.weights[..];
+        let scorer = &mut self.scorers[0];
+        if let Some(averaged) = memory.averaged() {
+            let (lag, missed) = averaged.lag(step, 1.0, weights.len());
+            row.add_to_both([step.amount, missed * step.amount], weights, lag);
+            averaged.leave_bias(step, scorer.bias);
+        } else {
+            row.add_to(step.amount, weights);
+        }
+        scorer.bias += bias_amount;
+        scorer.moves += 1;
+    }
+
+    /// [`Linear::move_along`], whatever has to be minded. On its own: the training loop mostly does without.
+    #[inline(never)]
+    fn move_told<R: Row>(&mut self, row: R, step: Move, bias_amount: f64, memory: &mut Memories) {
         memory.leaving(step, self);
         if step.keep != 1.0 {
             self.shrink(step, memory);
@@ -238,11 +259,7 @@ impl Linear {
         scorer.bias += bias_amount;
         scorer.moves += 1;
         if self.n_scorers == 1 {
-            let weights = &mut self.weights[..];
-            match memory.averaged().map(|averaged| averaged.lag(step, scorer.scale, weights.len())) {
-                Some((lag, missed)) => row.add_to_both([amount, missed * amount], weights, lag),
-                None => row.add_to(amount, weights),
-            }
+            row.add_to(amount, &mut self.weights);
         } else {
             for (feature, value) in row.entries() {
                 self.weights[feature * self.n_scorers + step.scorer] += amount * value;
@@ -331,10 +348,13 @@ impl Space for Linear {
     }
 
     #[inline(always)]
-    fn sole_score<R: Row>(&self, _place: usize, row: R) -> f64 {
+    fn sole_scorer<R: Row>(&self) -> impl Fn(usize, R) -> f64 {
         let Scorer { scale, bias, .. } = self.scorers[0];
-        let sum = row.dot(&self.weights);
-        if self.scaled { sum * scale + bias } else { sum + bias }
+        let (weights, scaled) = (&self.weights[..], self.scaled);
+        move |_, row| {
+            let sum = row.dot(weights);
+            if scaled { sum * scale + bias } else { sum + bias }
+        }
     }
 
     #[inline]

@@ -135,12 +135,14 @@ pub trait Space: Hypothesis {
     /// The scores of the row at place `place` of the prepared block, under the current hypothesis.
     fn scores<R: Row>(&self, place: usize, row: R, scores: &mut [f64]);
 
-    /// [`Space::scores`] where there is one scorer.
+    /// [`Space::scores`] where there is one scorer, with whatever can be looked up beforehand looked up.
     #[inline(always)]
-    fn sole_score<R: Row>(&self, place: usize, row: R) -> f64 {
-        let mut score = [0.0];
-        self.scores(place, row, &mut score);
-        score[0]
+    fn sole_scorer<R: Row>(&self) -> impl Fn(usize, R) -> f64 {
+        |place, row| {
+            let mut score = [0.0];
+            self.scores(place, row, &mut score);
+            score[0]
+        }
     }
 
     /// `xᵀΣx`: the squared length of `row` in this space's metric for `scorer`.
