@@ -1,10 +1,16 @@
 //! A trained model: what it knows, and how it came to know it.
 
+mod checkpoint;
+mod disk;
 mod file;
 mod store;
 
+pub use checkpoint::Checkpoint;
+pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, reading};
 pub use file::{FormatError, model_checksum};
-pub use store::{StoreError, check_writable, write_whole};
+pub use store::{
+    Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
+};
 
 use crate::error::Error;
 use crate::spec::Spec;
