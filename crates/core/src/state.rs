@@ -124,7 +124,12 @@ impl<'a> State<'a> {
     }
 
     /// A list of exactly `n` counters, none of them above `most`.
-    pub(crate) fn take_n_counters(&mut self, name: &str, n: usize, most: u64) -> Result<Vec<u64>, StateError> {
+    pub(crate) fn take_n_counters(
+        &mut self,
+        name: &str,
+        n: usize,
+        most: u64,
+    ) -> Result<Vec<u64>, StateError> {
         let values = self.take_u64s(name)?;
         if values.len() != n {
             return Err(wrong_length(name, n, values.len()));
@@ -160,7 +165,11 @@ pub(crate) fn wrong_length(name: &str, expected: usize, found: usize) -> StateEr
 
 /// Refuses counters that would be ahead of the run they belong to.
 pub(crate) fn at_most(name: &str, value: u64, most: u64) -> Result<(), StateError> {
-    if value <= most { Ok(()) } else { Err(StateError(format!("`{name}` should be at most {most}, but is {value}"))) }
+    if value <= most {
+        Ok(())
+    } else {
+        Err(StateError(format!("`{name}` should be at most {most}, but is {value}")))
+    }
 }
 
 pub(crate) fn refuse(what: &str) -> StateError {

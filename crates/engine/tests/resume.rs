@@ -147,10 +147,11 @@ fn batches_schedules_weights_and_patience_are_carried_over() {
     check(Options { max_updates: Some(700), epochs: 9, ..Options::default() }, &two, 2);
     let permutation = Order::Permutation((0..1500).rev().chain(3..900).collect());
     check(Options { order: Some(permutation), epochs: 3, ..Options::default() }, &two, 2);
-    for (patience, readout) in [(1, Readout::Voted), (3, Readout::Averaged(Average::Post)), (2, Readout::Pocket)] {
+    for (patience, readout) in
+        [(1, Readout::Voted), (3, Readout::Averaged(Average::Post)), (2, Readout::Pocket)]
+    {
         let validation = Some(Validation { fraction: 0.2, patience });
-        let options =
-            Options { validation, readout: Some(readout), epochs: 20, ..Options::default() };
+        let options = Options { validation, readout: Some(readout), epochs: 20, ..Options::default() };
         assert!(check(options.clone(), &two, 3) > 1);
         assert!(check(options, &three, 5) > 1);
     }
@@ -172,7 +173,10 @@ fn other_data_and_other_options_are_refused_with_what_differs() {
     };
     let other = Spec::new(Options { epochs: 9, algorithm: "pa1".to_owned(), ..options }).unwrap();
     let told = refused(&other, &rows, None);
-    assert!(told.contains("`epochs` was 3 and is 9") && told.contains("`algorithm` was \"perceptron\""), "{told}");
+    assert!(
+        told.contains("`epochs` was 3 and is 9") && told.contains("`algorithm` was \"perceptron\""),
+        "{told}"
+    );
     let told = refused(&spec, &data(1501, 2), None);
     assert!(told.contains("1500 rows of 6 features and has 1501 of 6"), "{told}");
     let told = refused(&spec, &data(1500, 2).with_weights(vec![1.0; 1500]), None);
@@ -215,9 +219,8 @@ fn a_checkpoint_that_was_cut_changed_or_made_up_is_refused() {
         let place = if random.below(2) == 0 { head + random.below(20) as usize * 8 } else { place };
         lying[place..place + 8].copy_from_slice(&random.next().to_le_bytes());
         rosenblatt::model_checksum(&mut lying);
-        let gone_on = Checkpoint::from_bytes(&lying)
-            .map_err(|error| error.to_string())
-            .and_then(|checkpoint| {
+        let gone_on =
+            Checkpoint::from_bytes(&lying).map_err(|error| error.to_string()).and_then(|checkpoint| {
                 Training::new(&spec, &rows).resume(checkpoint).run(&mut ()).map_err(|error| error.to_string())
             });
         n_refused += u32::from(gone_on.is_err());

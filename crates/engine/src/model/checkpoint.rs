@@ -5,8 +5,8 @@
 //! data and the same description; what differs is told, and nothing is learned.
 
 use super::file::{
-    Array, Arrays, Body, FormatError, Hypothesis, content, decode_hypothesis, encode_kept, header_error, pack,
-    unpack,
+    Array, Arrays, Body, FormatError, Hypothesis, content, decode_hypothesis, encode_kept, header_error,
+    pack, unpack,
 };
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;

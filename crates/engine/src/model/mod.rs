@@ -75,10 +75,15 @@ impl Model {
         self.schema.as_ref()
     }
 
-    /// The same model, expecting data of this schema.
+    /// The same model, expecting data of this schema, in the form that does not depend on the file it
+    /// came from.
     #[must_use]
     pub fn with_schema(mut self, schema: Arc<Schema>) -> Self {
-        self.schema = Some(schema);
+        let schema = Arc::unwrap_or_clone(schema).without_numbered_columns();
+        if schema.columns.is_empty() && schema.text.is_none() {
+            self.feature_names = None;
+        }
+        self.schema = Some(Arc::new(schema));
         self
     }
 

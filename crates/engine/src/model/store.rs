@@ -5,10 +5,10 @@
 //! that fails is a failure and is never tried again: the old file stays. What a killed process leaves
 //! behind is cleared away by the next one that [claims](Claim) the target.
 
+use super::Model;
 use super::checkpoint::Checkpoint;
 use super::disk::{Disk, Os};
 use super::file::{FormatError, decode, encode};
-use super::Model;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -133,7 +133,11 @@ pub fn write_keeping_previous(path: &Path, bytes: &[u8]) -> Result<(), StoreErro
 
 /// Where a link points to, so that the file is replaced and not the link.
 fn resolve(path: &Path) -> PathBuf {
-    if path.is_symlink() { fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) } else { path.to_owned() }
+    if path.is_symlink() {
+        fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    } else {
+        path.to_owned()
+    }
 }
 
 const UNTOUCHED: [&str; 4] = [
@@ -160,7 +164,11 @@ fn write_on<D: Disk>(disk: &D, path: &Path, bytes: &[u8], keep_previous: bool) -
     }
     // The rename itself is only certain once the folder is on the disk.
     disk.sync_folder(folder_of(path)).map_err(|error| {
-        failed(path, "the new file is in place, but flushing its folder failed; a power cut may undo it", error)
+        failed(
+            path,
+            "the new file is in place, but flushing its folder failed; a power cut may undo it",
+            error,
+        )
     })
 }
 
@@ -294,5 +302,230 @@ fn clear_left_over(target: &Path) {
         if ours && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
             let _ = fs::remove_file(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::collections::BTreeMap;
+    use std::rc::Rc;
+
+    /// What a call is made to do instead of its work.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Fault {
+        /// This call fails, and the others work.
+        Once(io::ErrorKind),
+        /// The power goes: this call and all after it do nothing.
+        PowerCut,
+    }
+
+    #[derive(Default)]
+    struct State {
+        /// The bytes of every file, and those of them that are on the medium.
+        files: Vec<(Vec<u8>, Vec<u8>)>,
+        names: BTreeMap<PathBuf, usize>,
+        /// The names that are on the medium.
+        kept_names: BTreeMap<PathBuf, usize>,
+        n_calls: usize,
+        fault: Option<(usize, Fault)>,
+        has_links: bool,
+    }
+
+    impl State {
+        fn call(&mut self) -> io::Result<()> {
+            self.n_calls += 1;
+            match self.fault {
+                Some((at, Fault::Once(kind))) if at == self.n_calls => Err(kind.into()),
+                Some((at, Fault::PowerCut)) if at <= self.n_calls => Err(io::Error::other("no power")),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    /// A disk in memory that fails when it is told to.
+    #[derive(Clone, Default)]
+    struct Faulty(Rc<RefCell<State>>);
+
+    struct FaultyFile {
+        disk: Faulty,
+        number: usize,
+    }
+
+    impl Write for FaultyFile {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut state = self.disk.0.borrow_mut();
+            let called = state.call();
+            // What fails has written something, unless it was only interrupted.
+            let interrupted = called.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted);
+            let n_bytes = if interrupted { 0 } else { bytes.len().div_ceil(2) };
+            state.files[self.number].0.extend(&bytes[..n_bytes]);
+            called.map(|()| n_bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Disk for Faulty {
+        type File = FaultyFile;
+
+        fn create_new(&self, path: &Path) -> io::Result<FaultyFile> {
+            let mut state = self.0.borrow_mut();
+            state.call()?;
+            if state.names.contains_key(path) {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            state.files.push(Default::default());
+            let number = state.files.len() - 1;
+            state.names.insert(path.to_owned(), number);
+            Ok(FaultyFile { disk: self.clone(), number })
+        }
+
+        fn sync(&self, file: &FaultyFile) -> io::Result<()> {
+            let mut state = self.0.borrow_mut();
+            state.call()?;
+            let (bytes, kept) = &mut state.files[file.number];
+            kept.clone_from(bytes);
+            Ok(())
+        }
+
+        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+            let mut state = self.0.borrow_mut();
+            state.call()?;
+            let number = state.names.remove(from).ok_or(io::ErrorKind::NotFound)?;
+            state.names.insert(to.to_owned(), number);
+            Ok(())
+        }
+
+        fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+            let mut state = self.0.borrow_mut();
+            state.call()?;
+            if !state.has_links {
+                return Err(io::ErrorKind::Unsupported.into());
+            }
+            let number = *state.names.get(from).ok_or(io::ErrorKind::NotFound)?;
+            state.names.insert(to.to_owned(), number);
+            Ok(())
+        }
+
+        fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+            let mut state = self.0.borrow_mut();
+            state.call()?;
+            let number = *state.names.get(path).ok_or(io::ErrorKind::NotFound)?;
+            Ok(state.files[number].0.clone())
+        }
+
+        fn remove(&self, path: &Path) -> io::Result<()> {
+            let mut state = self.0.borrow_mut();
+            state.call()?;
+            state.names.remove(path).map(|_| ()).ok_or(io::ErrorKind::NotFound.into())
+        }
+
+        fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
+            let mut state = self.0.borrow_mut();
+            state.call()?;
+            state.kept_names = state.names.clone();
+            Ok(())
+        }
+    }
+
+    const OLD: &[u8] = b"the old model";
+    const NEW: &[u8] = b"the new model, longer";
+
+    fn disk(has_links: bool) -> Faulty {
+        let names = BTreeMap::from([(PathBuf::from("m"), 0)]);
+        let files = vec![(OLD.to_vec(), OLD.to_vec())];
+        Faulty(Rc::new(RefCell::new(State {
+            files,
+            names: names.clone(),
+            kept_names: names,
+            has_links,
+            ..State::default()
+        })))
+    }
+
+    /// The content of `name` as a reader sees it, with these names and bytes.
+    fn content(state: &State, names: &BTreeMap<PathBuf, usize>, name: &str, kept: bool) -> Option<Vec<u8>> {
+        let (bytes, on_medium) = &state.files[*names.get(Path::new(name))?];
+        Some(if kept { on_medium.clone() } else { bytes.clone() })
+    }
+
+    #[test]
+    fn whichever_call_fails_the_old_file_or_the_whole_new_one_is_there() {
+        use io::ErrorKind::{Interrupted, Other, PermissionDenied, StorageFull};
+        let mut n_faults = 0;
+        for (has_links, keep_previous) in [(true, false), (true, true), (false, true)] {
+            let calls = disk(has_links);
+            write_on(&calls, Path::new("m"), NEW, keep_previous).unwrap();
+            let n_calls = calls.0.borrow().n_calls;
+            for at in 1..=n_calls {
+                for kind in [StorageFull, Other, PermissionDenied, Interrupted] {
+                    let disk = disk(has_links);
+                    disk.0.borrow_mut().fault = Some((at, Fault::Once(kind)));
+                    let saved = write_on(&disk, Path::new("m"), NEW, keep_previous);
+                    let state = disk.0.borrow();
+                    let told = format!("call {at} of {n_calls}, {kind:?}: {saved:?}");
+                    let there = content(&state, &state.names, "m", false).unwrap();
+                    assert!(there == OLD || there == NEW, "{told}");
+                    assert!(saved.is_err() || there == NEW, "{told}");
+                    let said = saved.err().map(|error| error.to_string()).unwrap_or_default();
+                    assert!(!said.contains("untouched") || there == OLD, "{told}");
+                    if let Some(previous) = content(&state, &state.names, "m.1", false) {
+                        assert_eq!(previous, OLD, "{told}");
+                    }
+                    // Only a removal that fails leaves something behind.
+                    let litter = state.names.keys().filter(|name| name.to_string_lossy().contains("tmp"));
+                    assert!(litter.count() <= usize::from(at > 3), "{told}");
+                    n_faults += 1;
+                }
+            }
+        }
+        assert!(n_faults > 80, "{n_faults}");
+    }
+
+    #[test]
+    fn a_power_cut_at_any_call_leaves_the_old_file_or_the_whole_new_one_on_the_medium() {
+        for (has_links, keep_previous) in [(true, false), (true, true), (false, true)] {
+            for at in 1..20 {
+                let disk = disk(has_links);
+                disk.0.borrow_mut().fault = Some((at, Fault::PowerCut));
+                let saved = write_on(&disk, Path::new("m"), NEW, keep_previous);
+                let state = disk.0.borrow();
+                // Names may or may not have reached the medium by themselves; bytes that were not flushed
+                // are gone.
+                for names in [&state.names, &state.kept_names] {
+                    let there = content(&state, names, "m", true).unwrap();
+                    assert!(there == OLD || there == NEW, "call {at}: {saved:?}");
+                    if let Some(previous) = content(&state, names, "m.1", true) {
+                        assert_eq!(previous, OLD, "call {at}");
+                    }
+                }
+                if saved.is_ok() {
+                    assert_eq!(content(&state, &state.kept_names, "m", true).unwrap(), NEW);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_failing_fsync_keeps_the_old_file_and_is_not_tried_again() {
+        let disk = disk(true);
+        let flush = 1 + NEW.len().ilog2() as usize + 2;
+        let mut at_flush = None;
+        for at in 1..=flush + 3 {
+            let disk = super::tests::disk(true);
+            disk.0.borrow_mut().fault = Some((at, Fault::Once(io::ErrorKind::Other)));
+            let said = write_on(&disk, Path::new("m"), NEW, false).map_err(|error| error.to_string());
+            if said.is_err_and(|said| said.contains("flushing failed; what was there before is untouched")) {
+                assert_eq!(content(&disk.0.borrow(), &disk.0.borrow().names, "m", false).unwrap(), OLD);
+                at_flush = Some(disk.0.borrow().n_calls - at);
+            }
+        }
+        // After it, the temporary file is removed and nothing else is done.
+        assert_eq!(at_flush, Some(1));
+        write_on(&disk, Path::new("m"), NEW, false).unwrap();
     }
 }
