@@ -35,7 +35,8 @@ struct Line {
 
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let length = if words.iter().any(|word| word == "--short") { &SHORT } else { &FULL };
-    cargo(&["build", "--quiet", "--package", "rosenblatt-cli"], &[])?;
+    // Of the whole workspace, as the tests are, so that nothing is compiled twice.
+    cargo(&["build", "--quiet", "--workspace", "--bin", "rosenblatt"], &[])?;
     let room = Room::new()?;
     let mut lines = vec![room.kills(length)?, room.saves(length)?, room.races(length)?];
     lines.extend(room.full_disks(length)?);
@@ -44,7 +45,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     say("== files that were cut, changed or made up");
     let mode = if length.full { "full" } else { "short" };
     cargo(
-        &["test", "--quiet", "--package", "rosenblatt", "--test", "hostile", "--", "--nocapture"],
+        &["test", "--quiet", "--workspace", "--test", "hostile", "--", "--nocapture"],
         &[("ROSENBLATT_TORTURE", mode)],
     )?;
     let mut table = format!("{:<52} {:>6} {:>6}  remarks\n", "torture", "done", "lost");
@@ -165,6 +166,12 @@ impl Room {
         fs::read(model).is_ok_and(|bytes| bytes == self.old || bytes == self.new)
     }
 
+    /// Whether there is a file whose name ends like this.
+    fn has(&self, suffix: &str) -> bool {
+        let mut entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.any(|entry| entry.file_name().to_string_lossy().ends_with(suffix))
+    }
+
     /// Files that nobody asked for.
     fn litter(&self) -> usize {
         let known = BTreeSet::from([DATA, MODEL].map(std::ffi::OsString::from));
@@ -219,8 +226,10 @@ impl Room {
         // The run in progress must still come to its end.
         let last = self.finish(&words)?;
         lost += usize::from(!last.status.success() || fs::read(&model).ok().as_ref() != Some(&self.new));
-        let remarks =
-            format!("{} runs resumed to the same bits, {with_checkpoint} kills left a checkpoint", finished + 1);
+        let remarks = format!(
+            "{} runs resumed to the same bits, {with_checkpoint} kills left a checkpoint",
+            finished + 1
+        );
         Ok(Line { what: "kill -9 in training, resumed".to_owned(), done: kills, lost, remarks })
     }
 
@@ -236,28 +245,18 @@ impl Room {
             self.reset(&model)?;
             fs::write(&model, &self.new).map_err(told("putting a model there"))?;
             let mut child = self.start(&words)?;
-            let begun = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".tmp");
-            // The first temporary file is that of the question whether one can be made.
-            let mut seen = BTreeSet::new();
             let start = Instant::now();
-            while child.try_wait().map_err(told("looking at the program"))?.is_none()
+            // The lock is taken first, so whatever is temporary beside it is the save.
+            while !(self.has(".lock") && self.has(".tmp"))
+                && child.try_wait().map_err(told("looking at the program"))?.is_none()
                 && start.elapsed() < Duration::from_secs(20)
-            {
-                let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-                let names: Vec<_> = entries.map(|entry| entry.file_name()).filter(|name| begun(name)).collect();
-                if let Some(name) = names.first()
-                    && start.elapsed() > Duration::from_millis(8)
-                {
-                    seen.insert(name.clone());
-                    for _ in 0..dice.below(400) {
-                        std::hint::spin_loop();
-                    }
-                    break;
-                }
+            {}
+            for _ in 0..dice.below(2000) {
+                std::hint::spin_loop();
             }
-            amid += usize::from(child.try_wait().map_err(told("looking at the program"))?.is_none());
             let _ = child.kill();
             let _ = child.wait();
+            amid += usize::from(self.has(".tmp"));
             done += 1;
             if !self.is_whole(&model) {
                 say("the model is neither the old one nor the new one");
@@ -270,7 +269,7 @@ impl Room {
                 lost += 1;
             }
         }
-        let remarks = format!("{amid} met the program alive; the next run worked and cleared up");
+        let remarks = format!("{amid} between the first byte and the rename; the next run cleared up");
         Ok(Line { what: "kill -9 as a save begins".to_owned(), done, lost, remarks })
     }
 
@@ -365,7 +364,8 @@ impl Room {
             let left = self.new.len() * turn * 3 / (2 * length.disks);
             let taken = (1 << 20_usize) - self.old.len().next_multiple_of(4096) - left.min(900_000);
             fs::write(small.join("ballast"), vec![7; taken]).map_err(told("filling the disk"))?;
-            let done = self.finish(&format!("train {DATA} {NEW} --checkpoint-every 5 --model small/{MODEL}"))?;
+            let done =
+                self.finish(&format!("train {DATA} {NEW} --checkpoint-every 5 --model small/{MODEL}"))?;
             let bytes = fs::read(&model).unwrap_or_default();
             let whole = bytes == self.old || bytes == self.new;
             lost += usize::from(!whole) + usize::from((bytes == self.new) != done.status.success());

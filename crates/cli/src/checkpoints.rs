@@ -47,7 +47,8 @@ pub(crate) struct Checkpoints {
     every: Option<Every>,
     resumed: bool,
     saved: bool,
-    complained: bool,
+    /// Whether the last one could not be saved.
+    failed: bool,
     /// When the last one was made, and how far the run had come.
     last: Option<(Instant, Totals)>,
 }
@@ -56,7 +57,7 @@ impl Checkpoints {
     /// Checkpoints of the training of the model at `model`.
     pub(crate) fn new(model: &Path, every: Option<Every>) -> Self {
         let path = with_suffix(model, ".checkpoint");
-        Self { path, every, resumed: false, saved: false, complained: false, last: None }
+        Self { path, every, resumed: false, saved: false, failed: false, last: None }
     }
 
     /// The checkpoint to go on from, if `resume` asks for one and there is one. A spoiled one makes way for
@@ -108,6 +109,8 @@ impl Checkpoints {
     pub(crate) fn stopped(&self, signal: i32) -> Failure {
         let text = if self.saved || self.resumed {
             format!("stopped; a checkpoint is in {}\nto go on: {}", self.path.display(), again())
+        } else if self.failed {
+            "stopped without a checkpoint".to_owned()
         } else {
             "stopped before there was anything to keep".to_owned()
         };
@@ -136,13 +139,14 @@ impl Keeper for Checkpoints {
 
     fn keep(&mut self, checkpoint: &[u8]) {
         match write_keeping_previous(&self.path, checkpoint) {
-            Ok(()) => self.saved = true,
-            // The model may still come out well, so training goes on.
-            Err(error) if !self.complained => {
-                ui::note(&format!("{error}\ntraining goes on without this checkpoint"));
-                self.complained = true;
+            Ok(()) => (self.saved, self.failed) = (true, false),
+            // The model may still come out well, so training goes on; it is said once, not every time.
+            Err(error) => {
+                if !self.failed {
+                    ui::note(&format!("{error}\nthis checkpoint was not kept"));
+                }
+                self.failed = true;
             }
-            Err(_) => {}
         }
     }
 }

@@ -6,9 +6,6 @@
 //! or 143 as shells expect.
 
 use crate::failure::Failure;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
-use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,8 +33,18 @@ struct Litter {
 /// How long a line that is being written may take before it is cut off after all.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// From now on signals are answered.
+/// Without signals there is nothing to answer.
+#[cfg(not(unix))]
 pub(crate) fn watch() -> io::Result<()> {
+    Ok(())
+}
+
+/// From now on signals are answered.
+#[cfg(unix)]
+pub(crate) fn watch() -> io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::flag;
+    use signal_hook::iterator::Signals;
     let second = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // In the handler itself, so that it works even if all threads are stuck. The order matters: the

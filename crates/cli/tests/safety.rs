@@ -107,8 +107,6 @@ fn a_signal_leaves_a_checkpoint_and_resuming_gives_the_same_bits() {
         );
         assert_eq!(out, "");
         assert!(!bench.path("t.model").exists());
-        let refused = bench.run(&format!("rosenblatt {train} --model t.model --resume --epochs 7"));
-        assert_eq!(refused.code, Some(2), "{}", refused.all());
         let other = train.replace("--epochs 120", "--epochs 121");
         let refused = bench.run(&format!("rosenblatt {other} --model t.model --resume"));
         assert_eq!(refused.code, Some(1), "{}", refused.all());
@@ -294,7 +292,8 @@ fn threads_and_formats_do_not_change_a_bit_of_the_model() {
     bench.write("t.tsv", csv(&rows).replace(',', "\t"));
     bench.ok("gzip -k t.csv && gzip -k t.svm");
     let has_zstd = bench.run("zstd -q -k t.csv").code == Some(0);
-    for scale in ["none", "standard"] {
+    // Standard scales move the zero, which rows that leave zeros out cannot follow.
+    for scale in ["standard", "max-abs", "none"] {
         let train = |source: &str, name: &str| {
             let train = format!("rosenblatt train --scale {scale} --quiet --seed 5");
             bench.ok(&match source.strip_prefix("< ") {
@@ -319,7 +318,7 @@ fn threads_and_formats_do_not_change_a_bit_of_the_model() {
         if has_zstd {
             ways.push("t.csv.zst");
         }
-        for way in ways {
+        for way in ways.into_iter().filter(|way| scale != "standard" || !way.contains("svm")) {
             assert!(train(way, "other.model") == expected, "{way} with {scale}");
         }
     }

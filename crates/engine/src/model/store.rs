@@ -197,9 +197,15 @@ fn folder_of(path: &Path) -> &Path {
 
 /// How the hidden files beside `path` begin. Long names are cut, so that there is room for the rest.
 fn hidden_prefix(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(OsStr::new("")).to_string_lossy();
-    let name: String = name.chars().take(50).collect();
-    format!(".{name}.")
+    let name = path.file_name().unwrap_or(OsStr::new(""));
+    match name.to_str() {
+        Some(text) if text.len() <= 100 => format!(".{text}."),
+        // What is left of such a name may be that of another, too.
+        _ => {
+            let begin: String = name.to_string_lossy().chars().take(20).collect();
+            format!(".{begin}-{:08x}.", rosenblatt_data::murmur3_32(name.as_encoded_bytes(), 0))
+        }
+    }
 }
 
 const TEMPORARY: &str = ".tmp";
