@@ -112,7 +112,7 @@ fn leave(signal: i32) {
         will(signal);
     }
     let end = move || {
-        litter(|litter| litter.clear());
+        litter(Litter::clear);
         exit(signal);
     };
     let patient = thread::spawn(move || {
@@ -140,7 +140,7 @@ impl Litter {
         {
             let name = entry.file_name().to_string_lossy().into_owned();
             let ours = name.starts_with('.')
-                && name.ends_with(".tmp")
+                && entry.path().extension().is_some_and(|extension| extension == "tmp")
                 && marks.iter().any(|mark| name.contains(mark.as_str()));
             if ours {
                 let _ = fs::remove_file(entry.path());

@@ -246,7 +246,9 @@ impl Schema {
         let column =
             |&place: &usize| Column { name: names[place].clone(), kind: ColumnKind::Number { fill } };
         let mut is_feature = vec![false; names.len()];
-        places.iter().for_each(|&place| is_feature[place] = true);
+        for &place in &places {
+            is_feature[place] = true;
+        }
         let others: Vec<&String> = names
             .iter()
             .zip(is_feature)

@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 
 Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice, it stops
 at once. A resumed run ends in the same model, to the bit, as one that was left alone.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]

@@ -115,7 +115,7 @@ impl Checkpoint {
     /// The checkpoint in `bytes`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         let (header, body) = unpack(bytes, CHECKPOINT)?;
-        let header: Header = serde_json::from_slice(header).map_err(header_error)?;
+        let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
         let spec = Spec::new(header.spec).map_err(|error| content(format!("its spec: {error}")))?;
         let mut arrays = Arrays::new(header.arrays, body);
         let mut state = State::default();

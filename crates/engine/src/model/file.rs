@@ -427,19 +427,19 @@ pub(super) fn unpack<'a>(bytes: &'a [u8], kind: &'static str) -> Result<(&'a [u8
         return Err(content("the version is 0, or reserved bytes are in use"));
     }
     let (header, body) = rest.split_at(header_len as usize);
-    let named: Named = serde_json::from_slice(header).map_err(header_error)?;
+    let named: Named = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
     if named.format != kind {
         return Err(FormatError::Kind { found: named.format, expected: kind });
     }
     Ok((header, body))
 }
 
-pub(super) fn header_error(error: serde_json::Error) -> FormatError {
+pub(super) fn header_error(error: &serde_json::Error) -> FormatError {
     content(format!("its header: {error}"))
 }
 
 fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
-    let header: Header = serde_json::from_slice(header).map_err(header_error)?;
+    let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
     let spec = Spec::new(header.spec).map_err(|error| content(format!("its spec: {error}")))?;
     let labels = Labels::in_order(header.labels);
     let n_classes = labels.len();
