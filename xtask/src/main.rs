@@ -6,6 +6,7 @@
 mod bench_data;
 mod test;
 mod tidy;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -20,6 +21,11 @@ const CHORES: &[Chore] = &[
     Chore { name: "bench", summary: "bench data: reading beside the peers", run: bench_data::run },
     Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
+    Chore {
+        name: "torture",
+        summary: "kills, full disks and spoiled files, at full length",
+        run: torture::run,
+    },
 ];
 
 fn main() -> ExitCode {

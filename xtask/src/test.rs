@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold, in the order in which it is cheapest to fail.
 
-use crate::{say, tidy};
+use crate::{say, tidy, torture};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -20,6 +20,7 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
             &["run", "--quiet", "--package", "rosenblatt", "--example", &example],
         )?;
     }
+    torture::run(&["--short".to_owned()])?;
     say(&format!("== all good after {} s", start.elapsed().as_secs()));
     Ok(())
 }

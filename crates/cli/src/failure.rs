@@ -1,5 +1,6 @@
 //! Why a command did not do what it was asked: one sentence, a cure where one is known, an exit code.
 
+use crate::signals;
 use rosenblatt::{Error, StoreError};
 use rosenblatt_data::DataError;
 use std::io;
@@ -12,6 +13,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The data, the model or the machine said no: exit 1.
     Work(String),
+    /// A signal said stop: exit 128 and the signal. What was done about it is no error.
+    Stopped(i32, String),
     /// Whoever read our output has gone, which is their right: exit 0, no word.
     NobodyListens,
 }
@@ -22,6 +25,9 @@ impl Failure {
         match self {
             Self::Usage(_) => ExitCode::from(2),
             Self::Work(_) => ExitCode::FAILURE,
+            Self::Stopped(signal, _) => {
+                u8::try_from(signals::code(*signal)).map_or(ExitCode::FAILURE, ExitCode::from)
+            }
             Self::NobodyListens => ExitCode::SUCCESS,
         }
     }

@@ -1,12 +1,14 @@
 //! The command line of Rosenblatt: typed words in, a checked wish, then work.
 //!
 //! Results go to stdout, talk goes to stderr. Exit codes: 0 done, 1 the data, the model or the machine
-//! said no, 2 the words made no sense.
+//! said no, 2 the words made no sense, 130 and 143 a signal said stop.
 
 mod args;
+mod checkpoints;
 mod commands;
 mod failure;
 mod report;
+mod signals;
 mod ui;
 
 use clap::Parser;
@@ -32,6 +34,9 @@ const EXAMPLES: &str = "Examples:
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Err(error) = signals::watch() {
+        ui::note(&format!("signals cannot be answered, and will end the program at once: {error}"));
+    }
     match commands::run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

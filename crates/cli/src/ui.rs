@@ -18,6 +18,7 @@ pub(crate) fn complain(failure: &Failure) {
     let text = match failure {
         Failure::Usage(message) => format!("error: {message}\n\nFor more information, try '--help'.\n"),
         Failure::Work(message) => format!("error: {message}\n"),
+        Failure::Stopped(_, message) => format!("{message}\n"),
         Failure::NobodyListens => return,
     };
     // If even complaining fails there is nobody to tell.

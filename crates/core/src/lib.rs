@@ -96,6 +96,7 @@ mod run;
 mod schedule;
 mod simd;
 pub mod space;
+pub mod state;
 
 pub use convention::{Bias, Convention, ConventionError, Mistake, Zero};
 pub use decision::{Binary, Decision, Direct, Multiclass, OneVsOne, OneVsRest, Share};

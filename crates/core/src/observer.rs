@@ -6,7 +6,9 @@
 
 use crate::memory::{Kept, Readout};
 use crate::rule::Step;
+use crate::run::Totals;
 use crate::space::Hypothesis;
+use crate::state::State;
 use std::ops::ControlFlow;
 
 /// One round, after it is over: one example, one scorer.
@@ -63,6 +65,9 @@ pub struct Pass {
 pub trait Snapshot {
     /// The read-out as of now; `None` if it was not remembered.
     fn read(&self, readout: Readout) -> Option<Kept>;
+
+    /// All that a fresh run of the same setup needs to go on from here.
+    fn state(&self) -> State<'_>;
 }
 
 /// Someone who watches a run.
@@ -74,6 +79,12 @@ pub trait Observer {
 
     /// A round is over. Breaking ends the run.
     fn round(&mut self, _round: &Round<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// Asked before a pass and again and again during it, every thousand rows or so. Breaking leaves the
+    /// run where it stands, in the middle of a pass; the next fit goes on from there.
+    fn pause(&mut self, _so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -92,6 +103,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 
     fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
         (**self).round(round)
+    }
+
+    fn pause(&mut self, so_far: &Totals, run: &dyn Snapshot) -> ControlFlow<()> {
+        (**self).pause(so_far, run)
     }
 
     fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
@@ -114,6 +129,14 @@ macro_rules! observe_as_tuple {
                 // Everybody sees the round, even if somebody before them wants to stop.
                 let mut flow = ControlFlow::Continue(());
                 $(if $name.wants_rounds() && $name.round(round).is_break() { flow = ControlFlow::Break(()); })+
+                flow
+            }
+
+            fn pause(&mut self, so_far: &Totals, run: &dyn Snapshot) -> ControlFlow<()> {
+                #[expect(non_snake_case, reason = "the type's name serves as the field's")]
+                let ($($name,)+) = self;
+                let mut flow = ControlFlow::Continue(());
+                $(if $name.pause(so_far, run).is_break() { flow = ControlFlow::Break(()); })+
                 flow
             }
 

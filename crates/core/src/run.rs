@@ -7,7 +7,7 @@
 use crate::convention::{Bias, Convention, ConventionError, Mistake, Zero};
 use crate::decision::{Decision, Problem};
 use crate::examples::Examples;
-use crate::memory::{Average, Kept, Memories, Readout, Remember};
+use crate::memory::{Average, Kept, Memories, Memory, Readout, Remember};
 use crate::observer::{Observer, Pass, Round, Snapshot};
 use crate::order::Order;
 use crate::random::Random;
@@ -15,6 +15,7 @@ use crate::row::Row;
 use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
 use crate::simd::{self, Work};
 use crate::space::{LinearSpace, Move, Planes, Shape, Space, Visits};
+use crate::state::{State, StateError, at_most};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -78,6 +79,11 @@ impl fmt::Display for SetupError {
 
 impl std::error::Error for SetupError {}
 
+/// After how many visits whoever watches may pause a run: often enough for a person who waits.
+const PART: usize = 1024;
+/// The same where every visit may have to look at all rows.
+const PART_JUDGED: usize = 64;
+
 /// How long a run goes on, and in which order it visits rows.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
@@ -123,6 +129,16 @@ pub struct Totals {
     pub errors: u64,
 }
 
+impl Totals {
+    fn to_list(self) -> [u64; 5] {
+        [self.epochs, self.rounds, self.mistakes, self.updates, self.errors]
+    }
+
+    fn from_list([epochs, rounds, mistakes, updates, errors]: [u64; 5]) -> Self {
+        Self { epochs, rounds, mistakes, updates, errors }
+    }
+}
+
 /// Memories as the loop needs them: someone may ask for the training errors of a hypothesis.
 pub trait Recall {
     /// A hypothesis whose training errors are wanted.
@@ -158,6 +174,9 @@ pub struct Run<R, S: Space, D> {
     class_weights: Vec<f64>,
     random: Random,
     totals: Totals,
+    /// The totals when the current pass began, and how many of its visits are over.
+    before: Totals,
+    place: usize,
     max_updates: u64,
     scores: Vec<f64>,
 }
@@ -240,6 +259,8 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
             class_weights,
             random,
             totals,
+            before: totals,
+            place: 0,
             max_updates,
             scores,
         }
@@ -311,16 +332,18 @@ where
         visits: Visits<'_>,
         observer: &mut O,
     ) -> ControlFlow<Stopped> {
-        self.pass_judged(examples, visits, Visits::all(examples), observer)
+        self.pass_judged(examples, visits, Visits::all(examples), observer, true)
     }
 
-    /// [`Run::pass`], with hypotheses judged on the rows `training`.
+    /// [`Run::pass`], with hypotheses judged on the rows `training`. A block that is cut off at the end of
+    /// the visits is only over if the visits are the `last` ones.
     fn pass_judged<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         visits: Visits<'_>,
         training: Visits<'_>,
         observer: &mut O,
+        last: bool,
     ) -> ControlFlow<Stopped> {
         self.space.widen(examples.width());
         let rounds = observer.wants_rounds();
@@ -342,7 +365,9 @@ where
                 let rows = rows.map(|row_idx| (examples.row(row_idx), examples.class(row_idx)));
                 self.rounds::<false, _, _>(examples, rows, part, training, &mut watch);
             }
-            self.space.settle(self.totals.rounds, &mut self.memory);
+            if last || to - from == block || watch.stopped.is_some() {
+                self.space.settle(self.totals.rounds, &mut self.memory);
+            }
             from = to;
         }
         watch.stopped.map_or(ControlFlow::Continue(()), ControlFlow::Break)
@@ -750,20 +775,26 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
             return Stopped::Updates;
         }
         while self.totals.epochs < plan.epochs {
-            let before = self.totals;
+            if self.place == 0 {
+                self.before = self.totals;
+            }
             let flow = match plan.order {
-                Order::Given => self.pass_judged(examples, training, training, observer),
+                Order::Given => self.pass_in_parts(examples, training, training, observer),
                 Order::Worst => self.pass_over_worst(examples, training, observer),
                 order => {
                     let arranged = order.arrange(rows, self.totals.epochs + 1, plan.seed);
-                    self.pass_judged(examples, Visits::Listed(&arranged), training, observer)
+                    self.pass_in_parts(examples, Visits::Listed(&arranged), training, observer)
                 }
             };
+            if flow == ControlFlow::Break(None) {
+                return Stopped::Observer;
+            }
+            self.place = 0;
             self.memory.pass_over(self.totals.rounds, self.space.linear());
             self.judge(examples, training);
             self.totals.epochs += 1;
-            let pass = self.since(&before);
-            if let ControlFlow::Break(stopped) = flow {
+            let pass = self.since_before();
+            if let ControlFlow::Break(Some(stopped)) = flow {
                 // The pass was cut short, but whoever keeps books wants to hear of it.
                 let _ = observer.pass(&pass, self);
                 return stopped;
@@ -779,23 +810,55 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
         Stopped::Epochs
     }
 
+    /// A pass from the place it has come to, in parts between which the observer may pause it. Breaks with
+    /// nothing if it does.
+    fn pass_in_parts<E: Examples, O: Observer + ?Sized>(
+        &mut self,
+        examples: E,
+        visits: Visits<'_>,
+        training: Visits<'_>,
+        observer: &mut O,
+    ) -> ControlFlow<Option<Stopped>> {
+        let n_visits = if self.memory.judges() { PART_JUDGED } else { PART };
+        // Parts end where blocks do. A block without an end goes on in the next part.
+        let part = match self.space.block().max(1) {
+            usize::MAX => n_visits,
+            block => block.saturating_mul(n_visits.div_ceil(block)),
+        };
+        while self.place < visits.len() {
+            self.pause(observer)?;
+            let to = visits.len().min(self.place.saturating_add(part));
+            let (visited, last) = (visits.part(self.place, to), to == visits.len());
+            self.place = to;
+            self.pass_judged(examples, visited, training, observer, last).map_break(Some)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pause<O: Observer + ?Sized>(&self, observer: &mut O) -> ControlFlow<Option<Stopped>> {
+        observer.pause(&self.totals, self).map_break(|()| None)
+    }
+
     fn pass_over_worst<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         training: Visits<'_>,
         observer: &mut O,
-    ) -> ControlFlow<Stopped> {
+    ) -> ControlFlow<Option<Stopped>> {
         let hidden = |place: &usize| weight_of(examples, &self.class_weights, training.row(*place)) == 0.0;
         let n_steps = training.len() - (0..training.len()).filter(hidden).count();
-        for _ in 0..n_steps {
+        while self.place < n_steps {
+            self.pause(observer)?;
             let worst = [self.worst(examples, training)];
-            self.pass_judged(examples, Visits::Listed(&worst), training, observer)?;
+            self.place += 1;
+            let step = self.pass_judged(examples, Visits::Listed(&worst), training, observer, true);
+            step.map_break(Some)?;
         }
         ControlFlow::Continue(())
     }
 
-    fn since(&self, before: &Totals) -> Pass {
-        let now = &self.totals;
+    fn since_before(&self) -> Pass {
+        let Self { totals: now, before, .. } = self;
         Pass {
             epoch: now.epochs,
             rounds: now.rounds,
@@ -804,6 +867,21 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
             updates: now.updates - before.updates,
             errors: now.errors - before.errors,
         }
+    }
+
+    /// Goes on from a [state](Snapshot::state) of a run of the same setup. The error says what does not
+    /// fit; the run is then of no use.
+    pub fn restore(&mut self, mut state: State<'_>) -> Result<(), StateError> {
+        self.totals = Totals::from_list(state.take_counters("totals")?);
+        self.before = Totals::from_list(state.take_counters("before")?);
+        for (now, before) in self.totals.to_list().into_iter().zip(self.before.to_list()) {
+            at_most("before", before, now)?;
+        }
+        let [place, random] = state.take_counters("place")?;
+        (self.place, self.random) = (place as usize, Random::new(random));
+        self.space.restore(&mut state)?;
+        self.memory.restore(&mut state, self.space.linear(), self.totals.rounds)?;
+        state.finish()
     }
 
     /// The hyperplanes as they stand.
@@ -823,5 +901,15 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
 impl<R: Rule, S: LinearSpace, D: Decision> Snapshot for Run<R, S, D> {
     fn read(&self, readout: Readout) -> Option<Kept> {
         self.memory.read(readout, self.decision.ballot(), self.space.linear(), self.totals.rounds)
+    }
+
+    fn state(&self) -> State<'_> {
+        let mut state = State::default();
+        state.u64s("totals", self.totals.to_list().to_vec());
+        state.u64s("before", self.before.to_list().to_vec());
+        state.u64s("place", vec![self.place as u64, self.random.state()]);
+        self.space.save(&mut state);
+        self.memory.save(&mut state);
+        state
     }
 }

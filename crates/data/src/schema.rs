@@ -11,6 +11,7 @@ use crate::hash::hash_slot;
 use crate::labels::Labels;
 use crate::options::ReadOptions;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// How the rows of a source are stored. A row's score does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -209,6 +210,66 @@ impl Schema {
         (!names.is_empty()).then_some(names)
     }
 
+    /// The schema as a model keeps it. Columns of numbers that are merely numbered (`f1`, `f2`, …) say no
+    /// more than features without columns, so they are dropped: the same rows give the same model whether
+    /// they came as a table or as libsvm. [`Schema::for_table`] is the way back.
+    #[must_use]
+    pub fn without_numbered_columns(self) -> Self {
+        let names: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
+        let fill = self.plain_fill();
+        let plain = self.columns.iter().all(|column| column.kind == ColumnKind::Number { fill });
+        let label_is_plain = self.label.as_deref().is_none_or(|label| label == "label");
+        if self.provisional || !self.has_names || !plain || !label_is_plain || self.hash_bits.is_some() {
+            return self;
+        }
+        match numbered(&names, names.len()) {
+            Some(places) if places.is_sorted() => Self {
+                columns: Vec::new(),
+                label: None,
+                has_names: false,
+                layout: Layout::Sparse,
+                width: Some(names.len()),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
+    /// The schema as a table with columns of these names must keep to: if features are numbered and the
+    /// columns are too, whatever the letters before the numbers, they belong together.
+    #[must_use]
+    pub fn for_table(&self, names: &[String]) -> Self {
+        let fits = self.columns.is_empty() && self.text.is_none() && self.hash_bits.is_none();
+        let places = self.width.filter(|_| fits).and_then(|width| numbered(names, width));
+        let Some(places) = places else { return self.clone() };
+        let fill = self.plain_fill();
+        let column =
+            |&place: &usize| Column { name: names[place].clone(), kind: ColumnKind::Number { fill } };
+        let mut is_feature = vec![false; names.len()];
+        for &place in &places {
+            is_feature[place] = true;
+        }
+        let others: Vec<&String> = names
+            .iter()
+            .zip(is_feature)
+            .filter(|(_, is_feature)| !is_feature)
+            .map(|(name, _)| name)
+            .collect();
+        Self {
+            columns: places.iter().map(column).collect(),
+            label: if let [label] = others[..] { Some(label.clone()) } else { None },
+            has_names: true,
+            layout: Layout::Dense,
+            width: None,
+            ..self.clone()
+        }
+    }
+
+    /// What stands in for a missing number where no means were taken.
+    fn plain_fill(&self) -> Option<f64> {
+        (self.missing == Missing::Zero).then_some(0.0)
+    }
+
     /// Whether the parts of a schema that was stored fit together.
     pub fn check(&self) -> Result<(), DataError> {
         let refuse = |complaint: &str| {
@@ -267,6 +328,23 @@ impl Schema {
     }
 }
 
+/// Where the names are that consist of the same letters and the numbers from 1, or from 0, on: `width` of
+/// them, by number.
+fn numbered(names: &[String], width: usize) -> Option<Vec<usize>> {
+    if width == 0 || names.len() < width {
+        return None;
+    }
+    let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let stems = names.iter().flat_map(|name| [1, 0].map(|first| (name.strip_suffix(['0', '1']), first)));
+    stems
+        .filter_map(|(stem, first)| Some((stem.filter(|stem| !stem.is_empty())?, first)))
+        .filter(|(stem, _)| !stem.ends_with(|c: char| c.is_ascii_digit()))
+        .find_map(|(stem, first)| {
+            let place = |number: usize| places.get(format!("{stem}{number}").as_str()).copied();
+            (first..first + width).map(place).collect()
+        })
+}
+
 impl Column {
     /// How many features of its own the column has.
     pub fn n_features(&self) -> usize {
@@ -281,6 +359,33 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn merely_numbered_columns_are_kept_as_a_width_and_found_again() {
+        let number = |name: &str| Column { name: name.into(), kind: ColumnKind::Number { fill: None } };
+        let table = |names: &[&str], label: &str| Schema {
+            columns: names.iter().map(|name| number(name)).collect(),
+            label: Some(label.into()),
+            has_names: true,
+            layout: Layout::Dense,
+            ..Schema::default()
+        };
+        let kept = table(&["f1", "f2", "f3"], "label").without_numbered_columns();
+        assert_eq!(kept, Schema { width: Some(3), ..Schema::default() });
+        assert_eq!(kept, table(&["px0", "px1", "px2"], "label").without_numbered_columns());
+        for names in [&["f1", "f3", "f2"][..], &["f1", "g2", "f3"], &["1", "2"], &["f2", "f3"], &["age"]] {
+            let as_it_was = table(names, "label");
+            assert_eq!(as_it_was.clone().without_numbered_columns(), as_it_was, "{names:?}");
+        }
+        let named = table(&["f1", "f2"], "species");
+        assert_eq!(named.clone().without_numbered_columns(), named);
+
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let found = kept.for_table(&owned(&["x3", "class", "x1", "x2"]));
+        assert_eq!(found, table(&["x1", "x2", "x3"], "class"));
+        assert_eq!(kept.for_table(&owned(&["x1", "x2", "y"])), kept);
+        assert_eq!(kept.for_table(&owned(&["f1", "f2", "f3"])).label, None);
+    }
 
     #[test]
     fn columns_become_features_in_order() {

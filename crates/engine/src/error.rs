@@ -74,6 +74,27 @@ pub enum Error {
         /// The pass, from 1.
         epoch: u64,
     },
+    /// Whoever keeps checkpoints wanted to stop.
+    #[error("training was stopped in pass {epoch}")]
+    Interrupted {
+        /// The pass, from 1.
+        epoch: u64,
+    },
+    /// A checkpoint of other data, or of another description.
+    #[error(
+        "the checkpoint belongs to another run: {}; give the same data and options, or start anew",
+        differences.join("; ")
+    )]
+    OtherRun {
+        /// What differs, one sentence each.
+        differences: Vec<String>,
+    },
+    /// A checkpoint that is whole, but says what cannot be.
+    #[error("the checkpoint is whole but wrong: {what}")]
+    BadCheckpoint {
+        /// What is wrong with it.
+        what: String,
+    },
     /// The hypotheses would not fit into memory.
     #[error(
         "{features} features for {scorers} scorers need {needed} bytes of weights; hash the features, or raise the limit"

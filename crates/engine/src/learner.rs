@@ -5,6 +5,7 @@ use crate::spec::{Classes, Spec};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::LinearSpace;
+use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
     Algorithm, Binary, Decision, Examples, Observer, Plan, Planes, Readout, Remember, Rule, Run, Setup,
     Stopped, Totals, Visits,
@@ -30,6 +31,12 @@ pub(crate) trait Learner: Send {
 
     /// The totals so far.
     fn totals(&self) -> Totals;
+
+    /// All that a fresh learner of the same shape needs to go on from here.
+    fn state(&self) -> State<'_>;
+
+    /// Goes on from the state of another.
+    fn restore(&mut self, state: State<'_>) -> Result<(), StateError>;
 
     /// Whether all weights are numbers.
     fn is_finite(&self) -> bool;
@@ -125,6 +132,14 @@ impl<R: Rule + Send, S: LinearSpace, D: Decision + Send> Learner for Run<R, S, D
 
     fn totals(&self) -> Totals {
         Run::totals(self)
+    }
+
+    fn state(&self) -> State<'_> {
+        Snapshot::state(self)
+    }
+
+    fn restore(&mut self, state: State<'_>) -> Result<(), StateError> {
+        Run::restore(self, state)
     }
 
     fn is_finite(&self) -> bool {

@@ -45,6 +45,7 @@ mod algorithms;
 mod error;
 mod evaluate;
 mod explain;
+mod fingerprint;
 mod insight;
 mod learner;
 mod model;
@@ -60,7 +61,8 @@ pub use evaluate::{Evaluation, Fold, cross_validate, evaluate, evaluate_rows, pr
 pub use explain::{Argument, Explainer, Explanation};
 pub use insight::{Voice, feature_name, interval, mistake_bound, strongest};
 pub use model::{
-    FormatError, Model, Predictor, StoreError, Story, Validated, check_writable, model_checksum, write_whole,
+    Checkpoint, Claim, FormatError, Model, Predictor, StoreError, Story, Validated, check_writable,
+    model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 pub use online::Online;
 pub use rosenblatt_core as core;
@@ -69,7 +71,7 @@ pub use rosenblatt_data::{Dataset, Labels};
 pub use spec::{ClassWeights, Classes, Options, Spec, Validation};
 pub use split::{folds, split};
 pub use tally::{Counter, Tally};
-pub use train::{Training, train};
+pub use train::{Keeper, Training, Wants, train};
 
 /// The README's and the contributor's guide's code, compiled and run.
 #[cfg(doctest)]

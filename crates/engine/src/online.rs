@@ -11,8 +11,9 @@
 //! ```
 
 use crate::error::Error;
+use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
-use crate::model::{Model, Story};
+use crate::model::{Checkpoint, Mark, Model, Story, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
 use crate::train::{build, check_finite};
 use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals};
@@ -25,6 +26,15 @@ pub struct Online {
     labels: Labels,
     feature_names: Option<Vec<String>>,
     learner: Box<dyn Learner>,
+    shown: Option<Shown>,
+}
+
+/// What was shown so far, for learners that are stopped and resumed.
+struct Shown {
+    rows: usize,
+    digest: Fingerprint,
+    /// What it should be once the rows that are known already have been shown again.
+    resumed: Option<Mark>,
 }
 
 impl Online {
@@ -49,7 +59,7 @@ impl Online {
             }
         };
         let learner = build(&spec, labels.len(), Shape { class_weights, ..Shape::smallest() })?;
-        Ok(Self { spec, labels, feature_names: None, learner })
+        Ok(Self { spec, labels, feature_names: None, learner, shown: None })
     }
 
     /// Learns from one row. Rows may grow wider as new features turn up.
@@ -94,8 +104,83 @@ impl Online {
         }
         assert!(rows.visit(Known(part.clone(), self.labels.len() as u32)), "classes are the learner's");
         check_finite(rows)?;
+        let part = self.note(rows, part)?;
         let _ = self.learner.pass(rows, part, &mut ());
         Ok(())
+    }
+
+    /// The same learner, keeping in mind what it is shown by [`Online::learn_rows`], so that it can be
+    /// [stopped](Online::checkpoint) and resumed.
+    #[must_use]
+    pub fn keeping_track(mut self) -> Self {
+        self.shown = Some(Shown { rows: 0, digest: Fingerprint::default(), resumed: None });
+        self
+    }
+
+    /// Goes on from where an earlier learner stood. It must then be shown the stream from its beginning;
+    /// the rows that are known already are compared with those learned from, and passed over.
+    pub fn resume(mut self, checkpoint: Checkpoint) -> Result<Self, Error> {
+        let mut differences = checkpoint.differences(&self.spec);
+        if checkpoint.mark.classes != self.labels.names() {
+            let then = checkpoint.mark.classes.join(", ");
+            differences.push(format!("the classes were {then} and are {}", self.labels.names().join(", ")));
+        }
+        if checkpoint.mark.reading != reading(None, self.feature_names.as_deref()) {
+            differences.push("the features have other names".to_owned());
+        }
+        if !differences.is_empty() {
+            return Err(Error::OtherRun { differences });
+        }
+        let restored = self.learner.restore(checkpoint.state);
+        restored.map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+        if self.learner.totals().rounds > checkpoint.mark.rows as u64 {
+            return Err(Error::BadCheckpoint { what: "it counts more rounds than rows".to_owned() });
+        }
+        self = self.keeping_track();
+        if let Some(shown) = &mut self.shown {
+            shown.resumed = Some(checkpoint.mark);
+        }
+        Ok(self)
+    }
+
+    /// How many rows that are known already must still be shown again.
+    pub fn rows_to_pass_over(&self) -> usize {
+        let shown = self.shown.as_ref();
+        shown.and_then(|shown| Some(shown.resumed.as_ref()?.rows.saturating_sub(shown.rows))).unwrap_or(0)
+    }
+
+    /// A checkpoint of the learner as it stands; `None` unless it is [keeping
+    /// track](Online::keeping_track), and while rows are passed over.
+    pub fn checkpoint(&self) -> Option<Vec<u8>> {
+        let shown = self.shown.as_ref().filter(|_| self.rows_to_pass_over() == 0)?;
+        let mark = Mark {
+            rows: shown.rows,
+            features: 0,
+            classes: self.labels.names().to_vec(),
+            used: shown.rows,
+            values: shown.digest.digest(),
+            choice: String::new(),
+            reading: reading(None, self.feature_names.as_deref()),
+        };
+        Some(encode_checkpoint(&self.spec, &mark, &self.learner.state(), None))
+    }
+
+    /// Takes note of rows about to be learned from, and says which of them are new.
+    fn note(&mut self, rows: View<'_>, part: Range<usize>) -> Result<Range<usize>, Error> {
+        let known = self.rows_to_pass_over().min(part.len());
+        let Some(shown) = &mut self.shown else { return Ok(part) };
+        let new = part.start + known..part.end;
+        shown.digest.add_rows(rows, part.start..new.start);
+        shown.rows += known;
+        if let Some(mark) = shown.resumed.take_if(|mark| mark.rows == shown.rows)
+            && mark.values != shown.digest.digest()
+        {
+            let differences = vec![format!("the first {} rows are not those it learned from", mark.rows)];
+            return Err(Error::OtherRun { differences });
+        }
+        shown.digest.add_rows(rows, new.clone());
+        shown.rows += new.len();
+        Ok(new)
     }
 
     /// The same learner, with names for its features.

@@ -228,6 +228,14 @@ impl Spec {
         self.options.order.clone().unwrap_or(suited)
     }
 
+    /// How many scorers `n_classes` classes need.
+    pub(crate) fn n_scorers(&self, n_classes: usize) -> usize {
+        match n_classes {
+            2 => 1,
+            _ => rosenblatt_core::Decision::n_scorers(&self.options.multiclass.decision(n_classes)),
+        }
+    }
+
     pub(crate) fn params(&self) -> Params {
         let named = self.options.params.iter();
         let params = named.fold(Params::new(), |params, (name, value)| params.with(name, *value));

@@ -3,14 +3,15 @@
 use crate::error::Error;
 use crate::evaluate::count_wrong;
 use crate::learner::{Learner, Shape};
-use crate::model::{Model, Story, Validated};
+use crate::model::{Checkpoint, Mark, Model, Story, Validated, Watched, encode_checkpoint};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
-use rosenblatt_core::{Examples, Observer, Pass, Plan, Planes, Row, Stopped};
-use rosenblatt_data::{Dataset, View, Visitor};
+use rosenblatt_core::{Examples, Observer, Order, Pass, Plan, Planes, Row, Stopped, Totals};
+use rosenblatt_data::{Dataset, Schema, View, Visitor};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// The most bytes the weights of one hypothesis may take. Feature numbers come from files, and a
 /// single large one must not be able to exhaust the machine.
@@ -37,12 +38,35 @@ pub struct Training<'a> {
     data: &'a Dataset,
     rows: Option<&'a [u32]>,
     start: Option<Planes>,
+    schema: Option<Arc<Schema>>,
+    checkpoint: Option<Checkpoint>,
+    keeper: Option<&'a mut dyn Keeper>,
+}
+
+/// Someone who keeps checkpoints of a training, and may stop it.
+pub trait Keeper {
+    /// What is wanted now. Asked before every pass and again and again during it.
+    fn wants(&mut self, so_far: &Totals) -> Wants;
+
+    /// The checkpoint that was wanted, to be kept somewhere.
+    fn keep(&mut self, checkpoint: &[u8]);
+}
+
+/// What a [`Keeper`] wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wants {
+    /// That training goes on.
+    Nothing,
+    /// A checkpoint.
+    Checkpoint,
+    /// A checkpoint, and that training stops.
+    Stop,
 }
 
 impl<'a> Training<'a> {
     /// Trains what `spec` describes on `data`.
     pub fn new(spec: &'a Spec, data: &'a Dataset) -> Self {
-        Self { spec, data, rows: None, start: None }
+        Self { spec, data, rows: None, start: None, schema: None, checkpoint: None, keeper: None }
     }
 
     /// Learns from these rows only.
@@ -57,9 +81,28 @@ impl<'a> Training<'a> {
         Self { start: Some(planes), ..self }
     }
 
+    /// The model shall expect data of this schema.
+    #[must_use]
+    pub fn schema(self, schema: Arc<Schema>) -> Self {
+        Self { schema: Some(schema), ..self }
+    }
+
+    /// Goes on from where an earlier run of the same description on the same data stood. The model is
+    /// then the same, to the bit, as if that run had never stopped.
+    #[must_use]
+    pub fn resume(self, checkpoint: Checkpoint) -> Self {
+        Self { checkpoint: Some(checkpoint), ..self }
+    }
+
+    /// Hands checkpoints to `keeper` whenever it wants one.
+    #[must_use]
+    pub fn keeper(self, keeper: &'a mut dyn Keeper) -> Self {
+        Self { keeper: Some(keeper), ..self }
+    }
+
     /// Trains, watched by `observer`.
     pub fn run(self, observer: &mut dyn Observer) -> Result<Model, Error> {
-        let Self { spec, data, rows, start } = self;
+        let Self { spec, data, rows, start, schema, checkpoint, keeper } = self;
         let all: Vec<u32>;
         let rows = if let Some(rows) = rows {
             rows
@@ -77,10 +120,15 @@ impl<'a> Training<'a> {
         if train_rows.is_empty() {
             return Err(Error::NoRows);
         }
+        let mark = || Mark::new(data, train_rows, start.as_ref(), schema.as_deref());
+        let mut mark = LazyMark { mark: None, make: &mark };
+        if let Some(checkpoint) = &checkpoint {
+            checkpoint.check(spec, mark.get())?;
+        }
         let shape = Shape {
             width: data.width(),
             class_weights: class_weights(&options.class_weights, data, train_rows)?,
-            start,
+            start: start.clone(),
         };
         let mut learner = build(spec, data.labels().len(), shape)?;
         let order = spec.order();
@@ -92,17 +140,57 @@ impl<'a> Training<'a> {
             max_updates: options.max_updates,
             stop_when_clean: options.stop_when_clean,
         };
-        let (stopped, best) = match &held_back {
-            None => (learner.fit(data.view(), &plan, observer), None),
-            Some((_, held_rows, patience)) => {
-                let mut patience =
-                    Patience { spec, data, held_rows, limit: *patience, errors: Vec::new(), best: None };
-                let stopped = learner.fit(data.view(), &plan, &mut (observer, &mut patience));
-                (stopped, patience.finish())
-            }
-        };
-        finish(spec, data, train_rows.len(), &*learner, stopped, best)
+        let mut patience = held_back.as_ref().map(|(_, held_rows, limit)| {
+            let watched = Watched { errors: Vec::new(), best: None };
+            Patience { spec, data, held_rows, limit: *limit, watched }
+        });
+        if let Some(checkpoint) = checkpoint {
+            restore(&mut *learner, &plan, patience.as_mut(), checkpoint)?;
+        }
+        let mut watch = Keeping { spec, patience, keeper, mark, has_stopped: false };
+        let stopped = learner.fit(data.view(), &plan, &mut (observer, &mut watch));
+        if watch.has_stopped {
+            return Err(Error::Interrupted { epoch: learner.totals().epochs + 1 });
+        }
+        let best = watch.patience.and_then(Patience::finish);
+        let model = finish(spec, data, train_rows.len(), &*learner, stopped, best)?;
+        Ok(match schema {
+            Some(schema) => model.with_schema(schema),
+            None => model,
+        })
     }
+}
+
+/// Brings a fresh learner to where the checkpoint stood.
+fn restore(
+    learner: &mut dyn Learner,
+    plan: &Plan<'_>,
+    patience: Option<&mut Patience<'_>>,
+    checkpoint: Checkpoint,
+) -> Result<(), Error> {
+    let refuse = |what: String| Err(Error::BadCheckpoint { what });
+    if let Err(error) = learner.restore(checkpoint.state) {
+        return refuse(error.to_string());
+    }
+    let visits = match plan.order {
+        Order::Permutation(order) => order.len(),
+        _ => plan.rows.map_or(0, <[u32]>::len),
+    };
+    let Totals { epochs, rounds, .. } = learner.totals();
+    // Whole, but made up: nobody can have seen more rows than there were.
+    if epochs > plan.epochs || u128::from(rounds) > (u128::from(epochs) + 1) * visits as u128 {
+        return refuse(format!("{rounds} rounds cannot have been made in {epochs} passes"));
+    }
+    let watched = checkpoint.watched;
+    if watched.as_ref().map_or(0, |watched| watched.errors.len() as u64)
+        != patience.as_ref().map_or(0, |_| epochs)
+    {
+        return refuse("the rows held back were not asked after every pass".to_owned());
+    }
+    if let (Some(patience), Some(watched)) = (patience, watched) {
+        patience.watched = watched;
+    }
+    Ok(())
 }
 
 fn finish(
@@ -132,10 +220,7 @@ fn finish(
 
 /// Builds the learner, unless its weights alone would be too large.
 pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
-    let scorers = match n_classes {
-        2 => 1,
-        _ => rosenblatt_core::Decision::n_scorers(&spec.options().multiclass.decision(n_classes)),
-    };
+    let scorers = spec.n_scorers(n_classes);
     let needed = shape.width as u128 * scorers as u128 * 8;
     if needed > MOST_WEIGHT_BYTES {
         return Err(Error::TooLarge { features: shape.width, scorers, needed });
@@ -208,26 +293,63 @@ struct Patience<'a> {
     held_rows: &'a [u32],
     /// How many passes without progress are endured.
     limit: u64,
-    errors: Vec<u64>,
-    best: Option<(u64, u64, Kept)>,
+    watched: Watched,
 }
 
 impl Patience<'_> {
     fn finish(self) -> Option<(Kept, Validated)> {
-        let (_, best_epoch, kept) = self.best?;
-        Some((kept, Validated { rows: self.held_rows.len(), errors: self.errors, best_epoch }))
+        let (best_epoch, kept) = self.watched.best?;
+        Some((kept, Validated { rows: self.held_rows.len(), errors: self.watched.errors, best_epoch }))
     }
-}
 
-impl Observer for Patience<'_> {
     fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
         let Some(kept) = run.read(self.spec.readout()) else { return ControlFlow::Continue(()) };
         let errors = count_wrong(self.spec, &kept, self.data, self.held_rows);
-        self.errors.push(errors);
-        if self.best.as_ref().is_none_or(|(fewest, ..)| errors < *fewest) {
-            self.best = Some((errors, pass.epoch, kept));
+        let Watched { errors: all, best } = &mut self.watched;
+        all.push(errors);
+        if best.as_ref().is_none_or(|(epoch, _)| errors < all[*epoch as usize - 1]) {
+            *best = Some((pass.epoch, kept));
         }
-        let best_epoch = self.best.as_ref().map_or(0, |(_, epoch, _)| *epoch);
+        let best_epoch = best.as_ref().map_or(0, |(epoch, _)| *epoch);
         if pass.epoch - best_epoch >= self.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// A mark that costs a look at all rows, taken when somebody wants it.
+struct LazyMark<'a> {
+    mark: Option<Mark>,
+    make: &'a dyn Fn() -> Mark,
+}
+
+impl LazyMark<'_> {
+    fn get(&mut self) -> &Mark {
+        self.mark.get_or_insert_with(self.make)
+    }
+}
+
+/// Asks the rows held back after every pass, and the keeper of checkpoints all the time.
+struct Keeping<'a, 'k, 'm> {
+    spec: &'a Spec,
+    patience: Option<Patience<'a>>,
+    keeper: Option<&'k mut dyn Keeper>,
+    mark: LazyMark<'m>,
+    has_stopped: bool,
+}
+
+impl Observer for Keeping<'_, '_, '_> {
+    fn pause(&mut self, so_far: &Totals, run: &dyn Snapshot) -> ControlFlow<()> {
+        let Some(keeper) = &mut self.keeper else { return ControlFlow::Continue(()) };
+        let wants = keeper.wants(so_far);
+        if wants == Wants::Nothing {
+            return ControlFlow::Continue(());
+        }
+        let watched = self.patience.as_ref().map(|patience| &patience.watched);
+        keeper.keep(&encode_checkpoint(self.spec, self.mark.get(), &run.state(), watched));
+        self.has_stopped = wants == Wants::Stop;
+        if self.has_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+        self.patience.as_mut().map_or(ControlFlow::Continue(()), |patience| patience.pass(pass, run))
     }
 }

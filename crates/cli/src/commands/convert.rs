@@ -2,6 +2,7 @@
 
 use crate::args::DataArgs;
 use crate::failure::Failure;
+use crate::signals;
 use crate::ui::{self, counted};
 use rosenblatt_data::write::{WRITERS, find_writer};
 use rosenblatt_data::{LabelColumn, Parting, Source, WriteOptions, convert, convert_parted};
@@ -77,6 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         [Some(&args.output), args.test_out.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
     for target in &targets {
         check_target(target, args.to.as_deref())?;
+        signals::sweep_at_exit(target);
     }
     let out = WriteOptions {
         format: args.to.clone(),

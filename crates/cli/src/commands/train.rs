@@ -5,17 +5,21 @@
 
 use super::train_online;
 use crate::args::{DataArgs, SpecArgs, decide_scale};
+use crate::checkpoints::{Checkpoints, Every};
 use crate::failure::Failure;
 use crate::report;
+use crate::signals;
 use crate::ui::{self, Progress, count, counted};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Observer, Pass};
-use rosenblatt::{Dataset, Evaluation, Model, Spec, Training, check_writable, evaluate_rows, split};
+use rosenblatt::{
+    Checkpoint, Claim, Dataset, Error, Evaluation, Model, Spec, Training, evaluate_rows, previous_path, split,
+};
 use rosenblatt_data::{ReadOptions, Source, load_with_schema};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,7 +30,12 @@ use std::time::{Duration, Instant};
   rosenblatt train data.csv --label species --missing mean
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
-  rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks")]
+  rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks
+  rosenblatt train big.svm --epochs 500 --checkpoint-every 10m --resume   goes on where it was stopped
+
+Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice, it stops
+at once. A resumed run ends in the same model, to the bit, as one that was left alone.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
@@ -47,6 +56,16 @@ pub(crate) struct Args {
     /// error of the predictions made before each row was learned from
     #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates"])]
     online: bool,
+    /// Keep a checkpoint beside the model every N passes, or every 30s, 10m, 2h or 100000rows
+    #[arg(long, value_name = "N|TIME|ROWS")]
+    pub(super) checkpoint_every: Option<Every>,
+    /// Go on from the checkpoint beside the model, with the same data and options; from the beginning if
+    /// there is none
+    #[arg(long)]
+    pub(super) resume: bool,
+    /// Keep the model that is there now, with `.1` behind its name
+    #[arg(long)]
+    keep_previous: bool,
     #[command(flatten)]
     pub(super) data: DataArgs,
     #[command(flatten)]
@@ -73,13 +92,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         )));
     }
     let path = model_path(args)?;
+    let claim = Claim::take(&path)?;
+    signals::remove_at_exit(claim.path());
+    signals::sweep_at_exit(&path);
+    let mut checkpoints = Checkpoints::new(&path, args.checkpoint_every);
+    let checkpoint = checkpoints.load(args.resume)?;
     if args.online {
-        return train_online::run(args, read, &path);
+        return train_online::run(args, read, &path, checkpoints, checkpoint);
     }
-    check_writable(&path)?;
     let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, read)?;
-    let trained = train(&source, &read, |n_rows| args.spec.spec(n_rows), args.holdout, args.quiet)?;
-    trained.model.save(&path)?;
+    let keeping = Some((&mut checkpoints, checkpoint));
+    let trained = train(&source, &read, |n_rows| args.spec.spec(n_rows), args.holdout, args.quiet, keeping)?;
+    args.save(&trained.model, &path)?;
+    checkpoints.clear();
+    signals::answer("stopped after the model was saved")?;
     let size = std::fs::metadata(&path).map_or(0, |data| data.len());
     if args.json {
         let mut report = trained.json();
@@ -90,6 +116,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut text = trained.text();
     let _ = writeln!(text, "model: {} ({})", path.display(), ui::bytes(size));
     ui::print(&text)
+}
+
+impl Args {
+    pub(super) fn save(&self, model: &Model, path: &Path) -> Result<(), Failure> {
+        if self.keep_previous && path.exists() {
+            model.save_keeping_previous(path)?;
+            if !self.quiet {
+                ui::note(&format!("the previous model is in {}", previous_path(path).display()));
+            }
+            return Ok(());
+        }
+        Ok(model.save(path)?)
+    }
 }
 
 fn model_path(args: &Args) -> Result<PathBuf, Failure> {
@@ -133,6 +172,7 @@ pub(super) fn train(
     spec: impl FnOnce(usize) -> Result<Spec, Failure>,
     holdout: f64,
     quiet: bool,
+    keeping: Option<(&mut Checkpoints, Option<Checkpoint>)>,
 ) -> Result<Trained, Failure> {
     let start = Instant::now();
     let mut progress = Progress::new(quiet);
@@ -145,14 +185,26 @@ pub(super) fn train(
         if holdout > 0.0 { split(&data, holdout, spec.options().seed) } else { (all, Vec::new()) };
     let start = Instant::now();
     let mut watch = Watch { progress: Progress::new(quiet), epochs: spec.options().epochs };
-    let model = Training::new(&spec, &data).rows(&train_rows).run(&mut watch)?;
-    drop(watch);
-    let train_time = start.elapsed();
     let mut notes = schema.notes.clone();
+    let training = Training::new(&spec, &data).rows(&train_rows).schema(Arc::new(schema));
+    let model = match keeping {
+        None => training.run(&mut watch)?,
+        Some((checkpoints, checkpoint)) => {
+            signals::be_careful();
+            let training = training.keeper(checkpoints);
+            let training = if let Some(from) = checkpoint { training.resume(from) } else { training };
+            let trained = training.run(&mut watch);
+            drop(watch);
+            match (trained, signals::asked()) {
+                (Err(Error::Interrupted { .. }), Some(signal)) => return Err(checkpoints.stopped(signal)),
+                (trained, _) => trained?,
+            }
+        }
+    };
+    let train_time = start.elapsed();
     if train_rows.len() < 50 {
         notes.push("fewer than 50 rows: the estimate is rough".to_owned());
     }
-    let model = model.with_schema(Arc::new(schema));
     let bound = rosenblatt::mistake_bound(&model, &data, &train_rows);
     Ok(Trained {
         training: evaluate_rows(&model, &data, &train_rows),

@@ -5,38 +5,63 @@
 
 use super::train::Args;
 use crate::args::decide_scale;
+use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
 use crate::report;
+use crate::signals;
 use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::{Law, Order, Totals};
-use rosenblatt::{ClassWeights, Model, Online, Options, Spec, check_writable};
-use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Source, Stream, blocks, survey};
+use rosenblatt::{Checkpoint, ClassWeights, Error, Keeper as _, Model, Online, Options, Spec, Wants};
+use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Source, Stream, View, blocks, survey};
 use serde_json::json;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const NAME_CLASSES: &str =
     "name all classes beforehand with --classes a,b,c, or read from a file, which is looked through first";
 
-pub(super) fn run(args: &Args, read: ReadOptions, path: &Path) -> Result<(), Failure> {
+/// At most so many rows are learned from before a signal is looked for.
+const ROWS_AT_ONCE: u64 = 4096;
+
+pub(super) fn run(
+    args: &Args,
+    read: ReadOptions,
+    path: &Path,
+    checkpoints: Checkpoints,
+    checkpoint: Option<Checkpoint>,
+) -> Result<(), Failure> {
     let spec = spec(args)?;
-    check_writable(path)?;
     let source = Source::find_all(&args.files)?;
     let start = Instant::now();
     let (source, read) = prepare(args, &source, read)?;
     let mut stream = blocks(&source, &read)?;
-    let mut learner = learner(spec, &stream)?;
+    let mut learner = learner(spec, &stream)?.keeping_track();
+    if let Some(checkpoint) = checkpoint {
+        learner = learner.resume(checkpoint)?;
+    }
+    let kept = Arc::new(Mutex::new(Kept { learner, checkpoints }));
+    let heir = Arc::clone(&kept);
+    // A stream may have nothing to say for hours, so signals are not waited for here: whoever gets one
+    // makes the checkpoint.
+    signals::last_will(move |signal| ui::complain(&lock(&heir).stop(signal)));
     let mut table = Table::new(args.json || args.quiet);
     while let Some(block) = stream.next().map_err(explain)? {
         let mut from = 0;
         while from < block.len() {
-            let to = block.len().min(from + (table.next - table.now.rounds) as usize);
-            learner.learn_rows(block.view(), from..to)?;
+            let to = block.len().min(from + ROWS_AT_ONCE.min(table.next - table.now.rounds) as usize);
+            let totals = lock(&kept).learn(block.view(), from..to)?;
             from = to;
-            table.look(learner.totals())?;
+            table.look(totals)?;
         }
+    }
+    signals::be_careful();
+    let Kept { learner, checkpoints } = &*lock(&kept);
+    if learner.rows_to_pass_over() > 0 {
+        let differences = vec!["the stream is shorter than what it learned from".to_owned()];
+        return Err(Error::OtherRun { differences }.into());
     }
     table.finish()?;
     let model = learner.model()?;
@@ -56,9 +81,44 @@ pub(super) fn run(args: &Args, read: ReadOptions, path: &Path) -> Result<(), Fai
         lines: table.lines,
         time: start.elapsed(),
     };
-    trained.model.save(path)?;
+    args.save(&trained.model, path)?;
+    checkpoints.clear();
+    signals::answer("stopped after the model was saved")?;
     let size = std::fs::metadata(path).map_or(0, |data| data.len());
     ui::print(&if args.json { trained.json(path, size) } else { trained.text(path, size) })
+}
+
+/// A learner, and what is kept of it.
+struct Kept {
+    learner: Online,
+    checkpoints: Checkpoints,
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Kept {
+    /// Learns, and makes a checkpoint if one is due.
+    fn learn(&mut self, rows: View<'_>, part: Range<usize>) -> Result<Totals, Error> {
+        self.learner.learn_rows(rows, part)?;
+        let totals = self.learner.totals();
+        if self.checkpoints.wants(&totals) == Wants::Checkpoint {
+            self.keep();
+        }
+        Ok(totals)
+    }
+
+    fn keep(&mut self) {
+        if let Some(checkpoint) = self.learner.checkpoint() {
+            self.checkpoints.keep(&checkpoint);
+        }
+    }
+
+    fn stop(&mut self, signal: i32) -> Failure {
+        self.keep();
+        self.checkpoints.stopped(signal)
+    }
 }
 
 /// The wish as far as it makes sense for rows that come and go.

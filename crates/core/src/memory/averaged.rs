@@ -8,6 +8,7 @@
 use super::{Average, Memory};
 use crate::row::Row;
 use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::state::{State, StateError, wrong_length};
 
 /// The running sum behind an averaged perceptron.
 #[derive(Debug, Clone)]
@@ -136,5 +137,35 @@ impl Memory for Averaged {
                 lag[feature * n_scorers + step.scorer] += missed * amount * value;
             }
         }
+    }
+
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        let sums = |part: fn(&Clock) -> f64| self.scorers.iter().map(part).collect::<Vec<_>>();
+        let since = |part: fn(&Clock) -> u64| self.scorers.iter().map(part).collect::<Vec<_>>();
+        state.f64s("averaged-lag", &self.lag);
+        state.f64s("averaged-closed", &self.closed);
+        state.f64s("averaged-scales", sums(|clock| clock.scales));
+        state.u64s("averaged-since", since(|clock| clock.since));
+        state.f64s("averaged-biases", sums(|clock| clock.biases));
+        state.u64s("averaged-bias-since", since(|clock| clock.bias_since));
+    }
+
+    fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
+        let (n_scorers, most) = (self.scorers.len(), now.unscaled().len());
+        for (name, sums) in [("averaged-lag", &mut self.lag), ("averaged-closed", &mut self.closed)] {
+            *sums = state.take_f64s(name)?;
+            if sums.len() > most {
+                return Err(wrong_length(name, most, sums.len()));
+            }
+        }
+        let scales = state.take_n_f64s("averaged-scales", n_scorers)?;
+        let since = state.take_n_counters("averaged-since", n_scorers, rounds)?;
+        let biases = state.take_n_f64s("averaged-biases", n_scorers)?;
+        let bias_since = state.take_n_counters("averaged-bias-since", n_scorers, rounds)?;
+        for (k, clock) in self.scorers.iter_mut().enumerate() {
+            let (scales, since, biases, bias_since) = (scales[k], since[k], biases[k], bias_since[k]);
+            *clock = Clock { scales, since, biases, bias_since };
+        }
+        Ok(())
     }
 }

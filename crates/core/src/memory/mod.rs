@@ -18,6 +18,7 @@ pub use survivors::{Ballot, Log, Survivors, Votes};
 
 use crate::row::Row;
 use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::state::{State, StateError};
 
 /// Something that is kept beside the current hypothesis.
 pub trait Memory {
@@ -33,6 +34,12 @@ pub trait Memory {
 
     /// The step was made; the stored weights moved by `amount · row`.
     fn moved<R: Row>(&mut self, _row: R, _step: Move, _amount: f64, _after: &Linear) {}
+
+    /// Adds what it remembers to `state`.
+    fn save<'a>(&'a self, state: &mut State<'a>);
+
+    /// Takes the same out again, beside the hypothesis `now` after `rounds` rounds.
+    fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError>;
 }
 
 impl<M: Memory> Memory for Option<M> {
@@ -58,6 +65,16 @@ impl<M: Memory> Memory for Option<M> {
         if let Some(memory) = self {
             memory.moved(row, step, amount, after);
         }
+    }
+
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        if let Some(memory) = self {
+            memory.save(state);
+        }
+    }
+
+    fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
+        self.as_mut().map_or(Ok(()), |memory| memory.restore(state, now, rounds))
     }
 }
 
@@ -229,6 +246,11 @@ impl Memories {
         if self.others { self.pocket.as_ref().and_then(Pocket::candidate) } else { None }
     }
 
+    /// Whether hypotheses are judged now and then, each time on all rows.
+    pub(crate) fn judges(&self) -> bool {
+        self.pocket.as_ref().is_some_and(Pocket::has_ratchet)
+    }
+
     /// The answer to [`Memories::to_judge`].
     pub(crate) fn judged(&mut self, errors: u64) {
         if let Some(pocket) = &mut self.pocket {
@@ -265,5 +287,21 @@ impl Memory for Memories {
         self.averaged.moved(row, step, amount, after);
         self.running.moved(row, step, amount, after);
         self.survivors.moved(row, step, amount, after);
+    }
+
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        self.averaged.save(state);
+        self.running.save(state);
+        self.survivors.save(state);
+        self.pocket.save(state);
+        self.random.save(state);
+    }
+
+    fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
+        self.averaged.restore(state, now, rounds)?;
+        self.running.restore(state, now, rounds)?;
+        self.survivors.restore(state, now, rounds)?;
+        self.pocket.restore(state, now, rounds)?;
+        self.random.restore(state, now, rounds)
     }
 }

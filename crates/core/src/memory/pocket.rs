@@ -6,7 +6,11 @@
 //! 1997). How many steps nobody knows: finding that hyperplane is NP-hard.
 
 use super::{Memory, Ratchet};
-use crate::space::{Linear, Move, Planes};
+use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::state::{State, StateError, at_most};
+
+const BEST: [&str; 2] = ["pocket-weights", "pocket-biases"];
+const CANDIDATE: [&str; 2] = ["candidate-weights", "candidate-biases"];
 
 /// The best hypothesis so far.
 #[derive(Debug, Clone)]
@@ -48,6 +52,10 @@ impl Pocket {
         }
     }
 
+    pub(super) fn has_ratchet(&self) -> bool {
+        self.ratchet == Ratchet::On
+    }
+
     pub(super) fn candidate(&self) -> Option<&Planes> {
         self.candidate.as_ref().map(|(planes, _)| planes)
     }
@@ -70,5 +78,24 @@ impl Memory for Pocket {
             self.consider(step.round, before);
             self.born = step.round;
         }
+    }
+
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        // A batch that has just settled may leave a candidate that is judged at the next move.
+        let waiting = self.candidate.as_ref();
+        let waited = waiting.map_or(0, |(_, run)| *run);
+        state.u64s("pocket", vec![self.born, self.best_run, self.best_errors, waited]);
+        state.planes(BEST, self.best.as_ref());
+        state.planes(CANDIDATE, waiting.map(|(planes, _)| planes));
+    }
+
+    fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
+        let waited;
+        [self.born, self.best_run, self.best_errors, waited] = state.take_counters("pocket")?;
+        at_most("pocket", self.born, rounds)?;
+        let (n_scorers, most) = (now.n_scorers(), now.unscaled().len());
+        self.best = state.take_planes(BEST, n_scorers, most)?;
+        self.candidate = state.take_planes(CANDIDATE, n_scorers, most)?.map(|planes| (planes, waited));
+        Ok(())
     }
 }

@@ -7,7 +7,10 @@
 
 use super::Memory;
 use crate::random::Random;
-use crate::space::{Linear, Move, Planes};
+use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::state::{State, StateError, at_most};
+
+const CHOSEN: [&str; 2] = ["chosen-weights", "chosen-biases"];
 
 /// A reservoir for one hypothesis.
 #[derive(Debug, Clone)]
@@ -44,5 +47,18 @@ impl Memory for RandomSurvivor {
         if step.round > self.born || (step.round == 1 && self.chosen.is_none()) {
             self.replace(step.round, before);
         }
+    }
+
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        state.u64s("chosen", vec![self.random.state(), self.born]);
+        state.planes(CHOSEN, self.chosen.as_ref());
+    }
+
+    fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
+        let [random, born] = state.take_counters("chosen")?;
+        at_most("chosen", born, rounds.saturating_add(1))?;
+        (self.random, self.born) = (Random::new(random), born);
+        self.chosen = state.take_planes(CHOSEN, now.n_scorers(), now.unscaled().len())?;
+        Ok(())
     }
 }

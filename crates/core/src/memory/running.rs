@@ -9,6 +9,7 @@
 use super::Memory;
 use crate::row::Row;
 use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::state::{State, StateError, wrong_length};
 
 /// scikit-learn's running mean.
 #[derive(Debug, Clone)]
@@ -78,5 +79,28 @@ impl Memory for Running {
         for (feature, value) in row.entries() {
             self.lag[feature * n_scorers + step.scorer] += a * value * -amount;
         }
+    }
+
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        let numbers: Vec<f64> =
+            self.scorers.iter().flat_map(|clock| [clock.a, clock.b, clock.bias]).collect();
+        state.f64s("running-lag", &self.lag);
+        state.f64s("running-means", numbers);
+        state.u64s("running-done", self.scorers.iter().map(|clock| clock.done).collect::<Vec<_>>());
+    }
+
+    fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
+        let (n_scorers, most) = (self.scorers.len(), now.unscaled().len());
+        self.lag = state.take_f64s("running-lag")?;
+        if self.lag.len() > most {
+            return Err(wrong_length("running-lag", most, self.lag.len()));
+        }
+        let numbers = state.take_n_f64s("running-means", 3 * n_scorers)?;
+        let done = state.take_n_counters("running-done", n_scorers, rounds)?;
+        for (k, clock) in self.scorers.iter_mut().enumerate() {
+            let [a, b, bias] = [0, 1, 2].map(|part| numbers[3 * k + part]);
+            *clock = Clock { a, b, bias, done: done[k] };
+        }
+        Ok(())
     }
 }

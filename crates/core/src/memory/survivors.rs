@@ -8,6 +8,7 @@
 use super::Memory;
 use crate::row::Row;
 use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::state::{State, StateError, refuse};
 use std::collections::HashMap;
 
 /// How survivors vote.
@@ -73,12 +74,7 @@ impl Rows {
     /// The number of `row`, which is stored if it is new.
     fn intern<R: Row>(&mut self, row: R) -> u32 {
         let entries = || row.entries().filter(|(_, value)| *value != 0.0);
-        let mut hash = 0xCBF2_9CE4_8422_2325_u64;
-        for (feature, value) in entries() {
-            for bits in [feature as u64, value.to_bits()] {
-                hash = (hash ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
-            }
-        }
+        let hash = hash_of(entries());
         let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
         if let Some(&same) = known.iter().find(|&&other| self.entries(other).eq(entries())) {
             return same;
@@ -95,6 +91,16 @@ impl Rows {
         self.by_hash.entry(hash).or_default().push(number);
         number
     }
+}
+
+fn hash_of(entries: impl Iterator<Item = (usize, f64)>) -> u64 {
+    let mut hash = 0xCBF2_9CE4_8422_2325_u64;
+    for (feature, value) in entries {
+        for bits in [feature as u64, value.to_bits()] {
+            hash = (hash ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+        }
+    }
+    hash
 }
 
 impl Survivors {
@@ -118,6 +124,50 @@ impl Memory for Survivors {
             keep: step.keep,
             bias: after.bias(step.scorer),
         });
+    }
+
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        let Rows { offsets, indices, values, .. } = &self.rows;
+        state.u64s("row-offsets", offsets.iter().map(|&offset| offset as u64).collect::<Vec<_>>());
+        state.u32s("row-indices", indices);
+        state.f64s("row-values", values);
+        state.u64s("move-rounds", self.log.iter().map(|entry| entry.round).collect::<Vec<_>>());
+        let places = self.log.iter().flat_map(|entry| [entry.scorer, entry.row]);
+        state.u32s("move-places", places.collect::<Vec<_>>());
+        let steps = self.log.iter().flat_map(|entry| [entry.amount, entry.keep, entry.bias]);
+        state.f64s("move-steps", steps.collect::<Vec<_>>());
+    }
+
+    fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
+        let row_offsets = state.take_u64s("row-offsets")?;
+        let (row_indices, row_values) = (state.take_u32s("row-indices")?, state.take_f64s("row-values")?);
+        let move_rounds = state.take_u64s("move-rounds")?;
+        let (places, steps) = (state.take_u32s("move-places")?, state.take_f64s("move-steps")?);
+        let (places, steps) = (places.as_chunks::<2>().0, steps.as_chunks::<3>().0);
+        if places.len() != move_rounds.len() {
+            return Err(refuse("the lists of moves differ in length"));
+        }
+        let moves = move_rounds.into_iter().zip(places).map(|(round, &[scorer, row])| (round, scorer, row));
+        let log = Log {
+            ballot: Ballot::PerScorer,
+            start: None,
+            width: now.width(),
+            n_scorers: self.n_scorers,
+            rounds,
+            row_offsets: if row_offsets.is_empty() { vec![0] } else { row_offsets },
+            row_indices,
+            row_values,
+            moves: moves.collect(),
+            steps: steps.to_vec(),
+        };
+        // A log that could vote is one that can be added to.
+        let Votes { mut rows, log, .. } = Votes::from_log(log).map_err(refuse)?;
+        for row in 0..rows.len() as u32 {
+            let hash = hash_of(rows.entries(row));
+            rows.by_hash.entry(hash).or_default().push(row);
+        }
+        (self.rows, self.log) = (rows, log);
+        Ok(())
     }
 }
 

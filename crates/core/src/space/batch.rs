@@ -7,6 +7,7 @@
 use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space};
 use crate::memory::Memories;
 use crate::row::{Dense, Row};
+use crate::state::{Resumable, State, StateError};
 
 /// Hyperplanes that move batch by batch.
 #[derive(Debug, Clone)]
@@ -120,5 +121,29 @@ impl LinearSpace for Batch {
     fn start_from(&mut self, planes: &Planes) {
         self.widen(planes.width());
         self.linear.start_from(planes);
+    }
+}
+
+impl Resumable for Batch {
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        self.linear.save(state);
+        let weights: Vec<f64> =
+            self.pending.iter().flat_map(|pending| pending.weights.iter().copied()).collect();
+        state.f64s("pending", weights);
+        state.f64s("pending-biases", self.pending.iter().map(|pending| pending.bias).collect::<Vec<_>>());
+        state.u64s("pending-rows", self.pending.iter().map(|pending| pending.n_rows).collect::<Vec<_>>());
+    }
+
+    fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
+        self.linear.restore(state)?;
+        let (width, n_scorers) = (self.linear.width(), self.n_scorers());
+        let weights = state.take_n_f64s("pending", width * n_scorers)?;
+        let biases = state.take_n_f64s("pending-biases", n_scorers)?;
+        let n_rows = state.take_n_counters("pending-rows", n_scorers, u64::MAX)?;
+        for (k, pending) in self.pending.iter_mut().enumerate() {
+            let weights = weights[k * width..(k + 1) * width].to_vec();
+            *pending = Pending { weights, bias: biases[k], n_rows: n_rows[k] };
+        }
+        Ok(())
     }
 }

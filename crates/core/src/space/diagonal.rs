@@ -7,6 +7,7 @@ use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space};
 use crate::convention::Bias;
 use crate::memory::Memories;
 use crate::row::{Row, Stretched};
+use crate::state::{Resumable, State, StateError};
 
 /// Hyperplanes with a variance per weight.
 #[derive(Debug, Clone)]
@@ -110,5 +111,24 @@ impl LinearSpace for Diagonal {
     fn start_from(&mut self, planes: &Planes) {
         self.widen(planes.width());
         self.linear.start_from(planes);
+    }
+}
+
+impl Resumable for Diagonal {
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        self.linear.save(state);
+        state.f64s("variances", self.variances.concat());
+        state.f64s("bias-variances", &self.bias_variances);
+    }
+
+    fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
+        self.linear.restore(state)?;
+        let (width, n_scorers) = (self.linear.width(), self.n_scorers());
+        let variances = state.take_n_f64s("variances", width * n_scorers)?;
+        for (scorer, part) in self.variances.iter_mut().enumerate() {
+            *part = variances[scorer * width..(scorer + 1) * width].to_vec();
+        }
+        self.bias_variances = state.take_n_f64s("bias-variances", n_scorers)?;
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@ use super::{Hypothesis, LinearSpace, Move, Shape, Space};
 use crate::convention::Bias;
 use crate::memory::{Memories, Memory};
 use crate::row::Row;
+use crate::state::{Resumable, State, StateError, refuse};
 
 /// Beyond these the factor of a scorer is multiplied into its weights, long before anything overflows.
 const SMALLEST_SCALE: f64 = 1e-60;
@@ -403,6 +404,38 @@ impl LinearSpace for Linear {
         for scorer in 0..self.n_scorers {
             self.scorers[scorer].norm2 = self.exact_norm2(scorer);
         }
+    }
+}
+
+impl Resumable for Linear {
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        let each = |part: fn(&Scorer) -> f64| self.scorers.iter().map(part).collect::<Vec<_>>();
+        state.f64s("weights", &self.weights);
+        state.f64s("scales", each(|scorer| scorer.scale));
+        state.f64s("biases", each(|scorer| scorer.bias));
+        state.f64s("norms", each(|scorer| scorer.norm2));
+        state.u64s("moves", self.scorers.iter().map(|scorer| scorer.moves).collect::<Vec<_>>());
+        state.u64s("traits", vec![u64::from(self.scaled), u64::from(self.tracks_norm)]);
+    }
+
+    fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
+        let n_scorers = self.n_scorers;
+        let weights = state.take_f64s("weights")?;
+        if weights.len() < self.weights.len() || !weights.len().is_multiple_of(n_scorers) {
+            return Err(refuse("the weights are of another width"));
+        }
+        self.width = weights.len() / n_scorers;
+        self.weights = weights;
+        let scales = state.take_n_f64s("scales", n_scorers)?;
+        let biases = state.take_n_f64s("biases", n_scorers)?;
+        let norms = state.take_n_f64s("norms", n_scorers)?;
+        let moves = state.take_n_counters("moves", n_scorers, u64::MAX)?;
+        for (k, scorer) in self.scorers.iter_mut().enumerate() {
+            *scorer = Scorer { scale: scales[k], bias: biases[k], norm2: norms[k], moves: moves[k] };
+        }
+        let [scaled, tracks_norm] = state.take_counters("traits")?;
+        (self.scaled, self.tracks_norm) = (scaled != 0, tracks_norm != 0);
+        Ok(())
     }
 }
 

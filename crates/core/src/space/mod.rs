@@ -18,6 +18,7 @@ use crate::convention::Bias;
 use crate::examples::Examples;
 use crate::memory::Memories;
 use crate::row::Row;
+use crate::state::Resumable;
 
 /// The outline of a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -162,7 +163,7 @@ pub trait Space: Hypothesis {
 }
 
 /// A space whose hypotheses are hyperplanes in the features, whatever else it keeps.
-pub trait LinearSpace: Space<Memory = Memories> + Clone + Send + Sync + 'static {
+pub trait LinearSpace: Space<Memory = Memories> + Resumable + Clone + Send + Sync + 'static {
     /// Zero weights of the given shape.
     fn zero(shape: Shape) -> Self;
 

@@ -5,6 +5,8 @@
 
 use crate::error::{DataError, ErrorKind, quote};
 use crate::options::{LabelColumn, ReadOptions, find_column};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What a column that is the label is often called.
 const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
@@ -66,6 +68,20 @@ pub(super) fn roles(
         return Err(DataError::new(ErrorKind::Label, message).with_help("name it with --label"));
     }
     Ok(roles)
+}
+
+/// The options for a table with columns of these names. A schema of numbered features is looked for among
+/// them; a column beside them is then the label, whether or not anybody looks at it.
+pub(super) fn for_table<'a>(how: &'a ReadOptions, names: &[String]) -> Cow<'a, ReadOptions> {
+    let Some(schema) = how.schema.as_ref().filter(|schema| schema.columns.is_empty()) else {
+        return Cow::Borrowed(how);
+    };
+    let schema = schema.for_table(names);
+    let label = match &how.label {
+        LabelColumn::Absent if schema.label.is_some() => LabelColumn::Guess,
+        label => label.clone(),
+    };
+    Cow::Owned(ReadOptions { schema: Some(Arc::new(schema)), label, ..how.clone() })
 }
 
 /// The column whose name says that it is the label, else the last that may be.

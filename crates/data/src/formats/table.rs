@@ -6,7 +6,7 @@
 //! place of columns a table may have one that holds all features: a list of numbers, or pairs of index
 //! and number. Nothing here knows how cells are stored.
 
-use super::roles::{Role, list, roles};
+use super::roles::{Role, for_table, list, roles};
 use crate::block::{Block, Stored, merge_row, sort_row};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
@@ -111,6 +111,7 @@ impl<T: Stored> Table<T> {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         check_names(&names)?;
         let may_be_label = |place: usize| matches!(columns[place].form, Form::Number | Form::Text);
+        let how = &*for_table(how, &names);
         let roles = roles(&names, how, may_be_label, "")?;
         let features: Vec<usize> = (0..roles.len()).filter(|&place| roles[place] == Role::Feature).collect();
         let whole =

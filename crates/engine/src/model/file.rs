@@ -7,6 +7,7 @@
 use super::{Model, Story, Validated};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
+use rosenblatt_core::state::List;
 use rosenblatt_core::{Planes, Stopped, Totals};
 use rosenblatt_data::{Labels, Schema};
 use serde::{Deserialize, Serialize};
@@ -18,12 +19,14 @@ use std::sync::Arc;
 const MAGIC: [u8; 8] = *b"RBLATT\r\n";
 /// The version this program writes, and the last one it reads.
 const VERSION: u32 = 1;
+/// What the header of a model says it is.
+const MODEL: &str = "rosenblatt model";
 /// Magic, version, reserved, two lengths, checksum.
 const PREFIX: usize = 64;
 /// Where the checksum stands in the prefix; everything else is under it.
 const CHECKSUM: std::ops::Range<usize> = 32..64;
 
-/// Why bytes are not a model.
+/// Why bytes are not a model, or not a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -31,9 +34,7 @@ pub enum FormatError {
     #[error("this is not a Rosenblatt model: it does not begin with the model signature")]
     NotAModel,
     /// The file was written by a later program.
-    #[error(
-        "the model is of format version {found}, but this program reads up to {known}; update the program"
-    )]
+    #[error("it is of format version {found}, but this program reads up to {known}; update the program")]
     Newer {
         /// The version in the file.
         found: u32,
@@ -41,9 +42,7 @@ pub enum FormatError {
         known: u32,
     },
     /// The file is not as long as it says.
-    #[error(
-        "the model should be {expected} bytes long, but is {found}; it was cut or added to, copy it again"
-    )]
+    #[error("it should be {expected} bytes long, but is {found}; it was cut or added to, copy it again")]
     Length {
         /// What its header says.
         expected: u64,
@@ -51,14 +50,22 @@ pub enum FormatError {
         found: u64,
     },
     /// Some bytes were changed.
-    #[error("the checksum of the model is wrong: some of its bytes were changed, copy it again")]
+    #[error("its checksum is wrong: some of its bytes were changed, copy it again")]
     Checksum,
     /// The bytes are whole, but what they say cannot be.
-    #[error("the model is whole but wrong: {0}")]
+    #[error("it is whole but wrong: {0}")]
     Content(String),
+    /// A whole file of the other kind.
+    #[error("this is a {found}, but a {expected} is wanted here")]
+    Kind {
+        /// What its header says.
+        found: String,
+        /// What it should say.
+        expected: &'static str,
+    },
 }
 
-fn content(what: impl Into<String>) -> FormatError {
+pub(super) fn content(what: impl Into<String>) -> FormatError {
     FormatError::Content(what.into())
 }
 
@@ -81,7 +88,7 @@ struct Header {
 /// Which arrays follow, and what they are.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum Hypothesis {
+pub(super) enum Hypothesis {
     /// `weights` (all, or those that are not zero at `places`) and `biases`.
     Planes { width: usize, scorers: usize, sparse: bool },
     /// The log of all survivors.
@@ -90,7 +97,7 @@ enum Hypothesis {
 
 #[derive(Serialize, Deserialize, PartialEq, Eq, Debug)]
 #[serde(deny_unknown_fields)]
-struct Array {
+pub(super) struct Array {
     name: String,
     #[serde(rename = "type")]
     kind: Kind,
@@ -99,7 +106,7 @@ struct Array {
 
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "kebab-case")]
-enum Kind {
+pub(super) enum Kind {
     U32,
     U64,
     F64,
@@ -177,8 +184,8 @@ impl TryFrom<StoryText> for Story {
 
 /// Arrays on their way into a file.
 #[derive(Default)]
-struct Body {
-    arrays: Vec<Array>,
+pub(super) struct Body {
+    pub(super) arrays: Vec<Array>,
     bytes: Vec<u8>,
 }
 
@@ -193,15 +200,15 @@ impl Body {
         self.bytes.extend(values.flatten());
     }
 
-    fn f64s(&mut self, name: &str, values: &[f64]) {
+    pub(super) fn f64s(&mut self, name: &str, values: &[f64]) {
         self.push(name, Kind::F64, values.iter().map(|value| value.to_le_bytes()));
     }
 
-    fn u32s(&mut self, name: &str, values: impl ExactSizeIterator<Item = u32>) {
+    pub(super) fn u32s(&mut self, name: &str, values: impl ExactSizeIterator<Item = u32>) {
         self.push(name, Kind::U32, values.map(u32::to_le_bytes));
     }
 
-    fn u64s(&mut self, name: &str, values: impl ExactSizeIterator<Item = u64>) {
+    pub(super) fn u64s(&mut self, name: &str, values: impl ExactSizeIterator<Item = u64>) {
         self.push(name, Kind::U64, values.map(u64::to_le_bytes));
     }
 }
@@ -209,12 +216,9 @@ impl Body {
 /// The bytes of a model file.
 pub(crate) fn encode(model: &Model) -> Vec<u8> {
     let mut body = Body::default();
-    let hypothesis = match &model.kept {
-        Kept::Planes(planes) => encode_planes(planes, &mut body),
-        Kept::Votes(votes) => encode_votes(&votes.log(), &mut body),
-    };
+    let hypothesis = encode_kept(&model.kept, &mut body);
     let header = Header {
-        format: "rosenblatt model".to_owned(),
+        format: MODEL.to_owned(),
         writer: env!("CARGO_PKG_VERSION").to_owned(),
         spec: model.spec.options().clone(),
         labels: model.labels.names().to_vec(),
@@ -223,9 +227,21 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         schema: model.schema.as_deref().cloned(),
         story: StoryText::from(&model.story),
         hypothesis,
-        arrays: body.arrays,
+        arrays: std::mem::take(&mut body.arrays),
     };
-    let header = serde_json::to_vec(&header).expect("a header is plain data");
+    pack(&header, &body)
+}
+
+pub(super) fn encode_kept(kept: &Kept, body: &mut Body) -> Hypothesis {
+    match kept {
+        Kept::Planes(planes) => encode_planes(planes, body),
+        Kept::Votes(votes) => encode_votes(&votes.log(), body),
+    }
+}
+
+/// A whole file: prefix, header, arrays, checksum.
+pub(super) fn pack(header: &impl Serialize, body: &Body) -> Vec<u8> {
+    let header = serde_json::to_vec(header).expect("a header is plain data");
     let mut bytes = Vec::with_capacity(PREFIX + header.len() + body.bytes.len());
     bytes.extend(MAGIC);
     bytes.extend(VERSION.to_le_bytes());
@@ -234,7 +250,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
     bytes.extend((body.bytes.len() as u64).to_le_bytes());
     bytes.extend([0; 32]);
     bytes.extend(header);
-    bytes.extend(body.bytes);
+    bytes.extend(&body.bytes);
     let checksum = checksum(&bytes);
     bytes[CHECKSUM].copy_from_slice(&checksum);
     bytes
@@ -300,12 +316,30 @@ pub fn model_checksum(bytes: &mut [u8]) {
 }
 
 /// Arrays on their way out of a file.
-struct Arrays<'a> {
+pub(super) struct Arrays<'a> {
     arrays: std::vec::IntoIter<Array>,
     bytes: &'a [u8],
 }
 
 impl<'a> Arrays<'a> {
+    pub(super) fn new(arrays: Vec<Array>, bytes: &'a [u8]) -> Self {
+        Self { arrays: arrays.into_iter(), bytes }
+    }
+
+    /// The next array whatever it is called, its values any bits.
+    pub(super) fn next_list(&mut self) -> Result<(String, List<'static>), FormatError> {
+        let next = self.arrays.as_slice().first();
+        let (name, kind) = next
+            .map(|array| (array.name.clone(), array.kind))
+            .ok_or_else(|| content("an array is missing"))?;
+        let list = match kind {
+            Kind::U32 => List::U32(self.u32s(&name)?.into()),
+            Kind::U64 => List::U64(self.u64s(&name)?.into()),
+            Kind::F64 => List::F64(self.any_f64s(&name)?.into()),
+        };
+        Ok((name, list))
+    }
+
     /// The bytes of the next array, which must be called `name`.
     fn next(&mut self, name: &str, kind: Kind) -> Result<&'a [u8], FormatError> {
         let array = self.arrays.next().ok_or_else(|| content(format!("the array `{name}` is missing")))?;
@@ -321,14 +355,12 @@ impl<'a> Arrays<'a> {
         Ok(taken)
     }
 
+    fn any_f64s(&mut self, name: &str) -> Result<Vec<f64>, FormatError> {
+        Ok(self.next(name, Kind::F64)?.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect())
+    }
+
     fn f64s(&mut self, name: &str) -> Result<Vec<f64>, FormatError> {
-        let values: Vec<f64> = self
-            .next(name, Kind::F64)?
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&bytes| f64::from_le_bytes(bytes))
-            .collect();
+        let values = self.any_f64s(name)?;
         match values.iter().find(|value| !value.is_finite()) {
             Some(value) => Err(content(format!("the array `{name}` holds {value}"))),
             None => Ok(values),
@@ -343,7 +375,7 @@ impl<'a> Arrays<'a> {
         Ok(self.next(name, Kind::U64)?.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
     }
 
-    fn finish(mut self) -> Result<(), FormatError> {
+    pub(super) fn finish(mut self) -> Result<(), FormatError> {
         match self.arrays.next() {
             Some(array) => Err(content(format!("nobody knows the array `{}`", array.name))),
             None if !self.bytes.is_empty() => Err(content("there are bytes behind the last array")),
@@ -354,6 +386,16 @@ impl<'a> Arrays<'a> {
 
 /// The model in `bytes`.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Model, FormatError> {
+    let (header, body) = unpack(bytes, MODEL)?;
+    decode_parts(header, body)
+}
+
+/// Header and arrays of a file that is whole and of this kind.
+pub(super) fn unpack<'a>(bytes: &'a [u8], kind: &'static str) -> Result<(&'a [u8], &'a [u8]), FormatError> {
+    #[derive(Deserialize)]
+    struct Named {
+        format: String,
+    }
     let Some((prefix, rest)) = bytes.split_at_checked(PREFIX) else {
         let known = bytes.len().min(MAGIC.len());
         return Err(if !bytes.is_empty() && bytes[..known] == MAGIC[..known] {
@@ -385,23 +427,27 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Model, FormatError> {
         return Err(content("the version is 0, or reserved bytes are in use"));
     }
     let (header, body) = rest.split_at(header_len as usize);
-    decode_parts(header, body)
+    let named: Named = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
+    if named.format != kind {
+        return Err(FormatError::Kind { found: named.format, expected: kind });
+    }
+    Ok((header, body))
+}
+
+pub(super) fn header_error(error: &serde_json::Error) -> FormatError {
+    content(format!("its header: {error}"))
 }
 
 fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
-    let header: Header =
-        serde_json::from_slice(header).map_err(|error| content(format!("its header: {error}")))?;
+    let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
     let spec = Spec::new(header.spec).map_err(|error| content(format!("its spec: {error}")))?;
     let labels = Labels::in_order(header.labels);
     let n_classes = labels.len();
     if n_classes < 2 || Labels::sorted(labels.names()).len() != n_classes {
         return Err(content("it should name at least two different classes"));
     }
-    let scorers = match n_classes {
-        2 => 1,
-        _ => rosenblatt_core::Decision::n_scorers(&spec.options().multiclass.decision(n_classes)),
-    };
-    let mut arrays = Arrays { arrays: header.arrays.into_iter(), bytes: body };
+    let scorers = spec.n_scorers(n_classes);
+    let mut arrays = Arrays::new(header.arrays, body);
     let kept = decode_hypothesis(&header.hypothesis, scorers, &mut arrays)?;
     arrays.finish()?;
     let named = header.schema.as_ref().and_then(Schema::feature_names).or(header.feature_names);
@@ -418,7 +464,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     })
 }
 
-fn decode_hypothesis(
+pub(super) fn decode_hypothesis(
     hypothesis: &Hypothesis,
     needed: usize,
     arrays: &mut Arrays<'_>,

@@ -1,10 +1,16 @@
 //! A trained model: what it knows, and how it came to know it.
 
+mod checkpoint;
+mod disk;
 mod file;
 mod store;
 
+pub use checkpoint::Checkpoint;
+pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, reading};
 pub use file::{FormatError, model_checksum};
-pub use store::{StoreError, check_writable, write_whole};
+pub use store::{
+    Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
+};
 
 use crate::error::Error;
 use crate::spec::Spec;
@@ -69,10 +75,15 @@ impl Model {
         self.schema.as_ref()
     }
 
-    /// The same model, expecting data of this schema.
+    /// The same model, expecting data of this schema, in the form that does not depend on the file it
+    /// came from.
     #[must_use]
     pub fn with_schema(mut self, schema: Arc<Schema>) -> Self {
-        self.schema = Some(schema);
+        let schema = Arc::unwrap_or_clone(schema).without_numbered_columns();
+        if schema.columns.is_empty() && schema.text.is_none() {
+            self.feature_names = None;
+        }
+        self.schema = Some(Arc::new(schema));
         self
     }
 

@@ -5,7 +5,7 @@
 
 use super::record::{Record, is_blank, is_missing, open_quote, scan_record, sniff_delimiter};
 use crate::error::{DataError, ErrorKind, Position, quote};
-use crate::formats::roles::{Role, list, roles};
+use crate::formats::roles::{Role, for_table, list, roles};
 use crate::number;
 use crate::options::{OnBadRow, ReadOptions, find_column};
 use crate::schema::{Column, ColumnKind, Layout, Missing, Schema, Tally};
@@ -249,6 +249,7 @@ impl Plan {
         } else {
             " (the table has no header: use numbers, 1 for the first, -1 for the last)"
         };
+        let how = &*for_table(how, &self.names);
         let roles = roles(&self.names, how, |_| true, remark)?;
         self.labelled = roles.contains(&Role::Label);
         let schema = match &how.schema {

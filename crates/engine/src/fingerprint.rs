@@ -1,0 +1,109 @@
+//! What tells one set of rows from another: a digest of their classes, weights and values.
+//!
+//! Only what a learner sees is taken in, row by row, zeros left out, so that the same rows have the same
+//! fingerprint however they are stored and whatever file they came in. It guards against mistakes, not
+//! against malice, and so it may be quick: a few cycles per value.
+
+use rosenblatt_core::{Examples, Row};
+use rosenblatt_data::{View, Visitor};
+use std::ops::Range;
+
+/// A digest in the making.
+#[derive(Debug, Clone)]
+pub(crate) struct Fingerprint {
+    halves: [u64; 2],
+}
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Self { halves: [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344] }
+    }
+}
+
+impl Fingerprint {
+    /// Takes rows `part` of `rows` in.
+    pub(crate) fn add_rows(&mut self, rows: View<'_>, part: Range<usize>) {
+        struct Add<'a>(&'a mut Fingerprint, Range<usize>);
+        impl Visitor for Add<'_> {
+            type Output = ();
+            fn visit<E: Examples>(self, examples: E) {
+                let Self(fingerprint, part) = self;
+                for idx in part {
+                    fingerprint.add_row(examples.row(idx), examples.class(idx), examples.weight(idx));
+                }
+            }
+        }
+        rows.visit(Add(self, part));
+    }
+
+    fn add_row<R: Row>(&mut self, row: R, class: u32, weight: f64) {
+        let mut n_entries = 0_u64;
+        for (feature, value) in row.entries().filter(|(_, value)| *value != 0.0) {
+            self.add((feature as u64 + 1).wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ value.to_bits());
+            n_entries += 1;
+        }
+        // Their number keeps rows from running into each other.
+        self.add(n_entries << 32 | u64::from(class));
+        self.add(weight.to_bits());
+    }
+
+    /// Takes 64 bits in.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, bits: u64) {
+        let [first, second] = &mut self.halves;
+        *first = (*first ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+        *second = second.wrapping_add(bits).wrapping_mul(0xBF58_476D_1CE4_E5B9).rotate_left(37);
+    }
+
+    /// Takes text in.
+    pub(crate) fn add_text(&mut self, text: &[u8]) {
+        for byte in text {
+            self.add(u64::from(*byte));
+        }
+        self.add(text.len() as u64);
+    }
+
+    /// The digest so far, as text.
+    pub(crate) fn digest(&self) -> String {
+        let mut settled = self.clone();
+        // The last bits taken in must reach all others.
+        (0..4).for_each(|round| settled.add(round));
+        let [first, second] = settled.halves;
+        format!("{:016x}{:016x}", first ^ second.rotate_left(32), second)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rosenblatt_core::{DenseExamples, SparseExamples};
+
+    fn digest(view: View<'_>) -> String {
+        let mut whole = Fingerprint::default();
+        whole.add_rows(view, 0..view.len());
+        let mut pieces = Fingerprint::default();
+        pieces.add_rows(view, 0..1);
+        pieces.add_rows(view, 1..view.len());
+        assert_eq!(whole.digest(), pieces.digest());
+        whole.digest()
+    }
+
+    #[test]
+    fn storage_does_not_matter_and_everything_else_does() {
+        let values = [1.0, 0.0, 2.0, 0.0, 3.0, 0.5];
+        let dense = digest(View::Dense64(DenseExamples::new(&values, 3, &[0, 1])));
+        let single = values.map(|value| value as f32);
+        assert_eq!(dense, digest(View::Dense32(DenseExamples::new(&single, 3, &[0, 1]))));
+        let (offsets, indices, stored) = ([0, 2, 4], [0, 2, 1, 2], [1.0, 2.0, 3.0, 0.5]);
+        let sparse = |indices: &[u32], classes: &[u32]| {
+            digest(View::Sparse64(SparseExamples::new(&offsets, indices, &stored, 4, classes)))
+        };
+        assert_eq!(dense, sparse(&indices, &[0, 1]));
+        assert_ne!(dense, sparse(&indices, &[1, 1]));
+        assert_ne!(dense, sparse(&[0, 1, 1, 2], &[0, 1]));
+        let weighted = DenseExamples::new(&values, 3, &[0, 1]).with_weights(&[1.0, 2.0]);
+        assert_ne!(dense, digest(View::Dense64(weighted)));
+        let elsewhere = SparseExamples::new(&[0, 3, 4], &[0, 1, 2, 2], &stored, 3, &[0, 1]);
+        assert_ne!(dense, digest(View::Sparse64(elsewhere)));
+    }
+}

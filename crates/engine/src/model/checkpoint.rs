@@ -1,0 +1,219 @@
+//! A run that was left where it stood: what must be known to end in the same bits as if it had not been.
+//!
+//! The file is a container like a model's. It holds the description of the run, a mark of the data, the
+//! state of the learner, and what the rows held back have said so far. Whoever resumes must bring the same
+//! data and the same description; what differs is told, and nothing is learned.
+
+use super::file::{
+    Array, Arrays, Body, FormatError, Hypothesis, content, decode_hypothesis, encode_kept, header_error,
+    pack, unpack,
+};
+use crate::error::Error;
+use crate::fingerprint::Fingerprint;
+use crate::spec::{Options, Spec};
+use rosenblatt_core::Planes;
+use rosenblatt_core::memory::Kept;
+use rosenblatt_core::state::{List, State};
+use rosenblatt_data::{Dataset, Labels, Schema};
+use serde::{Deserialize, Serialize};
+
+/// What the header of a checkpoint says it is.
+const CHECKPOINT: &str = "rosenblatt checkpoint";
+
+/// A run as it stood at some moment.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    spec: Spec,
+    writer: String,
+    pub(crate) mark: Mark,
+    pub(crate) state: State<'static>,
+    pub(crate) watched: Option<Watched>,
+}
+
+/// What tells the rows of one run from those of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Mark {
+    /// Rows of the data; of a stream, those seen so far.
+    pub(crate) rows: usize,
+    /// Features of a row; of a stream, those that turned up so far.
+    pub(crate) features: usize,
+    pub(crate) classes: Vec<String>,
+    /// How many rows are learned from.
+    pub(crate) used: usize,
+    /// A digest of the rows.
+    pub(crate) values: String,
+    /// A digest of which rows are learned from, and where learning starts.
+    pub(crate) choice: String,
+    /// A digest of how the rows are read and what the features are called.
+    pub(crate) reading: String,
+}
+
+/// What the rows held back have said so far.
+#[derive(Debug, Clone)]
+pub(crate) struct Watched {
+    /// Errors after each pass.
+    pub(crate) errors: Vec<u64>,
+    /// The best hypothesis so far, and the pass it was made by.
+    pub(crate) best: Option<(u64, Kept)>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Header {
+    format: String,
+    writer: String,
+    spec: Options,
+    data: Mark,
+    watched: Option<WatchedText>,
+    /// How many of the arrays are the learner's.
+    state: usize,
+    arrays: Vec<Array>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct WatchedText {
+    errors: Vec<u64>,
+    best_epoch: Option<u64>,
+    best: Option<Hypothesis>,
+}
+
+impl Mark {
+    /// The mark of a run that learns from `rows` of `data`.
+    pub(crate) fn new(data: &Dataset, rows: &[u32], start: Option<&Planes>, schema: Option<&Schema>) -> Self {
+        let mut values = Fingerprint::default();
+        values.add_rows(data.view(), 0..data.len());
+        let mut choice = Fingerprint::default();
+        for row in rows {
+            choice.add(u64::from(*row));
+        }
+        let started = start.into_iter().flat_map(|planes| planes.raw_weights().iter().chain(planes.biases()));
+        for weight in started {
+            choice.add(weight.to_bits());
+        }
+        Self {
+            rows: data.len(),
+            features: data.width(),
+            classes: data.labels().names().to_vec(),
+            used: rows.len(),
+            values: values.digest(),
+            choice: choice.digest(),
+            reading: reading(schema, data.feature_names()),
+        }
+    }
+}
+
+/// A digest of how rows are read.
+pub(crate) fn reading(schema: Option<&Schema>, names: Option<&[String]>) -> String {
+    let mut reading = Fingerprint::default();
+    reading.add_text(&serde_json::to_vec(&(schema, names)).unwrap_or_default());
+    reading.digest()
+}
+
+impl Checkpoint {
+    /// The checkpoint in `bytes`.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
+        let (header, body) = unpack(bytes, CHECKPOINT)?;
+        let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
+        let spec = Spec::new(header.spec).map_err(|error| content(format!("its spec: {error}")))?;
+        let mut arrays = Arrays::new(header.arrays, body);
+        let mut state = State::default();
+        for _ in 0..header.state {
+            let (name, list) = arrays.next_list()?;
+            state.push(name, list);
+        }
+        let n_classes = header.data.classes.len();
+        let watched = match header.watched {
+            None => None,
+            Some(WatchedText { errors, best_epoch, best }) => {
+                let kept = best.map(|best| decode_hypothesis(&best, spec.n_scorers(n_classes), &mut arrays));
+                let best = best_epoch.zip(kept.transpose()?);
+                if best.as_ref().is_some_and(|&(epoch, _)| epoch == 0 || epoch > errors.len() as u64) {
+                    return Err(content("its best pass is none that it made"));
+                }
+                Some(Watched { errors, best })
+            }
+        };
+        arrays.finish()?;
+        if n_classes < 2 || Labels::sorted(&header.data.classes).len() != n_classes {
+            return Err(content("it should name at least two different classes"));
+        }
+        Ok(Self { spec, writer: header.writer, mark: header.data, state, watched })
+    }
+
+    /// The description of the run.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Refuses to go on with another description or other data, saying what differs.
+    pub(crate) fn check(&self, spec: &Spec, mark: &Mark) -> Result<(), Error> {
+        let mut differences = self.differences(spec);
+        let Mark { rows, features, classes, used, values, choice, reading } = &self.mark;
+        if (*rows, *features) != (mark.rows, mark.features) {
+            differences.push(format!(
+                "the data had {rows} rows of {features} features and has {} of {}",
+                mark.rows, mark.features
+            ));
+        } else if *classes != mark.classes {
+            let now = mark.classes.join(", ");
+            differences.push(format!("the classes were {} and are {now}", classes.join(", ")));
+        } else if *values != mark.values {
+            differences.push("the data has the same shape, but other values, classes or weights".to_owned());
+        } else if *used != mark.used {
+            differences.push(format!("it learned from {used} of the rows, and would from {}", mark.used));
+        } else if *choice != mark.choice {
+            differences.push("it learned from other rows, or started elsewhere".to_owned());
+        } else if *reading != mark.reading {
+            differences.push("columns, words or scales are read in another way".to_owned());
+        }
+        if differences.is_empty() { Ok(()) } else { Err(Error::OtherRun { differences }) }
+    }
+
+    /// What differs between this run's description and `spec`.
+    pub(crate) fn differences(&self, spec: &Spec) -> Vec<String> {
+        let mut differences = Vec::new();
+        let version = env!("CARGO_PKG_VERSION");
+        if self.writer != version {
+            differences.push(format!("it was made by version {}, and this is {version}", self.writer));
+        }
+        let text = |spec: &Spec| serde_json::to_value(spec.options()).unwrap_or_default();
+        let (then, now) = (text(&self.spec), text(spec));
+        for (name, was) in then.as_object().into_iter().flatten() {
+            let is = &now[name];
+            if was != is {
+                differences.push(format!("`{name}` was {was} and is {is}"));
+            }
+        }
+        differences
+    }
+}
+
+/// The bytes of a checkpoint.
+pub(crate) fn encode(spec: &Spec, mark: &Mark, state: &State<'_>, watched: Option<&Watched>) -> Vec<u8> {
+    let mut body = Body::default();
+    for (name, list) in state.lists() {
+        match list {
+            List::U32(values) => body.u32s(name, values.iter().copied()),
+            List::U64(values) => body.u64s(name, values.iter().copied()),
+            List::F64(values) => body.f64s(name, values),
+        }
+    }
+    let n_lists = body.arrays.len();
+    let watched = watched.map(|watched| WatchedText {
+        errors: watched.errors.clone(),
+        best_epoch: watched.best.as_ref().map(|(epoch, _)| *epoch),
+        best: watched.best.as_ref().map(|(_, kept)| encode_kept(kept, &mut body)),
+    });
+    let header = Header {
+        format: CHECKPOINT.to_owned(),
+        writer: env!("CARGO_PKG_VERSION").to_owned(),
+        spec: spec.options().clone(),
+        data: mark.clone(),
+        watched,
+        state: n_lists,
+        arrays: std::mem::take(&mut body.arrays),
+    };
+    pack(&header, &body)
+}

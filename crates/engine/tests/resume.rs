@@ -1,0 +1,229 @@
+//! A run that is stopped and resumed, again and again, ends in the bits of one that was left alone.
+
+use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals};
+use rosenblatt::{
+    ALGORITHMS, Checkpoint, ClassWeights, Classes, Dataset, Error, Keeper, Model, Options, Spec, Training,
+    Validation, Wants,
+};
+
+/// Rows that no hyperplane separates, of `n_classes` classes.
+fn data(n_rows: usize, n_classes: u64) -> Dataset {
+    let mut random = Random::new(11);
+    let rows: Vec<[f64; 6]> = (0..n_rows).map(|_| std::array::from_fn(|_| random.unit() - 0.5)).collect();
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let told = ((row[0] + row[1] * 0.5 + 1.0) * 10.0) as u64 % n_classes;
+            let class = if random.below(8) == 0 { random.below(n_classes) } else { told };
+            format!("class {class}")
+        })
+        .collect();
+    let weights = (0..n_rows).map(|_| random.below(3) as f64 / 2.0).collect();
+    Dataset::from_rows(&rows, &names).with_weights(weights)
+}
+
+/// Stops at every `every`-th question, and counts the questions.
+struct Stopper {
+    every: u64,
+    asked: u64,
+    kept: Option<Vec<u8>>,
+}
+
+impl Keeper for Stopper {
+    fn wants(&mut self, _so_far: &Totals) -> Wants {
+        self.asked += 1;
+        if self.asked.is_multiple_of(self.every) { Wants::Stop } else { Wants::Nothing }
+    }
+
+    fn keep(&mut self, checkpoint: &[u8]) {
+        self.kept = Some(checkpoint.to_vec());
+    }
+}
+
+/// Trains in pieces of `every` questions, and says how many pieces there were.
+fn in_pieces(spec: &Spec, data: &Dataset, every: u64) -> (Result<Model, Error>, u64) {
+    let mut checkpoint: Option<Vec<u8>> = None;
+    for pieces in 1.. {
+        let mut stopper = Stopper { every, asked: 0, kept: None };
+        let mut training = Training::new(spec, data).keeper(&mut stopper);
+        if let Some(bytes) = &checkpoint {
+            training = training.resume(Checkpoint::from_bytes(bytes).unwrap());
+        }
+        match training.run(&mut ()) {
+            Err(Error::Interrupted { .. }) => checkpoint = Some(stopper.kept.unwrap()),
+            done => return (done, pieces),
+        }
+    }
+    unreachable!("runs end")
+}
+
+fn check(options: Options, data: &Dataset, every: u64) -> u64 {
+    let told = format!("{options:?}");
+    let spec = match Spec::new(options) {
+        Ok(spec) => spec,
+        // Not everything goes with everything: the running mean and rules that shrink, for instance.
+        Err(Error::Setup(_) | Error::Range { .. }) => return 0,
+        Err(error) => panic!("{told}: {error}"),
+    };
+    let whole = match rosenblatt::train(&spec, data) {
+        Ok(model) => model.to_bytes(),
+        Err(Error::Range { .. }) => return 0,
+        Err(error) => panic!("{told}: {error}"),
+    };
+    let (pieced, pieces) = in_pieces(&spec, data, every);
+    assert!(pieces > 1, "{told} was never stopped");
+    assert!(pieced.unwrap().to_bytes() == whole, "{told} in {pieces} pieces");
+    pieces
+}
+
+const READOUTS: [Readout; 9] = [
+    Readout::Last,
+    Readout::Averaged(Average::Post),
+    Readout::Averaged(Average::Pre),
+    Readout::Averaged(Average::Both),
+    Readout::Averaged(Average::Running),
+    Readout::Voted,
+    Readout::Pocket,
+    Readout::Random,
+    Readout::Pocket,
+];
+
+#[test]
+fn every_algorithm_read_out_and_decision_goes_on_as_if_nothing_had_happened() {
+    let (two, three, few, few_two) = (data(1500, 2), data(1500, 3), data(60, 3), data(60, 2));
+    let decisions = [
+        Classes::OneVsRest,
+        Classes::OneVsOne,
+        Classes::Direct(Share::Max),
+        Classes::Direct(Share::Uniform),
+        Classes::Direct(Share::Proportional),
+    ];
+    let orders = [Order::Given, Order::ShuffleOnce, Order::ShuffleEpoch, Order::Draws];
+    let mut n_pieces = 0;
+    for (turn, entry) in ALGORITHMS.iter().enumerate() {
+        for (place, readout) in READOUTS.into_iter().enumerate() {
+            let kind = turn + place;
+            let options = Options {
+                algorithm: entry.info.name.to_owned(),
+                readout: Some(readout),
+                ratchet: place != 8,
+                order: (!entry.info.picks_worst).then(|| orders[kind % 4].clone()),
+                multiclass: decisions[kind % 5],
+                zero: [rosenblatt::core::Zero::Random, rosenblatt::core::Zero::Minus][kind % 2],
+                seed: kind as u64,
+                epochs: 3,
+                ..Options::default()
+            };
+            let (two, three) = if entry.info.picks_worst { (&few_two, &few) } else { (&two, &three) };
+            n_pieces += check(options.clone(), two, 1 + (kind as u64 % 3) + 1);
+            n_pieces += check(options, three, 2 + (kind as u64 % 4));
+        }
+    }
+    assert!(n_pieces > 1000, "{n_pieces}");
+}
+
+#[test]
+fn batches_schedules_weights_and_patience_are_carried_over() {
+    let (two, three) = (data(1500, 2), data(1500, 4));
+    let batch = |size: f64, readout| Options {
+        algorithm: "batch".to_owned(),
+        params: [("size".to_owned(), size)].into(),
+        readout: Some(readout),
+        epochs: 6,
+        ..Options::default()
+    };
+    for size in [0.0, 7.0, 100.0, 3000.0] {
+        for readout in READOUTS {
+            check(batch(size, readout), &two, 2);
+        }
+    }
+    for rate in ["0.5/k", "1/sqrt(k)", "1/k^0.25"] {
+        check(Options { rate: Some(rate.parse().unwrap()), epochs: 3, ..Options::default() }, &three, 3);
+    }
+    let weights = ClassWeights::Given([("class 1".to_owned(), 2.5)].into());
+    for class_weights in [ClassWeights::Balanced, weights] {
+        check(Options { class_weights, epochs: 3, ..Options::default() }, &three, 2);
+    }
+    check(Options { max_updates: Some(700), epochs: 9, ..Options::default() }, &two, 2);
+    let permutation = Order::Permutation((0..1500).rev().chain(3..900).collect());
+    check(Options { order: Some(permutation), epochs: 3, ..Options::default() }, &two, 2);
+    for (patience, readout) in
+        [(1, Readout::Voted), (3, Readout::Averaged(Average::Post)), (2, Readout::Pocket)]
+    {
+        let validation = Some(Validation { fraction: 0.2, patience });
+        let options = Options { validation, readout: Some(readout), epochs: 20, ..Options::default() };
+        assert!(check(options.clone(), &two, 3) > 1);
+        assert!(check(options, &three, 5) > 1);
+    }
+}
+
+#[test]
+fn other_data_and_other_options_are_refused_with_what_differs() {
+    let (rows, seed) = (data(1500, 2), 4);
+    let options = Options { epochs: 3, seed, ..Options::default() };
+    let spec = Spec::new(options.clone()).unwrap();
+    let mut stopper = Stopper { every: 2, asked: 0, kept: None };
+    let stopped = Training::new(&spec, &rows).keeper(&mut stopper).run(&mut ());
+    assert!(matches!(stopped, Err(Error::Interrupted { epoch: 1 })), "{stopped:?}");
+    let bytes = stopper.kept.unwrap();
+    let refused = |spec: &Spec, data: &Dataset, chosen: Option<&[u32]>| {
+        let training = Training::new(spec, data).resume(Checkpoint::from_bytes(&bytes).unwrap());
+        let training = if let Some(rows) = chosen { training.rows(rows) } else { training };
+        training.run(&mut ()).unwrap_err().to_string()
+    };
+    let other = Spec::new(Options { epochs: 9, algorithm: "pa1".to_owned(), ..options }).unwrap();
+    let told = refused(&other, &rows, None);
+    assert!(
+        told.contains("`epochs` was 3 and is 9") && told.contains("`algorithm` was \"perceptron\""),
+        "{told}"
+    );
+    let told = refused(&spec, &data(1501, 2), None);
+    assert!(told.contains("1500 rows of 6 features and has 1501 of 6"), "{told}");
+    let told = refused(&spec, &data(1500, 2).with_weights(vec![1.0; 1500]), None);
+    assert!(told.contains("other values, classes or weights"), "{told}");
+    let first: Vec<u32> = (0..1400).collect();
+    let told = refused(&spec, &rows, Some(&first));
+    assert!(told.contains("learned from 1500 of the rows, and would from 1400"), "{told}");
+    let names = ["a", "b", "c", "d", "e", "f"].map(str::to_owned).to_vec();
+    let told = refused(&spec, &data(1500, 2).with_feature_names(names), None);
+    assert!(told.contains("columns, words or scales"), "{told}");
+    assert!(Training::new(&spec, &rows).resume(Checkpoint::from_bytes(&bytes).unwrap()).run(&mut ()).is_ok());
+}
+
+#[test]
+fn a_checkpoint_that_was_cut_changed_or_made_up_is_refused() {
+    let rows = data(1500, 2);
+    let spec = Spec::new(Options { epochs: 3, readout: Some(Readout::Voted), ..Options::default() }).unwrap();
+    let mut stopper = Stopper { every: 2, asked: 0, kept: None };
+    let _ = Training::new(&spec, &rows).keeper(&mut stopper).run(&mut ());
+    let bytes = stopper.kept.unwrap();
+    for length in (0..bytes.len()).step_by(97) {
+        assert!(Checkpoint::from_bytes(&bytes[..length]).is_err(), "cut to {length} bytes");
+    }
+    let mut random = Random::new(2);
+    for _ in 0..300 {
+        let mut flipped = bytes.clone();
+        flipped[random.below(bytes.len() as u64) as usize] ^= 1 << random.below(8);
+        assert!(Checkpoint::from_bytes(&flipped).is_err());
+    }
+    let error = Model::from_bytes(&bytes).unwrap_err().to_string();
+    assert!(error.contains("this is a rosenblatt checkpoint, but a rosenblatt model is wanted"), "{error}");
+    let model = rosenblatt::train(&spec, &rows).unwrap().to_bytes();
+    assert!(Checkpoint::from_bytes(&model).unwrap_err().to_string().contains("a rosenblatt model, but"));
+    // Whole files with any eight bytes of the state made up either go on or say why not; they never panic.
+    let head = u64::from_le_bytes(bytes[16..24].try_into().unwrap()) as usize + 64;
+    let mut n_refused = 0;
+    for _ in 0..60 {
+        let mut lying = bytes.clone();
+        let place = head + random.below((bytes.len() - head - 8) as u64 / 8) as usize * 8;
+        let place = if random.below(2) == 0 { head + random.below(20) as usize * 8 } else { place };
+        lying[place..place + 8].copy_from_slice(&random.next().to_le_bytes());
+        rosenblatt::model_checksum(&mut lying);
+        let gone_on =
+            Checkpoint::from_bytes(&lying).map_err(|error| error.to_string()).and_then(|checkpoint| {
+                Training::new(&spec, &rows).resume(checkpoint).run(&mut ()).map_err(|error| error.to_string())
+            });
+        n_refused += u32::from(gone_on.is_err());
+    }
+    assert!(n_refused > 10, "{n_refused}");
+}
