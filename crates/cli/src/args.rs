@@ -259,6 +259,13 @@ pub(crate) struct SpecArgs {
 }
 
 impl SpecArgs {
+    /// The words as they are meant when one class of few rows is told from the rest: what a rare class taught is
+    /// lost in an average of few passes, so the best hypothesis is kept instead, unless a read-out is named.
+    pub(crate) fn for_one_class(&self, n_rows: usize) -> Self {
+        let settles = self.algorithm == "perceptron" && self.readout.is_none() && n_rows < FEW_ROWS;
+        Self { readout: if settles { Some(Readout::Pocket) } else { self.readout }, ..self.clone() }
+    }
+
     /// What the words mean for this many rows; the error is about the words.
     pub(crate) fn spec(&self, n_rows: usize) -> Result<Spec, Failure> {
         let patience = self.patience.unwrap_or(if n_rows < FEW_ROWS { 0 } else { 5 });

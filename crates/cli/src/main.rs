@@ -6,6 +6,8 @@
 mod args;
 mod commands;
 mod failure;
+mod output;
+mod progress;
 mod report;
 mod ui;
 

@@ -2,12 +2,12 @@
 
 use crate::ui::{count, counted, percent, table};
 use rosenblatt::core::Stopped;
-use rosenblatt::{Evaluation, Model, interval, strongest};
+use rosenblatt::{Evaluation, Model, Sharpness, interval, strongest};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// How many strong features are shown per class.
-const VOICES: usize = 8;
+pub(crate) const VOICES: usize = 8;
 /// Up to how many features without names are worth naming by number.
 const FEW_FEATURES: usize = 200;
 /// Up to how many classes a confusion matrix is readable.
@@ -27,7 +27,7 @@ pub(crate) fn story(model: &Model) -> String {
     );
     let ended = match story.stopped {
         Stopped::Clean => {
-            "converged: a whole pass without a mistake, so the training data is linearly separable"
+            "converged: the training data is linearly separable, as a whole pass without a mistake shows"
         }
         Stopped::Observer => "stopped early: the error on rows held back no longer fell",
         Stopped::Updates => "stopped at the limit of updates",
@@ -81,6 +81,24 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
     table(&rows)
 }
 
+/// Whether the model can tell probabilities, and how good they are.
+pub(crate) fn probabilities(model: &Model, judged: &Evaluation) -> String {
+    let Some(calibration) = model.calibration() else {
+        return "probabilities: none; hold rows out, and `--calibrate` fits them".to_owned();
+    };
+    let fitted = counted(calibration.rows(), "held-out row", "held-out rows");
+    let mut text = format!("probabilities: {}, fitted on {fitted}", calibration.method());
+    if let Some(sharpness) = judged.sharpness {
+        let _ = write!(text, "; {}", self::sharpness(sharpness));
+    }
+    text
+}
+
+/// How good probabilities are.
+pub(crate) fn sharpness(Sharpness { brier, log_loss }: Sharpness) -> String {
+    format!("Brier score {brier:.4}, log loss {log_loss:.4}")
+}
+
 /// The features that speak most strongly for each class. Numbers without names say something only while
 /// they are few: of a picture's pixels nobody knows the numbers.
 pub(crate) fn voices(model: &Model) -> String {
@@ -121,7 +139,18 @@ pub(crate) fn evaluation_json(evaluation: &Evaluation) -> Value {
     json!({
         "rows": evaluation.rows, "errors": evaluation.errors, "error": evaluation.error(),
         "interval": [low, high], "confusion": evaluation.confusion, "classes": classes,
+        "brier": evaluation.sharpness.map(|sharpness| sharpness.brier),
+        "log-loss": evaluation.sharpness.map(|sharpness| sharpness.log_loss),
     })
+}
+
+/// How a model's probabilities were fitted, for programs.
+pub(crate) fn calibration_json(model: &Model) -> Value {
+    let calibration = model.calibration();
+    calibration.map_or(
+        Value::Null,
+        |calibration| json!({ "method": calibration.method().to_string(), "rows": calibration.rows() }),
+    )
 }
 
 /// A model's story for programs.

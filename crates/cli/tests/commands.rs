@@ -60,7 +60,7 @@ fn predictions_come_one_a_line_with_scores_on_request() {
     bench.write("new.csv", "z,x\n0,6\n4,0\n");
     assert_eq!(bench.ok("rosenblatt predict new.csv --model t.model"), "dot\nstar\n");
     let scores = bench.ok("rosenblatt predict new.csv --model t.model --scores");
-    assert!(scores.starts_with("class,score 1\ndot,-"), "{scores}");
+    assert!(scores.starts_with("class,score\ndot,-"), "{scores}");
     // Labels that come along are not looked at, whatever they say.
     bench.write("labelled.csv", "class,z,x\nnew,0,6\nother,4,0\n");
     assert_eq!(bench.ok("rosenblatt predict labelled.csv --model t.model"), "dot\nstar\n");

@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod convert;
 mod demo;
+mod estimate;
 mod evaluate;
 mod inspect;
 mod man;

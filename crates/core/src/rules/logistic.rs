@@ -48,7 +48,9 @@ impl Algorithm for Logistic {
 
     fn new(params: &Params) -> Result<Self, ParamError> {
         params.check(&Self::INFO)?;
-        let rate = params.rate_or(Schedule::InverseSqrt(1.0));
+        // The average, which is the usual read-out, settles without a falling rate; one that falls with every
+        // row stands still before rows of length 1 are learned.
+        let rate = params.rate_or(Schedule::Constant(1.0));
         Ok(Self { l2: params.get(&Self::INFO, "l2"), rate })
     }
 }

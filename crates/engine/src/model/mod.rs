@@ -6,6 +6,7 @@ mod store;
 pub use file::{FormatError, model_checksum};
 pub use store::{StoreError, check_writable, write_whole};
 
+use crate::calibration::Calibration;
 use crate::error::Error;
 use crate::spec::Spec;
 use rosenblatt_core::memory::Kept;
@@ -46,6 +47,7 @@ pub struct Model {
     pub(crate) schema: Option<Arc<Schema>>,
     pub(crate) kept: Kept,
     pub(crate) story: Story,
+    pub(crate) calibration: Option<Calibration>,
 }
 
 impl Model {
