@@ -149,7 +149,9 @@ impl Calibration {
         let sum: f64 = into.iter().sum();
         let even = 1.0 / into.len() as f64;
         // If no class is possible, none is preferred.
-        into.iter_mut().for_each(|share| *share = if sum > 0.0 { *share / sum } else { even });
+        for share in into.iter_mut() {
+            *share = if sum > 0.0 { *share / sum } else { even };
+        }
     }
 
     /// How it was fitted.

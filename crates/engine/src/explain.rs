@@ -114,7 +114,7 @@ mod tests {
         let data = Dataset::from_rows(&rows, &["a", "b", "c"]);
         for multiclass in [Classes::OneVsRest, Classes::OneVsOne, "direct-max".parse().unwrap()] {
             for readout in [None, Some(Readout::Voted)] {
-                let spec = Spec::new(Options { multiclass, readout, ..Options::default() }).unwrap();
+                let spec = Spec::new(Options { readout, multiclass, ..Options::default() }).unwrap();
                 let model = train(&spec, &data).unwrap();
                 let mut explainer = Explainer::new(&model);
                 for (class, row) in rows.iter().enumerate() {

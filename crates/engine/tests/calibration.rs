@@ -38,7 +38,7 @@ fn probabilities_are_those_of_scikit_learn() {
         for (method, tolerance) in [(Method::Platt, 2e-4), (Method::Isotonic, 1e-12)] {
             let theirs = &case[method.to_string()];
             let ours = Calibration::fit(method, n_classes as usize, &scores, &classes).unwrap();
-            let (mut found, mut shares) = (Vec::new(), Vec::new());
+            let (mut found, mut shares): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
             for row in numbers(&case["queries"]).chunks_exact(ours.curves().len()) {
                 ours.probabilities(row, &mut shares);
                 found.extend(&shares);

@@ -85,7 +85,9 @@ pub(super) fn train(
                     format!("cross-validation: fold {} of {n_folds}", number + 1)
                 });
                 let mut is_held = vec![false; data.len()];
-                held.iter().for_each(|&row| is_held[row as usize] = true);
+                for &row in held {
+                    is_held[row as usize] = true;
+                }
                 let rows: Vec<u32> = all.iter().copied().filter(|&row| !is_held[row as usize]).collect();
                 let model = Training::new(spec, data).rows(&rows).run(&mut ())?;
                 judged.push(evaluate_rows(&model, data, held));

@@ -7,6 +7,7 @@ use crate::report;
 use crate::ui;
 use rosenblatt::{Model, evaluate};
 use rosenblatt_data::{Source, load_source};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut text = format!("error: {}\n", report::error_line(&evaluation));
     if let Some(sharpness) = evaluation.sharpness {
-        text.push_str(&format!("probabilities: {}\n", report::sharpness(sharpness)));
+        let _ = writeln!(text, "probabilities: {}", report::sharpness(sharpness));
     }
     ui::print(&format!("{text}\n{}", report::classes(&evaluation)))
 }

@@ -156,10 +156,8 @@ fn data_lines(schema: &Schema) -> Vec<String> {
             lines.push(format!("{what}: {}", listed(&names)));
         }
     }
-    if let Some(text) = &schema.text {
-        if !text.vocabulary.is_empty() {
-            lines.push(format!("words: {} known", count(text.vocabulary.len() as u64)));
-        }
+    if let Some(text) = schema.text.as_ref().filter(|text| !text.vocabulary.is_empty()) {
+        lines.push(format!("words: {} known", count(text.vocabulary.len() as u64)));
     }
     if let Some(bits) = schema.hash_bits {
         lines.push(format!("features are hashed into a table of 2^{bits}"));

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::report;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Observer, Pass};
+use rosenblatt::core::{Observer, Pass, Readout};
 use rosenblatt::{Dataset, Evaluation, Method, Model, Spec, check_writable, evaluate_rows};
 use rosenblatt_data::{ReadOptions, Source, load_with_schema};
 use serde_json::json;
@@ -40,7 +40,8 @@ pub(crate) struct Args {
     /// Where the model goes; the first file's name with `.model` if not said
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// The share of rows set aside for the estimate; 0 to learn from all
+    /// The share of rows set aside for the estimate; 0 to learn from all. Words and scales, which see no
+    /// labels, are taken from all rows
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     holdout: f64,
     /// Estimate the error by cross-validation on K folds instead; the model learns from all rows
@@ -94,11 +95,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let wish = Wish::new(args)?;
     let export = args.export.as_deref().map(inspect::export_wish).transpose()?;
+    if export.is_some() && args.spec.spec(0)?.readout() == Readout::Voted {
+        let message = "a vote of many hyperplanes cannot be exported; train with `--readout averaged`";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let path = model_path(args)?;
     if args.online {
         return train_online::run(args, read, &path);
     }
     check_writable(&path)?;
+    if let Some((_, path)) = export.as_ref().filter(|(_, path)| path.as_os_str() != "-") {
+        check_writable(path)?;
+    }
     let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, read)?;
     let spec = |n_rows| match args.one_against_rest {
         Some(_) => args.spec.for_one_class(n_rows).spec(n_rows),
@@ -298,7 +306,7 @@ impl Trained {
                 0 => writeln!(text, "held-out error: {line}"),
                 n_folds => writeln!(
                     text,
-                    "cross-validated error: {line}\nspread of {n_folds} folds: +- {}; the model itself learned from all rows",
+                    "cross-validated error: {line}\nspread of {n_folds} folds: +- {}; the model itself is trained on all rows",
                     ui::percent(estimate.spread())
                 ),
             };

@@ -41,17 +41,15 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
     graph.texts("classes", model.labels().names());
 
     let zero = model.spec().options().zero;
+    let decision = model.spec().options().multiclass.decision(n_classes);
     let class_scores = if n_classes == 2 {
         graph.second_if_positive(zero);
         "scores".to_owned()
+    } else if let Multiclass::OneVsOne(decision) = decision {
+        graph.most_duels(&decision, n_classes, zero)
     } else {
-        match model.spec().options().multiclass.decision(n_classes) {
-            Multiclass::OneVsOne(decision) => graph.most_duels(&decision, n_classes, zero),
-            _ => {
-                graph.highest("scores", zero);
-                "scores".to_owned()
-            }
-        }
+        graph.highest("scores", zero);
+        "scores".to_owned()
     };
     let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_scorers])];
     if let Some(calibration) = model.calibration().filter(|fitted| fitted.method() == Method::Platt) {
@@ -96,7 +94,7 @@ fn unscaled(model: &Model, planes: &Planes) -> (Vec<f64>, Vec<f64>) {
 fn value(name: &str, element: i64, columns: &[usize]) -> Message {
     let rows = Message::default().text(2, "rows");
     let shape = columns.iter().fold(Message::default().message(1, &rows), |shape, &columns| {
-        shape.message(1, &Message::default().number(1, columns as i64))
+        shape.message(1, &Message::default().size(1, columns))
     });
     let tensor = Message::default().number(1, element).message(2, &shape);
     Message::default().text(1, name).message(2, &Message::default().message(1, &tensor))
@@ -129,7 +127,7 @@ impl Graph {
     }
 
     fn tensor(shape: &[usize], element: i64) -> Message {
-        let shaped = shape.iter().fold(Message::default(), |tensor, &size| tensor.number(1, size as i64));
+        let shaped = shape.iter().fold(Message::default(), |tensor, &size| tensor.size(1, size));
         shaped.number(2, element)
     }
 

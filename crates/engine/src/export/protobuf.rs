@@ -18,6 +18,13 @@ impl Message {
         self
     }
 
+    /// A length or a count.
+    pub(super) fn size(mut self, field: u64, value: usize) -> Self {
+        self.varint(field << 3);
+        self.varint(value as u64);
+        self
+    }
+
     /// Bytes with their length before them: text, packed arrays or other messages.
     pub(super) fn bytes(mut self, field: u64, value: &[u8]) -> Self {
         self.varint(field << 3 | 2);
