@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Work that takes less is not talked about.
 const PATIENCE: Duration = Duration::from_millis(300);
 const BETWEEN: Duration = Duration::from_millis(100);
-const BAR_CELLS: usize = 24;
+const BAR_CELLS: usize = 20;
 
 /// The line; it goes away when this is dropped.
 pub(crate) struct Progress {
@@ -35,8 +35,8 @@ struct Task {
     is_over: bool,
     /// When this stage began; the time left is judged by it.
     since: Option<Instant>,
-    /// The share that is done, if that is known.
-    done: Option<f64>,
+    /// The share that is done, if that is known, and since when.
+    done: Option<(f64, Instant)>,
     text: String,
     /// What is being read, and its size if that is known.
     reading: Option<(Meter, Option<u64>)>,
@@ -58,7 +58,7 @@ impl Progress {
     /// Says what is done, and which share of all there is to do.
     pub(crate) fn show(&self, done: Option<f64>, text: impl FnOnce() -> String) {
         self.change(|task| {
-            task.done = done;
+            task.done = done.map(|done| (done, Instant::now()));
             task.text = text();
         });
     }
@@ -148,7 +148,8 @@ impl Task {
         let mut done = self.done;
         if let Some((meter, size)) = &self.reading {
             let (read, rows) = (meter.bytes(), meter.rows());
-            done = done.or(size.filter(|size| *size > 0).map(|size| read as f64 / size as f64));
+            let part = size.filter(|size| *size > 0).map(|size| read as f64 / size as f64);
+            done = done.or(part.map(|part| (part, Instant::now())));
             let _ = write!(text, ": {}", bytes(read));
             if rows > 0 {
                 let per_second = count((rows as f64 / seconds) as u64);
@@ -157,7 +158,7 @@ impl Task {
         }
         let mut line = String::new();
         let mut bar = 0;
-        if let Some(done) = done {
+        if let Some((done, as_of)) = done {
             let done = done.clamp(0.0, 1.0);
             bar = (done * BAR_CELLS as f64).round() as usize;
             let _ = write!(
@@ -169,8 +170,13 @@ impl Task {
             );
             // A guess made too early is worse than none.
             if done > 0.02 && done < 1.0 && seconds > 0.5 {
-                let left = Duration::from_secs_f64(seconds * (1.0 - done) / done);
-                let _ = write!(line, "{} left  ", duration(left.max(Duration::from_secs(1))));
+                // What took so long until then takes as long again; since then the clock has gone on.
+                let waited = as_of.elapsed().as_secs_f64();
+                let left = ((seconds - waited) * (1.0 - done) / done - waited).max(1.0).round();
+                let _ = match left {
+                    left if left < 100.0 => write!(line, "{left} s left  "),
+                    left => write!(line, "{} min {} s left  ", (left / 60.0).floor(), left % 60.0),
+                };
             }
         } else {
             let _ = write!(line, "{}  ", duration(elapsed));
@@ -192,14 +198,15 @@ mod tests {
 
     fn task(done: Option<f64>, seconds: u64) -> Task {
         let since = Instant::now().checked_sub(Duration::from_secs(seconds));
+        let done = done.map(|done| (done, Instant::now()));
         Task { since, done, text: "pass 2 of at most 8".to_owned(), ..Task::default() }
     }
 
     #[test]
     fn the_line_tells_share_and_time_left_and_fits() {
         let line = task(Some(0.25), 3).line(80, false);
-        assert_eq!(line, "━━━━━━──────────────────  25 %  9.0 s left  pass 2 of at most 8");
-        assert!(task(Some(0.25), 3).line(80, true).starts_with("\x1b[36m━━━━━━\x1b[0m─"));
+        assert_eq!(line, "━━━━━───────────────  25 %  9 s left  pass 2 of at most 8");
+        assert!(task(Some(0.25), 3).line(80, true).starts_with("\x1b[36m━━━━━\x1b[0m─"));
         assert_eq!(task(Some(0.25), 3).line(10, false).chars().count(), 10);
         assert_eq!(task(None, 3).line(80, false), "3.0 s  pass 2 of at most 8");
     }

@@ -12,6 +12,8 @@ pub(crate) const VOICES: usize = 8;
 const FEW_FEATURES: usize = 200;
 /// Up to how many classes a confusion matrix is readable.
 const MATRIX_CLASSES: usize = 12;
+/// How many classes are listed; the rest is counted.
+const LISTED_CLASSES: usize = 40;
 
 /// How a model was trained, in a line or two.
 pub(crate) fn story(model: &Model) -> String {
@@ -66,7 +68,7 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
     }
     head.extend(["precision", "recall", "F1", "AUC"].map(str::to_owned));
     let mut rows = vec![head];
-    for (class, name) in names.iter().enumerate() {
+    for (class, name) in names.iter().enumerate().take(LISTED_CLASSES) {
         let mut row = vec![short(name)];
         if matrix {
             row.extend(evaluation.confusion[class].iter().map(|&number| count(number)));
@@ -78,7 +80,11 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
         row.push(evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}")));
         rows.push(row);
     }
-    table(&rows)
+    let mut text = table(&rows);
+    if names.len() > LISTED_CLASSES {
+        let _ = writeln!(text, "and {} more classes", count((names.len() - LISTED_CLASSES) as u64));
+    }
+    text
 }
 
 /// Whether the model can tell probabilities, and how good they are.

@@ -149,6 +149,7 @@ fn every_example_of_every_help_page_works() {
     bench.ok(
         "rosenblatt train mail.csv --quiet --model mail.model && rosenblatt demo --model sms.model --json",
     );
+    bench.ok("rosenblatt predict mail.csv --model mail.model --scores --output mail.parquet");
     let mut n_examples = 0;
     for command in [
         "",
@@ -170,7 +171,7 @@ fn every_example_of_every_help_page_works() {
             // Behind two blanks stands what the example is for.
             let line = line.trim_start().split("  ").next().unwrap();
             let line = line.replace("~/.local/share/bash-completion/completions/", "");
-            let line = line.replace("| man -l -", "> page");
+            let line = line.replace("| man -l -", "> page").replace("--label spam", "--label class");
             // One table serves several examples, of which one names its label.
             let labelled = "data.csv --label species --missing mean";
             let line = if line.contains(labelled) { line } else { line.replace("data.csv", labelled) };

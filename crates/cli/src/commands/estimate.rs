@@ -62,7 +62,7 @@ pub(super) fn train(
         Plan::HoldOut(share) => {
             let (rows, held) =
                 if share > 0.0 { split(data, share, spec.options().seed) } else { (all, Vec::new()) };
-            progress.stage("training");
+            progress.stage("first pass");
             let start = Instant::now();
             let mut model = Training::new(spec, data).rows(&rows).run(observer)?;
             let time = start.elapsed();
@@ -98,7 +98,7 @@ pub(super) fn train(
             let fitted =
                 calibrate.map(|method| Calibration::fit(method, data.labels().len(), &scores, &classes));
             let fitted = fitted.transpose()?;
-            progress.stage("training on all rows");
+            progress.stage("first pass over all rows");
             let start = Instant::now();
             let model = Training::new(spec, data).rows(&all).run(observer)?.with_calibration(fitted);
             let time = start.elapsed();

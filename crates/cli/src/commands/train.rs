@@ -14,13 +14,16 @@ use crate::ui::{self, count, counted};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Observer, Pass, Readout};
 use rosenblatt::{Dataset, Evaluation, Method, Model, Spec, check_writable, evaluate_rows};
-use rosenblatt_data::{ReadOptions, Source, load_with_schema};
+use rosenblatt_data::{LabelColumn, ReadOptions, Source, load_with_schema};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// More classes than this, of fewer than two rows each, are a sign of a mistake.
+const MANY_CLASSES: usize = 20;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -208,6 +211,7 @@ pub(super) fn train(
     let (data, schema) = load_with_schema(source, read)?;
     let data = choose_one(data, wish.one_against_rest.as_deref())?;
     check_folds(wish.plan, data.len())?;
+    check_guess(read, &data)?;
     let read_time = start.elapsed();
     let spec = spec(data.len())?;
     let mut watch = Watch { progress: &progress, epochs: spec.options().epochs, mistakes: 0, last: None };
@@ -240,6 +244,20 @@ fn choose_one(data: Dataset, class: Option<&str>) -> Result<Dataset, Failure> {
     let dots = if names.len() > known.len() { ", …" } else { "" };
     let message = format!("there is no class `{class}`; the classes are {}{dots}", known.join(", "));
     data.one_against_rest(class).ok_or(Failure::Work(message))
+}
+
+/// A column that was taken for the label, and is different in most rows, is none.
+fn check_guess(read: &ReadOptions, data: &Dataset) -> Result<(), Failure> {
+    let n_classes = data.labels().len();
+    if read.label != LabelColumn::Guess || n_classes <= MANY_CLASSES || n_classes * 2 <= data.len() {
+        return Ok(());
+    }
+    let classes = counted(n_classes as u64, "class", "classes");
+    let rows = counted(data.len() as u64, "row", "rows");
+    Err(Failure::Work(format!(
+        "there would be {classes} in {rows}, so what was taken for the label is none\n\
+         help: name the label column with --label, and a column of text with --text"
+    )))
 }
 
 fn check_folds(plan: Plan, n_rows: usize) -> Result<(), Failure> {
@@ -366,14 +384,10 @@ impl Observer for Watch<'_> {
         let rate = took.map_or_else(String::new, |took| {
             format!(", {} rows/s", count((pass.visited as f64 / took.max(1e-9)) as u64))
         });
-        let mistakes = self.mistakes;
+        let error = pass.errors as f64 / pass.visited.max(1) as f64;
         progress.show(Some(pass.epoch as f64 / epochs as f64), || {
-            format!(
-                "pass {} of at most {epochs}{rate}, {} mistakes, error of the pass {}",
-                pass.epoch,
-                count(mistakes),
-                ui::percent(pass.errors as f64 / pass.visited.max(1) as f64),
-            )
+            let (error, mistakes) = (ui::percent(error), count(self.mistakes));
+            format!("pass {} of {epochs}: error {error}, {mistakes} mistakes{rate}", pass.epoch)
         });
         ControlFlow::Continue(())
     }
