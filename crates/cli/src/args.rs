@@ -256,7 +256,7 @@ fn find_text(input: &Input, read: ReadOptions) -> Result<ReadOptions, Failure> {
     // For want of a name that says so, the last column would be the label.
     let says_so =
         |column: &&Column| ["label", "class", "target", "y"].contains(&column.name.to_lowercase().as_str());
-    if read.label == LabelColumn::Guess && is_last && !others.iter().any(|column| says_so(&column)) {
+    if read.label == LabelColumn::Guess && is_last && !others.iter().any(says_so) {
         let names: Vec<&Column> = others
             .iter()
             .copied()
