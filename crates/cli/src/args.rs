@@ -1,12 +1,14 @@
 //! Options that mean the same in every command: how data is read, and what is to be learned.
 
 use crate::failure::Failure;
+use crate::ui;
 use clap::Args;
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
 use rosenblatt::{ClassWeights, Classes, Options, Spec, Validation};
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::{
-    LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source, formats,
+    Column, ColumnKind, Input, LabelColumn, Limits, Meter, Missing, OnBadRow, Pictures, Precision,
+    ReadOptions, Source, formats, load_with_schema,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -191,21 +193,88 @@ impl DataArgs {
     }
 }
 
-/// The source, and the options with `--scale auto` decided by what the source holds.
+/// The source, and the options with what only a look at the source can decide: `--scale auto`, and which
+/// column of a table is text.
 pub(crate) fn decide_scale(
     args: &DataArgs,
     source: &Source,
     read: ReadOptions,
 ) -> Result<(Source, ReadOptions), Failure> {
-    if args.scale != "auto" {
+    let is_sought = args.text.is_none() && args.hash_bits.is_none() && args.categorical.is_empty();
+    if args.scale != "auto" && !is_sought {
         return Ok((source.clone(), read));
     }
     // Looking at the head must not cost a pipe its first bytes.
     let source = source.rewindable(read.limits.held_bytes)?;
     let Some(first) = source.parts().first() else { return Ok((source, read)) };
-    let format = formats::find(&first.open()?, &read)?.info().name;
-    let scaling = if matches!(format, "csv" | "tsv") { Scaling::Standard } else { Scaling::None };
-    Ok((source, ReadOptions { scaling, ..read }))
+    let input = first.open()?;
+    let is_table = matches!(formats::find(&input, &read)?.info().name, "csv" | "tsv");
+    let mut read = read;
+    if is_table && is_sought {
+        read = find_text(&input, read)?;
+    }
+    let is_text = read.text_column.is_some();
+    if args.scale == "auto" && is_table && !is_text {
+        read.scaling = Scaling::Standard;
+    }
+    Ok((source, read))
+}
+
+/// From how many words on, in the mean, a cell that is different in every row is text and no name.
+const TEXT_WORDS: f64 = 6.0;
+
+/// The options with the column of a table that is text, if there is one, by the first rows.
+fn find_text(input: &Input, read: ReadOptions) -> Result<ReadOptions, Failure> {
+    let whole_lines = match input.head().iter().rposition(|byte| *byte == b'\n') {
+        Some(end) if !input.head_is_all() => &input.head()[..=end],
+        _ => input.head(),
+    };
+    let look = ReadOptions {
+        label: LabelColumn::Absent,
+        weight: None,
+        missing: Missing::Drop,
+        on_bad_row: OnBadRow::Skip,
+        meter: Meter::default(),
+        ..read.clone()
+    };
+    // What cannot be read here will be complained about when it is read in earnest.
+    let Ok((data, schema)) = load_with_schema(&Source::bytes(input.name(), whole_lines), &look) else {
+        return Ok(read);
+    };
+    let is_text = |column: &&Column| {
+        let ColumnKind::Category { values } = &column.kind else { return false };
+        let words: usize = values.iter().map(|value| value.split_whitespace().count()).sum();
+        let mostly_different = values.len() * 5 >= data.len() * 4;
+        mostly_different && words as f64 >= TEXT_WORDS * values.len() as f64
+    };
+    let texts: Vec<&Column> = schema.columns.iter().filter(is_text).collect();
+    let [text] = texts.as_slice() else { return Ok(read) };
+    let mut read = ReadOptions { text_column: Some(text.name.clone()), ..read };
+    let is_free = |column: &&Column| column.name != text.name && !read.ignore.contains(&column.name);
+    let others: Vec<&Column> = schema.columns.iter().filter(is_free).collect();
+    let is_last = schema.columns.last().is_some_and(|last| last.name == text.name);
+    // For want of a name that says so, the last column would be the label.
+    let says_so =
+        |column: &&Column| ["label", "class", "target", "y"].contains(&column.name.to_lowercase().as_str());
+    if read.label == LabelColumn::Guess && is_last && !others.iter().any(says_so) {
+        let names: Vec<&Column> = others
+            .iter()
+            .copied()
+            .filter(|column| matches!(column.kind, ColumnKind::Category { .. }))
+            .collect();
+        let label = match (others.as_slice(), names.as_slice()) {
+            ([only], _) | (_, [only]) => only.name.clone(),
+            _ => {
+                let names: Vec<String> = others.iter().map(|column| format!("`{}`", column.name)).collect();
+                let message = format!("which column is the label: {}?", names.join(", "));
+                return Err(Failure::Work(format!("{message}\nhelp: name it with --label")));
+            }
+        };
+        read.label = LabelColumn::Named(label);
+    }
+    let left_out = if others.len() > 1 { "; other columns but the label are left out" } else { "" };
+    ui::note(&format!("column `{}` is read as text{left_out}", text.name));
+    Ok(read)
 }
 
 /// What is to be learned.
@@ -259,6 +328,13 @@ pub(crate) struct SpecArgs {
 }
 
 impl SpecArgs {
+    /// The words as they are meant when one class of few rows is told from the rest: what a rare class taught is
+    /// lost in an average of few passes, so the best hypothesis is kept instead, unless a read-out is named.
+    pub(crate) fn for_one_class(&self, n_rows: usize) -> Self {
+        let settles = self.algorithm == "perceptron" && self.readout.is_none() && n_rows < FEW_ROWS;
+        Self { readout: if settles { Some(Readout::Pocket) } else { self.readout }, ..self.clone() }
+    }
+
     /// What the words mean for this many rows; the error is about the words.
     pub(crate) fn spec(&self, n_rows: usize) -> Result<Spec, Failure> {
         let patience = self.patience.unwrap_or(if n_rows < FEW_ROWS { 0 } else { 5 });

@@ -7,6 +7,8 @@ mod args;
 mod checkpoints;
 mod commands;
 mod failure;
+mod output;
+mod progress;
 mod report;
 mod signals;
 mod ui;

@@ -2,16 +2,18 @@
 
 use crate::ui::{count, counted, percent, table};
 use rosenblatt::core::Stopped;
-use rosenblatt::{Evaluation, Model, interval, strongest};
+use rosenblatt::{Evaluation, Model, Sharpness, interval, strongest};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// How many strong features are shown per class.
-const VOICES: usize = 8;
+pub(crate) const VOICES: usize = 8;
 /// Up to how many features without names are worth naming by number.
 const FEW_FEATURES: usize = 200;
 /// Up to how many classes a confusion matrix is readable.
 const MATRIX_CLASSES: usize = 12;
+/// How many classes are listed; the rest is counted.
+const LISTED_CLASSES: usize = 40;
 
 /// How a model was trained, in a line or two.
 pub(crate) fn story(model: &Model) -> String {
@@ -27,7 +29,7 @@ pub(crate) fn story(model: &Model) -> String {
     );
     let ended = match story.stopped {
         Stopped::Clean => {
-            "converged: a whole pass without a mistake, so the training data is linearly separable"
+            "converged: the training data is linearly separable, as a whole pass without a mistake shows"
         }
         Stopped::Observer => "stopped early: the error on rows held back no longer fell",
         Stopped::Updates => "stopped at the limit of updates",
@@ -66,7 +68,7 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
     }
     head.extend(["precision", "recall", "F1", "AUC"].map(str::to_owned));
     let mut rows = vec![head];
-    for (class, name) in names.iter().enumerate() {
+    for (class, name) in names.iter().enumerate().take(LISTED_CLASSES) {
         let mut row = vec![short(name)];
         if matrix {
             row.extend(evaluation.confusion[class].iter().map(|&number| count(number)));
@@ -78,7 +80,29 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
         row.push(evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}")));
         rows.push(row);
     }
-    table(&rows)
+    let mut text = table(&rows);
+    if names.len() > LISTED_CLASSES {
+        let _ = writeln!(text, "and {} more classes", count((names.len() - LISTED_CLASSES) as u64));
+    }
+    text
+}
+
+/// Whether the model can tell probabilities, and how good they are.
+pub(crate) fn probabilities(model: &Model, judged: &Evaluation) -> String {
+    let Some(calibration) = model.calibration() else {
+        return "probabilities: none; hold rows out, and `--calibrate` fits them".to_owned();
+    };
+    let fitted = counted(calibration.rows(), "held-out row", "held-out rows");
+    let mut text = format!("probabilities: {}, fitted on {fitted}", calibration.method());
+    if let Some(sharpness) = judged.sharpness {
+        let _ = write!(text, "; {}", self::sharpness(sharpness));
+    }
+    text
+}
+
+/// How good probabilities are.
+pub(crate) fn sharpness(Sharpness { brier, log_loss }: Sharpness) -> String {
+    format!("Brier score {brier:.4}, log loss {log_loss:.4}")
 }
 
 /// The features that speak most strongly for each class. Numbers without names say something only while
@@ -121,7 +145,18 @@ pub(crate) fn evaluation_json(evaluation: &Evaluation) -> Value {
     json!({
         "rows": evaluation.rows, "errors": evaluation.errors, "error": evaluation.error(),
         "interval": [low, high], "confusion": evaluation.confusion, "classes": classes,
+        "brier": evaluation.sharpness.map(|sharpness| sharpness.brier),
+        "log-loss": evaluation.sharpness.map(|sharpness| sharpness.log_loss),
     })
+}
+
+/// How a model's probabilities were fitted, for programs.
+pub(crate) fn calibration_json(model: &Model) -> Value {
+    let calibration = model.calibration();
+    calibration.map_or(
+        Value::Null,
+        |calibration| json!({ "method": calibration.method().to_string(), "rows": calibration.rows() }),
+    )
 }
 
 /// A model's story for programs.

@@ -1,14 +1,19 @@
-//! How the program talks: tables on stdout, progress and complaints on stderr.
+//! How the program talks: tables on stdout, complaints on stderr.
 
 use crate::failure::Failure;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
-use std::time::{Duration, Instant};
+use std::io::{self, Write as _};
+use std::time::Duration;
 
 /// Prints a result. A reader that has gone away is an error the caller passes on.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+/// [`print`] for results that are no text.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(bytes)?;
     out.flush()?;
     Ok(())
 }
@@ -93,52 +98,6 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text
-}
-
-/// A name as a CSV cell.
-pub(crate) fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_owned()
-    }
-}
-
-/// A line on stderr that tells how far long work has come. Silent unless somebody watches.
-pub(crate) struct Progress {
-    shown: bool,
-    start: Instant,
-    last: Option<Instant>,
-}
-
-impl Progress {
-    pub(crate) fn new(quiet: bool) -> Self {
-        Self { shown: !quiet && io::stderr().is_terminal(), start: Instant::now(), last: None }
-    }
-
-    /// How long the work has taken so far.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.start.elapsed()
-    }
-
-    /// Shows `text()`, at most ten times a second.
-    pub(crate) fn show(&mut self, text: impl FnOnce() -> String) {
-        let due = self.last.is_none_or(|last| last.elapsed() > Duration::from_millis(100));
-        if self.shown && due {
-            self.last = Some(Instant::now());
-            let _ = write!(io::stderr(), "\r\x1b[2K{}", text());
-            let _ = io::stderr().flush();
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.last.is_some() {
-            let _ = write!(io::stderr(), "\r\x1b[2K");
-            let _ = io::stderr().flush();
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Commands one by one: what they print, where they stop, what they leave alone.
 
 use crate::bench::Bench;
+use std::fmt::Write as _;
 use std::fs;
 
 const TABLE: &str = "x,z,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n5,-1,dot\n0,3,star\n";
@@ -60,7 +61,7 @@ fn predictions_come_one_a_line_with_scores_on_request() {
     bench.write("new.csv", "z,x\n0,6\n4,0\n");
     assert_eq!(bench.ok("rosenblatt predict new.csv --model t.model"), "dot\nstar\n");
     let scores = bench.ok("rosenblatt predict new.csv --model t.model --scores");
-    assert!(scores.starts_with("class,score 1\ndot,-"), "{scores}");
+    assert!(scores.starts_with("class,score\ndot,-"), "{scores}");
     // Labels that come along are not looked at, whatever they say.
     bench.write("labelled.csv", "class,z,x\nnew,0,6\nother,4,0\n");
     assert_eq!(bench.ok("rosenblatt predict labelled.csv --model t.model"), "dot\nstar\n");
@@ -161,4 +162,35 @@ fn every_cure_names_a_flag_that_exists() {
         }
     }
     assert!(n_flags > 20, "{n_flags}");
+}
+
+#[test]
+fn a_column_of_text_is_found_and_what_is_no_label_is_not_taken_for_one() {
+    let bench = Bench::new();
+    let mut mail = "kind,message\n".to_owned();
+    for row in 0..40 {
+        let (kind, words) =
+            if row % 2 == 0 { ("spam", "win a free prize now") } else { ("ham", "see you at home") };
+        let _ = writeln!(mail, "{kind},\"{words}, it is number {row} of all\"");
+    }
+    bench.write("mail.csv", &mail);
+    let done = bench.run("rosenblatt train mail.csv");
+    assert_eq!(done.code, Some(0), "{}", done.all());
+    assert!(done.stderr.contains("column `message` is read as text"), "{}", done.stderr);
+    assert!(done.stdout.contains("2 classes (ham 20, spam 20)"), "{}", done.stdout);
+    assert!(done.stdout.contains("held-out error: 0.0 %"), "{}", done.stdout);
+    bench.write("new.csv", "message\nfree prize\nat home\n");
+    assert_eq!(bench.ok("rosenblatt predict new.csv --model mail.model"), "spam\nham\n");
+    // Two columns could be the label, and neither says so.
+    let two = mail.replace("kind,", "kind,sender,").replace("spam,", "spam,x,").replace("ham,", "ham,z,");
+    bench.write("two.csv", two);
+    let done = bench.run("rosenblatt train two.csv");
+    assert_eq!(done.code, Some(1), "{}", done.all());
+    assert!(done.stderr.contains("which column is the label: `kind`, `sender`?"), "{}", done.stderr);
+    // Names are different in every row, but no text.
+    let names: Vec<String> = (0..40).map(|row| format!("{},{row}0,name{row}\n", row % 2)).collect();
+    bench.write("names.csv", format!("a,b,name\n{}", names.concat()));
+    let done = bench.run("rosenblatt train names.csv");
+    assert_eq!(done.code, Some(1), "{}", done.all());
+    assert!(done.stderr.contains("40 classes in 40 rows"), "{}", done.stderr);
 }

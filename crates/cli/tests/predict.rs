@@ -85,13 +85,97 @@ fn what_a_model_cannot_tell_is_said_before_anything_is_read() {
     bench.ok("rosenblatt train crates/data/bundled/iris.csv --holdout 0 --quiet --model iris.model");
     for (line, expected) in [
         ("--model voted.model --distance", "`--distance` needs one hyperplane"),
-        ("--model voted.model --explain 2", "`--explain` needs weights"),
         ("--model t.model --votes", "`--votes` needs a model that votes, but this one is read out averaged"),
         ("--model iris.model --distance", "needs a model of two classes, but this one has 3"),
+        (
+            "--model t.model --probabilities",
+            "needs a calibrated model, but this one has no calibration\nhelp: train",
+        ),
     ] {
         let done = bench.run(&format!("rosenblatt predict missing.csv {line}"));
         assert_eq!(done.code, Some(1), "{line}\n{}", done.all());
         assert!(done.stderr.contains(expected), "{line}\n{}", done.stderr);
         assert_eq!(done.stdout, "", "{line}");
     }
+}
+
+#[test]
+fn probabilities_come_from_calibration_and_add_up() {
+    let bench = Bench::new();
+    let banknote = "crates/data/bundled/banknote.csv";
+    for (flags, method) in [("", "platt"), ("--calibrate isotonic", "isotonic"), ("--k-fold 4", "platt")] {
+        let report = bench.ok(&format!("rosenblatt train {banknote} --quiet --model b.model {flags}"));
+        assert!(report.contains(&format!("probabilities: {method}, fitted on ")), "{report}");
+        let rows = lines(
+            &bench.ok(&format!("rosenblatt predict {banknote} --model b.model --probabilities --json")),
+        );
+        for row in &rows {
+            let share = |class: &str| row["probabilities"][class].as_f64().unwrap();
+            assert!((share("0") + share("1") - 1.0).abs() < 1e-9, "{row}");
+        }
+        let judged = bench.ok(&format!("rosenblatt evaluate {banknote} --model b.model"));
+        assert!(judged.contains("probabilities: Brier score 0.0"), "{judged}");
+    }
+    bench.ok("rosenblatt train crates/data/bundled/iris.csv --quiet --model iris.model");
+    let table =
+        bench.ok("rosenblatt predict crates/data/bundled/iris.csv --model iris.model --probabilities");
+    assert!(table.starts_with("class,probability 0,probability 1,probability 2\n0,"), "{table}");
+    let none = bench.run("rosenblatt train crates/data/bundled/iris.csv --holdout 0 --calibrate platt");
+    assert_eq!(none.code, Some(2), "{}", none.all());
+    assert!(none.stderr.contains("--k-fold 5"), "{}", none.stderr);
+}
+
+#[test]
+fn several_classes_are_voted_on_and_votes_are_explained() {
+    let bench = Bench::new();
+    let iris = "crates/data/bundled/iris.csv";
+    for (multiclass, heads) in [
+        ("one-vs-rest", "votes 0,votes 1,votes 2"),
+        ("direct-max", "votes 0,votes 1,votes 2"),
+        ("one-vs-one", "votes 0 against 1,votes 0 against 2,votes 1 against 2"),
+    ] {
+        bench.ok(&format!(
+            "rosenblatt train {iris} --quiet --readout voted --multiclass {multiclass} --model v.model"
+        ));
+        let table = bench.ok(&format!("rosenblatt predict {iris} --model v.model --votes --explain 1"));
+        assert!(table.starts_with(&format!("class,{heads},speaks for,speaks against\n")), "{table}");
+        assert_eq!(table.lines().count(), 151);
+        let line = table.lines().nth(1).unwrap();
+        assert!(line.contains("column_"), "{line}");
+    }
+}
+
+#[test]
+fn predictions_are_written_in_every_form_and_read_back_alike() {
+    let bench = Bench::new();
+    let iris = "crates/data/bundled/iris.csv";
+    bench.ok(&format!("rosenblatt train {iris} --quiet --model iris.model"));
+    let predict = format!("rosenblatt predict {iris} --model iris.model --probabilities --scores");
+    let csv = bench.ok(&predict);
+    for name in ["out.csv", "out.jsonl", "out.parquet", "out.csv.gz"] {
+        assert_eq!(bench.ok(&format!("{predict} --output {name}")), "", "{name}");
+    }
+    assert_eq!(bench.ok("cat out.csv"), csv);
+    assert_eq!(bench.ok("gunzip -c out.csv.gz"), csv);
+    assert_eq!(bench.ok("wc -l < out.jsonl").trim(), "150");
+    assert_eq!(bench.ok(&format!("{predict} --to csv --output -")), csv);
+    assert_eq!(bench.ok(&format!("cat {iris} | {}", predict.replace(iris, "-"))), csv);
+    // The labels that were predicted, learned from the scores, in both formats.
+    for name in ["out.csv", "out.parquet"] {
+        bench.ok(&format!(
+            "rosenblatt train {name} --label class --quiet --model {name}.model --precision f64"
+        ));
+    }
+    let weights = |name: &str| bench.ok(&format!("rosenblatt inspect {name}.model --weights"));
+    assert_eq!(weights("out.csv").lines().count(), weights("out.parquet").lines().count());
+    for (line, expected) in [
+        ("--output out.xyz", "does not tell how to write"),
+        ("--to xml", "`--to` should be one of lines, csv, jsonl, parquet"),
+        ("--scores --to lines", "a line holds a class and nothing else"),
+    ] {
+        let done = bench.run(&format!("rosenblatt predict {iris} --model iris.model {line}"));
+        assert_eq!(done.code, Some(2), "{}", done.all());
+        assert!(done.stderr.contains(expected), "{}", done.stderr);
+    }
+    assert_eq!(bench.ok("ls -A | grep tmp || true"), "");
 }

@@ -442,19 +442,22 @@ fn beside(target: &Path, purpose: &str) -> PathBuf {
 }
 
 /// A file that takes its target's name only once it is whole.
-struct NewFile {
+#[derive(Debug)]
+pub struct NewFile {
     target: PathBuf,
     temporary: PathBuf,
     writer: Option<Output>,
 }
 
+#[derive(Debug)]
 enum Output {
     Plain(BufWriter<File>),
     Gzip(Box<flate2::write::GzEncoder<BufWriter<File>>>),
 }
 
 impl NewFile {
-    fn create(target: &Path) -> Result<Self, DataError> {
+    /// Opens a new file that will stand at `target`; behind `.gz` it is compressed.
+    pub fn create(target: &Path) -> Result<Self, DataError> {
         let name = target.display().to_string();
         let refuse = |message: &str| Err(DataError::new(ErrorKind::Io, message).in_source(&name));
         if target.is_dir() {
@@ -477,7 +480,8 @@ impl NewFile {
         Ok(Self { target, temporary, writer: Some(writer) })
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), DataError> {
+    /// Appends to it.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), DataError> {
         let outcome = match &mut self.writer {
             Some(Output::Plain(writer)) => writer.write_all(bytes),
             Some(Output::Gzip(writer)) => writer.write_all(bytes),
@@ -490,7 +494,8 @@ impl NewFile {
         DataError::io("writing", error).in_source(&self.target.display().to_string())
     }
 
-    fn finish(mut self) -> Result<(), DataError> {
+    /// Puts it in its place.
+    pub fn finish(mut self) -> Result<(), DataError> {
         let outcome = (|| {
             let plain = match self.writer.take() {
                 Some(Output::Plain(writer)) => writer,

@@ -128,6 +128,24 @@ impl Dataset {
         self
     }
 
+    /// The same rows with two classes: `name`, which becomes the second, and `not name` for all others.
+    /// `None` if there is no such class, or nothing else.
+    ///
+    /// ```
+    /// use rosenblatt_data::Dataset;
+    ///
+    /// let data = Dataset::from_rows(&[[1.0], [2.0], [3.0]], &["ann", "bob", "eve"]);
+    /// let bob = data.one_against_rest("bob").unwrap();
+    /// assert_eq!(bob.labels().names(), ["not bob", "bob"]);
+    /// assert_eq!(bob.classes(), [0, 1, 0]);
+    /// ```
+    pub fn one_against_rest(mut self, name: &str) -> Option<Self> {
+        let chosen = self.labels.class(name).filter(|_| self.labels.len() > 1)?;
+        self.classes.iter_mut().for_each(|class| *class = u32::from(*class == chosen));
+        self.labels = Labels::in_order([format!("not {name}"), name.to_owned()]);
+        Some(self)
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.classes.len()

@@ -219,7 +219,7 @@ impl Parts {
         let Some(first) = waiting.next() else {
             return Err(DataError::new(ErrorKind::Options, "no data source is given, expected at least one"));
         };
-        let input = first.open()?;
+        let input = first.open_metered(&how.meter)?;
         let name = first.name();
         let format = formats::find(&input, &how)?;
         let reader = guarded(&name, || format.open(input, &how))?;
@@ -266,6 +266,7 @@ impl Parts {
             let more = guarded(&self.name, || reader.read(into))?;
             self.n_part_rows += into.len() as u64 + into.n_dropped + into.n_skipped;
             if more {
+                self.how.meter.add_rows(into.len() as u64);
                 into.first_row += self.n_rows;
                 if *self.labelled.get_or_insert(into.labelled) != into.labelled {
                     let row = Some(into.first_row + 1);
@@ -283,7 +284,7 @@ impl Parts {
             self.n_rows += self.n_part_rows;
             self.n_part_rows = 0;
             self.name = next.name();
-            let input = next.open()?;
+            let input = next.open_metered(&self.how.meter)?;
             let schema = self.reader.schema().clone();
             let how = self.how.with_schema(Arc::new(schema.clone()));
             // The buffers of one part are given back before the next one wants its own.
@@ -491,7 +492,8 @@ fn choose_positive(labels: Labels, how: &ReadOptions) -> Result<Labels, DataErro
         } else {
             format!("a positive class needs two classes, but there are {n_classes}: {known}")
         };
-        DataError::new(ErrorKind::Options, message)
+        let error = DataError::new(ErrorKind::Options, message);
+        if n_classes > 2 { error.with_help("tell it from all others with --one-against-rest") } else { error }
     })
 }
 

@@ -4,6 +4,7 @@
 //! error it causes, and can be raised. Nothing here looks at the data.
 
 use crate::encode::{Scaling, TextOptions};
+use crate::meter::Meter;
 use crate::schema::{Missing, Precision, Schema};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub struct ReadOptions {
     pub threads: usize,
     /// What is too much.
     pub limits: Limits,
+    /// Counts what is read.
+    pub meter: Meter,
 }
 
 /// What becomes of pictures.

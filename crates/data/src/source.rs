@@ -7,6 +7,7 @@
 
 use crate::compression::Compression;
 use crate::error::{DataError, ErrorKind};
+use crate::meter::Meter;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read};
@@ -199,6 +200,11 @@ impl Part {
 
     /// Opens the part, uncovers its compression, and reads its head.
     pub fn open(&self) -> Result<Input, DataError> {
+        self.open_metered(&Meter::default())
+    }
+
+    /// [`Part::open`], with the bytes counted by `meter`.
+    pub(crate) fn open_metered(&self, meter: &Meter) -> Result<Input, DataError> {
         let name: Arc<str> = self.name().into();
         let raw: Box<dyn Read + Send> = match self {
             Self::File(path) => {
@@ -222,7 +228,7 @@ impl Part {
             head: Vec::new(),
             n_head_read: 0,
             head_is_all: false,
-            reader: raw,
+            reader: meter.watch(raw),
         };
         input.read_head()?;
         input.compression = Compression::sniff(&input.head);

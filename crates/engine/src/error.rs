@@ -95,6 +95,11 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// Weights are asked of a model that has none of its own.
+    #[error(
+        "this model is a vote of many hyperplanes and has no weights of its own; train with `--readout averaged`"
+    )]
+    NotLinear,
     /// The hypotheses would not fit into memory.
     #[error(
         "{features} features for {scorers} scorers need {needed} bytes of weights; hash the features, or raise the limit"

@@ -1,5 +1,6 @@
 //! How good a model is on rows whose classes are known.
 
+use crate::calibration::class_scores;
 use crate::error::Error;
 use crate::model::{Model, Story};
 use crate::spec::Spec;
@@ -22,6 +23,19 @@ pub struct Evaluation {
     /// Area under the ROC curve of each class against the rest; `None` where a side is empty or the
     /// model has no score of its own for the class.
     pub auc: Vec<Option<f64>>,
+    /// How good the model's probabilities are, if it has any.
+    pub sharpness: Option<Sharpness>,
+}
+
+/// How good probabilities are: both are 0 if every row's class was certain, and smaller is better.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sharpness {
+    /// The mean squared difference from the truth: of the second class's probability for two classes, of
+    /// all classes' probabilities together for more.
+    pub brier: f64,
+    /// The mean of `-ln` of the probability that the true class was given, which is taken as at least
+    /// `f64::EPSILON`.
+    pub log_loss: f64,
 }
 
 impl Evaluation {
@@ -54,6 +68,25 @@ impl Evaluation {
     pub fn f1(&self, class: usize) -> f64 {
         let (precision, recall) = (self.precision(class), self.recall(class));
         if precision + recall == 0.0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) }
+    }
+
+    /// Several evaluations of the same classes as one: rows are counted together, the area is the mean.
+    pub fn pooled<'a>(several: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
+        let several: Vec<&Self> = several.into_iter().collect();
+        let mut whole = (*several.first()?).clone();
+        for other in &several[1..] {
+            whole.rows += other.rows;
+            whole.errors += other.errors;
+            for (row, counts) in whole.confusion.iter_mut().zip(&other.confusion) {
+                row.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            }
+        }
+        for class in 0..whole.auc.len() {
+            let areas: Vec<f64> = several.iter().filter_map(|part| part.auc[class]).collect();
+            whole.auc[class] = (!areas.is_empty()).then(|| areas.iter().sum::<f64>() / areas.len() as f64);
+        }
+        whole.sharpness = None;
+        Some(whole)
     }
 
     /// The mean of all classes' F1, each class counting once.
@@ -103,6 +136,9 @@ pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation 
             let mut confusion = vec![vec![0; labels.len()]; labels.len()];
             let mut errors = 0;
             let mut predictor = model.predictor(examples.width());
+            let mut brier = 0.0;
+            let mut log_loss = 0.0;
+            let (mut of_row, mut shares) = (Vec::new(), Vec::new());
             // One list of (score, is of the class) per class that has a score of its own.
             let mut ranked: Vec<Vec<(f64, bool)>> = vec![Vec::new(); n_known];
             for &row in rows {
@@ -110,6 +146,13 @@ pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation 
                 let predicted = predictor.predict(examples.row(row as usize)) as usize;
                 confusion[truth][predicted] += 1;
                 errors += u64::from(truth != predicted);
+                if let Some(calibration) = model.calibration() {
+                    class_scores(model, predictor.scores(), &mut of_row);
+                    calibration.probabilities(&of_row, &mut shares);
+                    brier += squared_difference(&shares, truth);
+                    // A class the model does not know was given no chance.
+                    log_loss -= shares.get(truth).copied().unwrap_or(0.0).max(f64::EPSILON).ln();
+                }
                 match predictor.scores() {
                     [score] if n_known == 2 => ranked[1].push((*score, truth == 1)),
                     scores if scores.len() == n_known && n_known > 2 => {
@@ -125,12 +168,38 @@ pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation 
                 auc[0] = auc[1];
             }
             auc.resize(labels.len(), None);
-            Evaluation { rows: rows.len() as u64, errors, labels, confusion, auc }
+            let n_rows = rows.len() as f64;
+            let sharpness = model.calibration().filter(|_| n_rows > 0.0);
+            let sharpness =
+                sharpness.map(|_| Sharpness { brier: brier / n_rows, log_loss: log_loss / n_rows });
+            Evaluation { rows: rows.len() as u64, errors, labels, confusion, auc, sharpness }
         }
     }
     let mut labels = model.labels().clone();
-    let numbers = data.labels().names().iter().map(|name| labels.add(name)).collect();
+    let rest = everything_else(&labels);
+    let numbers = data.labels().names().iter();
+    let numbers = numbers
+        .map(|name| match (labels.class(name), rest) {
+            (None, Some(rest)) => rest,
+            _ => labels.add(name),
+        })
+        .collect();
     data.visit(Evaluate { model, rows, numbers, labels })
+}
+
+/// The class of all that is not the one class a model knows by name: `not bob` beside `bob`.
+fn everything_else(labels: &Labels) -> Option<u32> {
+    let [first, second] = labels.names() else { return None };
+    (first.strip_prefix("not ") == Some(second)).then_some(0)
+}
+
+/// Brier's score of one row.
+fn squared_difference(shares: &[f64], truth: usize) -> f64 {
+    let difference = |class: usize| (shares[class] - f64::from(u8::from(class == truth))).powi(2);
+    match shares.len() {
+        2 if truth < 2 => difference(1),
+        n_classes => (0..n_classes).map(difference).sum::<f64>() + f64::from(u8::from(truth >= n_classes)),
+    }
 }
 
 /// The chance that a row of the class scores higher than one that is not, ties counting half.
@@ -162,6 +231,7 @@ pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]
         schema: None,
         kept: kept.clone(),
         story,
+        calibration: None,
     };
     evaluate_rows(&model, data, rows).errors
 }
@@ -198,6 +268,16 @@ pub fn cross_validate(spec: &Spec, data: &Dataset, n_folds: usize, seed: u64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_of_one_against_the_rest_is_judged_on_all_classes() {
+        let data = Dataset::from_rows(&[[1.0], [-1.0], [-2.0]], &["bob", "ann", "eve"]);
+        let bob = data.clone().one_against_rest("bob").unwrap();
+        let model = crate::train(&Spec::default(), &bob).unwrap();
+        let evaluation = evaluate(&model, &data);
+        assert_eq!((evaluation.errors, evaluation.labels.len()), (0, 2));
+        assert_eq!(evaluation.support(0), 2);
+    }
 
     #[test]
     fn the_area_counts_pairs_and_halves_ties() {

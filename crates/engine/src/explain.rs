@@ -1,6 +1,8 @@
 //! Why a row was given its class: the features that spoke for it, and those that spoke against it.
 //!
-//! A score is a sum over features, so each feature's share of it is exact; nothing is sampled or fitted.
+//! A score is a sum over features, so each feature's share of it is exact; nothing is sampled or fitted. A
+//! vote has no such sum: there, the shares are those of the mean of the survivors, each counting as long as
+//! it lived, which is the average that the same run would have been read out as.
 
 use crate::insight::weights_for;
 use crate::model::Model;
@@ -33,7 +35,7 @@ pub struct Explanation {
     pub speak_against: Vec<Argument>,
 }
 
-/// Explains the predictions of a model that has weights.
+/// Explains the predictions of a model.
 ///
 /// ```
 /// use rosenblatt::core::Dense;
@@ -41,7 +43,7 @@ pub struct Explanation {
 ///
 /// let data = Dataset::from_rows(&[[1.0, 0.0], [0.0, 1.0]], &["spam", "ham"]);
 /// let model = train(&Spec::default(), &data)?;
-/// let mut explainer = Explainer::new(&model).expect("an average has weights");
+/// let mut explainer = Explainer::new(&model);
 /// let explanation = explainer.explain(Dense(&[2.0, 1.0]), 1, 3);
 /// assert_eq!(explanation.speak_for[0].feature, 0);
 /// assert_eq!(explanation.speak_against[0].feature, 1);
@@ -55,9 +57,9 @@ pub struct Explainer<'m> {
 }
 
 impl<'m> Explainer<'m> {
-    /// An explainer of `model`; `None` if that is a vote of many hyperplanes.
-    pub fn new(model: &'m Model) -> Option<Self> {
-        model.planes().map(|_| Self { model, by_class: vec![None; model.labels().len()] })
+    /// An explainer of `model`.
+    pub fn new(model: &'m Model) -> Self {
+        Self { model, by_class: vec![None; model.labels().len()] }
     }
 
     /// At most `most` features of `row` that speak for `class`, and as many that speak against it.
@@ -98,7 +100,7 @@ mod tests {
         for row in &rows {
             let class = predictor.predict(Dense(row));
             let Explanation { speak_for, speak_against } =
-                Explainer::new(&model).unwrap().explain(Dense(row), class, 9);
+                Explainer::new(&model).explain(Dense(row), class, 9);
             let sum: f64 = speak_for.iter().chain(&speak_against).map(Argument::share).sum();
             let side = if class == 1 { 1.0 } else { -1.0 };
             let bias = model.planes().unwrap().biases()[0];
@@ -107,19 +109,19 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_tell_classes_apart_is_explained_but_votes_are_not() {
+    fn every_way_to_tell_classes_apart_is_explained_and_votes_too() {
         let rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         let data = Dataset::from_rows(&rows, &["a", "b", "c"]);
         for multiclass in [Classes::OneVsRest, Classes::OneVsOne, "direct-max".parse().unwrap()] {
-            let model =
-                train(&Spec::new(Options { multiclass, ..Options::default() }).unwrap(), &data).unwrap();
-            let mut explainer = Explainer::new(&model).unwrap();
-            for (class, row) in rows.iter().enumerate() {
-                let explanation = explainer.explain(Dense(row), class as u32, 1);
-                assert_eq!(explanation.speak_for[0].feature, class, "{multiclass}");
+            for readout in [None, Some(Readout::Voted)] {
+                let spec = Spec::new(Options { readout, multiclass, ..Options::default() }).unwrap();
+                let model = train(&spec, &data).unwrap();
+                let mut explainer = Explainer::new(&model);
+                for (class, row) in rows.iter().enumerate() {
+                    let explanation = explainer.explain(Dense(row), class as u32, 1);
+                    assert_eq!(explanation.speak_for[0].feature, class, "{multiclass}");
+                }
             }
         }
-        let voted = Spec::new(Options { readout: Some(Readout::Voted), ..Options::default() }).unwrap();
-        assert!(Explainer::new(&train(&voted, &data).unwrap()).is_none());
     }
 }

@@ -1,8 +1,10 @@
 //! What a model has learned, in words: its strongest features, and how sure an error rate is.
 
 use crate::model::Model;
-use rosenblatt_core::{Bias, Decision, Examples, Multiclass, Planes, Row};
+use rosenblatt_core::memory::{Kept, Votes};
+use rosenblatt_core::{Bias, Binary, Decision, Examples, Multiclass, Planes, Row, margin};
 use rosenblatt_data::{Dataset, Visitor};
+use std::borrow::Cow;
 
 /// A feature that speaks for a class, and how loudly.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +15,8 @@ pub struct Voice {
     pub weight: f64,
 }
 
-/// The features that speak most strongly for `class`, strongest first; none if the model is a vote.
+/// The features that speak most strongly for `class`, strongest first. Of a vote, those of the mean of
+/// its survivors.
 pub fn strongest(model: &Model, class: u32, most: usize) -> Vec<Voice> {
     let Some(weights) = weights_for(model, class) else { return Vec::new() };
     let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] > 0.0).collect();
@@ -25,9 +28,57 @@ pub fn strongest(model: &Model, class: u32, most: usize) -> Vec<Voice> {
         .collect()
 }
 
-/// The weight of every feature in favour of `class`; `None` if the model is a vote, or has none for it.
+/// The hyperplanes of a model; of a vote, the mean of its survivors, each counting as long as it lived.
+pub(crate) fn mean_planes(model: &Model) -> Cow<'_, Planes> {
+    match model.kept() {
+        Kept::Planes(planes) => Cow::Borrowed(planes),
+        Kept::Votes(votes) => Cow::Owned(mean_of_survivors(votes)),
+    }
+}
+
+/// Walks the moves from the last to the first: a row that was stepped along is part of every survivor from
+/// then on, shrunk as they shrank.
+fn mean_of_survivors(votes: &Votes) -> Planes {
+    let log = votes.log();
+    let n_scorers = log.n_scorers;
+    let mut weights = vec![0.0; log.width * n_scorers];
+    let mut biases = vec![0.0; n_scorers];
+    // Per scorer: how much something added now counts in the end, and until which round.
+    let mut worth = vec![0.0; n_scorers];
+    let mut until = vec![log.rounds + 1; n_scorers];
+    for (&(round, scorer, row), &[amount, keep, bias]) in log.moves.iter().zip(&log.steps).rev() {
+        let k = scorer as usize;
+        let lived = (until[k] - round) as f64;
+        let since = lived + worth[k];
+        biases[k] += bias * lived;
+        if row != u32::MAX {
+            let (first, end) = (log.row_offsets[row as usize], log.row_offsets[row as usize + 1]);
+            for entry in first as usize..end as usize {
+                weights[log.row_indices[entry] as usize * n_scorers + k] +=
+                    amount * since * log.row_values[entry];
+            }
+        }
+        worth[k] = keep * since;
+        until[k] = round;
+    }
+    if let Some(start) = &log.start {
+        let start = start.widened(log.width);
+        for (place, weight) in start.raw_weights().iter().enumerate() {
+            let k = place % n_scorers;
+            weights[place] += weight * ((until[k] - 1) as f64 + worth[k]);
+        }
+        for (k, bias) in start.biases().iter().enumerate() {
+            biases[k] += bias * (until[k] - 1) as f64;
+        }
+    }
+    let rounds = log.rounds.max(1) as f64;
+    weights.iter_mut().chain(&mut biases).for_each(|value| *value /= rounds);
+    Planes::from_parts(weights, biases)
+}
+
+/// The weight of every feature in favour of `class`; `None` if the model has none for it.
 pub(crate) fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
-    let planes = model.planes()?;
+    let planes = mean_planes(model);
     Some(match (model.labels().len(), class) {
         (2, 1) => planes.weights(0),
         (2, _) => planes.weights(0).iter().map(|weight| -weight).collect(),
@@ -48,6 +99,20 @@ pub(crate) fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
             _ => return None,
         },
     })
+}
+
+impl Model {
+    /// The pairs of classes that its scores tell apart, the first for a positive score; `None` if scores
+    /// belong to classes.
+    pub fn pairs(&self) -> Option<Vec<(&str, &str)>> {
+        let n_classes = self.labels().len();
+        let Multiclass::OneVsOne(decision) = self.spec().options().multiclass.decision(n_classes) else {
+            return None;
+        };
+        let pairs = decision.pairs().iter().filter(|_| n_classes > 2);
+        let pairs: Vec<_> = pairs.map(|&(a, b)| (self.labels().name(a), self.labels().name(b))).collect();
+        (!pairs.is_empty()).then_some(pairs)
+    }
 }
 
 /// What a feature is called: its name, or its number from 1.
@@ -92,6 +157,52 @@ pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64>
     }
     let radius = (longest + constant * constant).sqrt();
     (model.spec().entry().bound)(&model.spec().params(), radius, nearest / norm)
+}
+
+/// The smallest signed distance of these rows from the hyperplanes of the model: positive if it gives all
+/// of them their class. `None` if the model is a vote, or does not know all features of the data.
+pub fn smallest_margin(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64> {
+    #[derive(Clone, Copy)]
+    struct Chosen<'a, E>(E, &'a [u32]);
+    impl<E: Examples> Examples for Chosen<'_, E> {
+        type Row = E::Row;
+        fn len(self) -> usize {
+            self.1.len()
+        }
+        fn width(self) -> usize {
+            self.0.width()
+        }
+        fn row(self, idx: usize) -> E::Row {
+            self.0.row(self.1[idx] as usize)
+        }
+        fn class(self, idx: usize) -> u32 {
+            self.0.class(self.1[idx] as usize)
+        }
+        fn weight(self, idx: usize) -> f64 {
+            self.0.weight(self.1[idx] as usize)
+        }
+    }
+    struct Smallest<'a> {
+        model: &'a Model,
+        planes: &'a Planes,
+        rows: &'a [u32],
+    }
+    impl Visitor for Smallest<'_> {
+        type Output = Option<f64>;
+        fn visit<E: Examples>(self, examples: E) -> Option<f64> {
+            let (examples, bias) = (Chosen(examples, self.rows), self.model.spec().bias());
+            let margins = match self.model.labels().len() {
+                2 => margin::margins(self.planes, &Binary, bias, examples),
+                n_classes => {
+                    let decision = self.model.spec().options().multiclass.decision(n_classes);
+                    margin::margins(self.planes, &decision, bias, examples)
+                }
+            };
+            margins.map(|margins| margins.geometric)
+        }
+    }
+    let planes = model.planes().filter(|planes| planes.width() >= data.width())?;
+    data.visit(Smallest { model, planes, rows })
 }
 
 /// Between which error rates the true one lies, with 95 % confidence, after `errors` in `rows`
@@ -139,6 +250,43 @@ mod tests {
             Dataset::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &["b", "a", "a", "b"]);
         let model = train(&Spec::default(), &xor).unwrap();
         assert_eq!(mistake_bound(&model, &xor, &[0, 1, 2, 3]), None);
+    }
+
+    #[test]
+    fn the_mean_of_survivors_is_what_a_replay_adds_up_to() {
+        let rows = [[1.0, 0.2], [-0.9, 0.4], [0.3, -1.0], [-0.2, 0.8], [0.7, 0.9], [-0.8, -0.3]];
+        let data = Dataset::from_rows(&rows, &["a", "b", "c", "b", "a", "c"]);
+        for (algorithm, multiclass) in [("perceptron", "one-vs-rest"), ("pegasos", "direct-max")] {
+            let options = Options {
+                algorithm: algorithm.to_owned(),
+                readout: Some(Readout::Voted),
+                multiclass: multiclass.parse().unwrap(),
+                epochs: 4,
+                ..Options::default()
+            };
+            let model = train(&Spec::new(options).unwrap(), &data).unwrap();
+            let Kept::Votes(votes) = model.kept() else { panic!("asked for a vote") };
+            let (mut sums, mut rounds) = (vec![0.0; 9], 0);
+            votes.replay(|planes, lived| {
+                let values = planes.raw_weights().iter().chain(planes.biases());
+                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value * lived as f64);
+                rounds += lived;
+            });
+            let mean = mean_planes(&model);
+            for (sum, value) in sums.iter().zip(mean.raw_weights().iter().chain(mean.biases())) {
+                assert!((sum / rounds as f64 - value).abs() < 1e-12, "{algorithm}: {sum} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_smallest_margin_is_positive_exactly_if_all_rows_are_right() {
+        let data = Dataset::from_rows(&[[2.0], [-1.0], [-3.0]], &["b", "a", "b"]);
+        let no_bias = Options { bias: Some(Bias::None), ..Options::default() };
+        let spec = Spec::new(no_bias).unwrap();
+        let model = crate::Training::new(&spec, &data).rows(&[0, 1]).run(&mut ()).unwrap();
+        assert_eq!(smallest_margin(&model, &data, &[0, 1]), Some(1.0));
+        assert!(smallest_margin(&model, &data, &[0, 1, 2]).unwrap() < 0.0);
     }
 
     #[test]

@@ -36,15 +36,18 @@
 //! | read files | [`data::load`] |
 //! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
+//! | have probabilities | [`Model::calibrated`], [`Calibration`] |
 //! | ask why | [`strongest`], [`Explainer`], [`Counter`] |
-//! | keep | [`Model::save`], [`Model::load`] |
+//! | keep | [`Model::save`], [`Model::load`], [`export`] for other programs |
 //! | see what there is | [`ALGORITHMS`] |
 //! | watch a run, write a rule | [`core`] |
 
 mod algorithms;
+mod calibration;
 mod error;
 mod evaluate;
 mod explain;
+mod export;
 mod fingerprint;
 mod insight;
 mod learner;
@@ -56,10 +59,12 @@ mod tally;
 mod train;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
+pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
 pub use error::Error;
-pub use evaluate::{Evaluation, Fold, cross_validate, evaluate, evaluate_rows, predict};
+pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, predict};
 pub use explain::{Argument, Explainer, Explanation};
-pub use insight::{Voice, feature_name, interval, mistake_bound, strongest};
+pub use export::{Export, csv_cell, export};
+pub use insight::{Voice, feature_name, interval, mistake_bound, smallest_margin, strongest};
 pub use model::{
     Checkpoint, Claim, FormatError, Model, Predictor, StoreError, Story, Validated, check_writable,
     model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,

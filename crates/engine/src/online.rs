@@ -209,6 +209,7 @@ impl Online {
             schema: None,
             kept: kept.expect("learners remember what their spec reads out"),
             story: Story { rows: totals.rounds as usize, totals, stopped: Stopped::Epochs, validation: None },
+            calibration: None,
         })
     }
 

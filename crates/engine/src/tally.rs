@@ -1,19 +1,18 @@
-//! How the survivors of a voted model of two classes voted on a row, both sides counted.
+//! How the survivors of a voted model voted on a row, both sides counted.
 //!
-//! Predicting needs only the difference of the two sides. To count one of them, the survivors vote
-//! jointly against a rival whose score is always zero: it gets the votes of those that score below zero.
+//! Predicting needs only the difference of the two sides; a person wants to know how many there were.
 
 use crate::model::Model;
-use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
-use rosenblatt_core::{Planes, Row};
+use rosenblatt_core::Row;
+use rosenblatt_core::memory::{Kept, Votes};
 
-/// The votes on one row.
+/// One question that survivors voted on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Votes for the first class.
-    pub first: u64,
-    /// Votes for the second class.
-    pub second: u64,
+    /// Votes for.
+    pub ayes: u64,
+    /// Votes against.
+    pub noes: u64,
     /// Votes of survivors whose score was zero.
     pub abstained: u64,
 }
@@ -27,44 +26,37 @@ pub struct Tally {
 /// let data = Dataset::from_rows(&[[1.0], [-1.0], [2.0], [-2.0]], &["b", "a", "b", "a"]);
 /// let spec = Spec::new(Options { readout: Some(Readout::Voted), ..Options::default() })?;
 /// let model = train(&spec, &data)?;
-/// let tally = Counter::new(&model).expect("a vote on two classes").count(Dense(&[3.0]));
-/// assert!(tally.second > tally.first);
-/// assert_eq!(tally.first + tally.second + tally.abstained, model.story().totals.rounds);
+/// let tally = Counter::new(&model).expect("a vote").count(Dense(&[3.0]))[0];
+/// assert!(tally.ayes > tally.noes);
+/// assert_eq!(tally.ayes + tally.noes + tally.abstained, model.story().totals.rounds);
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Counter {
-    votes: Votes,
-    against_zero: Votes,
+pub struct Counter<'m> {
+    votes: &'m Votes,
     rounds: u64,
+    sides: Vec<[u64; 2]>,
+    tallies: Vec<Tally>,
     scratch: Vec<f64>,
 }
 
-impl Counter {
-    /// A counter of the votes of `model`; `None` if it does not vote, or on more than two classes.
-    pub fn new(model: &Model) -> Option<Self> {
+impl<'m> Counter<'m> {
+    /// A counter of the votes of `model`; `None` if it does not vote.
+    pub fn new(model: &'m Model) -> Option<Self> {
         let Kept::Votes(votes) = model.kept() else { return None };
         let log = votes.log();
-        if log.n_scorers != 1 || log.ballot != Ballot::PerScorer {
-            return None;
-        }
-        let rounds = log.rounds;
-        let with_rival = |planes: Planes| {
-            let weights = planes.raw_weights().iter().flat_map(|&weight| [weight, 0.0]).collect();
-            Planes::from_parts(weights, vec![planes.biases()[0], 0.0])
-        };
-        let log = Log { ballot: Ballot::Joint, n_scorers: 2, start: log.start.map(with_rival), ..log };
-        let against_zero = Votes::from_log(log).ok()?;
-        Some(Self { votes: votes.clone(), against_zero, rounds, scratch: Vec::new() })
+        let (sides, tallies) = (vec![[0; 2]; log.n_scorers], vec![Tally::default(); log.n_scorers]);
+        Some(Self { votes, rounds: log.rounds, sides, tallies, scratch: Vec::new() })
     }
 
-    /// The votes on `row`.
-    pub fn count<R: Row>(&mut self, row: R) -> Tally {
-        let (mut lead, mut sides) = ([0.0], [0.0; 2]);
-        self.votes.scores(row, &mut lead, &mut self.scratch);
-        self.against_zero.scores(row, &mut sides, &mut self.scratch);
-        let (first, second) = (sides[1] as u64, (lead[0] + sides[1]) as u64);
-        Tally { first, second, abstained: self.rounds - first - second }
+    /// The votes on `row`. Two classes: one tally, for the second class. More: one per class, or per pair
+    /// of classes for its first, as the model tells them apart.
+    pub fn count<R: Row>(&mut self, row: R) -> &[Tally] {
+        self.votes.tallies(row, &mut self.sides, &mut self.scratch);
+        for (tally, &[ayes, noes]) in self.tallies.iter_mut().zip(&self.sides) {
+            *tally = Tally { ayes, noes, abstained: self.rounds - ayes - noes };
+        }
+        &self.tallies
     }
 }
 
@@ -79,31 +71,55 @@ mod tests {
         let mut random = Random::new(5);
         let mut number = || random.below(2001) as f64 / 1000.0 - 1.0;
         let rows: Vec<[f64; 3]> = (0..60).map(|_| [number(), number(), number()]).collect();
-        let names: Vec<&str> =
+        let two: Vec<&str> =
             rows.iter().map(|row| if row[0] + 0.3 * row[1] > 0.1 { "b" } else { "a" }).collect();
-        for algorithm in ["perceptron", "pegasos"] {
+        let three: Vec<&str> =
+            rows.iter().zip(&two).map(|(row, name)| if row[2] > 0.5 { "c" } else { name }).collect();
+        let votes_on = |algorithm: &str, names: &[&str]| {
             let options = Options {
                 algorithm: algorithm.to_owned(),
                 readout: Some(Readout::Voted),
                 epochs: 3,
                 ..Options::default()
             };
-            let model = train(&Spec::new(options).unwrap(), &Dataset::from_rows(&rows, &names)).unwrap();
+            let model = train(&Spec::new(options).unwrap(), &Dataset::from_rows(&rows, names)).unwrap();
             let Kept::Votes(votes) = model.kept() else { panic!("asked for a vote") };
             let mut counter = Counter::new(&model).unwrap();
             for row in &rows {
-                let mut expected = Tally::default();
+                let mut expected = vec![Tally::default(); counter.sides.len()];
                 votes.replay(|planes, n_votes| {
-                    let mut score = [0.0];
-                    planes.scores(Dense(row), &mut score);
-                    match score[0] {
-                        score if score < 0.0 => expected.first += n_votes,
-                        score if score > 0.0 => expected.second += n_votes,
-                        _ => expected.abstained += n_votes,
+                    let mut scores = vec![0.0; expected.len()];
+                    planes.scores(Dense(row), &mut scores);
+                    for (tally, score) in expected.iter_mut().zip(scores) {
+                        match score {
+                            _ if score > 0.0 => tally.ayes += n_votes,
+                            _ if score < 0.0 => tally.noes += n_votes,
+                            _ => tally.abstained += n_votes,
+                        }
                     }
                 });
                 assert_eq!(counter.count(Dense(row)), expected, "{algorithm}");
             }
-        }
+        };
+        votes_on("perceptron", &two);
+        votes_on("pegasos", &two);
+        votes_on("perceptron", &three);
+    }
+
+    #[test]
+    fn survivors_that_name_a_class_have_one_vote_between_all_classes() {
+        let rows = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]];
+        let options = Options {
+            readout: Some(Readout::Voted),
+            multiclass: "direct-max".parse().unwrap(),
+            ..Options::default()
+        };
+        let data = Dataset::from_rows(&rows, &["a", "b", "c"]);
+        let model = train(&Spec::new(options).unwrap(), &data).unwrap();
+        let mut counter = Counter::new(&model).unwrap();
+        let tallies = counter.count(Dense(&[2.0, 0.1]));
+        let cast: u64 = tallies.iter().map(|tally| tally.ayes).sum();
+        assert_eq!(cast, model.story().totals.rounds);
+        assert!(tallies[0].ayes > tallies[1].ayes.max(tallies[2].ayes));
     }
 }

@@ -215,6 +215,7 @@ fn finish(
         schema: None,
         kept: kept.expect("learners remember what their spec reads out"),
         story: Story { rows, totals: learner.totals(), stopped, validation },
+        calibration: None,
     })
 }
 

@@ -5,10 +5,12 @@
 
 use crate::args::{DataArgs, by_name, decide_scale};
 use crate::failure::Failure;
-use crate::ui::{self, Progress, count, counted, percent};
+use crate::progress::Progress;
+use crate::report::short_number;
+use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::{Average, Examples, Readout};
 use rosenblatt::data::Schema;
-use rosenblatt::{Classes, Dataset, Error, Model, Options, Spec, Training, folds};
+use rosenblatt::{Classes, Dataset, Error, Model, Options, Spec, Training, folds, smallest_margin};
 use rosenblatt_data::{Source, Visitor, load_with_schema};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -62,8 +64,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let read = args.data.options()?;
     let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, read)?;
-    let mut progress = Progress::new(args.quiet);
-    progress.show(|| format!("reading {}", source.name()));
+    let progress = Progress::new(args.quiet);
+    progress.reading(&source, &read.meter, 1);
     let (data, schema) = load_with_schema(&source, &read)?;
     if args.folds > data.len() {
         let rows = counted(data.len() as u64, "row", "rows");
@@ -74,11 +76,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let parts = Parts::new(&data, Arc::new(schema), args.folds, args.seed);
     let (mut results, mut failed) = (Vec::new(), Vec::new());
+    progress.stage("comparing");
     for (done, spec) in specs.into_iter().enumerate() {
         let name = name(&spec);
         let outcome = parts.judge(&spec, |fold| {
             let n_algorithms = args.algorithms.len();
-            progress.show(|| {
+            let trained = done * args.folds + fold - 1;
+            progress.show(Some(trained as f64 / (n_algorithms * args.folds) as f64), || {
                 format!("{name}: algorithm {} of {n_algorithms}, fold {fold} of {}", done + 1, args.folds)
             });
         });
@@ -182,9 +186,10 @@ impl<'a> Parts<'a> {
             let time = start.elapsed();
             let wrong = self.data.visit(Wrong { model: &model, rows: held });
             let mistakes = model.story().totals.mistakes;
+            let margin = smallest_margin(&model, self.data, learned);
             // As it would be stored: what it must know to read new data is a part of a model.
             let bytes = model.with_schema(Arc::clone(&self.schema)).to_bytes().len() as u64;
-            judged.folds.push(Fold { wrong, mistakes, time, bytes });
+            judged.folds.push(Fold { wrong, mistakes, margin, time, bytes });
         }
         Ok(judged)
     }
@@ -195,6 +200,8 @@ struct Fold {
     /// Of each row of the fold, whether it was given the wrong class.
     wrong: Vec<bool>,
     mistakes: u64,
+    /// The smallest signed distance of a row that was learned from.
+    margin: Option<f64>,
     time: Duration,
     bytes: u64,
 }
@@ -252,6 +259,12 @@ impl Judged {
         })
     }
 
+    /// The mean of the margins; `None` if they are votes, which have none.
+    fn margin(&self) -> Option<f64> {
+        let margins: Option<Vec<f64>> = self.folds.iter().map(|fold| fold.margin).collect();
+        margins.map(|margins| margins.iter().sum::<f64>() / margins.len() as f64)
+    }
+
     fn seconds(&self) -> f64 {
         self.mean(|fold| fold.time.as_secs_f64())
     }
@@ -281,7 +294,7 @@ impl Comparison<'_> {
         );
         let (class, error) = &self.majority;
         let _ = writeln!(text, "always saying `{class}` would be wrong for {}\n", percent(*error));
-        let head = ["algorithm", "error", "spread", "mistakes", "time", "model"];
+        let head = ["algorithm", "error", "spread", "mistakes", "margin", "time", "model"];
         let mut table = vec![head.map(str::to_owned).to_vec()];
         for result in &self.results {
             table.push(vec![
@@ -289,12 +302,16 @@ impl Comparison<'_> {
                 percent(result.error()),
                 format!("+- {}", percent(result.spread())),
                 count(result.mean(|fold| fold.mistakes as f64).round() as u64),
+                result.margin().map_or_else(|| "-".to_owned(), short_number),
                 ui::duration(Duration::from_secs_f64(result.seconds())),
                 ui::bytes(result.mean(|fold| fold.bytes as f64).round() as u64),
             ]);
         }
         text.push_str(&ui::table(&table));
-        text.push_str("\nspread is from fold to fold; mistakes while learning, time and model size are means per fold\n");
+        text.push_str(
+            "\nspread is from fold to fold; mistakes while learning, margin, time and model size are means per fold\n\
+             margin is the signed distance of the worst row that was learned from: above zero, all are right\n",
+        );
         for (name, error) in &self.failed {
             let _ = writeln!(text, "left out: {name}: {error}");
         }
@@ -340,7 +357,7 @@ impl Comparison<'_> {
                     "algorithm": result.spec.entry().info.name,
                     "readout": result.spec.readout().to_string(),
                     "error": result.error(), "spread": result.spread(), "errors": errors,
-                    "mistakes": result.mean(|fold| fold.mistakes as f64),
+                    "mistakes": result.mean(|fold| fold.mistakes as f64), "margin": result.margin(),
                     "seconds": result.seconds(),
                     "model-bytes": result.mean(|fold| fold.bytes as f64),
                 })

@@ -2,14 +2,18 @@
 
 use crate::args::DataArgs;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::report;
 use crate::ui;
 use rosenblatt::{Model, evaluate};
 use rosenblatt_data::{Source, load_source};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  rosenblatt evaluate test.csv --model mail.model")]
+#[command(after_help = "Examples:
+  rosenblatt evaluate test.csv --model mail.model
+  rosenblatt evaluate test.csv --model mail.model --json")]
 pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
@@ -22,16 +26,28 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let mut read = args.data.options()?;
     read.schema = model.schema().cloned();
-    let data = load_source(&Source::find_all(&args.files)?, &read)?;
+    let source = Source::find_all(&args.files)?;
+    let progress = Progress::new(args.quiet);
+    progress.reading(&source, &read.meter, 1);
+    let data = load_source(&source, &read)?;
+    progress.stage("predicting");
     let evaluation = evaluate(&model, &data);
+    drop(progress);
     if args.json {
         return ui::print(&format!("{}\n", report::evaluation_json(&evaluation)));
     }
-    ui::print(&format!("error: {}\n\n{}", report::error_line(&evaluation), report::classes(&evaluation)))
+    let mut text = format!("error: {}\n", report::error_line(&evaluation));
+    if let Some(sharpness) = evaluation.sharpness {
+        let _ = writeln!(text, "probabilities: {}", report::sharpness(sharpness));
+    }
+    ui::print(&format!("{text}\n{}", report::classes(&evaluation)))
 }

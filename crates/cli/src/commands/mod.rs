@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod convert;
 mod demo;
+mod estimate;
 mod evaluate;
 mod inspect;
 mod man;
@@ -20,7 +21,7 @@ pub(crate) enum Command {
     /// Train a spam filter from bundled text messages and look at what it learned
     Demo(demo::Args),
     /// Train a model from files and report how good it is
-    Train(train::Args),
+    Train(Box<train::Args>),
     /// Label rows with a model
     Predict(predict::Args),
     /// Measure a model on rows whose classes are known

@@ -2,25 +2,27 @@
 
 use crate::args::DataArgs;
 use crate::failure::Failure;
+use crate::output::{Form, Output};
+use crate::progress::Progress;
 use crate::report::short_number;
-use crate::ui::{self, quoted};
 use rosenblatt::core::{Examples, Row};
-use rosenblatt::{Argument, Counter, Explainer, Model, Predictor, feature_name};
+use rosenblatt::{Argument, Calibration, Counter, Explainer, Model, Predictor, class_scores, feature_name};
+use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{LabelColumn, Source, Visitor, blocks};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Without options, a line is a class. With --scores, --distance, --votes or --explain it is CSV
-below a header, with --json an object.
+    after_help = "Without options, a line is a class. With --probabilities, --scores, --distance, --votes or --explain it
+is CSV below a header, with --json an object. --output FILE writes CSV, JSON Lines or Parquet, by its extension.
 
 Examples:
   rosenblatt predict new.csv --model mail.model > labels.txt
-  rosenblatt predict new.csv --model mail.model --scores --distance
+  rosenblatt predict new.csv --model mail.model --probabilities
+  rosenblatt predict new.csv --model mail.model --scores --output labels.parquet
   rosenblatt predict new.csv --model mail.model --explain 3
-  rosenblatt predict new.csv --model mail.model --explain 5 --json | head -1"
+  cat new.csv | rosenblatt predict - --model mail.model --explain 5 --json"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
@@ -30,28 +32,43 @@ pub(crate) struct Args {
     /// The model
     #[arg(long, short, value_name = "PATH")]
     model: PathBuf,
+    /// How likely each class is, if the model was calibrated when it was trained
+    #[arg(long)]
+    probabilities: bool,
     /// Every score behind the class: one for two classes, else one per class or pair
     #[arg(long)]
     scores: bool,
     /// How far the row is from the hyperplane, positive on the second class's side (two classes)
     #[arg(long)]
     distance: bool,
-    /// The votes for the class and for the other one (two classes, read out voted)
+    /// The votes for the class and for the other one; for more than two classes, the votes for each (models
+    /// read out voted)
     #[arg(long)]
     votes: bool,
     /// The N features that spoke loudest for the class, and the N against it, with what each adds to its
-    /// score
+    /// score; for a vote, to the mean score of its survivors
     #[arg(long, value_name = "N")]
     explain: Option<usize>,
+    /// Where the predictions go; `-`, as without it, is stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// How they are written, instead of by the extension: lines, csv, jsonl or parquet
+    #[arg(long, value_name = "FORM")]
+    to: Option<String>,
     #[command(flatten)]
     data: DataArgs,
     /// Print JSON Lines: one object per row
-    #[arg(long)]
+    #[arg(long, conflicts_with = "to")]
     json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut read = args.data.options()?;
+    let to = if args.json { Some("jsonl") } else { args.to.as_deref() };
+    let form = Form::find(to, args.output.as_deref())?;
     let model = Model::load(&args.model)?;
     read.schema = model.schema().cloned();
     // A table may come with its labels or without; they are not looked at. Other formats say it themselves.
@@ -60,33 +77,46 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.data.label.is_none() && !is_table {
         read.label = LabelColumn::Absent;
     }
-    let mut wanted = Wanted::new(args, &model)?;
-    let mut stream = blocks(&Source::find_all(&args.files)?, &read)?;
-    let mut predictor = model.predictor(0);
-    if wanted.is_table() {
-        ui::print(&wanted.head(predictor.scores().len()))?;
+    let wanted = Wanted::new(args, &model)?;
+    let columns = wanted.columns();
+    let form = form.unwrap_or(if columns.len() > 1 { Form::Csv } else { Form::Lines });
+    if form == Form::Lines && columns.len() > 1 {
+        let message = "a line holds a class and nothing else; write csv, jsonl or parquet to say more";
+        return Err(Failure::Usage(message.to_owned()));
     }
+    let source = Source::find_all(&args.files)?;
+    let mut stream = blocks(&source, &read)?;
+    let mut output = Output::new(form, args.output.as_deref(), &columns)?;
+    // Lines that scroll by are progress enough.
+    let is_seen = args.output.is_none() && std::io::IsTerminal::is_terminal(&std::io::stdout());
+    let progress = Progress::new(args.quiet || is_seen);
+    progress.reading(&source, &read.meter, 1);
+    let mut label = Label { predictor: model.predictor(0), wanted, output: &mut output };
     let mut width = model.width();
     while let Some(block) = stream.next()? {
         if block.width() > width {
             width = block.width();
-            predictor = model.predictor(width);
+            label.predictor = model.predictor(width);
         }
-        let text = block.visit(Label { predictor: &mut predictor, wanted: &mut wanted });
-        ui::print(&text)?;
+        block.visit(&mut label)?;
+        label.output.flush()?;
     }
-    Ok(())
+    drop(progress);
+    output.finish()
 }
 
 /// What is to be said of every row besides its class.
 struct Wanted<'m> {
     model: &'m Model,
-    json: bool,
     scores: bool,
+    probabilities: Option<&'m Calibration>,
     /// The length of the weight vector.
     norm: Option<f64>,
-    votes: Option<Counter>,
+    votes: Option<Counter<'m>>,
     explain: Option<(Explainer<'m>, usize)>,
+    /// Room to work in.
+    class_scores: Vec<f64>,
+    shares: Vec<f64>,
 }
 
 impl<'m> Wanted<'m> {
@@ -94,18 +124,17 @@ impl<'m> Wanted<'m> {
     fn new(args: &Args, model: &'m Model) -> Result<Self, Failure> {
         let refuse = |message: String| Err(Failure::Work(message));
         let n_classes = model.labels().len();
-        if (args.distance || args.votes) && n_classes != 2 {
-            let option = if args.distance { "distance" } else { "votes" };
+        if args.distance && n_classes != 2 {
             return refuse(format!(
-                "`--{option}` needs a model of two classes, but this one has {n_classes}; see `--scores`"
+                "`--distance` needs a model of two classes, but this one has {n_classes}; see `--scores`"
             ));
         }
-        let voted = "is a vote of many hyperplanes; train with `--readout averaged` for one";
         let norm = match model.planes().filter(|_| args.distance) {
             Some(planes) => {
                 Some(planes.raw_weights().iter().map(|weight| weight * weight).sum::<f64>().sqrt())
             }
             None if args.distance => {
+                let voted = "is a vote of many hyperplanes; train with `--readout averaged` for one";
                 return refuse(format!("`--distance` needs one hyperplane, but this model {voted}"));
             }
             None => None,
@@ -120,84 +149,120 @@ impl<'m> Wanted<'m> {
                 model.spec().readout()
             ));
         }
-        let explain = match (args.explain, Explainer::new(model)) {
-            (Some(most), Some(explainer)) => Some((explainer, most)),
-            (Some(_), None) => return refuse(format!("`--explain` needs weights, but this model {voted}")),
-            (None, _) => None,
-        };
-        Ok(Self { model, json: args.json, scores: args.scores, norm, votes, explain })
+        let probabilities = model.calibration().filter(|_| args.probabilities);
+        if args.probabilities && probabilities.is_none() {
+            return refuse(
+                "`--probabilities` needs a calibrated model, but this one has no calibration\n\
+                 help: train it again with `--calibrate platt` or `isotonic`, which takes rows that are held \
+                 out (`--holdout` or `--k-fold`)"
+                    .to_owned(),
+            );
+        }
+        let explain = args.explain.map(|most| (Explainer::new(model), most));
+        let (class_scores, shares) = (Vec::new(), Vec::new());
+        Ok(Self { model, scores: args.scores, probabilities, norm, votes, explain, class_scores, shares })
     }
 
-    /// Whether lines have more than one cell.
-    fn is_table(&self) -> bool {
-        !self.json && (self.scores || self.norm.is_some() || self.votes.is_some() || self.explain.is_some())
+    /// What each scorer tells apart.
+    fn scorers(&self) -> Vec<String> {
+        let names = self.model.labels().names();
+        match (names, self.model.pairs()) {
+            ([_, _], _) => vec![String::new()],
+            (_, Some(pairs)) => pairs.iter().map(|(a, b)| format!(" {a} against {b}")).collect(),
+            _ => names.iter().map(|name| format!(" {name}")).collect(),
+        }
     }
 
-    fn head(&self, n_scorers: usize) -> String {
-        let mut head = "class".to_owned();
+    /// The columns, in the order of the cells.
+    fn columns(&self) -> Vec<(String, CellKind)> {
+        let mut columns = vec![("class".to_owned(), CellKind::Text)];
+        if self.probabilities.is_some() {
+            let names = self.model.labels().names().iter();
+            columns.extend(names.map(|name| (format!("probability {name}"), CellKind::Number)));
+        }
+        let scorers = self.scorers();
         if self.scores {
-            (1..=n_scorers).for_each(|scorer| {
-                let _ = write!(head, ",score {scorer}");
-            });
+            columns.extend(scorers.iter().map(|scorer| (format!("score{scorer}"), CellKind::Number)));
         }
         if self.norm.is_some() {
-            head.push_str(",distance");
+            columns.push(("distance".to_owned(), CellKind::Number));
         }
-        if self.votes.is_some() {
-            head.push_str(",votes for,votes against");
+        if self.votes.is_some() && scorers.len() == 1 {
+            columns.extend(["votes for", "votes against"].map(|name| (name.to_owned(), CellKind::Count)));
+        } else if self.votes.is_some() {
+            columns.extend(scorers.iter().map(|scorer| (format!("votes{scorer}"), CellKind::Count)));
         }
         if self.explain.is_some() {
-            head.push_str(",speaks for,speaks against");
+            columns.extend(["speaks for", "speaks against"].map(|name| (name.to_owned(), CellKind::Text)));
         }
-        head + "\n"
+        columns
     }
 
     /// Writes what is wanted of one row.
-    fn line<R: Row>(&mut self, row: R, class: u32, scores: &[f64], text: &mut String) {
+    fn row<R: Row>(
+        &mut self,
+        row: R,
+        class: u32,
+        scores: &[f64],
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         let name = self.model.labels().name(class);
+        if let Some(calibration) = self.probabilities {
+            class_scores(self.model, scores, &mut self.class_scores);
+            calibration.probabilities(&self.class_scores, &mut self.shares);
+        }
         let distance = self.norm.map(|norm| scores[0] / norm);
-        let votes = self.votes.as_mut().map(|counter| {
-            let tally = counter.count(row);
-            if class == 1 { (tally.second, tally.first) } else { (tally.first, tally.second) }
-        });
+        // For and against the class if there are two, else for each.
+        let votes: Vec<u64> = match self.votes.as_mut().map(|counter| counter.count(row)) {
+            Some([tally]) if class == 1 => vec![tally.ayes, tally.noes],
+            Some([tally]) => vec![tally.noes, tally.ayes],
+            Some(tallies) => tallies.iter().map(|tally| tally.ayes).collect(),
+            None => Vec::new(),
+        };
         let explanation = self.explain.as_mut().map(|(explainer, most)| explainer.explain(row, class, *most));
-        if self.json {
+        if output.form() == Form::JsonLines {
             let mut object = json!({ "class": name });
+            let by_scorer = |values: Vec<Value>| -> Value {
+                let scorers = self.scorers();
+                scorers.iter().map(|scorer| scorer.trim_start().to_owned()).zip(values).collect()
+            };
+            if self.probabilities.is_some() {
+                let names = self.model.labels().names().iter().cloned();
+                object["probabilities"] = names.zip(self.shares.iter().map(|share| json!(share))).collect();
+            }
             if self.scores {
                 object["scores"] = json!(scores);
             }
             if let Some(distance) = distance {
                 object["distance"] = json!(distance);
             }
-            if let Some((ours, theirs)) = votes {
-                object["votes"] = json!({ "for": ours, "against": theirs });
+            if self.votes.is_some() {
+                object["votes"] = match votes.as_slice() {
+                    &[ours, theirs] => json!({ "for": ours, "against": theirs }),
+                    votes => by_scorer(votes.iter().map(|votes| json!(votes)).collect()),
+                };
             }
             if let Some(explanation) = explanation {
                 object["for"] = self.objects(&explanation.speak_for);
                 object["against"] = self.objects(&explanation.speak_against);
             }
-            let _ = writeln!(text, "{object}");
-            return;
+            output.object(&object);
+            return Ok(());
         }
-        // A class alone on its line is what it is; a cell of a table must not break it.
-        text.push_str(&if self.is_table() { quoted(name) } else { name.to_owned() });
+        let mut cells = vec![Cell::Text(name.to_owned())];
+        if self.probabilities.is_some() {
+            cells.extend(self.shares.iter().map(|share| Cell::Number(*share)));
+        }
         if self.scores {
-            for score in scores {
-                let _ = write!(text, ",{score}");
-            }
+            cells.extend(scores.iter().map(|score| Cell::Number(*score)));
         }
-        if let Some(distance) = distance {
-            let _ = write!(text, ",{distance}");
-        }
-        if let Some((ours, theirs)) = votes {
-            let _ = write!(text, ",{ours},{theirs}");
-        }
+        cells.extend(distance.map(Cell::Number));
+        cells.extend(votes.into_iter().map(Cell::Count));
         if let Some(explanation) = explanation {
-            for side in [&explanation.speak_for, &explanation.speak_against] {
-                let _ = write!(text, ",{}", quoted(&self.words(side)));
-            }
+            let sides = [&explanation.speak_for, &explanation.speak_against];
+            cells.extend(sides.map(|side| Cell::Text(self.words(side))));
         }
-        text.push('\n');
+        output.row(&cells)
     }
 
     /// `free +1.25; prize +0.5`
@@ -226,20 +291,20 @@ fn signed(number: f64) -> String {
 
 /// Writes a line per row.
 struct Label<'a, 'm> {
-    predictor: &'a mut Predictor,
-    wanted: &'a mut Wanted<'m>,
+    predictor: Predictor,
+    wanted: Wanted<'m>,
+    output: &'a mut Output,
 }
 
-impl Visitor for Label<'_, '_> {
-    type Output = String;
+impl Visitor for &mut Label<'_, '_> {
+    type Output = Result<(), Failure>;
 
-    fn visit<E: Examples>(self, examples: E) -> String {
-        let mut text = String::new();
+    fn visit<E: Examples>(self, examples: E) -> Result<(), Failure> {
         for row in 0..examples.len() {
             let row = examples.row(row);
             let class = self.predictor.predict(row);
-            self.wanted.line(row, class, self.predictor.scores(), &mut text);
+            self.wanted.row(row, class, self.predictor.scores(), self.output)?;
         }
-        text
+        Ok(())
     }
 }

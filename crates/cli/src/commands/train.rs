@@ -1,27 +1,34 @@
 //! `rosenblatt train FILE...`: from files to a model and an honest estimate of how good it is.
 //!
-//! A part of the rows is set aside before anything is learned and only used for the estimate. Of the
-//! rest, some rows decide when to stop. Vocabularies and scales are taken from all rows; they see no labels.
+//! A part of the rows is set aside before anything is learned and used for the estimate and to fit
+//! probabilities. Of the rest, some rows decide when to stop. Vocabularies and scales are taken from all rows;
+//! they see no labels.
 
-use super::train_online;
+use super::estimate::{self, Estimate, Estimated, Plan};
+use super::{inspect, train_online};
 use crate::args::{DataArgs, SpecArgs, decide_scale};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::report;
 use crate::signals;
-use crate::ui::{self, Progress, count, counted};
+use crate::ui::{self, count, counted};
 use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Observer, Pass};
+use rosenblatt::core::{Observer, Pass, Readout};
 use rosenblatt::{
-    Checkpoint, Claim, Dataset, Error, Evaluation, Model, Spec, Training, evaluate_rows, previous_path, split,
+    Checkpoint, Claim, Dataset, Error, Evaluation, Method, Model, Spec, Training, check_writable,
+    evaluate_rows, previous_path,
 };
-use rosenblatt_data::{ReadOptions, Source, load_with_schema};
+use rosenblatt_data::{LabelColumn, ReadOptions, Schema, Source, load_with_schema};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// More classes than this, of fewer than two rows each, are a sign of a mistake.
+const MANY_CLASSES: usize = 20;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -30,6 +37,9 @@ use std::time::{Duration, Instant};
   rosenblatt train data.csv --label species --missing mean
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
+  rosenblatt train data.csv --k-fold 10               error by cross-validation, model from all rows
+  rosenblatt train faces.svm --one-against-rest ann   is it ann, or anybody else?
+  rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
   rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks
   rosenblatt train big.svm --epochs 500 --checkpoint-every 10m --resume   goes on where it was stopped
 
@@ -43,9 +53,23 @@ pub(crate) struct Args {
     /// Where the model goes; the first file's name with `.model` if not said
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// The share of rows set aside for the estimate; 0 to learn from all
+    /// The share of rows set aside for the estimate; 0 to learn from all. Words and scales, which see no
+    /// labels, are taken from all rows
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     holdout: f64,
+    /// Estimate the error by cross-validation on K folds instead; the model learns from all rows
+    #[arg(long, value_name = "K", conflicts_with = "holdout")]
+    k_fold: Option<usize>,
+    /// How scores become probabilities, fitted on the rows held out: platt, isotonic (for a thousand rows or
+    /// more) or none; platt if rows are held out
+    #[arg(long, value_name = "NAME", value_parser = ["platt", "isotonic", "none"])]
+    calibrate: Option<String>,
+    /// Tell this class from all others taken together, which become `not CLASS`
+    #[arg(long, value_name = "CLASS", conflicts_with_all = ["positive", "classes"])]
+    one_against_rest: Option<String>,
+    /// Also write the model for other programs, as onnx, json or csv
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
+    export: Option<Vec<String>>,
     /// The class a positive score speaks for, of two
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
@@ -54,7 +78,8 @@ pub(crate) struct Args {
     classes: Option<Vec<String>>,
     /// Learn in one pass over the rows in their order, in the memory of a few blocks, and print the
     /// error of the predictions made before each row was learned from
-    #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates"])]
+    #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates", "k_fold",
+        "calibrate", "one_against_rest", "export"])]
     online: bool,
     /// Keep a checkpoint beside the model every N passes, or every 30s, 10m, 2h or 100000rows
     #[arg(long, value_name = "N|TIME|ROWS")]
@@ -91,6 +116,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             args.holdout
         )));
     }
+    let wish = Wish::new(args)?;
+    let export = args.export.as_deref().map(inspect::export_wish).transpose()?;
+    if export.is_some() && args.spec.spec(0)?.readout() == Readout::Voted {
+        let message = "a vote of many hyperplanes cannot be exported; train with `--readout averaged`";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let path = model_path(args)?;
     let claim = Claim::take(&path)?;
     signals::remove_at_exit(claim.path());
@@ -100,11 +131,21 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.online {
         return train_online::run(args, read, &path, checkpoints, checkpoint);
     }
+    if let Some((_, path)) = export.as_ref().filter(|(_, path)| path.as_os_str() != "-") {
+        check_writable(path)?;
+    }
     let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, read)?;
+    let spec = |n_rows| match args.one_against_rest {
+        Some(_) => args.spec.for_one_class(n_rows).spec(n_rows),
+        None => args.spec.spec(n_rows),
+    };
     let keeping = Some((&mut checkpoints, checkpoint));
-    let trained = train(&source, &read, |n_rows| args.spec.spec(n_rows), args.holdout, args.quiet, keeping)?;
+    let trained = train(&source, &read, spec, &wish, args.quiet, keeping)?;
     args.save(&trained.model, &path)?;
     checkpoints.clear();
+    if let Some((format, path)) = export {
+        inspect::export_to(&trained.model, format, &path)?;
+    }
     signals::answer("stopped after the model was saved")?;
     let size = std::fs::metadata(&path).map_or(0, |data| data.len());
     if args.json {
@@ -131,6 +172,37 @@ impl Args {
     }
 }
 
+/// What is wanted besides what a spec says.
+pub(super) struct Wish {
+    pub(super) plan: Plan,
+    pub(super) calibrate: Option<Method>,
+    pub(super) one_against_rest: Option<String>,
+}
+
+impl Wish {
+    fn new(args: &Args) -> Result<Self, Failure> {
+        let plan = match args.k_fold {
+            Some(n_folds) if n_folds < 2 => {
+                return Err(Failure::Usage(format!("`--k-fold` should be at least 2, but is {n_folds}")));
+            }
+            Some(n_folds) => Plan::Folds(n_folds),
+            None => Plan::HoldOut(args.holdout),
+        };
+        let calibrate = match args.calibrate.as_deref() {
+            None => Some(Method::Platt),
+            Some("none") => None,
+            Some(_) if plan == Plan::HoldOut(0.0) => {
+                let message = "`--calibrate` needs rows that are held out, but `--holdout` is 0";
+                return Err(Failure::Usage(format!(
+                    "{message}; try `--k-fold 5`, which learns from all rows"
+                )));
+            }
+            Some(name) => Some(name.parse().map_err(Failure::Usage)?),
+        };
+        Ok(Self { plan, calibrate, one_against_rest: args.one_against_rest.clone() })
+    }
+}
+
 fn model_path(args: &Args) -> Result<PathBuf, Failure> {
     if let Some(path) = &args.model {
         return Ok(path.clone());
@@ -151,7 +223,7 @@ pub(super) struct Trained {
     source: String,
     data: Outline,
     training: Evaluation,
-    held_out: Option<Evaluation>,
+    estimate: Option<Estimate>,
     bound: Option<f64>,
     read_time: Duration,
     train_time: Duration,
@@ -170,45 +242,32 @@ pub(super) fn train(
     source: &Source,
     read: &ReadOptions,
     spec: impl FnOnce(usize) -> Result<Spec, Failure>,
-    holdout: f64,
+    wish: &Wish,
     quiet: bool,
     keeping: Option<(&mut Checkpoints, Option<Checkpoint>)>,
 ) -> Result<Trained, Failure> {
     let start = Instant::now();
-    let mut progress = Progress::new(quiet);
-    progress.show(|| format!("reading {}", source.name()));
+    let progress = Progress::new(quiet);
+    progress.reading(source, &read.meter, 1);
     let (data, schema) = load_with_schema(source, read)?;
+    let data = choose_one(data, wish.one_against_rest.as_deref())?;
+    check_folds(wish.plan, data.len())?;
+    check_guess(read, &data)?;
     let read_time = start.elapsed();
     let spec = spec(data.len())?;
-    let all: Vec<u32> = (0..data.len() as u32).collect();
-    let (train_rows, held_rows) =
-        if holdout > 0.0 { split(&data, holdout, spec.options().seed) } else { (all, Vec::new()) };
-    let start = Instant::now();
-    let mut watch = Watch { progress: Progress::new(quiet), epochs: spec.options().epochs };
+    let mut watch = Watch { progress: &progress, epochs: spec.options().epochs, mistakes: 0, last: None };
     let mut notes = schema.notes.clone();
-    let training = Training::new(&spec, &data).rows(&train_rows).schema(Arc::new(schema));
-    let model = match keeping {
-        None => training.run(&mut watch)?,
-        Some((checkpoints, checkpoint)) => {
-            signals::be_careful();
-            let training = training.keeper(checkpoints);
-            let training = if let Some(from) = checkpoint { training.resume(from) } else { training };
-            let trained = training.run(&mut watch);
-            drop(watch);
-            match (trained, signals::asked()) {
-                (Err(Error::Interrupted { .. }), Some(signal)) => return Err(checkpoints.stopped(signal)),
-                (trained, _) => trained?,
-            }
-        }
-    };
-    let train_time = start.elapsed();
+    let learn = |rows: &[u32]| learn((&spec, &data, rows), schema, keeping, &mut watch);
+    let Estimated { model, rows: train_rows, time: train_time, estimate } =
+        estimate::train(&spec, &data, wish.plan, wish.calibrate, &progress, learn)?;
+    progress.stage("measuring");
     if train_rows.len() < 50 {
         notes.push("fewer than 50 rows: the estimate is rough".to_owned());
     }
     let bound = rosenblatt::mistake_bound(&model, &data, &train_rows);
     Ok(Trained {
         training: evaluate_rows(&model, &data, &train_rows),
-        held_out: (!held_rows.is_empty()).then(|| evaluate_rows(&model, &data, &held_rows)),
+        estimate,
         source: source.name(),
         data: outline(&data),
         bound,
@@ -217,6 +276,57 @@ pub(super) fn train(
         train_time,
         notes,
     })
+}
+
+/// The training of the model that is kept: its checkpoints, if any are, and the signals that stop it.
+fn learn(
+    (spec, data, rows): (&Spec, &Dataset, &[u32]),
+    schema: Schema,
+    keeping: Option<(&mut Checkpoints, Option<Checkpoint>)>,
+    watch: &mut Watch<'_>,
+) -> Result<Model, Failure> {
+    let training = Training::new(spec, data).rows(rows).schema(Arc::new(schema));
+    let Some((checkpoints, checkpoint)) = keeping else { return Ok(training.run(watch)?) };
+    signals::be_careful();
+    let training = training.keeper(checkpoints);
+    let training = if let Some(from) = checkpoint { training.resume(from) } else { training };
+    match (training.run(watch), signals::asked()) {
+        (Err(Error::Interrupted { .. }), Some(signal)) => Err(checkpoints.stopped(signal)),
+        (trained, _) => Ok(trained?),
+    }
+}
+
+fn choose_one(data: Dataset, class: Option<&str>) -> Result<Dataset, Failure> {
+    let Some(class) = class else { return Ok(data) };
+    let names = data.labels().names();
+    let known: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
+    let dots = if names.len() > known.len() { ", …" } else { "" };
+    let message = format!("there is no class `{class}`; the classes are {}{dots}", known.join(", "));
+    data.one_against_rest(class).ok_or(Failure::Work(message))
+}
+
+/// A column that was taken for the label, and is different in most rows, is none.
+fn check_guess(read: &ReadOptions, data: &Dataset) -> Result<(), Failure> {
+    let n_classes = data.labels().len();
+    if read.label != LabelColumn::Guess || n_classes <= MANY_CLASSES || n_classes * 2 <= data.len() {
+        return Ok(());
+    }
+    let classes = counted(n_classes as u64, "class", "classes");
+    let rows = counted(data.len() as u64, "row", "rows");
+    Err(Failure::Work(format!(
+        "there would be {classes} in {rows}, so what was taken for the label is none\n\
+         help: name the label column with --label, and a column of text with --text"
+    )))
+}
+
+fn check_folds(plan: Plan, n_rows: usize) -> Result<(), Failure> {
+    match plan {
+        Plan::Folds(n_folds) if n_folds > n_rows => {
+            let rows = counted(n_rows as u64, "row", "rows");
+            Err(Failure::Work(format!("{n_folds} folds need at least as many rows; there are {rows}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn outline(data: &Dataset) -> Outline {
@@ -267,10 +377,21 @@ impl Trained {
             ui::duration(self.train_time)
         );
         let _ = writeln!(text, "\ntraining error: {}", report::error_line(&self.training));
-        if let Some(held_out) = &self.held_out {
-            let _ = writeln!(text, "held-out error: {}", report::error_line(held_out));
+        if let Some(estimate) = &self.estimate {
+            let line = report::error_line(&estimate.evaluation);
+            let _ = match estimate.fold_errors.len() {
+                0 => writeln!(text, "held-out error: {line}"),
+                n_folds => writeln!(
+                    text,
+                    "cross-validated error: {line}\nspread of {n_folds} folds: +- {}; the model itself is trained on all rows",
+                    ui::percent(estimate.spread())
+                ),
+            };
         }
-        let _ = writeln!(text, "\n{}", report::classes(self.held_out.as_ref().unwrap_or(&self.training)));
+        let shown = self.held_out().unwrap_or(&self.training);
+        let of = if self.estimate.is_some() { "rows it did not learn from" } else { "the training rows" };
+        let _ = writeln!(text, "\nconfusion on {of}:\n{}", report::classes(shown));
+        let _ = writeln!(text, "{}\n", report::probabilities(&self.model, shown));
         let voices = report::voices(&self.model);
         if !voices.is_empty() {
             let _ = writeln!(text, "{voices}");
@@ -279,7 +400,7 @@ impl Trained {
     }
 
     /// The report for programs.
-    fn json(&self) -> serde_json::Value {
+    pub(super) fn json(&self) -> serde_json::Value {
         let classes: Vec<_> =
             self.data.classes.iter().map(|(name, rows)| json!({ "class": name, "rows": rows })).collect();
         json!({
@@ -291,36 +412,41 @@ impl Trained {
             "story": report::story_json(&self.model),
             "mistake-bound": self.bound,
             "training": report::evaluation_json(&self.training),
-            "held-out": self.held_out.as_ref().map(report::evaluation_json),
+            "held-out": self.held_out().map(report::evaluation_json),
+            "fold-errors": self.estimate.as_ref().map(|estimate| &estimate.fold_errors),
+            "calibration": report::calibration_json(&self.model),
             "seconds": { "read": self.read_time.as_secs_f64(), "train": self.train_time.as_secs_f64() },
         })
     }
 
     /// How good it is on rows it never saw.
     pub(super) fn held_out(&self) -> Option<&Evaluation> {
-        self.held_out.as_ref()
+        self.estimate.as_ref().map(|estimate| &estimate.evaluation)
     }
 }
 
 /// Shows how training gets on.
-struct Watch {
-    progress: Progress,
+struct Watch<'a> {
+    progress: &'a Progress,
     epochs: u64,
+    /// In all passes so far.
+    mistakes: u64,
+    /// When the last pass ended.
+    last: Option<Instant>,
 }
 
-impl Observer for Watch {
+impl Observer for Watch<'_> {
     fn pass(&mut self, pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
-        let Self { progress, epochs } = self;
-        let rate = pass.rounds as f64 / progress.elapsed().as_secs_f64().max(1e-9);
-        progress.show(|| {
-            let error = pass.errors as f64 / pass.visited.max(1) as f64;
-            format!(
-                "pass {} of at most {epochs}: {} mistakes, online error {}, {} rows/s",
-                pass.epoch,
-                count(pass.mistakes),
-                ui::percent(error),
-                count(rate as u64)
-            )
+        let Self { progress, epochs, .. } = *self;
+        self.mistakes += pass.mistakes;
+        let took = self.last.replace(Instant::now()).map(|last| last.elapsed().as_secs_f64());
+        let rate = took.map_or_else(String::new, |took| {
+            format!(", {} rows/s", count((pass.visited as f64 / took.max(1e-9)) as u64))
+        });
+        let error = pass.errors as f64 / pass.visited.max(1) as f64;
+        progress.show(Some(pass.epoch as f64 / epochs as f64), || {
+            let (error, mistakes) = (ui::percent(error), count(self.mistakes));
+            format!("pass {} of {epochs}: error {error}, {mistakes} mistakes{rate}", pass.epoch)
         });
         ControlFlow::Continue(())
     }

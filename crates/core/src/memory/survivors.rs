@@ -255,7 +255,58 @@ impl Votes {
     /// The votes for a row: per scorer the votes for minus those against, or per class the votes for
     /// it, as the ballot says. A survivor whose score is zero abstains. `scratch` is room to work in.
     pub fn scores<R: Row>(&self, row: R, votes: &mut [f64], scratch: &mut Vec<f64>) {
+        votes.fill(0.0);
+        match self.ballot {
+            Ballot::PerScorer => self.each_vote(row, scratch, |scorer, score, rounds| {
+                votes[scorer] += sign(score) * rounds as f64;
+            }),
+            Ballot::Joint => {
+                let (mut activations, mut biases) = self.first_scores(row);
+                let dots = self.dots(row, scratch);
+                self.vote_jointly(dots, &mut activations, &mut biases, votes);
+            }
+        }
+    }
+
+    /// The votes for a row, both sides counted: per scorer for and against it, or per class for it and for
+    /// all others, as the ballot says. A survivor whose score is zero is on neither side.
+    pub fn tallies<R: Row>(&self, row: R, tallies: &mut [[u64; 2]], scratch: &mut Vec<f64>) {
+        tallies.fill([0; 2]);
+        match self.ballot {
+            Ballot::PerScorer => self.each_vote(row, scratch, |scorer, score, rounds| match score {
+                _ if score > 0.0 => tallies[scorer][0] += rounds,
+                _ if score < 0.0 => tallies[scorer][1] += rounds,
+                _ => {}
+            }),
+            Ballot::Joint => {
+                let mut votes = vec![0.0; self.n_scorers];
+                self.scores(row, &mut votes, scratch);
+                for (tally, votes) in tallies.iter_mut().zip(votes) {
+                    *tally = [votes as u64, self.rounds - votes as u64];
+                }
+            }
+        }
+    }
+
+    /// Shows the score of every survivor of every scorer, and for how many rounds it lived.
+    fn each_vote<R: Row>(&self, row: R, scratch: &mut Vec<f64>, mut vote: impl FnMut(usize, f64, u64)) {
+        let (mut activations, mut biases) = self.first_scores(row);
         let dots = self.dots(row, scratch);
+        let mut since = vec![1_u64; self.n_scorers];
+        for entry in &self.log {
+            let k = entry.scorer as usize;
+            vote(k, activations[k] + biases[k], entry.round - since[k]);
+            since[k] = entry.round;
+            activations[k] = entry.apply(activations[k], dots);
+            biases[k] = entry.bias;
+        }
+        for k in 0..self.n_scorers {
+            vote(k, activations[k] + biases[k], self.rounds + 1 - since[k]);
+        }
+    }
+
+    /// What the hypothesis that the run began with says of a row, and its biases.
+    fn first_scores<R: Row>(&self, row: R) -> (Vec<f64>, Vec<f64>) {
         let mut activations = vec![0.0; self.n_scorers];
         let mut biases = vec![0.0; self.n_scorers];
         if let Some(start) = &self.start {
@@ -265,11 +316,7 @@ impl Votes {
                 *activation -= bias;
             }
         }
-        votes.fill(0.0);
-        match self.ballot {
-            Ballot::PerScorer => self.vote_per_scorer(dots, &mut activations, &mut biases, votes),
-            Ballot::Joint => self.vote_jointly(dots, &mut activations, &mut biases, votes),
-        }
+        (activations, biases)
     }
 
     /// The dot product of `row` with every stored row.
@@ -286,20 +333,6 @@ impl Votes {
             }
         }
         scratch
-    }
-
-    fn vote_per_scorer(&self, dots: &[f64], activations: &mut [f64], biases: &mut [f64], votes: &mut [f64]) {
-        let mut since = vec![1_u64; self.n_scorers];
-        for entry in &self.log {
-            let k = entry.scorer as usize;
-            votes[k] += sign(activations[k] + biases[k]) * (entry.round - since[k]) as f64;
-            since[k] = entry.round;
-            activations[k] = entry.apply(activations[k], dots);
-            biases[k] = entry.bias;
-        }
-        for k in 0..self.n_scorers {
-            votes[k] += sign(activations[k] + biases[k]) * (self.rounds + 1 - since[k]) as f64;
-        }
     }
 
     fn vote_jointly(&self, dots: &[f64], activations: &mut [f64], biases: &mut [f64], votes: &mut [f64]) {

@@ -48,8 +48,12 @@ impl Algorithm for Logistic {
 
     fn new(params: &Params) -> Result<Self, ParamError> {
         params.check(&Self::INFO)?;
-        let rate = params.rate_or(Schedule::InverseSqrt(1.0));
-        Ok(Self { l2: params.get(&Self::INFO, "l2"), rate })
+        let l2 = params.get(&Self::INFO, "l2");
+        // The average, which is the usual read-out, settles without a falling rate; one that falls with every
+        // row stands still before rows of length 1 are learned. A penalty pulls back by the rate, so beside
+        // one it must fall.
+        let suited = if l2 == 0.0 { Schedule::Constant(1.0) } else { Schedule::InverseSqrt(1.0) };
+        Ok(Self { l2, rate: params.rate_or(suited) })
     }
 }
 

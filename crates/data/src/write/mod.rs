@@ -5,6 +5,9 @@
 
 mod csv;
 mod libsvm;
+mod table;
+
+pub use table::{Cell, CellKind, ParquetTable};
 
 use crate::error::{DataError, ErrorKind};
 use crate::schema::Precision;

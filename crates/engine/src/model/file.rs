@@ -5,6 +5,7 @@
 //! it is used: a file may be whole and still be wrong.
 
 use super::{Model, Story, Validated};
+use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
 use rosenblatt_core::state::List;
@@ -82,7 +83,17 @@ struct Header {
     schema: Option<Schema>,
     story: StoryText,
     hypothesis: Hypothesis,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    calibration: Option<CalibrationText>,
     arrays: Vec<Array>,
+}
+
+/// How scores become probabilities; the curves are arrays.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct CalibrationText {
+    method: String,
+    rows: u64,
 }
 
 /// Which arrays follow, and what they are.
@@ -217,6 +228,7 @@ impl Body {
 pub(crate) fn encode(model: &Model) -> Vec<u8> {
     let mut body = Body::default();
     let hypothesis = encode_kept(&model.kept, &mut body);
+    let calibration = model.calibration.as_ref().map(|fitted| encode_calibration(fitted, &mut body));
     let header = Header {
         format: MODEL.to_owned(),
         writer: env!("CARGO_PKG_VERSION").to_owned(),
@@ -227,6 +239,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         schema: model.schema.as_deref().cloned(),
         story: StoryText::from(&model.story),
         hypothesis,
+        calibration,
         arrays: std::mem::take(&mut body.arrays),
     };
     pack(&header, &body)
@@ -295,6 +308,36 @@ fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
         joint: log.ballot == Ballot::Joint,
         start: log.start.is_some(),
     }
+}
+
+fn encode_calibration(calibration: &Calibration, body: &mut Body) -> CalibrationText {
+    let (mut counts, mut firsts, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    for curve in calibration.curves() {
+        match curve {
+            Curve::Platt { slope, offset } => {
+                firsts.push(*slope);
+                seconds.push(*offset);
+            }
+            Curve::Isotonic { scores, shares } => {
+                counts.push(scores.len() as u64);
+                firsts.extend(scores);
+                seconds.extend(shares);
+            }
+        }
+    }
+    let method = calibration.method();
+    match method {
+        Method::Platt => {
+            body.f64s("platt-slopes", &firsts);
+            body.f64s("platt-offsets", &seconds);
+        }
+        Method::Isotonic => {
+            body.u64s("isotonic-counts", counts.into_iter());
+            body.f64s("isotonic-scores", &firsts);
+            body.f64s("isotonic-shares", &seconds);
+        }
+    }
+    CalibrationText { method: method.to_string(), rows: calibration.rows() }
 }
 
 /// The checksum of a file, its own place taken as zeros.
@@ -449,6 +492,10 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     let scorers = spec.n_scorers(n_classes);
     let mut arrays = Arrays::new(header.arrays, body);
     let kept = decode_hypothesis(&header.hypothesis, scorers, &mut arrays)?;
+    let calibration = match &header.calibration {
+        Some(text) => Some(decode_calibration(text, n_curves(n_classes), &mut arrays)?),
+        None => None,
+    };
     arrays.finish()?;
     let named = header.schema.as_ref().and_then(Schema::feature_names).or(header.feature_names);
     if named.as_ref().is_some_and(|names| names.len() != kept.width()) {
@@ -461,6 +508,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         schema: header.schema.map(Arc::new),
         kept,
         story: header.story.try_into()?,
+        calibration,
     })
 }
 
@@ -520,6 +568,50 @@ pub(super) fn decode_hypothesis(
             Votes::from_log(log).map(Kept::Votes).map_err(content)
         }
     }
+}
+
+fn decode_calibration(
+    text: &CalibrationText,
+    needed: usize,
+    arrays: &mut Arrays<'_>,
+) -> Result<Calibration, FormatError> {
+    let method: Method = text.method.parse().map_err(content)?;
+    let curves: Vec<Curve> = match method {
+        Method::Platt => {
+            let (slopes, offsets) = (arrays.f64s("platt-slopes")?, arrays.f64s("platt-offsets")?);
+            if slopes.len() != offsets.len() {
+                return Err(content("the calibration should have as many offsets as slopes"));
+            }
+            let pairs = slopes.into_iter().zip(offsets);
+            pairs.map(|(slope, offset)| Curve::Platt { slope, offset }).collect()
+        }
+        Method::Isotonic => {
+            let counts = arrays.u64s("isotonic-counts")?;
+            let (scores, shares) = (arrays.f64s("isotonic-scores")?, arrays.f64s("isotonic-shares")?);
+            let total = counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+            if total != Some(scores.len() as u64) || scores.len() != shares.len() || counts.contains(&0) {
+                return Err(content("the corners of the calibration do not fill its curves"));
+            }
+            let mut first = 0;
+            let mut curves = Vec::with_capacity(counts.len());
+            for count in counts {
+                let corners = first..first + count as usize;
+                first = corners.end;
+                let (scores, shares) = (scores[corners.clone()].to_vec(), shares[corners].to_vec());
+                let ascend = scores.windows(2).all(|pair| pair[0] < pair[1]);
+                let climb = shares.windows(2).all(|pair| pair[0] <= pair[1]);
+                if !ascend || !climb || !shares.iter().all(|share| (0.0..=1.0).contains(share)) {
+                    return Err(content("a curve of the calibration does not climb from 0 to 1"));
+                }
+                curves.push(Curve::Isotonic { scores, shares });
+            }
+            curves
+        }
+    };
+    if curves.len() != needed {
+        return Err(content(format!("these classes need {needed} calibration curves, not {}", curves.len())));
+    }
+    Ok(Calibration { rows: text.rows, curves })
 }
 
 fn scatter(places: &[u32], values: &[f64], n_weights: usize) -> Result<Vec<f64>, FormatError> {

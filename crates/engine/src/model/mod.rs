@@ -12,6 +12,7 @@ pub use store::{
     Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 
+use crate::calibration::Calibration;
 use crate::error::Error;
 use crate::spec::Spec;
 use rosenblatt_core::memory::Kept;
@@ -52,6 +53,7 @@ pub struct Model {
     pub(crate) schema: Option<Arc<Schema>>,
     pub(crate) kept: Kept,
     pub(crate) story: Story,
+    pub(crate) calibration: Option<Calibration>,
 }
 
 impl Model {

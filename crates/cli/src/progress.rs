@@ -1,0 +1,213 @@
+//! A line on stderr that tells how far long work has come: a bar, what is done, and the time left.
+//!
+//! Nobody sees it unless stderr is a terminal, and work that is over in a moment shows nothing. A thread
+//! draws it ten times a second, so the work itself need not stop to talk. `NO_COLOR` and `TERM=dumb` are
+//! obeyed.
+
+use crate::ui::{bytes, count, duration};
+use rosenblatt_data::{Meter, Part, Source};
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Work that takes less is not talked about.
+const PATIENCE: Duration = Duration::from_millis(300);
+const BETWEEN: Duration = Duration::from_millis(100);
+const BAR_CELLS: usize = 20;
+
+/// The line; it goes away when this is dropped.
+pub(crate) struct Progress {
+    shared: Option<Arc<Shared>>,
+    painter: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    task: Mutex<Task>,
+    wake: Condvar,
+}
+
+/// What is going on.
+#[derive(Default)]
+struct Task {
+    is_over: bool,
+    /// When this stage began; the time left is judged by it.
+    since: Option<Instant>,
+    /// The share that is done, if that is known, and since when.
+    done: Option<(f64, Instant)>,
+    text: String,
+    /// What is being read, and its size if that is known.
+    reading: Option<(Meter, Option<u64>)>,
+}
+
+impl Progress {
+    pub(crate) fn new(quiet: bool) -> Self {
+        if quiet || !io::stderr().is_terminal() || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+        {
+            return Self { shared: None, painter: None };
+        }
+        let shared = Arc::new(Shared::default());
+        let theirs = Arc::clone(&shared);
+        // Without a thread the work is done all the same.
+        let painter = thread::Builder::new().name("progress".to_owned()).spawn(move || paint(&theirs)).ok();
+        Self { shared: Some(shared), painter }
+    }
+
+    /// Says what is done, and which share of all there is to do.
+    pub(crate) fn show(&self, done: Option<f64>, text: impl FnOnce() -> String) {
+        self.change(|task| {
+            task.done = done.map(|done| (done, Instant::now()));
+            task.text = text();
+        });
+    }
+
+    /// Begins a stage of work.
+    pub(crate) fn stage(&self, text: &str) {
+        self.change(|task| {
+            *task = Task { since: Some(Instant::now()), text: text.to_owned(), ..Task::default() }
+        });
+    }
+
+    /// Begins a stage in which `source` is read, `times` times over.
+    pub(crate) fn reading(&self, source: &Source, meter: &Meter, times: u64) {
+        let size = size(source).map(|size| size * times);
+        self.change(|task| {
+            *task = Task {
+                since: Some(Instant::now()),
+                text: format!("reading {}", source.name()),
+                reading: Some((meter.clone(), size)),
+                ..Task::default()
+            };
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Task)) {
+        if let Some(shared) = &self.shared {
+            change(&mut shared.task.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.change(|task| task.is_over = true);
+        if let Some(shared) = &self.shared {
+            shared.wake.notify_all();
+        }
+        if let Some(painter) = self.painter.take() {
+            // A painter that failed has nothing to wipe away.
+            let _ = painter.join();
+        }
+    }
+}
+
+/// How many bytes there are to read; `None` for pipes and folders.
+fn size(source: &Source) -> Option<u64> {
+    let size = |part: &Part| match part {
+        Part::File(path) => {
+            std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
+        }
+        Part::Bytes(_, bytes) => Some(bytes.len() as u64),
+        Part::Folder(_) | Part::Stdin => None,
+    };
+    source.parts().iter().map(size).sum()
+}
+
+fn paint(shared: &Shared) {
+    let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut is_drawn = false;
+    let mut task = shared.task.lock().unwrap_or_else(PoisonError::into_inner);
+    let begun = Instant::now();
+    while !task.is_over {
+        if begun.elapsed() >= PATIENCE && !(task.text.is_empty() && task.reading.is_none()) {
+            let width =
+                terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| width.0 as usize);
+            let line = task.line(width.saturating_sub(1), colour);
+            // If nobody can be told, the work goes on.
+            let _ = write!(io::stderr(), "\r\x1b[2K{line}");
+            let _ = io::stderr().flush();
+            is_drawn = true;
+        }
+        task = shared.wake.wait_timeout(task, BETWEEN).unwrap_or_else(PoisonError::into_inner).0;
+    }
+    drop(task);
+    if is_drawn {
+        let _ = write!(io::stderr(), "\r\x1b[2K");
+        let _ = io::stderr().flush();
+    }
+}
+
+impl Task {
+    /// As much of it as fits: the bar, the share, the time left, the text.
+    fn line(&self, width: usize, colour: bool) -> String {
+        let elapsed = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        let seconds = elapsed.as_secs_f64().max(1e-3);
+        let mut text = self.text.clone();
+        let mut done = self.done;
+        if let Some((meter, size)) = &self.reading {
+            let (read, rows) = (meter.bytes(), meter.rows());
+            let part = size.filter(|size| *size > 0).map(|size| read as f64 / size as f64);
+            done = done.or(part.map(|part| (part, Instant::now())));
+            let _ = write!(text, ": {}", bytes(read));
+            if rows > 0 {
+                let per_second = count((rows as f64 / seconds) as u64);
+                let _ = write!(text, ", {} rows, {per_second} rows/s", count(rows));
+            }
+        }
+        let mut line = String::new();
+        let mut bar = 0;
+        if let Some((done, as_of)) = done {
+            let done = done.clamp(0.0, 1.0);
+            bar = (done * BAR_CELLS as f64).round() as usize;
+            let _ = write!(
+                line,
+                "{}{} {:>3.0} %  ",
+                "━".repeat(bar),
+                "─".repeat(BAR_CELLS - bar),
+                (100.0 * done).floor()
+            );
+            // A guess made too early is worse than none.
+            if done > 0.02 && done < 1.0 && seconds > 0.5 {
+                // What took so long until then takes as long again; since then the clock has gone on.
+                let waited = as_of.elapsed().as_secs_f64();
+                let left = ((seconds - waited) * (1.0 - done) / done - waited).max(1.0).round();
+                let _ = match left {
+                    left if left < 100.0 => write!(line, "{left} s left  "),
+                    left => write!(line, "{} min {} s left  ", (left / 60.0).floor(), left % 60.0),
+                };
+            }
+        } else {
+            let _ = write!(line, "{}  ", duration(elapsed));
+        }
+        line.push_str(&text);
+        let mut line: String = line.chars().take(width).collect();
+        if colour && bar > 0 {
+            let end = line.char_indices().nth(bar).map_or(line.len(), |(place, _)| place);
+            line.insert_str(end, "\x1b[0m");
+            line.insert_str(0, "\x1b[36m");
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(done: Option<f64>, seconds: u64) -> Task {
+        let since = Instant::now().checked_sub(Duration::from_secs(seconds));
+        let done = done.map(|done| (done, Instant::now()));
+        Task { since, done, text: "pass 2 of at most 8".to_owned(), ..Task::default() }
+    }
+
+    #[test]
+    fn the_line_tells_share_and_time_left_and_fits() {
+        let line = task(Some(0.25), 3).line(80, false);
+        assert_eq!(line, "━━━━━───────────────  25 %  9 s left  pass 2 of at most 8");
+        assert!(task(Some(0.25), 3).line(80, true).starts_with("\x1b[36m━━━━━\x1b[0m─"));
+        assert_eq!(task(Some(0.25), 3).line(10, false).chars().count(), 10);
+        assert_eq!(task(None, 3).line(80, false), "3.0 s  pass 2 of at most 8");
+    }
+}

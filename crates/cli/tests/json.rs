@@ -1,0 +1,131 @@
+//! Every command's `--json` is what `docs/json-schema.json` says, down to the last key.
+
+use crate::bench::Bench;
+use serde_json::Value;
+
+/// As much of JSON Schema as the file uses; the error says where and what.
+fn check(schema: &Value, whole: &Value, value: &Value, place: &str) -> Result<(), String> {
+    for key in schema.as_object().unwrap().keys() {
+        let known =
+            ["$ref", "type", "enum", "anyOf", "items", "required", "properties", "additionalProperties"];
+        let known =
+            known.contains(&key.as_str()) || ["description", "minimum", "maximum"].contains(&key.as_str());
+        assert!(known, "the checker does not know `{key}`");
+    }
+    if let Some(name) = schema["$ref"].as_str() {
+        let name = name.strip_prefix("#/$defs/").unwrap();
+        return check(&whole["$defs"][name], whole, value, place);
+    }
+    if let Some(choices) = schema["anyOf"].as_array() {
+        let outcomes: Vec<_> = choices.iter().map(|choice| check(choice, whole, value, place)).collect();
+        return if outcomes.iter().any(Result::is_ok) { Ok(()) } else { outcomes[0].clone() };
+    }
+    if let Some(choices) = schema["enum"].as_array() {
+        return if choices.contains(value) { Ok(()) } else { Err(format!("{place}: {value} is no choice")) };
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_u64() || number.is_i64() => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let is = |wanted: &Value| wanted == kind || (wanted == "number" && kind == "integer");
+    let fits = match &schema["type"] {
+        Value::Array(several) => several.iter().any(is),
+        wanted => is(wanted),
+    };
+    if !fits {
+        return Err(format!("{place}: {value} is {kind}, expected {}", schema["type"]));
+    }
+    if let Some(number) = value.as_f64() {
+        let beyond = schema["minimum"].as_f64().is_some_and(|least| number < least)
+            || schema["maximum"].as_f64().is_some_and(|most| number > most);
+        if beyond {
+            return Err(format!("{place}: {value} is out of range"));
+        }
+    }
+    for (number, item) in value.as_array().into_iter().flatten().enumerate() {
+        check(&schema["items"], whole, item, &format!("{place}[{number}]"))?;
+    }
+    let Some(object) = value.as_object() else { return Ok(()) };
+    for name in schema["required"].as_array().into_iter().flatten() {
+        if !object.contains_key(name.as_str().unwrap()) {
+            return Err(format!("{place}: {name} is missing"));
+        }
+    }
+    for (name, inner) in object {
+        let place = format!("{place}.{name}");
+        match (&schema["properties"][name], &schema["additionalProperties"]) {
+            (Value::Null, Value::Bool(false)) => return Err(format!("{place} is not described")),
+            (Value::Null, Value::Null) => {}
+            (Value::Null, other) => check(other, whole, inner, &place)?,
+            (described, _) => check(described, whole, inner, &place)?,
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_command_prints_what_its_schema_says() {
+    let schema: Value = serde_json::from_str(include_str!("../../../docs/json-schema.json")).unwrap();
+    let bench = Bench::new();
+    let (notes, iris) = ("crates/data/bundled/banknote.csv", "crates/data/bundled/iris.csv");
+    for (name, lines) in [
+        (
+            "train",
+            vec![
+                format!("train {notes} --model n.model"),
+                format!("train {iris} --model i.model --k-fold 3 --calibrate isotonic"),
+                format!("train {iris} --model v.model --readout voted"),
+                format!("train {notes} --model none.model --holdout 0"),
+            ],
+        ),
+        ("train-online", vec![format!("train {notes} --online --model o.model")]),
+        (
+            "predict",
+            vec![
+                format!("predict {notes} --model n.model --scores --distance --probabilities --explain 2"),
+                format!("predict {iris} --model v.model --votes --explain 2"),
+                format!("predict {iris} --model i.model"),
+            ],
+        ),
+        (
+            "evaluate",
+            vec![format!("evaluate {notes} --model n.model"), format!("evaluate {notes} --model none.model")],
+        ),
+        ("compare", vec![format!("compare {iris} --folds 3 --algorithms perceptron:voted,pa1")]),
+        ("inspect", ["n", "i", "v", "none"].map(|model| format!("inspect {model}.model")).to_vec()),
+        ("convert", vec![format!("convert {iris} i.svm")]),
+        ("algorithms", vec!["algorithms".to_owned(), "algorithms pa1".to_owned()]),
+        ("demo", vec!["demo".to_owned()]),
+    ] {
+        for line in lines {
+            let said = bench.ok(&format!("rosenblatt {line} --json"));
+            let values = if name == "predict" { said.lines().collect() } else { vec![said.trim_end()] };
+            assert!(!values.is_empty(), "{line}");
+            for value in values {
+                let value: Value = serde_json::from_str(value).unwrap();
+                let outcome = check(&schema["$defs"][name], &schema, &value, name);
+                assert_eq!(outcome, Ok(()), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_checker_can_fail() {
+    let schema: Value = serde_json::from_str(include_str!("../../../docs/json-schema.json")).unwrap();
+    for (wrong, expected) in [
+        (r#"{"class": 1}"#, "predict.class: 1 is integer"),
+        ("{}", "predict: \"class\" is missing"),
+        (r#"{"class": "a", "extra": 1}"#, "predict.extra is not described"),
+        (r#"{"class": "a", "probabilities": {"a": 1.5}}"#, "out of range"),
+    ] {
+        let value = serde_json::from_str(wrong).unwrap();
+        let error = check(&schema["$defs"]["predict"], &schema, &value, "predict").unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+}

@@ -1,0 +1,184 @@
+//! What the program prints, whole: help pages, reports and errors, each compared with a file in `snapshots/`.
+//!
+//! After a change that is meant, `UPDATE_SNAPSHOTS=1 cargo test -p rosenblatt-cli snapshots` writes the files
+//! anew; read the difference before it is committed. Times and speeds are different every time and stand there
+//! as `<time>` and `<speed>`.
+
+use crate::bench::Bench;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// Name of the file, and the lines of shell whose output it holds.
+const SNAPSHOTS: &[(&str, &[&str])] = &[
+    ("help", &["rosenblatt --help"]),
+    ("help-train", &["rosenblatt train --help"]),
+    ("help-predict", &["rosenblatt predict --help"]),
+    ("help-evaluate", &["rosenblatt evaluate --help"]),
+    ("help-compare", &["rosenblatt compare --help"]),
+    ("help-inspect", &["rosenblatt inspect --help"]),
+    ("help-algorithms", &["rosenblatt algorithms --help"]),
+    ("algorithms", &["rosenblatt algorithms", "rosenblatt algorithms pa1"]),
+    (
+        "table",
+        &[
+            "rosenblatt train penguins.csv --label species --missing mean",
+            "rosenblatt inspect penguins.model",
+            "rosenblatt evaluate penguins.csv --model penguins.model",
+            "head -3 penguins.csv | rosenblatt predict - --model penguins.model --probabilities --explain 2",
+        ],
+    ),
+    ("text", &["rosenblatt train sms-spam.tsv", "rosenblatt inspect sms-spam.model"]),
+    (
+        "voted",
+        &[
+            "rosenblatt train banknote.csv --readout voted --k-fold 5 --model voted.model",
+            "rosenblatt inspect voted.model",
+        ],
+    ),
+    (
+        "one-against-rest",
+        &["rosenblatt train penguins.csv --label species --missing mean --one-against-rest Gentoo"],
+    ),
+    ("compare", &["rosenblatt compare banknote.csv --folds 4"]),
+    (
+        "errors",
+        &[
+            "rosenblatt train",
+            "rosenblatt train missing.csv",
+            "rosenblatt train penguins.csv",
+            "rosenblatt train penguins.csv --label kind --missing mean",
+            "rosenblatt train banknote.csv --algorithm percetpron",
+            "rosenblatt train banknote.csv --holdout 1.5",
+            "rosenblatt train banknote.csv --k-fold 1",
+            "rosenblatt train penguins.csv --label species --missing mean --positive Gentoo",
+            "rosenblatt train penguins.csv --label species --missing mean --one-against-rest Emperor",
+            "rosenblatt predict banknote.csv --model penguins.csv",
+            "rosenblatt predict banknote.csv --model missing.model",
+            "rosenblatt inspect penguins.csv --export pmml out.pmml",
+        ],
+    ),
+];
+
+/// Takes out what is different every time: a number before a unit of time, and speeds.
+fn steady(text: &str) -> String {
+    let mut steady = String::new();
+    for line in text.lines() {
+        if let Some((_, rest)) = line.split_once(" rows a second, ") {
+            let after = rest.split_once(" in all").map_or("", |(_, after)| after);
+            let _ = writeln!(steady, "<speed> rows a second, <time> in all{after}");
+            continue;
+        }
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut kept: Vec<&str> = Vec::new();
+        let mut skip = false;
+        for (place, word) in words.iter().enumerate() {
+            if std::mem::take(&mut skip) {
+                continue;
+            }
+            let is_time = word.parse::<f64>().is_ok()
+                && words.get(place + 1).is_some_and(|unit| ["us", "ms", "s"].contains(unit));
+            if is_time {
+                // Columns are padded to the width of what was taken out.
+                while kept.last() == Some(&"") {
+                    kept.pop();
+                }
+                kept.push("<time>");
+                skip = true;
+            } else {
+                kept.push(word);
+            }
+        }
+        steady.push_str(&kept.join(" "));
+        steady.push('\n');
+    }
+    steady
+}
+
+/// A folder with the bundled data in it, by short names.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.ok("cp crates/data/bundled/* .");
+    bench
+}
+
+#[test]
+fn everything_printed_is_as_it_was() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    let update = std::env::var_os("UPDATE_SNAPSHOTS").is_some();
+    let mut changed = Vec::new();
+    for (name, lines) in SNAPSHOTS {
+        let bench = bench();
+        let mut found = String::new();
+        for line in *lines {
+            let done = bench.run(&format!("COLUMNS=100 {line}"));
+            let code = match done.code {
+                Some(0) => String::new(),
+                code => format!("   # exits with {}", code.unwrap()),
+            };
+            let _ = write!(found, "$ {line}{code}\n{}\n", steady(&done.all()));
+        }
+        let path = folder.join(format!("{name}.txt"));
+        if update {
+            fs::write(&path, &found).unwrap();
+        } else if fs::read_to_string(&path).unwrap_or_default() != found {
+            changed.push(format!("{name} is now\n{found}"));
+        }
+    }
+    assert!(
+        changed.is_empty(),
+        "{}\nUPDATE_SNAPSHOTS=1 cargo test -p rosenblatt-cli snapshots writes them anew",
+        changed.join("\n")
+    );
+}
+
+#[test]
+fn times_are_taken_out_with_their_padding() {
+    assert_eq!(steady("a   12 ms  3 kB\nx in 1.5 s"), "a <time>  3 kB\nx in <time>\n");
+    assert_eq!(steady("1,000 rows a second, 2 ms in all"), "<speed> rows a second, <time> in all\n");
+}
+
+#[test]
+fn every_example_of_every_help_page_works() {
+    let bench = bench();
+    // The files that the examples speak of; what is in them matters little.
+    bench.ok("rosenblatt convert iris.csv data.svm && rosenblatt convert banknote.csv a9a --to libsvm");
+    bench.ok("cp penguins.csv data.csv && cp data.svm huge.svm");
+    bench.ok("for name in mail new test; do cp banknote.csv $name.csv; done");
+    bench.write("faces.svm", "ann 1:1 2:0.5\nbob 1:-1\neve 2:-1\nann 1:0.9\nbob 1:-0.8\neve 2:-0.9\n");
+    bench.ok(
+        "rosenblatt train mail.csv --quiet --model mail.model && rosenblatt demo --model sms.model --json",
+    );
+    bench.ok("rosenblatt predict mail.csv --model mail.model --scores --output mail.parquet");
+    let mut n_examples = 0;
+    for command in [
+        "",
+        "demo",
+        "train",
+        "predict",
+        "evaluate",
+        "compare",
+        "inspect",
+        "convert",
+        "algorithms",
+        "completions",
+        "man",
+    ] {
+        let help = bench.ok(&format!("COLUMNS=200 rosenblatt {command} --help"));
+        let (_, examples) =
+            help.split_once("Example").unwrap_or_else(|| panic!("{command} shows no example"));
+        for line in examples.lines().filter(|line| line.starts_with("  ")) {
+            // Behind two blanks stands what the example is for.
+            let line = line.trim_start().split("  ").next().unwrap();
+            let line = line.replace("~/.local/share/bash-completion/completions/", "");
+            let line = line.replace("| man -l -", "> page").replace("--label spam", "--label class");
+            // One table serves several examples, of which one names its label.
+            let labelled = "data.csv --label species --missing mean";
+            let line = if line.contains(labelled) { line } else { line.replace("data.csv", labelled) };
+            let done = bench.run(&line);
+            assert_eq!(done.code, Some(0), "{line}\n{}", done.all());
+            n_examples += 1;
+        }
+    }
+    assert!(n_examples >= 30, "{n_examples}");
+}

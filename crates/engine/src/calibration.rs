@@ -1,0 +1,374 @@
+//! From scores to probabilities: Platt's sigmoid and isotonic regression.
+//!
+//! A perceptron's score says which side a row is on, not how likely that is to be right. A calibration
+//! is fitted on rows that the model did not learn from: per class one curve that turns the score into
+//! the share of rows that are of the class. With two classes there is one curve, for the second. With
+//! more, each class stands against the rest and the shares are divided by their sum. The formulas are
+//! those of scikit-learn (`tests/calibration.rs` holds the two together).
+
+use crate::error::Error;
+use crate::model::Model;
+use rosenblatt_core::{Examples, Multiclass};
+use rosenblatt_data::{Dataset, Visitor};
+use std::fmt;
+use std::str::FromStr;
+
+/// How scores become probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// A sigmoid, fitted by maximum likelihood. Two numbers per curve, so that few rows suffice.
+    Platt,
+    /// Steps that never fall, joined by lines. Follows any shape, and needs a thousand rows or more.
+    Isotonic,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Platt => "platt",
+            Self::Isotonic => "isotonic",
+        })
+    }
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "platt" | "sigmoid" => Ok(Self::Platt),
+            "isotonic" => Ok(Self::Isotonic),
+            _ => Err(format!("`calibrate` should be platt or isotonic, but is `{name}`")),
+        }
+    }
+}
+
+/// From a score to the probability of one class.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Curve {
+    /// `1 / (1 + exp(slope * score + offset))`
+    Platt {
+        /// What the score is multiplied with; negative if higher scores speak for the class.
+        slope: f64,
+        /// What is added.
+        offset: f64,
+    },
+    /// Lines between corners, level beyond the first and the last.
+    Isotonic {
+        /// The scores of the corners, ascending.
+        scores: Vec<f64>,
+        /// The probabilities there, never falling.
+        shares: Vec<f64>,
+    },
+}
+
+impl Curve {
+    /// The probability at `score`.
+    pub fn at(&self, score: f64) -> f64 {
+        match self {
+            Self::Platt { slope, offset } => sigmoid(-(slope * score + offset)),
+            Self::Isotonic { scores, shares } => {
+                let above = scores.partition_point(|corner| *corner <= score);
+                if above == 0 {
+                    return shares[0];
+                }
+                let Some(&right) = scores.get(above) else { return shares[above - 1] };
+                let (left, low, high) = (scores[above - 1], shares[above - 1], shares[above]);
+                low + (high - low) * ((score - left) / (right - left))
+            }
+        }
+    }
+}
+
+/// Without an exponential that overflows.
+fn sigmoid(x: f64) -> f64 {
+    if x >= 0.0 {
+        1.0 / (1.0 + (-x).exp())
+    } else {
+        let small = x.exp();
+        small / (1.0 + small)
+    }
+}
+
+/// What turns a model's scores into probabilities.
+///
+/// ```
+/// use rosenblatt::{Calibration, Method};
+///
+/// // Scores of eight held-out rows, and whether they were spam.
+/// let scores = [-2.0, -1.5, -1.0, 0.2, -0.2, 1.0, 1.5, 2.0];
+/// let classes = [0, 0, 0, 0, 1, 1, 1, 1];
+/// let calibration = Calibration::fit(Method::Platt, 2, &scores, &classes)?;
+/// let mut probabilities = Vec::new();
+/// calibration.probabilities(&[1.8], &mut probabilities);
+/// assert!(probabilities[1] > 0.8 && probabilities[0] + probabilities[1] == 1.0);
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// Rows it was fitted on.
+    pub(crate) rows: u64,
+    /// One for two classes, else one per class.
+    pub(crate) curves: Vec<Curve>,
+}
+
+impl Calibration {
+    /// Fits curves to the scores of rows whose classes are known: row by row, one score for two classes,
+    /// else one per class (see [`class_scores`]).
+    pub fn fit(method: Method, n_classes: usize, scores: &[f64], classes: &[u32]) -> Result<Self, Error> {
+        let n_curves = n_curves(n_classes);
+        if classes.is_empty() || scores.len() != classes.len() * n_curves {
+            return Err(Error::NoRows);
+        }
+        let curves = (0..n_curves).map(|curve| {
+            let class = if n_classes == 2 { 1 } else { curve as u32 };
+            let mut pairs: Vec<(f64, bool)> = scores
+                .iter()
+                .skip(curve)
+                .step_by(n_curves)
+                .zip(classes)
+                .map(|(&score, &truth)| (score, truth == class))
+                .collect();
+            match method {
+                Method::Platt => platt(&pairs),
+                Method::Isotonic => isotonic(&mut pairs),
+            }
+        });
+        Ok(Self { rows: classes.len() as u64, curves: curves.collect() })
+    }
+
+    /// The probability of every class, given the scores (see [`class_scores`]). They add up to 1.
+    pub fn probabilities(&self, scores: &[f64], into: &mut Vec<f64>) {
+        into.clear();
+        if let [curve] = self.curves.as_slice() {
+            let second = curve.at(scores[0]);
+            into.extend([1.0 - second, second]);
+            return;
+        }
+        into.extend(self.curves.iter().zip(scores).map(|(curve, &score)| curve.at(score)));
+        let sum: f64 = into.iter().sum();
+        let even = 1.0 / into.len() as f64;
+        // If no class is possible, none is preferred.
+        for share in into.iter_mut() {
+            *share = if sum > 0.0 { *share / sum } else { even };
+        }
+    }
+
+    /// How it was fitted.
+    pub fn method(&self) -> Method {
+        match self.curves.first() {
+            Some(Curve::Isotonic { .. }) => Method::Isotonic,
+            _ => Method::Platt,
+        }
+    }
+
+    /// On how many rows it was fitted.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The curves: one for two classes, else one per class.
+    pub fn curves(&self) -> &[Curve] {
+        &self.curves
+    }
+}
+
+/// How many curves, and scores, a row of so many classes has.
+pub(crate) fn n_curves(n_classes: usize) -> usize {
+    if n_classes == 2 { 1 } else { n_classes }
+}
+
+/// The scores that a calibration takes, out of those that a prediction of `model` was made of: they are
+/// the same, except that with pairs of classes each class has the sum of its duels.
+pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
+    into.clear();
+    let n_classes = model.labels().len();
+    if n_classes > 2
+        && let Multiclass::OneVsOne(decision) = model.spec().options().multiclass.decision(n_classes)
+    {
+        into.resize(n_classes, 0.0);
+        for (&(a, b), score) in decision.pairs().iter().zip(scores) {
+            into[a as usize] += score;
+            into[b as usize] -= score;
+        }
+    } else {
+        into.extend(scores);
+    }
+}
+
+/// The scores of many rows as [`Calibration::fit`] takes them, and their classes.
+pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>, Vec<u32>) {
+    struct Scores<'a>(&'a Model, &'a [u32]);
+    impl Visitor for Scores<'_> {
+        type Output = (Vec<f64>, Vec<u32>);
+        fn visit<E: Examples>(self, examples: E) -> Self::Output {
+            let Self(model, rows) = self;
+            let mut predictor = model.predictor(examples.width());
+            let (mut scores, mut classes, mut of_row) = (Vec::new(), Vec::new(), Vec::new());
+            for row in rows.iter().map(|&row| row as usize) {
+                predictor.predict(examples.row(row));
+                class_scores(model, predictor.scores(), &mut of_row);
+                scores.extend(&of_row);
+                classes.push(examples.class(row));
+            }
+            (scores, classes)
+        }
+    }
+    data.visit(Scores(model, rows))
+}
+
+/// Platt's sigmoid by Newton's method with a line search (Lin, Lin and Weng 2007). Targets are moved off
+/// 0 and 1 by his prior, so that scores which part the classes do not make the slope endless.
+fn platt(pairs: &[(f64, bool)]) -> Curve {
+    // The unit of scores is nobody's choice: votes count in thousands.
+    let unit = pairs.iter().map(|(score, _)| score.abs()).fold(0.0, f64::max);
+    let unit = if unit > 0.0 { unit } else { 1.0 };
+    let members = pairs.iter().filter(|(_, member)| *member).count() as f64;
+    let others = pairs.len() as f64 - members;
+    let targets = [1.0 / (others + 2.0), (members + 1.0) / (members + 2.0)];
+    let points: Vec<(f64, f64)> =
+        pairs.iter().map(|&(score, member)| (score / unit, targets[usize::from(member)])).collect();
+    let cost = |slope: f64, offset: f64| -> f64 {
+        points
+            .iter()
+            .map(|&(score, target)| {
+                // -t log p - (1 - t) log(1 - p) with p = sigmoid(-z), without overflow.
+                let z = slope * score + offset;
+                if z >= 0.0 { target * z + (-z).exp().ln_1p() } else { (target - 1.0) * z + z.exp().ln_1p() }
+            })
+            .sum()
+    };
+    let (mut slope, mut offset) = (0.0, ((others + 1.0) / (members + 1.0)).ln());
+    let mut now = cost(slope, offset);
+    for _ in 0..100 {
+        // A little on the diagonal keeps equal scores from making the matrix singular.
+        let (mut aa, mut bb, mut ab, mut da, mut db) = (1e-12, 1e-12, 0.0, 0.0, 0.0);
+        for &(score, target) in &points {
+            let p = sigmoid(-(slope * score + offset));
+            let curvature = p * (1.0 - p);
+            aa += score * score * curvature;
+            bb += curvature;
+            ab += score * curvature;
+            da += score * (target - p);
+            db += target - p;
+        }
+        let determinant = aa * bb - ab * ab;
+        let (step_a, step_b) = ((ab * db - bb * da) / determinant, (ab * da - aa * db) / determinant);
+        let slope_down = da * step_a + db * step_b;
+        let mut length = 1.0;
+        let mut better = None;
+        while length > 1e-10 {
+            let (a, b) = (slope + length * step_a, offset + length * step_b);
+            let there = cost(a, b);
+            if there < now + 1e-4 * length * slope_down {
+                better = Some((a, b, there));
+                break;
+            }
+            length /= 2.0;
+        }
+        let Some((a, b, there)) = better else { break };
+        (slope, offset, now) = (a, b, there);
+    }
+    Curve::Platt { slope: slope / unit, offset }
+}
+
+/// Pools neighbours that are in the wrong order until none are.
+fn isotonic(pairs: &mut [(f64, bool)]) -> Curve {
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // One point per score: its share of members, and how many rows stand there.
+    let points: Vec<(f64, f64, f64)> = pairs
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|tied| {
+            let members = tied.iter().filter(|(_, member)| *member).count() as f64;
+            (tied[0].0, members / tied.len() as f64, tied.len() as f64)
+        })
+        .collect();
+    // Pools of points: their mean share, how many rows, how many points.
+    let mut pools: Vec<(f64, f64, usize)> = Vec::new();
+    for &(_, share, rows) in &points {
+        let mut pool = (share, rows, 1);
+        while let Some(&(before, weight, n_points)) = pools.last().filter(|(before, ..)| *before >= pool.0) {
+            pools.pop();
+            let whole = weight + pool.1;
+            pool = ((before * weight + pool.0 * pool.1) / whole, whole, n_points + pool.2);
+        }
+        pools.push(pool);
+    }
+    // Of a pool only its two ends are corners.
+    let (mut scores, mut shares, mut first) = (Vec::new(), Vec::new(), 0);
+    for (share, _, n_points) in pools {
+        let last = first + n_points - 1;
+        for place in if first == last { first..first + 1 } else { first..last + 1 } {
+            if place == first || place == last {
+                scores.push(points[place].0);
+                shares.push(share.clamp(0.0, 1.0));
+            }
+        }
+        first = last + 1;
+    }
+    Curve::Isotonic { scores, shares }
+}
+
+impl Model {
+    /// The same model, with probabilities fitted on these rows, which it should not have learned from.
+    pub fn calibrated(mut self, method: Method, data: &Dataset, rows: &[u32]) -> Result<Self, Error> {
+        let (scores, classes) = held_out_scores(&self, data, rows);
+        self.calibration = Some(Calibration::fit(method, self.labels.len(), &scores, &classes)?);
+        Ok(self)
+    }
+
+    /// The same model with this calibration, or without one.
+    #[must_use]
+    pub fn with_calibration(mut self, calibration: Option<Calibration>) -> Self {
+        self.calibration = calibration.filter(|fitted| fitted.curves.len() == n_curves(self.labels.len()));
+        self
+    }
+
+    /// What turns its scores into probabilities, if that was fitted.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pools_are_joined_by_lines_and_level_beyond_the_ends() {
+        let pairs = [(1.0, false), (2.0, true), (3.0, false), (4.0, true), (4.0, true), (6.0, true)];
+        let curve = isotonic(&mut pairs.to_vec());
+        // 2 and 3 are in the wrong order and share a half.
+        let expected = [(0.0, 0.0), (1.0, 0.0), (1.5, 0.25), (2.5, 0.5), (3.5, 0.75), (5.0, 1.0), (9.0, 1.0)];
+        for (score, share) in expected {
+            assert_eq!(curve.at(score), share, "at {score}");
+        }
+    }
+
+    #[test]
+    fn classes_that_scores_part_give_a_steep_curve_but_no_certainty() {
+        let pairs: Vec<(f64, bool)> = (0..50).map(|row| (row as f64 * 1e4 - 245_000.0, row >= 25)).collect();
+        let curve = platt(&pairs);
+        assert!(curve.at(2e5) > 0.95 && curve.at(2e5) < 1.0 && curve.at(-2e5) < 0.05, "{curve:?}");
+        assert!((curve.at(0.0) - 0.5).abs() < 0.01);
+    }
+
+    #[test]
+    fn scores_that_say_nothing_give_the_share_of_the_class() {
+        let pairs: Vec<(f64, bool)> = (0..40).map(|row| (0.0, row % 4 == 0)).collect();
+        assert!((platt(&pairs).at(0.0) - 0.25).abs() < 0.02);
+        assert_eq!(isotonic(&mut pairs.clone()).at(3.0), 0.25);
+    }
+
+    #[test]
+    fn no_rows_are_refused_and_impossible_classes_are_even() {
+        assert!(Calibration::fit(Method::Platt, 2, &[], &[]).is_err());
+        let scores = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+        let three = Calibration::fit(Method::Isotonic, 3, &scores, &[0, 1]).unwrap();
+        let mut shares = Vec::new();
+        three.probabilities(&[0.0, 0.0, 0.0], &mut shares);
+        assert_eq!(shares, [1.0 / 3.0; 3]);
+        three.probabilities(&[1.0, 0.0, 0.0], &mut shares);
+        assert_eq!(shares, [1.0, 0.0, 0.0]);
+    }
+}

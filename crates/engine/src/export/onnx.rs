@@ -1,0 +1,332 @@
+//! ONNX: the model as a graph that any ONNX runtime evaluates.
+//!
+//! One input, `features` (doubles, a row per example, encoded as the model's features but not scaled). Two
+//! or three outputs: `label` (text), `scores` (doubles, as `predict --scores` prints them) and, if the model
+//! was calibrated by Platt's method, `probabilities` (doubles, a column per class). Only operators of the
+//! standard set, version 13, in doubles: `LinearClassifier` knows single precision only.
+//!
+//! Shifts and scales of columns are folded into weights and biases. Two conventions have no operator: a
+//! score of zero that is `random` or `wrong` counts as the first class.
+
+use super::protobuf::Message;
+use super::scaler;
+use crate::calibration::{Curve, Method};
+use crate::insight::feature_name;
+use crate::model::Model;
+use rosenblatt_core::{Multiclass, OneVsOne, Planes, Zero};
+use rosenblatt_data::Scaling;
+
+/// Version 8 of the file format came with version 15 of the operators; both are read everywhere today.
+const IR_VERSION: i64 = 8;
+const OPERATORS: i64 = 13;
+/// Element types, as `TensorProto.DataType` numbers them.
+const INT64: i64 = 7;
+const TEXT: i64 = 8;
+const DOUBLE: i64 = 11;
+
+/// The bytes of the file.
+pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
+    let n_classes = model.labels().len();
+    let mut graph = Graph::default();
+    let (weights, biases) = unscaled(model, planes);
+    let features = match scaler(model) {
+        Some(scaler) if scaler.scaling == Scaling::UnitNorm => graph.unit_rows("features"),
+        _ => "features".to_owned(),
+    };
+    let n_scorers = planes.n_scorers();
+    graph.doubles("weights", &[planes.width(), n_scorers], &weights);
+    graph.doubles("biases", &[1, n_scorers], &biases);
+    let products = graph.node("MatMul", &[&features, "weights"], &[]);
+    graph.named_node("Add", &[&products, "biases"], "scores", &[]);
+    graph.texts("classes", model.labels().names());
+
+    let zero = model.spec().options().zero;
+    let decision = model.spec().options().multiclass.decision(n_classes);
+    let class_scores = if n_classes == 2 {
+        graph.second_if_positive(zero);
+        "scores".to_owned()
+    } else if let Multiclass::OneVsOne(decision) = decision {
+        graph.most_duels(&decision, n_classes, zero)
+    } else {
+        graph.highest("scores", zero);
+        "scores".to_owned()
+    };
+    let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_scorers])];
+    if let Some(calibration) = model.calibration().filter(|fitted| fitted.method() == Method::Platt) {
+        graph.sigmoids(&class_scores, calibration.curves());
+        outputs.push(value("probabilities", DOUBLE, &[n_classes]));
+    }
+    let input = value("features", DOUBLE, &[planes.width()]);
+    let graph = graph.finish(&input, &outputs);
+    let features: Vec<String> = (0..planes.width()).map(|feature| feature_name(model, feature)).collect();
+    let note = |key: &str, value: &str| Message::default().text(1, key).text(2, value);
+    let names = serde_json::to_string(&features).unwrap_or_default();
+    let classes = serde_json::to_string(model.labels().names()).unwrap_or_default();
+    Message::default()
+        .number(1, IR_VERSION)
+        .text(2, "rosenblatt")
+        .text(3, env!("CARGO_PKG_VERSION"))
+        .message(7, &graph)
+        .message(8, &Message::default().text(1, "").number(2, OPERATORS))
+        .message(14, &note("features", &names))
+        .message(14, &note("classes", &classes))
+        .finish()
+}
+
+/// Weights and biases for features that are not scaled: `w (x - m) / s = (w / s) x - w m / s`.
+fn unscaled(model: &Model, planes: &Planes) -> (Vec<f64>, Vec<f64>) {
+    let mut weights = planes.raw_weights().to_vec();
+    let mut biases = planes.biases().to_vec();
+    if let Some(scaler) = scaler(model) {
+        for (feature, row) in weights.chunks_exact_mut(planes.n_scorers()).enumerate() {
+            let scale = scaler.scale.get(feature).copied().unwrap_or(1.0);
+            let shift = scaler.shift.get(feature).copied().unwrap_or(0.0);
+            for (weight, bias) in row.iter_mut().zip(&mut biases) {
+                *weight /= scale;
+                *bias -= *weight * shift;
+            }
+        }
+    }
+    (weights, biases)
+}
+
+/// A `ValueInfoProto`: rows without end, and as many columns as said (none is a list).
+fn value(name: &str, element: i64, columns: &[usize]) -> Message {
+    let rows = Message::default().text(2, "rows");
+    let shape = columns.iter().fold(Message::default().message(1, &rows), |shape, &columns| {
+        shape.message(1, &Message::default().size(1, columns))
+    });
+    let tensor = Message::default().number(1, element).message(2, &shape);
+    Message::default().text(1, name).message(2, &Message::default().message(1, &tensor))
+}
+
+/// An attribute of a node that is a whole number.
+fn whole(name: &str, value: i64) -> Message {
+    Message::default().text(1, name).number(3, value).number(20, 2)
+}
+
+/// Nodes and constants, in the order they were made.
+#[derive(Default)]
+struct Graph {
+    nodes: Vec<Message>,
+    constants: Vec<Message>,
+}
+
+impl Graph {
+    /// A node whose output has a name of its own making.
+    fn node(&mut self, operator: &str, inputs: &[&str], attributes: &[Message]) -> String {
+        let name = format!("{}_{}", operator.to_lowercase(), self.nodes.len());
+        self.named_node(operator, inputs, &name, attributes);
+        name
+    }
+
+    fn named_node(&mut self, operator: &str, inputs: &[&str], output: &str, attributes: &[Message]) {
+        let node = inputs.iter().fold(Message::default(), |node, input| node.text(1, input));
+        let node = node.text(2, output).text(4, operator);
+        self.nodes.push(attributes.iter().fold(node, |node, attribute| node.message(5, attribute)));
+    }
+
+    fn tensor(shape: &[usize], element: i64) -> Message {
+        let shaped = shape.iter().fold(Message::default(), |tensor, &size| tensor.size(1, size));
+        shaped.number(2, element)
+    }
+
+    fn doubles(&mut self, name: &str, shape: &[usize], values: &[f64]) {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.constants.push(Self::tensor(shape, DOUBLE).text(8, name).bytes(9, &bytes));
+    }
+
+    /// A list of whole numbers; axes are given so.
+    fn axis(&mut self, name: &str, axis: i64) -> String {
+        self.constants.push(Self::tensor(&[1], INT64).text(8, name).bytes(9, &axis.to_le_bytes()));
+        name.to_owned()
+    }
+
+    fn texts(&mut self, name: &str, values: &[String]) {
+        let tensor = Self::tensor(&[values.len()], TEXT);
+        let tensor = values.iter().fold(tensor, |tensor, value| tensor.text(6, value));
+        self.constants.push(tensor.text(8, name));
+    }
+
+    fn scalar(&mut self, name: &str, value: f64) -> String {
+        self.doubles(name, &[], &[value]);
+        name.to_owned()
+    }
+
+    /// Rows of length 1; a row of zeros stays one.
+    fn unit_rows(&mut self, rows: &str) -> String {
+        let columns = self.axis("norm_axis", 1);
+        let least = self.scalar("least_norm", f64::MIN_POSITIVE);
+        let squares = self.node("Mul", &[rows, rows], &[]);
+        let sums = self.node("ReduceSum", &[&squares, &columns], &[whole("keepdims", 1)]);
+        let norms = self.node("Sqrt", &[&sums], &[]);
+        let norms = self.node("Max", &[&norms, &least], &[]);
+        self.node("Div", &[rows, &norms], &[])
+    }
+
+    /// `label` of two classes.
+    fn second_if_positive(&mut self, zero: Zero) {
+        let nothing = self.scalar("zero", 0.0);
+        let second = if zero == Zero::Plus {
+            let first = self.node("Less", &["scores", &nothing], &[]);
+            self.node("Not", &[&first], &[])
+        } else {
+            self.node("Greater", &["scores", &nothing], &[])
+        };
+        let number = self.node("Cast", &[&second], &[whole("to", INT64)]);
+        let columns = self.axis("label_axis", 1);
+        let class = self.node("Squeeze", &[&number, &columns], &[]);
+        self.named_node("Gather", &["classes", &class], "label", &[whole("axis", 0)]);
+    }
+
+    /// `label` by the highest of `scores`; of equals the first, or the last if zero is positive.
+    fn highest(&mut self, scores: &str, zero: Zero) {
+        let last = i64::from(zero == Zero::Plus);
+        let attributes = [whole("axis", 1), whole("keepdims", 0), whole("select_last_index", last)];
+        let class = self.node("ArgMax", &[scores], &attributes);
+        self.named_node("Gather", &["classes", &class], "label", &[whole("axis", 0)]);
+    }
+
+    /// `label` by duels won, and of equals by the sum of their scores; gives the name of the sums.
+    fn most_duels(&mut self, decision: &OneVsOne, n_classes: usize, zero: Zero) -> String {
+        let mut sides = vec![0.0; decision.pairs().len() * n_classes];
+        for (pair, &(a, b)) in decision.pairs().iter().enumerate() {
+            sides[pair * n_classes + a as usize] = 1.0;
+            sides[pair * n_classes + b as usize] = -1.0;
+        }
+        self.doubles("sides", &[decision.pairs().len(), n_classes], &sides);
+        let beaten = self.scalar("beaten", f64::MIN);
+        let won = self.node("Sign", &["scores"], &[]);
+        let wins = self.node("MatMul", &[&won, "sides"], &[]);
+        let sums = self.node("MatMul", &["scores", "sides"], &[]);
+        let most = self.node("ReduceMax", &[&wins], &[axes(1), whole("keepdims", 1)]);
+        let leads = self.node("Equal", &[&wins, &most], &[]);
+        let contenders = self.node("Where", &[&leads, &sums, &beaten], &[]);
+        self.highest(&contenders, zero);
+        sums
+    }
+
+    /// `probabilities` by Platt's curves.
+    fn sigmoids(&mut self, scores: &str, curves: &[Curve]) {
+        let (mut slopes, mut offsets) = (Vec::new(), Vec::new());
+        for curve in curves {
+            if let Curve::Platt { slope, offset } = curve {
+                slopes.push(-slope);
+                offsets.push(-offset);
+            }
+        }
+        self.doubles("slopes", &[1, slopes.len()], &slopes);
+        self.doubles("offsets", &[1, offsets.len()], &offsets);
+        let steep = self.node("Mul", &[scores, "slopes"], &[]);
+        let moved = self.node("Add", &[&steep, "offsets"], &[]);
+        let shares = self.node("Sigmoid", &[&moved], &[]);
+        if curves.len() == 1 {
+            let whole_share = self.scalar("one", 1.0);
+            let rest = self.node("Sub", &[&whole_share, &shares], &[]);
+            self.named_node("Concat", &[&rest, &shares], "probabilities", &[whole("axis", 1)]);
+        } else {
+            let columns = self.axis("share_axis", 1);
+            let sums = self.node("ReduceSum", &[&shares, &columns], &[whole("keepdims", 1)]);
+            self.named_node("Div", &[&shares, &sums], "probabilities", &[]);
+        }
+    }
+
+    fn finish(self, input: &Message, outputs: &[Message]) -> Message {
+        let graph = self.nodes.iter().fold(Message::default(), |graph, node| graph.message(1, node));
+        let graph = graph.text(2, "rosenblatt");
+        let graph = self.constants.iter().fold(graph, |graph, constant| graph.message(5, constant));
+        let graph = graph.message(11, input);
+        outputs.iter().fold(graph, |graph, output| graph.message(12, output))
+    }
+}
+
+/// The attribute `axes`, which some operators still take instead of an input.
+fn axes(axis: i64) -> Message {
+    Message::default().text(1, "axes").number(8, axis).number(20, 7)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Dataset, Export, Spec, export, train};
+    use std::collections::BTreeMap;
+
+    /// The fields of a message, by number: numbers as their eight bytes.
+    fn fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+        fn varint(bytes: &mut &[u8]) -> u64 {
+            let mut value = 0;
+            for shift in (0..).step_by(7) {
+                let (&byte, rest) = bytes.split_first().expect("a varint ends");
+                *bytes = rest;
+                value |= u64::from(byte & 0x7f) << shift;
+                if byte < 0x80 {
+                    break;
+                }
+            }
+            value
+        }
+        let mut found = Vec::new();
+        while !bytes.is_empty() {
+            let key = varint(&mut bytes);
+            let value = match key & 7 {
+                0 => varint(&mut bytes).to_le_bytes().to_vec(),
+                2 => {
+                    let length = varint(&mut bytes) as usize;
+                    let (value, rest) = bytes.split_at(length);
+                    bytes = rest;
+                    value.to_vec()
+                }
+                other => panic!("wire type {other} is not written"),
+            };
+            found.push((key >> 3, value));
+        }
+        found
+    }
+
+    fn all(fields: &[(u64, Vec<u8>)], number: u64) -> Vec<Vec<u8>> {
+        fields.iter().filter(|(found, _)| *found == number).map(|(_, value)| value.clone()).collect()
+    }
+
+    fn text(bytes: &[u8]) -> String {
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn the_graph_decodes_to_the_weights_and_every_input_is_made_somewhere() {
+        let rows = [[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7], [-2.0, -1.9], [-1.7, -2.2]];
+        let data = Dataset::from_rows(&rows, &["apple", "apple", "banana", "banana", "orange", "orange"]);
+        for multiclass in ["one-vs-rest", "one-vs-one"] {
+            let options =
+                crate::Options { multiclass: multiclass.parse().unwrap(), ..crate::Options::default() };
+            let model = train(&Spec::new(options).unwrap(), &data).unwrap();
+            let model = model.calibrated(crate::Method::Platt, &data, &[0, 1, 2, 3, 4, 5]).unwrap();
+            let file = fields(&export(&model, Export::Onnx).unwrap());
+            assert_eq!(all(&file, 1), [8_u64.to_le_bytes()]);
+            let graph = fields(&all(&file, 7)[0]);
+            let constants: BTreeMap<String, Vec<(u64, Vec<u8>)>> = all(&graph, 5)
+                .iter()
+                .map(|tensor| fields(tensor))
+                .map(|tensor| (text(&all(&tensor, 8)[0]), tensor))
+                .collect();
+            let doubles = |name: &str| -> Vec<f64> {
+                let raw = &all(&constants[name], 9)[0];
+                raw.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect()
+            };
+            assert_eq!(doubles("weights"), model.planes().unwrap().raw_weights());
+            assert_eq!(doubles("biases"), model.planes().unwrap().biases());
+            let classes: Vec<String> = all(&constants["classes"], 6).iter().map(|name| text(name)).collect();
+            assert_eq!(classes, ["apple", "banana", "orange"]);
+            let mut made: Vec<String> = constants.keys().cloned().collect();
+            made.push("features".to_owned());
+            for node in all(&graph, 1) {
+                let node = fields(&node);
+                for input in all(&node, 1) {
+                    assert!(made.contains(&text(&input)), "{} is made before it is used", text(&input));
+                }
+                made.extend(all(&node, 2).iter().map(|output| text(output)));
+            }
+            for output in ["label", "scores", "probabilities"] {
+                assert!(made.iter().any(|name| name == output), "{output}");
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Weights by name, as CSV for people and tables, and as JSON for programs.
+
+use super::{scaler, sides};
+use crate::calibration::Curve;
+use crate::insight::feature_name;
+use crate::model::Model;
+use rosenblatt_core::Planes;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Text as a CSV cell.
+pub fn csv_cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// A line per feature, the biases first.
+pub(super) fn csv(model: &Model, planes: &Planes) -> Vec<u8> {
+    let mut text = "feature".to_owned();
+    for (class, rival) in sides(model) {
+        let head = match rival {
+            Some(rival) if planes.n_scorers() > 1 => format!("{class} against {rival}"),
+            _ => class.to_owned(),
+        };
+        let _ = write!(text, ",{}", csv_cell(&head));
+    }
+    text.push_str("\n(bias)");
+    for bias in planes.biases() {
+        let _ = write!(text, ",{bias}");
+    }
+    for (feature, weights) in planes.raw_weights().chunks_exact(planes.n_scorers()).enumerate() {
+        let _ = write!(text, "\n{}", csv_cell(&feature_name(model, feature)));
+        for weight in weights {
+            let _ = write!(text, ",{weight}");
+        }
+    }
+    text.push('\n');
+    text.into_bytes()
+}
+
+/// Everything needed to predict from encoded features.
+pub(super) fn json(model: &Model, planes: &Planes) -> Vec<u8> {
+    let hyperplanes: Vec<Value> = sides(model)
+        .into_iter()
+        .enumerate()
+        .map(|(scorer, (class, rival))| {
+            json!({
+                "for": class, "against": rival,
+                "bias": planes.biases()[scorer], "weights": planes.weights(scorer),
+            })
+        })
+        .collect();
+    let scaler = scaler(model)
+        .map(|scaler| json!({ "scaling": scaler.scaling, "shift": scaler.shift, "scale": scaler.scale }));
+    let calibration = model.calibration().map(|calibration| {
+        let curves: Vec<Value> = calibration
+            .curves()
+            .iter()
+            .map(|curve| match curve {
+                Curve::Platt { slope, offset } => json!({ "slope": slope, "offset": offset }),
+                Curve::Isotonic { scores, shares } => json!({ "scores": scores, "shares": shares }),
+            })
+            .collect();
+        json!({ "method": calibration.method().to_string(), "rows": calibration.rows(), "curves": curves })
+    });
+    let features: Vec<String> = (0..planes.width()).map(|feature| feature_name(model, feature)).collect();
+    let whole = json!({
+        "format": "rosenblatt weights", "version": 1,
+        "classes": model.labels().names(),
+        "multiclass": model.spec().options().multiclass.to_string(),
+        "zero": model.spec().options().zero.to_string(),
+        "features": features, "scaler": scaler,
+        "hyperplanes": hyperplanes, "calibration": calibration,
+    });
+    format!("{whole}\n").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Dataset, Export, Spec, export, train};
+    use serde_json::Value;
+
+    #[test]
+    fn weights_are_told_by_name_and_class() {
+        let rows = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]];
+        let data = Dataset::from_rows(&rows, &["a", "b, c", "d"])
+            .with_feature_names(["up \"to\"", "down"].map(str::to_owned).to_vec());
+        let model = train(&Spec::default(), &data).unwrap();
+        let planes = model.planes().unwrap();
+        let csv = String::from_utf8(export(&model, Export::Csv).unwrap()).unwrap();
+        assert!(csv.starts_with("feature,a,\"b, c\",d\n(bias),"), "{csv}");
+        assert!(csv.contains(&format!("\"up \"\"to\"\"\",{},", planes.weights(0)[0])), "{csv}");
+        let json: Value = serde_json::from_slice(&export(&model, Export::Json).unwrap()).unwrap();
+        assert_eq!(json["hyperplanes"][1]["for"], "b, c");
+        assert_eq!(json["hyperplanes"][1]["weights"][1], planes.weights(1)[1]);
+        assert_eq!(json["features"][1], "down");
+    }
+}

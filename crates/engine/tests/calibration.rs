@@ -1,0 +1,129 @@
+//! Probabilities are scikit-learn's, and survive being saved.
+//!
+//! `fixtures/calibration.json` holds what `fixtures/generate_calibration.py` got from scikit-learn. Isotonic
+//! regression has one answer, and both must find it to the last bits. Platt's sigmoid is searched for: both
+//! stop near the same minimum, scikit-learn a little earlier.
+
+use rosenblatt::core::{Dense, Readout};
+use rosenblatt::{
+    Calibration, Classes, Dataset, Method, Model, Options, Spec, class_scores, evaluate, split, train,
+};
+use serde_json::Value;
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+/// The log loss and the Brier score of a calibration on rows, computed the long way.
+fn losses(calibration: &Calibration, n_classes: usize, scores: &[f64], classes: &[u32]) -> (f64, f64) {
+    let (mut log_loss, mut brier, mut shares) = (0.0, 0.0, Vec::new());
+    for (row, &truth) in scores.chunks_exact(calibration.curves().len()).zip(classes) {
+        calibration.probabilities(row, &mut shares);
+        log_loss -= shares[truth as usize].max(f64::EPSILON).ln();
+        let off = |class: usize| (shares[class] - f64::from(u8::from(class == truth as usize))).powi(2);
+        brier += if n_classes == 2 { off(1) } else { (0..n_classes).map(off).sum() };
+    }
+    (log_loss / classes.len() as f64, brier / classes.len() as f64)
+}
+
+#[test]
+fn probabilities_are_those_of_scikit_learn() {
+    let cases: Value = serde_json::from_str(include_str!("fixtures/calibration.json")).unwrap();
+    let cases = cases.as_array().unwrap();
+    assert_eq!(cases.len(), 6);
+    for case in cases {
+        let (name, scores) = (case["name"].as_str().unwrap(), numbers(&case["scores"]));
+        let classes: Vec<u32> = numbers(&case["classes"]).iter().map(|&class| class as u32).collect();
+        let n_classes = classes.iter().max().unwrap() + 1;
+        for (method, tolerance) in [(Method::Platt, 2e-4), (Method::Isotonic, 1e-12)] {
+            let theirs = &case[method.to_string()];
+            let ours = Calibration::fit(method, n_classes as usize, &scores, &classes).unwrap();
+            let (mut found, mut shares): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+            for row in numbers(&case["queries"]).chunks_exact(ours.curves().len()) {
+                ours.probabilities(row, &mut shares);
+                found.extend(&shares);
+            }
+            let expected = numbers(&theirs["probabilities"]);
+            assert_eq!(found.len(), expected.len());
+            for (ours, theirs) in found.iter().zip(expected) {
+                assert!((ours - theirs).abs() < tolerance, "{name} {method}: {ours} {theirs}");
+            }
+            let (log_loss, brier) = losses(&ours, n_classes as usize, &scores, &classes);
+            for (ours, theirs) in [(log_loss, &theirs["log_loss"]), (brier, &theirs["brier"])] {
+                let theirs = theirs.as_f64().unwrap();
+                assert!((ours - theirs).abs() < tolerance, "{name} {method}: {ours} {theirs}");
+            }
+        }
+    }
+}
+
+/// Rows on a line, their classes by thirds, a tenth of them wrong.
+fn noisy(n_classes: usize) -> Dataset {
+    let rows: Vec<[f64; 2]> = (0..300).map(|row| [row as f64 / 150.0 - 1.0, f64::from(row % 7)]).collect();
+    let names: Vec<String> = (0..300)
+        .map(|row| format!("c{}", if row % 10 == 3 { row % n_classes } else { row * n_classes / 300 }))
+        .collect();
+    Dataset::from_rows(&rows, &names)
+}
+
+fn calibrated(n_classes: usize, method: Method, multiclass: Classes, readout: Readout) -> (Model, Dataset) {
+    let data = noisy(n_classes);
+    let options = Options { multiclass, readout: Some(readout), ..Options::default() };
+    let (learned, held) = split(&data, 0.3, 1);
+    let spec = Spec::new(options).unwrap();
+    let model = rosenblatt::Training::new(&spec, &data).rows(&learned).run(&mut ()).unwrap();
+    (model.calibrated(method, &data, &held).unwrap(), data)
+}
+
+#[test]
+fn a_calibrated_model_is_saved_with_its_curves_and_judged_by_them() {
+    let averaged = "averaged".parse().unwrap();
+    for (n_classes, multiclass, readout) in [
+        (2, Classes::OneVsRest, averaged),
+        (2, Classes::OneVsRest, Readout::Voted),
+        (3, Classes::OneVsRest, averaged),
+        (3, Classes::OneVsOne, averaged),
+        (3, "direct-max".parse().unwrap(), Readout::Voted),
+    ] {
+        for method in [Method::Platt, Method::Isotonic] {
+            let (model, data) = calibrated(n_classes, method, multiclass, readout);
+            let bytes = model.to_bytes();
+            let again = Model::from_bytes(&bytes).unwrap();
+            assert_eq!(again.calibration(), model.calibration());
+            assert_eq!(again.to_bytes(), bytes);
+            let judged = evaluate(&again, &data);
+            let sharpness = judged.sharpness.unwrap();
+            // Better than saying every class is as likely as the others.
+            assert!(sharpness.log_loss < (n_classes as f64).ln(), "{multiclass} {method}: {sharpness:?}");
+            let chance = if n_classes == 2 { 0.25 } else { 1.0 - 1.0 / n_classes as f64 };
+            assert!(sharpness.brier < chance, "{multiclass} {method}: {sharpness:?}");
+            let (mut scores, mut shares) = (Vec::new(), Vec::new());
+            let mut predictor = again.predictor(0);
+            predictor.predict(Dense(&[-0.9, 1.0]));
+            class_scores(&again, predictor.scores(), &mut scores);
+            again.calibration().unwrap().probabilities(&scores, &mut shares);
+            assert_eq!(shares.len(), n_classes);
+            assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
+        }
+    }
+    let plain = train(&Spec::default(), &noisy(2)).unwrap();
+    assert!(plain.calibration().is_none() && evaluate(&plain, &noisy(2)).sharpness.is_none());
+}
+
+#[test]
+fn curves_that_cannot_be_are_refused() {
+    let (model, _) = calibrated(2, Method::Isotonic, Classes::OneVsRest, Readout::Last);
+    let bytes = model.to_bytes();
+    let shares = model.calibration().unwrap().curves().len();
+    assert_eq!(shares, 1);
+    // The last eight bytes of the file are the last share of the curve.
+    for wrong in [-0.5, 1.5, f64::NAN] {
+        let mut changed = bytes.clone();
+        let place = changed.len() - 8;
+        changed[place..].copy_from_slice(&f64::to_le_bytes(wrong));
+        rosenblatt::model_checksum(&mut changed);
+        let error = Model::from_bytes(&changed).unwrap_err().to_string();
+        assert!(error.contains("calibration") || error.contains("isotonic-shares"), "{error}");
+    }
+}
