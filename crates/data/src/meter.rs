@@ -1,14 +1,22 @@
 //! How far reading has come, for whoever watches from another thread.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts the bytes and rows that were read so far. Clones count together.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Meter {
     bytes: Arc<AtomicU64>,
     rows: Arc<AtomicU64>,
+}
+
+/// Options that count are the same options as before: fingerprints are taken of their text.
+impl fmt::Debug for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Meter")
+    }
 }
 
 impl Meter {
