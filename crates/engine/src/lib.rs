@@ -37,6 +37,7 @@
 //! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
 //! | ask why | [`strongest`], [`Explainer`], [`Counter`] |
+//! | know whether a hyperplane separates the data | [`certify`] |
 //! | keep | [`Model::save`], [`Model::load`] |
 //! | see what there is | [`ALGORITHMS`] |
 //! | watch a run, write a rule | [`core`] |
@@ -63,6 +64,7 @@ pub use model::{
     FormatError, Model, Predictor, StoreError, Story, Validated, check_writable, model_checksum, write_whole,
 };
 pub use online::Online;
+pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels};

@@ -18,7 +18,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     ui::note("Training an averaged perceptron on 5,574 real text messages: ham or spam?\n");
     let validation = Some(Validation::default());
     let spec = Spec::new(Options { epochs: 20, validation, ..Options::default() })?;
-    let trained = train::train(&bundled::sms_spam(), &ReadOptions::default(), |_| Ok(spec), 0.2, false)?;
+    let trained =
+        train::train(&bundled::sms_spam(), &ReadOptions::default(), |_| Ok(spec), 0.2, false, false)?;
     let mut text = trained.text();
     if let Some(held_out) = trained.held_out() {
         let _ = writeln!(

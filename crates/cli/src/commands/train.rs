@@ -3,6 +3,7 @@
 //! A part of the rows is set aside before anything is learned and only used for the estimate. Of the
 //! rest, some rows decide when to stop. Vocabularies and scales are taken from all rows; they see no labels.
 
+use super::bounds::{self, Bounds};
 use super::train_online;
 use crate::args::{DataArgs, SpecArgs, decide_scale};
 use crate::failure::Failure;
@@ -47,6 +48,9 @@ pub(crate) struct Args {
     /// error of the predictions made before each row was learned from
     #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates"])]
     online: bool,
+    /// Show the perceptron's mistakes beside their bounds, pass by pass
+    #[arg(long, conflicts_with = "online")]
+    bounds: bool,
     #[command(flatten)]
     pub(super) data: DataArgs,
     #[command(flatten)]
@@ -78,7 +82,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     check_writable(&path)?;
     let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, read)?;
-    let trained = train(&source, &read, |n_rows| args.spec.spec(n_rows), args.holdout, args.quiet)?;
+    let trained =
+        train(&source, &read, |n_rows| args.spec.spec(n_rows), args.holdout, args.bounds, args.quiet)?;
     trained.model.save(&path)?;
     let size = std::fs::metadata(&path).map_or(0, |data| data.len());
     if args.json {
@@ -114,6 +119,7 @@ pub(super) struct Trained {
     training: Evaluation,
     held_out: Option<Evaluation>,
     bound: Option<f64>,
+    bounds: Option<Bounds>,
     read_time: Duration,
     train_time: Duration,
     notes: Vec<String>,
@@ -132,6 +138,7 @@ pub(super) fn train(
     read: &ReadOptions,
     spec: impl FnOnce(usize) -> Result<Spec, Failure>,
     holdout: f64,
+    with_bounds: bool,
     quiet: bool,
 ) -> Result<Trained, Failure> {
     let start = Instant::now();
@@ -145,7 +152,13 @@ pub(super) fn train(
         if holdout > 0.0 { split(&data, holdout, spec.options().seed) } else { (all, Vec::new()) };
     let start = Instant::now();
     let mut watch = Watch { progress: Progress::new(quiet), epochs: spec.options().epochs };
-    let model = Training::new(&spec, &data).rows(&train_rows).run(&mut watch)?;
+    let training = Training::new(&spec, &data).rows(&train_rows);
+    let (model, bounds) = if with_bounds {
+        let (model, bounds) = bounds::run(training, &data, &spec, &mut watch)?;
+        (model, Some(bounds))
+    } else {
+        (training.run(&mut watch)?, None)
+    };
     drop(watch);
     let train_time = start.elapsed();
     let mut notes = schema.notes.clone();
@@ -160,6 +173,7 @@ pub(super) fn train(
         source: source.name(),
         data: outline(&data),
         bound,
+        bounds,
         model,
         read_time,
         train_time,
@@ -208,6 +222,9 @@ impl Trained {
                 count(bound.floor() as u64)
             );
         }
+        if let Some(bounds) = &self.bounds {
+            let _ = writeln!(text, "{}", bounds.text());
+        }
         let _ = writeln!(
             text,
             "{} rows a second, {} in all",
@@ -238,6 +255,7 @@ impl Trained {
             "spec": self.model.spec().options(),
             "story": report::story_json(&self.model),
             "mistake-bound": self.bound,
+            "bounds": self.bounds.as_ref().map(Bounds::json),
             "training": report::evaluation_json(&self.training),
             "held-out": self.held_out.as_ref().map(report::evaluation_json),
             "seconds": { "read": self.read_time.as_secs_f64(), "train": self.train_time.as_secs_f64() },
