@@ -12,6 +12,7 @@ use crate::exact::{ExactSum, least_own_side, length_up, own_side};
 use crate::integers::Integers;
 use crate::nearest::{Ended, Nearest, Search};
 use crate::perceptron;
+use crate::real::{Pair, Real};
 use crate::rows::{Rows, shift};
 use crate::simplex::{Outcome, simplex};
 use num_bigint::{BigInt, Sign};
@@ -222,32 +223,51 @@ fn alike(rows: &Rows) -> Vec<Option<i32>> {
 /// Looks for the nearest points with features multiplied by powers of two, and notes what that proves.
 fn seek(
     rows: &Rows,
-    Question { bias, gap }: Question,
+    question: Question,
     powers: &[i32],
     is_true: bool,
     answer: &mut Answer,
     watch: &mut Watch<'_>,
 ) {
     let scaled = rows.scaled(powers);
-    let mut search = Search::new(&scaled, bias);
     let unit = powers.first().copied().unwrap_or(0);
+    let bias = question.bias;
     let half = if bias { 0.5 } else { 1.0 };
     let to_true = |length: f64| shift(half * length, -unit);
     let mut tell = |reach: f64, length: f64| {
         let margin = is_true.then(|| (to_true(reach), to_true(length)));
         watch(Progress { doing: "looking for the nearest points", margin })
     };
+    let ended =
+        pursue(rows, &mut Search::<f64>::new(&scaled, bias), powers, question, is_true, answer, &mut tell);
+    // Where doubles have too few digits for the margin, pairs of them may have enough.
+    let is_open = ended == Ended::Stalled && !matches!(answer.verdict, Verdict::Inseparable(_));
+    if is_open && (is_true || matches!(answer.verdict, Verdict::Undecided)) {
+        pursue(rows, &mut Search::<Pair>::new(&scaled, bias), powers, question, is_true, answer, &mut tell);
+    }
+}
+
+/// Searches with numbers of some precision, and notes what the outcome proves.
+fn pursue<R: Real>(
+    rows: &Rows,
+    search: &mut Search<'_, R>,
+    powers: &[i32],
+    Question { bias, gap }: Question,
+    is_true: bool,
+    answer: &mut Answer,
+    tell: &mut dyn FnMut(f64, f64) -> ControlFlow<()>,
+) -> Ended {
     // Each closer look at zero costs an exact solution, so they are few.
     let mut zeros = [1e-6, 1e-9, 1e-12, 1e-15].into_iter();
     let mut zero = zeros.next();
     // A little sharper than asked, since the certified bounds are rounded apart.
     let wanted = if is_true { 0.5 * gap } else { 0.5 };
     let ended = loop {
-        let ended = search.run(wanted, zero.unwrap_or(0.0), &mut tell);
+        let ended = search.run(wanted, zero.unwrap_or(0.0), tell);
         if ended == Ended::Zero || (ended == Ended::Stalled && search.state().reach <= 0.0) {
             if let Some(weights) = contradiction(rows, search.state(), bias) {
                 *answer = Answer::inseparable(weights);
-                return;
+                return ended;
             }
             zero = zeros.next();
             if ended == Ended::Zero && zero.is_some() {
@@ -270,6 +290,7 @@ fn seek(
         (answer.at_most, answer.nearest) = (at_most, nearest);
         answer.nearest.sort_by_key(|&(idx, _)| idx);
     }
+    ended
 }
 
 /// Tries a hyperplane: if it strictly separates all rows, by a wider margin than was known, it is noted.

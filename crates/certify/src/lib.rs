@@ -35,6 +35,7 @@ mod integers;
 mod lift;
 mod nearest;
 mod perceptron;
+mod real;
 mod rows;
 mod simplex;
 

@@ -127,7 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let studies: Vec<_> = studies.iter().map(|study| say::json(study, &data)).collect();
         let report = json!({
             "data": { "source": source.name(), "rows": data.len(), "features": data.width() },
-            "seconds": { "read": read_time.as_secs_f64() },
+            "read-seconds": read_time.as_secs_f64(),
             "questions": studies,
         });
         return ui::print(&format!("{report}\n"));
