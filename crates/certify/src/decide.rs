@@ -168,7 +168,7 @@ impl Answer {
 /// assert_eq!(rows.len(), 4);
 /// ```
 pub fn decide(rows: &Rows, question: Question, watch: &mut Watch<'_>) -> Answer {
-    let Question { bias, gap } = question;
+    let bias = question.bias;
     if rows.is_empty() {
         return Answer::undecided();
     }
@@ -207,7 +207,6 @@ pub fn decide(rows: &Rows, question: Question, watch: &mut Watch<'_>) -> Answer 
     if matches!(answer.verdict, Verdict::Undecided) {
         by_simplex(rows, question, &mut answer, watch);
     }
-    debug_assert!(gap >= 0.0);
     answer
 }
 

@@ -11,7 +11,7 @@ use crate::rows::Rows;
 use std::ops::ControlFlow;
 
 /// How many pairs of contradicting rows are named.
-const MOST_PAIRS: usize = 1000;
+pub const MOST_PAIRS: usize = 1000;
 /// How many values a run of the perceptron may look at.
 const PERCEPTRON_WORK: usize = 1_000_000_000;
 /// How many values a search for the fewest mistakes may look at.

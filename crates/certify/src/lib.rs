@@ -42,7 +42,7 @@ mod simplex;
 pub use certificate::{About, Certificate, Claim, FORMAT, Margin, Number, Polynomial, Share, VERSION};
 pub use check::check;
 pub use decide::{Answer, Plane, Progress, Question, Verdict, Watch, decide, mistakes, opposites};
-pub use findings::{Difficulty, Findings, investigate};
+pub use findings::{Difficulty, Findings, MOST_PAIRS, investigate};
 pub use lift::lift;
 pub use num_bigint::BigInt;
 pub use perceptron::{Cycle, Told, cycle, perceptron, pocket};

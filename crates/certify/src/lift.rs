@@ -7,13 +7,16 @@
 use crate::certificate::Polynomial;
 use crate::rows::Rows;
 
+/// The most values that are written down.
+const MOST_VALUES: usize = 1 << 25;
+
 /// The rows with all monomials for features; `None` if these are too many, or too large for doubles.
 pub fn lift(rows: &Rows, kernel: Polynomial) -> Option<Rows> {
     if !kernel.is_small(rows.width()) {
         return None;
     }
     let monomials = kernel.monomials(rows.width());
-    if monomials.len().saturating_mul(rows.len()) > 1 << 28 {
+    if monomials.len().saturating_mul(rows.len()) > MOST_VALUES {
         return None;
     }
     rows.map(monomials.len(), |entries, lifted| {

@@ -44,7 +44,7 @@ fn contradicting_rows_are_named_with_the_cycle_and_what_stands_in_the_way() {
         "These examples contradict each other",
         "25.0 %",
         "a=-1 b=-1",
-        "its weights are back after 4 more",
+        "a cycle of 4 updates, from update 0 on",
         "without 1 row the rest is separable",
         "NP-hard",
     ] {

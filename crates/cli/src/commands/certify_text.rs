@@ -4,7 +4,7 @@ use super::certify::{Sides, Study};
 use crate::report::short_number;
 use crate::ui::{self, count, counted};
 use rosenblatt::Dataset;
-use rosenblatt::certify::{BigInt, Certificate, Claim, Findings, Rows, Verdict};
+use rosenblatt::certify::{BigInt, Certificate, Claim, Findings, MOST_PAIRS, Rows, Verdict};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub(super) fn text(study: &Study, data: &Dataset) -> String {
         }
         Verdict::Undecided => undecided(study, &mut text),
     }
-    let _ = writeln!(text, "\ndecided and checked in {}", ui::duration(study.time));
+    let _ = writeln!(text, "\nfound and checked in {}", ui::duration(study.time));
     text
 }
 
@@ -131,9 +131,9 @@ fn inseparable(study: &Study, weights: &[(usize, BigInt)], data: &Dataset, text:
     if let Some(cycle) = &findings.cycle {
         let _ = writeln!(
             text,
-            "\nthe perceptron goes round in a cycle: after {} its weights are back after {} more",
-            counted(cycle.from, "update", "updates"),
+            "\nthe perceptron goes round in a cycle of {}, from update {} on: its weights come back",
             counted(cycle.steps, "update", "updates"),
+            count(cycle.from),
         );
         let stepped: Vec<usize> = cycle.rows.iter().map(|&(idx, _)| idx).collect();
         let _ = writeln!(text, "in the cycle it updates on {}", row_list(rows, &stepped));
@@ -160,6 +160,7 @@ fn near_misses(study: &Study, text: &mut String) {
             "\n{} at once, the usual cause:",
             match findings.opposites.len() {
                 1 => "1 contradiction can be seen".to_owned(),
+                MOST_PAIRS.. => format!("{} contradictions or more can be seen", count(MOST_PAIRS as u64)),
                 many => format!("{} contradictions can be seen", count(many as u64)),
             }
         );
