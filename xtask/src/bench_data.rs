@@ -82,7 +82,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     match words.first().map(String::as_str) {
         Some("data") => bench(&words[1..]),
         Some("data-probe") => probe(&words[1..]),
-        _ => Err("expected `cargo xtask bench data`".to_owned()),
+        _ => Err("expected `cargo xtask bench data` or `cargo xtask bench certify`".to_owned()),
     }
 }
 
@@ -151,12 +151,15 @@ fn bench(words: &[String]) -> Result<(), String> {
     write_run(&folder, n_repeats, &samples, &missing, &memory, words)
 }
 
-fn told(what: &str) -> impl Fn(std::io::Error) -> String {
+pub(crate) fn told(what: &str) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{what}: {error}")
 }
 
 /// Makes a file unless it is there, whole.
-fn generate(path: &Path, write: impl Fn(&mut BufWriter<File>) -> std::io::Result<()>) -> Result<(), String> {
+pub(crate) fn generate(
+    path: &Path,
+    write: impl Fn(&mut BufWriter<File>) -> std::io::Result<()>,
+) -> Result<(), String> {
     if path.exists() {
         return Ok(());
     }
@@ -169,7 +172,7 @@ fn generate(path: &Path, write: impl Fn(&mut BufWriter<File>) -> std::io::Result
 }
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -186,7 +189,7 @@ impl Random {
     }
 
     /// Close enough to normal: the sum of twelve uniforms.
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }
@@ -244,7 +247,7 @@ fn write_csv(out: &mut impl Write, n_rows: usize) -> std::io::Result<()> {
 }
 
 /// A Python with the peers in it.
-fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     let folder = PathBuf::from(FOLDER).join("venv");
     let python = folder.join("bin/python");
     if !python.exists() {
@@ -289,7 +292,7 @@ fn measure(case: &Case, file: &Path, python: Option<&Path>) -> Result<Said, Stri
 }
 
 /// Runs to the end; what it printed.
-fn output_of(command: &mut Command) -> Result<String, String> {
+pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
@@ -472,7 +475,7 @@ for p in ['scikit-learn', 'numpy', 'polars', 'xgboost-cpu']:
 }
 
 /// The date of today, UTC, from the days since 1970 (Hinnant's `civil_from_days`).
-fn today() -> String {
+pub(crate) fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let days = seconds / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -3,6 +3,7 @@
 //! Each chore is a module; this file only knows their names. Chores call the ordinary tools as a
 //! person would, so that whatever they do can also be done by hand.
 
+mod bench_certify;
 mod bench_data;
 mod test;
 mod tidy;
@@ -18,7 +19,11 @@ struct Chore {
 }
 
 const CHORES: &[Chore] = &[
-    Chore { name: "bench", summary: "bench data: reading beside the peers", run: bench_data::run },
+    Chore {
+        name: "bench",
+        summary: "bench data: reading; bench certify: proofs; beside the peers",
+        run: bench,
+    },
     Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
     Chore {
@@ -27,6 +32,13 @@ const CHORES: &[Chore] = &[
         run: torture::run,
     },
 ];
+
+fn bench(words: &[String]) -> Result<(), String> {
+    match words.first().map(String::as_str) {
+        Some("certify") => bench_certify::run(&words[1..]),
+        _ => bench_data::run(words),
+    }
+}
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

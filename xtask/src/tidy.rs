@@ -12,8 +12,13 @@ const NOT_IN_CORE: &[(&str, &str)] = &[
     ("static mut", "the core holds no global state"),
 ];
 
+/// What the checker of certificates may use of its crate: what a certificate says, and the rows.
+const CHECKER: &str = "crates/certify/src/check.rs";
+const MOST_CHECKER_LINES: usize = 150;
+
 /// The libraries; only the command line prints.
-const LIBRARIES: [&str; 3] = ["crates/core/src", "crates/data/src", "crates/engine/src"];
+const LIBRARIES: [&str; 4] =
+    ["crates/certify/src", "crates/core/src", "crates/data/src", "crates/engine/src"];
 
 pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     let mut complaints = Vec::new();
@@ -43,6 +48,19 @@ fn complaints_about(path: &Path, text: &str) -> Vec<String> {
     if LIBRARIES.iter().any(|library| path.starts_with(library)) {
         forbidden
             .extend([("println!", "only the command line prints"), ("dbg!", "only the command line prints")]);
+    }
+    if path == Path::new(CHECKER) {
+        if text.lines().count() >= MOST_CHECKER_LINES {
+            complaints.push(format!("{CHECKER}: the checker stays under {MOST_CHECKER_LINES} lines"));
+        }
+        let is_foreign = |line: &&str| {
+            line.contains("crate::")
+                && !line.contains("crate::certificate::")
+                && !line.contains("crate::rows::")
+        };
+        if let Some(line) = text.lines().find(is_foreign) {
+            complaints.push(format!("{CHECKER}: the checker uses no part of the search, but has `{line}`"));
+        }
     }
     for (word, reason) in forbidden {
         let says_so = |line: &str| line.contains(word) && !line.trim_start().starts_with("//");
@@ -77,6 +95,8 @@ mod tests {
     fn a_printing_core_is_noticed() {
         let complaints = complaints_about(Path::new("crates/core/src/x.rs"), "fn f() { println!(); }");
         assert_eq!(complaints.len(), 2, "{complaints:?}");
+        let checker = complaints_about(Path::new(CHECKER), "//! Checks.\nuse crate::simplex::simplex;\n");
+        assert_eq!(checker.len(), 1, "{checker:?}");
         assert!(
             complaints_about(Path::new("crates/cli/src/x.rs"), "//! Talks.\nfn f() { println!(); }")
                 .is_empty()

@@ -49,9 +49,9 @@ pub(crate) struct DataArgs {
     /// Feature numbers start at 0 (libsvm)
     #[arg(long)]
     pub(crate) zero_based: bool,
-    /// Store values as f32 or f64
-    #[arg(long, value_name = "TYPE", value_parser = ["f32", "f64"], default_value = "f32")]
-    pub(crate) precision: String,
+    /// Store values as f32 or f64; f32 if not said, but f64 to certify
+    #[arg(long, value_name = "TYPE", value_parser = ["f32", "f64"])]
+    pub(crate) precision: Option<String>,
     /// Hash features into a table of 2^BITS
     #[arg(long, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
@@ -159,7 +159,11 @@ impl DataArgs {
                 _ => Missing::Error,
             },
             zero_based: self.zero_based,
-            precision: if self.precision == "f64" { Precision::Double } else { Precision::Single },
+            precision: if self.precision.as_deref() == Some("f64") {
+                Precision::Double
+            } else {
+                Precision::Single
+            },
             hash_bits: self.hash_bits,
             labels_file: self.labels.clone(),
             pictures: Pictures { size: self.size, colour: self.colour, ..Pictures::default() },

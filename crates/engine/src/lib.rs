@@ -38,6 +38,7 @@
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
 //! | have probabilities | [`Model::calibrated`], [`Calibration`] |
 //! | ask why | [`strongest`], [`Explainer`], [`Counter`] |
+//! | know whether a hyperplane separates the data | [`certify`] |
 //! | keep | [`Model::save`], [`Model::load`], [`export`] for other programs |
 //! | see what there is | [`ALGORITHMS`] |
 //! | watch a run, write a rule | [`core`] |
@@ -70,6 +71,7 @@ pub use model::{
     model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 pub use online::Online;
+pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels};

@@ -27,7 +27,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let validation = Some(Validation::default());
     let spec = Spec::new(Options { epochs: 20, validation, ..Options::default() })?;
-    let wish = Wish { plan: Plan::HoldOut(0.2), calibrate: Some(Method::Platt), one_against_rest: None };
+    let wish = Wish {
+        plan: Plan::HoldOut(0.2),
+        calibrate: Some(Method::Platt),
+        one_against_rest: None,
+        bounds: false,
+    };
     let trained =
         train::train(&bundled::sms_spam(), &ReadOptions::default(), |_| Ok(spec), &wish, false, None)?;
     if let Some(path) = &args.model {

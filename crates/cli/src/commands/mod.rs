@@ -1,6 +1,9 @@
 //! The table of commands: one file each, one line here.
 
 mod algorithms;
+mod bounds;
+mod certify;
+mod certify_text;
 mod compare;
 mod completions;
 mod convert;
@@ -28,6 +31,8 @@ pub(crate) enum Command {
     Evaluate(evaluate::Args),
     /// Train several algorithms on the same folds and compare them in one table
     Compare(compare::Args),
+    /// Tell whether a hyperplane separates the data, with a proof that can be checked
+    Certify(certify::Args),
     /// Tell a model's story
     Inspect(inspect::Args),
     /// Write data in another format, split or shuffled if need be
@@ -47,6 +52,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Certify(args) => certify::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),

@@ -4,6 +4,7 @@
 //! probabilities. Of the rest, some rows decide when to stop. Vocabularies and scales are taken from all rows;
 //! they see no labels.
 
+use super::bounds::{self, Bounds};
 use super::estimate::{self, Estimate, Estimated, Plan};
 use super::{inspect, train_online};
 use crate::args::{DataArgs, SpecArgs, decide_scale};
@@ -91,6 +92,9 @@ pub(crate) struct Args {
     /// Keep the model that is there now, with `.1` behind its name
     #[arg(long)]
     keep_previous: bool,
+    /// Show the perceptron's mistakes beside their bounds, pass by pass
+    #[arg(long, conflicts_with = "online")]
+    bounds: bool,
     #[command(flatten)]
     pub(super) data: DataArgs,
     #[command(flatten)]
@@ -177,6 +181,7 @@ pub(super) struct Wish {
     pub(super) plan: Plan,
     pub(super) calibrate: Option<Method>,
     pub(super) one_against_rest: Option<String>,
+    pub(super) bounds: bool,
 }
 
 impl Wish {
@@ -199,7 +204,7 @@ impl Wish {
             }
             Some(name) => Some(name.parse().map_err(Failure::Usage)?),
         };
-        Ok(Self { plan, calibrate, one_against_rest: args.one_against_rest.clone() })
+        Ok(Self { plan, calibrate, one_against_rest: args.one_against_rest.clone(), bounds: args.bounds })
     }
 }
 
@@ -225,6 +230,7 @@ pub(super) struct Trained {
     training: Evaluation,
     estimate: Option<Estimate>,
     bound: Option<f64>,
+    bounds: Option<Bounds>,
     read_time: Duration,
     train_time: Duration,
     notes: Vec<String>,
@@ -257,7 +263,12 @@ pub(super) fn train(
     let spec = spec(data.len())?;
     let mut watch = Watch { progress: &progress, epochs: spec.options().epochs, mistakes: 0, last: None };
     let mut notes = schema.notes.clone();
-    let learn = |rows: &[u32]| learn((&spec, &data, rows), schema, keeping, &mut watch);
+    let mut bounds = None;
+    let learn = |rows: &[u32]| {
+        let (model, compared) = learn((&spec, &data, rows), schema, keeping, wish.bounds, &mut watch)?;
+        bounds = compared;
+        Ok(model)
+    };
     let Estimated { model, rows: train_rows, time: train_time, estimate } =
         estimate::train(&spec, &data, wish.plan, wish.calibrate, &progress, learn)?;
     progress.stage("measuring");
@@ -271,6 +282,7 @@ pub(super) fn train(
         source: source.name(),
         data: outline(&data),
         bound,
+        bounds,
         model,
         read_time,
         train_time,
@@ -278,19 +290,28 @@ pub(super) fn train(
     })
 }
 
-/// The training of the model that is kept: its checkpoints, if any are, and the signals that stop it.
+/// The training of the model that is kept: its checkpoints, if any are, the signals that stop it, and the bounds it
+/// is compared with.
 fn learn(
     (spec, data, rows): (&Spec, &Dataset, &[u32]),
     schema: Schema,
     keeping: Option<(&mut Checkpoints, Option<Checkpoint>)>,
+    with_bounds: bool,
     watch: &mut Watch<'_>,
-) -> Result<Model, Failure> {
+) -> Result<(Model, Option<Bounds>), Failure> {
+    let run = |training: Training<'_>, watch: &mut Watch<'_>| {
+        if with_bounds {
+            let compared = bounds::run(training, data, spec, watch)?;
+            return Ok(compared.map(|(model, bounds)| (model, Some(bounds))));
+        }
+        Ok::<_, Failure>(training.run(watch).map(|model| (model, None)))
+    };
     let training = Training::new(spec, data).rows(rows).schema(Arc::new(schema));
-    let Some((checkpoints, checkpoint)) = keeping else { return Ok(training.run(watch)?) };
+    let Some((checkpoints, checkpoint)) = keeping else { return Ok(run(training, watch)??) };
     signals::be_careful();
     let training = training.keeper(checkpoints);
     let training = if let Some(from) = checkpoint { training.resume(from) } else { training };
-    match (training.run(watch), signals::asked()) {
+    match (run(training, watch)?, signals::asked()) {
         (Err(Error::Interrupted { .. }), Some(signal)) => Err(checkpoints.stopped(signal)),
         (trained, _) => Ok(trained?),
     }
@@ -370,6 +391,9 @@ impl Trained {
                 count(bound.floor() as u64)
             );
         }
+        if let Some(bounds) = &self.bounds {
+            let _ = writeln!(text, "{}", bounds.text());
+        }
         let _ = writeln!(
             text,
             "{} rows a second, {} in all",
@@ -411,6 +435,7 @@ impl Trained {
             "spec": self.model.spec().options(),
             "story": report::story_json(&self.model),
             "mistake-bound": self.bound,
+            "bounds": self.bounds.as_ref().map(Bounds::json),
             "training": report::evaluation_json(&self.training),
             "held-out": self.held_out().map(report::evaluation_json),
             "fold-errors": self.estimate.as_ref().map(|estimate| &estimate.fold_errors),

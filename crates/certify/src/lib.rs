@@ -1,0 +1,49 @@
+//! Whether a hyperplane separates the data, and how widely, with proofs that anybody can check.
+//!
+//! Of two things exactly one is true (Gordan 1873): some hyperplane has every row strictly on its side, or
+//! some rows contradict each other: with non-negative weights, their signed sum is zero. [`decide`] finds
+//! which, and proves it; the largest margin comes with a lower and an upper bound. A [`Certificate`] says it
+//! in JSON, and [`check()`] verifies certificates in exact arithmetic without any part of the search.
+//!
+//! | to | use |
+//! |---|---|
+//! | ask | [`Rows`], [`Question`], [`decide`] |
+//! | ask everything at once | [`investigate`] |
+//! | prove to others | [`Answer::certificate`], [`check()`] |
+//! | count a hyperplane's mistakes beyond doubt | [`mistakes`] |
+//! | find what stands in the way | [`opposites`], [`pocket`] |
+//! | watch the perceptron | [`perceptron()`], [`cycle`] |
+//! | ask in the space of a polynomial kernel | [`lift`] |
+//!
+//! ```text
+//! rows ── opposites ── perceptron ── nearest ──┬── exact ──────── hyperplane ──┐
+//!         (hashing)    (quick yes)   (doubles) └── dependency ── contradiction ┴── certificate ── check
+//!                                                  simplex (small, exact)
+//! ```
+//!
+//! Nothing here reads files, reads a clock or prints; whoever asks is told how it goes, and may stop it.
+
+#![allow(clippy::cast_possible_wrap, reason = "exponents, digits and mantissas are far below their limits")]
+
+mod certificate;
+mod check;
+mod decide;
+mod dependency;
+mod exact;
+mod findings;
+mod integers;
+mod lift;
+mod nearest;
+mod perceptron;
+mod real;
+mod rows;
+mod simplex;
+
+pub use certificate::{About, Certificate, Claim, FORMAT, Margin, Number, Polynomial, Share, VERSION};
+pub use check::check;
+pub use decide::{Answer, Plane, Progress, Question, Verdict, Watch, decide, mistakes, opposites};
+pub use findings::{Difficulty, Findings, MOST_PAIRS, investigate};
+pub use lift::lift;
+pub use num_bigint::BigInt;
+pub use perceptron::{Cycle, Told, cycle, perceptron, pocket};
+pub use rows::{NotFinite, Rows};

@@ -1,0 +1,206 @@
+//! What the perceptron itself can say: a hyperplane, a count of mistakes, or its own cycle.
+//!
+//! The loop is the core's; here it is only watched. On data that nothing separates, weights that are exact
+//! must come back to a value they had before (Minsky and Papert; Block and Levin 1970), and the steps in
+//! between are a contradiction: what was added up in the meantime is zero.
+
+use crate::decide::{Progress, Watch};
+use crate::integers::whole;
+use crate::rows::{Rows, shift};
+use rosenblatt_core::observer::Snapshot;
+use rosenblatt_core::{
+    Bias, Binary, Convention, Observer, Order, Pass, Plan, Ratchet, Readout, Remember, Round, Run, Setup,
+    Stopped, rules,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+
+/// How many passes may be spent on a quick answer.
+const QUICK_PASSES: u64 = 50;
+/// Doubles hold every integer up to here.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// What a run of the perceptron came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// How many mistakes it made.
+    pub mistakes: u64,
+    /// How many passes.
+    pub passes: u64,
+    /// Whether the last pass was without a mistake.
+    pub converged: bool,
+    /// Its last weights and bias.
+    pub weights: Vec<f64>,
+    /// The bias; 0 through the origin.
+    pub intercept: f64,
+}
+
+struct Passes<'a, 'w> {
+    watch: &'a mut Watch<'w>,
+    doing: &'a str,
+}
+
+impl Observer for Passes<'_, '_> {
+    fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+        (self.watch)(Progress { doing: self.doing, margin: None })
+    }
+}
+
+fn convention(bias: bool) -> Convention {
+    Convention { bias: if bias { Bias::Learned } else { Bias::None }, ..Convention::default() }
+}
+
+/// The textbook perceptron: rows in their order, a score of zero is a mistake, until a pass is clean.
+pub fn perceptron(rows: &Rows, bias: bool, passes: u64, watch: &mut Watch<'_>) -> Told {
+    let setup = Setup { width: rows.width(), convention: convention(bias), ..Setup::default() };
+    let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
+    let order = Order::Given;
+    let plan =
+        Plan { rows: None, order: &order, seed: 0, epochs: passes, max_updates: None, stop_when_clean: true };
+    let mut observer = Passes { watch, doing: "running the perceptron" };
+    let stopped = run.fit(rows.examples(), &plan, &mut observer);
+    let (totals, last) = (run.totals(), run.last());
+    Told {
+        mistakes: totals.mistakes,
+        passes: totals.epochs,
+        converged: stopped == Stopped::Clean,
+        weights: last.weights(0),
+        intercept: if bias { last.biases()[0] } else { 0.0 },
+    }
+}
+
+/// A hyperplane, if a few passes are enough to find one.
+pub(crate) fn quick(rows: &Rows, bias: bool, watch: &mut Watch<'_>) -> Option<(Vec<f64>, f64)> {
+    let told = perceptron(rows, bias, QUICK_PASSES, watch);
+    told.converged.then_some((told.weights, told.intercept))
+}
+
+/// The fewest mistakes the pocket finds, as weights and bias. Finding the fewest possible is NP-hard, so
+/// that this is an upper bound and nothing else.
+pub fn pocket(rows: &Rows, bias: bool, passes: u64, seed: u64, watch: &mut Watch<'_>) -> (Vec<f64>, f64) {
+    let remember = Remember { pocket: Some(Ratchet::On), ..Remember::default() };
+    let setup =
+        Setup { width: rows.width(), convention: convention(bias), remember, seed, ..Setup::default() };
+    let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
+    let order = Order::ShuffleEpoch;
+    let plan =
+        Plan { rows: None, order: &order, seed, epochs: passes, max_updates: None, stop_when_clean: true };
+    run.fit(rows.examples(), &plan, &mut Passes { watch, doing: "filling the pocket" });
+    let kept = run.read(Readout::Pocket).and_then(|kept| kept.planes().cloned());
+    let planes = kept.unwrap_or_else(|| run.last());
+    (planes.weights(0), if bias { planes.biases()[0] } else { 0.0 })
+}
+
+/// A cycle of the perceptron: its weights came back to what they had been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cycle {
+    /// After how many steps the cycle begins.
+    pub from: u64,
+    /// How many steps it takes.
+    pub steps: u64,
+    /// Which rows, from 0, it steps on, and how often each.
+    pub rows: Vec<(usize, u64)>,
+}
+
+/// Follows the textbook perceptron until its weights repeat. `None` if it converges first, takes more than
+/// `most` steps, or if the values are no integers (up to a common power of two), so that its sums are rounded.
+pub fn cycle(rows: &Rows, bias: bool, most: u64, watch: &mut Watch<'_>) -> Option<Cycle> {
+    let values = || (0..rows.len()).flat_map(|idx| rows.entries(idx).map(|(_, value)| value));
+    // A bias steps by 1, which has to be a multiple of the unit, too.
+    let unit = values()
+        .chain(bias.then_some(1.0))
+        .map(|value| shift(1.0, whole(value).1))
+        .fold(f64::INFINITY, f64::min);
+    let largest = values().map(f64::abs).fold(0.0, f64::max);
+    if unit <= 0.0 || largest / unit * most as f64 >= EXACT {
+        return None;
+    }
+    let setup = Setup { width: rows.width(), convention: convention(bias), ..Setup::default() };
+    let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
+    let order = Order::Given;
+    let plan = Plan {
+        rows: None,
+        order: &order,
+        seed: 0,
+        epochs: u64::MAX,
+        max_updates: Some(most),
+        stop_when_clean: true,
+    };
+    let mut follower = Follower {
+        rows,
+        bias,
+        seen: HashMap::from([(0, vec![0])]),
+        hash: 0,
+        steps: Vec::new(),
+        found: None,
+        unit,
+        watch,
+    };
+    run.fit(rows.examples(), &plan, &mut follower);
+    let (from, until) = follower.found?;
+    let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
+    for &row in &follower.steps[from..until] {
+        *counts.entry(row).or_insert(0) += 1;
+    }
+    Some(Cycle { from: from as u64, steps: (until - from) as u64, rows: counts.into_iter().collect() })
+}
+
+/// Watches the steps. Weights are known by a sum of their parts, each times a random factor, modulo `2^64`:
+/// a step changes it by what it adds. Equal sums are put to the proof.
+struct Follower<'a, 'w> {
+    rows: &'a Rows,
+    bias: bool,
+    seen: HashMap<u64, Vec<usize>>,
+    hash: u64,
+    steps: Vec<usize>,
+    found: Option<(usize, usize)>,
+    unit: f64,
+    watch: &'a mut Watch<'w>,
+}
+
+impl Follower<'_, '_> {
+    /// Whether the steps from `from` on add up to zero.
+    fn closes(&self, from: usize) -> bool {
+        let mut sum = vec![0_i128; self.rows.width() + 1];
+        for &idx in &self.steps[from..] {
+            let sign = if self.rows.is_positive(idx) { 1 } else { -1 };
+            self.rows.entries(idx).for_each(|(j, value)| sum[j] += sign * (value / self.unit) as i128);
+            sum[self.rows.width()] += if self.bias { sign } else { 0 };
+        }
+        sum.iter().all(|&part| part == 0)
+    }
+}
+
+impl Observer for Follower<'_, '_> {
+    fn wants_rounds(&self) -> bool {
+        true
+    }
+
+    fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+        if round.step.is_none() {
+            return ControlFlow::Continue(());
+        }
+        let factor = |j: usize| rosenblatt_core::Random::new(j as u64).next();
+        let mut change = if self.bias { factor(usize::MAX) } else { 0 };
+        for (j, value) in self.rows.entries(round.row) {
+            change = change.wrapping_add(factor(j).wrapping_mul((value / self.unit) as i64 as u64));
+        }
+        let is_positive = self.rows.is_positive(round.row);
+        self.hash = if is_positive { self.hash.wrapping_add(change) } else { self.hash.wrapping_sub(change) };
+        self.steps.push(round.row);
+        let before = self
+            .seen
+            .get(&self.hash)
+            .and_then(|places| places.iter().copied().find(|&from| self.closes(from)));
+        if let Some(from) = before {
+            self.found = Some((from, self.steps.len()));
+            return ControlFlow::Break(());
+        }
+        self.seen.entry(self.hash).or_default().push(self.steps.len());
+        ControlFlow::Continue(())
+    }
+
+    fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+        (self.watch)(Progress { doing: "following the perceptron", margin: None })
+    }
+}

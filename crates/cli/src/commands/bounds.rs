@@ -1,0 +1,181 @@
+//! `train --bounds`: the convergence proof beside the run that it is about, pass by pass.
+//!
+//! The run is compared with the best hyperplane that can be found for the same rows: the one of largest
+//! margin, or a pocket's if nothing separates them. The inequalities are the core's, checked after every
+//! update; one that does not hold is a bug, and is reported as such.
+
+use crate::failure::Failure;
+use crate::ui::{self, count};
+use rosenblatt::certify::{Question, Rows, Verdict, decide, pocket};
+use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
+use rosenblatt::core::{Bias, Examples, Observer, Planes};
+use rosenblatt::{Dataset, Error, Model, Spec, Training};
+use rosenblatt_data::Visitor;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// How long the hyperplane to compare with is looked for.
+const MOST_TIME: Duration = Duration::from_secs(20);
+/// How many passes a pocket is given.
+const POCKET_PASSES: u64 = 20;
+
+/// What was compared, pass by pass.
+pub(super) struct Bounds {
+    summaries: Vec<Summary>,
+    /// What the margin lies between if the rows are separable.
+    margin: Option<(f64, f64)>,
+    violation: Option<String>,
+}
+
+/// Someone to compare the run with.
+struct Rival {
+    planes: Planes,
+    /// The margin that is asked of it.
+    margin: f64,
+    bracket: Option<(f64, f64)>,
+}
+
+/// Trains, with the proof watching beside `watch`. Fails if there is nothing to compare, or as training does.
+pub(super) fn run(
+    training: Training<'_>,
+    data: &Dataset,
+    spec: &Spec,
+    watch: &mut dyn Observer,
+) -> Result<Result<(Model, Bounds), Error>, Failure> {
+    if spec.options().algorithm != "perceptron" || data.labels().len() != 2 {
+        return Err(Failure::Usage(
+            "`--bounds` are those of the algorithm `perceptron` with two classes".to_owned(),
+        ));
+    }
+    data.visit(Watched { training, bias: spec.bias(), watch })
+}
+
+struct Watched<'t, 'w> {
+    training: Training<'t>,
+    bias: Bias,
+    watch: &'w mut dyn Observer,
+}
+
+impl Visitor for Watched<'_, '_> {
+    type Output = Result<Result<(Model, Bounds), Error>, Failure>;
+
+    fn visit<E: Examples>(self, examples: E) -> Self::Output {
+        let Self { training, bias, watch } = self;
+        let rows = Rows::new(examples, |class| Some(class == 1));
+        let rows = rows.map_err(|error| Failure::Work(error.to_string()))?;
+        let rival = rival(&rows, bias);
+        let mut proof = Invariants::new(examples, bias);
+        if let Some(rival) = &rival {
+            proof = proof.against(rival.planes.clone(), Some(rival.margin));
+        }
+        let trained = training.run(&mut (watch, &mut proof));
+        let bounds = Bounds {
+            summaries: proof.summaries().to_vec(),
+            margin: rival.and_then(|rival| rival.bracket),
+            violation: proof.violation().map(|violation| violation.to_string()),
+        };
+        Ok(trained.map(|model| (model, bounds)))
+    }
+}
+
+/// The best hyperplane there is, its weights so long that its margin is 1 in the scores. A bias is the weight
+/// of a constant feature, as it is for the perceptron.
+fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
+    let constant = match bias {
+        Bias::None => 0.0,
+        Bias::Learned => 1.0,
+        Bias::Augmented(constant) => constant,
+    };
+    let seen = if constant == 0.0 { rows.clone() } else { rows.augmented(constant) };
+    let start = Instant::now();
+    let question = Question { bias: false, ..Question::default() };
+    let answer = decide(&seen, question, &mut |_| {
+        if start.elapsed() > MOST_TIME { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let (mut weights, margin, bracket) = match &answer.verdict {
+        Verdict::Separable(plane) => {
+            (plane.doubles()?.0, answer.at_least, Some((answer.at_least, answer.at_most)))
+        }
+        _ => {
+            let (weights, _) = pocket(&seen, false, POCKET_PASSES, 0, &mut |_| ControlFlow::Continue(()));
+            let margin = usual_distance(&seen, &weights);
+            (weights, margin, None)
+        }
+    };
+    let length = weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
+    if !(margin.is_normal() && margin > 0.0 && length.is_normal()) {
+        return None;
+    }
+    for weight in &mut weights {
+        *weight /= length * margin;
+    }
+    let beside = if constant == 0.0 { 0.0 } else { weights.pop()? * constant };
+    Some(Rival { planes: Planes::from_parts(weights, vec![beside]), margin, bracket })
+}
+
+/// The median distance of the rows that are on their right side. Any margin gives a bound; this one a fair one.
+fn usual_distance(rows: &Rows, weights: &[f64]) -> f64 {
+    let length = weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
+    let score = |idx: usize| rows.entries(idx).map(|(j, x)| weights[j] * x).sum::<f64>() * rows.sign(idx);
+    let mut right: Vec<f64> = (0..rows.len()).map(|idx| score(idx) / length).filter(|d| *d > 0.0).collect();
+    right.sort_by(f64::total_cmp);
+    right.get(right.len() / 2).copied().unwrap_or(0.0)
+}
+
+impl Bounds {
+    fn larger(summary: &Summary, inequality: Inequality) -> Option<f64> {
+        summary.checks.iter().find(|check| check.inequality == inequality).map(|Check { larger, .. }| *larger)
+    }
+
+    /// A small table, a line per pass.
+    pub(super) fn text(&self) -> String {
+        let head = ["pass", "mistakes so far", "L + |u||w|", "((R+D)/margin)^2", "|w|"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let whole = |bound: Option<f64>| match bound {
+            Some(bound) if bound < 1e15 => count(bound.floor() as u64),
+            Some(bound) => format!("{bound:.1e}"),
+            None => String::new(),
+        };
+        for summary in &self.summaries {
+            rows.push(vec![
+                summary.epoch.to_string(),
+                count(summary.updates),
+                whole(Self::larger(summary, Inequality::AnyVector)),
+                whole(Self::larger(summary, Inequality::Inseparable)),
+                format!("{:.4}", summary.norm2.sqrt()),
+            ]);
+        }
+        let mut text = format!("\nmistakes beside their bounds\n{}", ui::table(&rows));
+        let _ = match (&self.violation, self.margin) {
+            (Some(violation), _) => {
+                writeln!(text, "A BUG: a bound that is proved does not hold: {violation}")
+            }
+            (None, Some((low, high))) => {
+                writeln!(text, "largest margin: at least {low:.9e}, at most {high:.9e}")
+            }
+            (None, None) => {
+                writeln!(text, "no hyperplane is known to separate the rows; u is the pocket's")
+            }
+        };
+        text
+    }
+
+    /// The same for programs.
+    pub(super) fn json(&self) -> Value {
+        let passes: Vec<Value> = self
+            .summaries
+            .iter()
+            .map(|summary| {
+                json!({
+                    "pass": summary.epoch, "mistakes": summary.updates, "norm": summary.norm2.sqrt(),
+                    "any-vector": Self::larger(summary, Inequality::AnyVector),
+                    "inseparable": Self::larger(summary, Inequality::Inseparable),
+                })
+            })
+            .collect();
+        let margin = self.margin.map(|(low, high)| json!({ "at-least": low, "at-most": high }));
+        json!({ "passes": passes, "margin": margin, "violation": self.violation })
+    }
+}

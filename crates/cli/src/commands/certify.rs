@@ -1,0 +1,331 @@
+//! `rosenblatt certify FILE...`: whether a hyperplane separates the data, with a proof that can be checked.
+//!
+//! Values are taken as they stand: doubles, not scaled, pixels from 0 to 255. What is proved of them is then
+//! proved of the file. What is said, and how, is in [`super::certify_text`].
+
+use super::certify_text as say;
+use crate::args::DataArgs;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::ui;
+use rosenblatt::certify::{
+    self, Certificate, Findings, NotFinite, Polynomial, Question, Rows, Verdict, check, investigate, lift,
+};
+use rosenblatt::core::Examples;
+use rosenblatt::{Dataset, Model, write_whole};
+use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, Visitor, load_source};
+use serde_json::json;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  rosenblatt certify iris.csv                                 every class against the rest, in a table
+  rosenblatt certify iris.csv --positive setosa               one class, all details
+  rosenblatt certify digits.csv --positive 3 --against 8      two of many classes
+  rosenblatt certify data.csv --certificate proof.json        keep the proof
+  rosenblatt certify data.csv --check proof.json              check a proof, exactly
+  rosenblatt certify data.csv --model data.model              certify a model's mistakes
+  rosenblatt certify xor.csv --kernel poly --degree 2         in the space of a polynomial kernel")]
+pub(crate) struct Args {
+    /// Files, folders or patterns; `-` is stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// The class on one side; each in turn if there are more than two and none is said
+    #[arg(long, value_name = "CLASS")]
+    positive: Option<String>,
+    /// The class on the other side; all others if none is said
+    #[arg(long, value_name = "CLASS", requires = "positive")]
+    against: Option<String>,
+    /// The hyperplane may lie anywhere (the default)
+    #[arg(long, conflicts_with = "through_origin")]
+    bias: bool,
+    /// The hyperplane has to pass through the origin
+    #[arg(long)]
+    through_origin: bool,
+    /// How closely the bounds of the margin should agree, relative to the margin
+    #[arg(long, value_name = "SHARE", default_value_t = 1e-6)]
+    gap: f64,
+    /// Stop after this many seconds, and say how far it came
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    time: f64,
+    /// Ask in the space of a kernel
+    #[arg(long, value_name = "NAME", value_parser = ["poly"])]
+    kernel: Option<String>,
+    /// The degree of the polynomial kernel (offset + x.y)^degree
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "kernel")]
+    degree: u32,
+    /// The offset of the polynomial kernel
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, requires = "kernel")]
+    offset: f64,
+    /// Write the certificate to this file
+    #[arg(long, value_name = "PATH")]
+    certificate: Option<PathBuf>,
+    /// Check this certificate instead of looking for one
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["certificate", "model", "positive", "kernel", "through_origin", "bias"])]
+    check: Option<PathBuf>,
+    /// Certify the mistakes of this model instead
+    #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "through_origin", "bias"])]
+    model: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing but the result
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if !(args.gap > 0.0 && args.gap < 1.0) {
+        return Err(Failure::Usage(format!("`--gap` should be above 0 and below 1, but is {}", args.gap)));
+    }
+    if !(args.time > 0.0 && args.time.is_finite()) {
+        return Err(Failure::Usage(format!("`--time` should be positive, but is {}", args.time)));
+    }
+    if !(args.offset >= 0.0 && args.offset.is_finite()) {
+        return Err(Failure::Usage(format!("`--offset` should be at least 0, but is {}", args.offset)));
+    }
+    if let Some(path) = &args.model {
+        // As `evaluate` reads them: a model is judged on the rows it would be given.
+        return model_mistakes(args, path, args.data.options()?);
+    }
+    let read = read_options(args)?;
+    let start = Instant::now();
+    let source = Source::find_all(&args.files)?;
+    let data = load_source(&source, &read)?;
+    if data.is_empty() {
+        return Err(Failure::Work(format!("{}: there are no rows", source.name())));
+    }
+    if let Some(path) = &args.check {
+        return check_file(args, path, &data);
+    }
+    let read_time = start.elapsed();
+    let sides = sides(args, &data)?;
+    if args.certificate.is_some() && sides.len() > 1 {
+        return Err(Failure::Usage(
+            "a certificate is about two sides; say which with `--positive CLASS`".to_owned(),
+        ));
+    }
+    let mut studies = Vec::new();
+    for side in sides {
+        studies.push(study(args, &data, side)?);
+    }
+    if let (Some(path), [study]) = (&args.certificate, studies.as_slice()) {
+        let Some(certificate) = &study.certificate else {
+            return Err(Failure::Work(
+                "undecided, so there is no certificate; give it more `--time`".to_owned(),
+            ));
+        };
+        let text =
+            serde_json::to_string_pretty(certificate).map_err(|error| Failure::Work(error.to_string()))?;
+        write_whole(path, format!("{text}\n").as_bytes())?;
+    }
+    if args.json {
+        let studies: Vec<_> = studies.iter().map(|study| say::json(study, &data)).collect();
+        let report = json!({
+            "data": { "source": source.name(), "rows": data.len(), "features": data.width() },
+            "read-seconds": read_time.as_secs_f64(),
+            "questions": studies,
+        });
+        return ui::print(&format!("{report}\n"));
+    }
+    let head = say::heading(&source.name(), &data, read_time);
+    let mut text = match studies.as_slice() {
+        [study] => format!("{head}{}", say::text(study, &data)),
+        many => format!("{head}{}", say::table(many)),
+    };
+    if let Some(path) = &args.certificate {
+        text.push_str(&format!(
+            "\ncertificate: {} (verify it with `rosenblatt certify DATA --check {}`)\n",
+            path.display(),
+            path.display()
+        ));
+    }
+    ui::print(&text)
+}
+
+/// How the data is read: as it stands, unless the user says otherwise.
+fn read_options(args: &Args) -> Result<ReadOptions, Failure> {
+    let mut read = args.data.options()?;
+    if args.data.precision.as_deref() != Some("f32") {
+        read.precision = Precision::Double;
+    }
+    read.pictures = Pictures { unscaled: true, ..read.pictures };
+    Ok(read)
+}
+
+/// Which classes are on which side.
+#[derive(Debug, Clone)]
+pub(super) struct Sides {
+    pub(super) positive: String,
+    /// All others if none is said.
+    pub(super) negative: Option<String>,
+}
+
+impl Sides {
+    /// What they are called together.
+    pub(super) fn name(&self) -> String {
+        format!("{} against {}", self.positive, self.negative.as_deref().unwrap_or("the rest"))
+    }
+
+    fn rows(&self, data: &Dataset) -> Result<Rows, Failure> {
+        struct Collect<F>(F);
+        impl<F: Fn(u32) -> Option<bool>> Visitor for Collect<F> {
+            type Output = Result<Rows, NotFinite>;
+            fn visit<E: Examples>(self, examples: E) -> Self::Output {
+                Rows::new(examples, self.0)
+            }
+        }
+        let positive = class(data, &self.positive)?;
+        let negative = self.negative.as_deref().map(|name| class(data, name)).transpose()?;
+        let side = |class: u32| match negative {
+            _ if class == positive => Some(true),
+            Some(negative) => (class == negative).then_some(false),
+            None => Some(false),
+        };
+        data.visit(Collect(side)).map_err(|error| Failure::Work(error.to_string()))
+    }
+}
+
+fn class(data: &Dataset, name: &str) -> Result<u32, Failure> {
+    data.labels().class(name).ok_or_else(|| {
+        let known = data.labels().names().join(", ");
+        Failure::Work(format!("there is no class `{name}`; the classes are {known}"))
+    })
+}
+
+/// The questions that the words ask.
+fn sides(args: &Args, data: &Dataset) -> Result<Vec<Sides>, Failure> {
+    let names = data.labels().names();
+    if let Some(positive) = &args.positive {
+        class(data, positive)?;
+        let named = match &args.against {
+            Some(negative) if negative == positive => {
+                return Err(Failure::Usage(
+                    "`--against` should be another class than `--positive`".to_owned(),
+                ));
+            }
+            Some(negative) => Some(negative.clone()),
+            None if names.len() == 2 => names.iter().find(|name| *name != positive).cloned(),
+            None => None,
+        };
+        return Ok(vec![Sides { positive: positive.clone(), negative: named }]);
+    }
+    Ok(match names {
+        [only] => vec![Sides { positive: only.clone(), negative: None }],
+        [negative, positive] => vec![Sides { positive: positive.clone(), negative: Some(negative.clone()) }],
+        many => many.iter().map(|name| Sides { positive: name.clone(), negative: None }).collect(),
+    })
+}
+
+/// A question with its answer.
+pub(super) struct Study {
+    pub(super) sides: Sides,
+    pub(super) bias: bool,
+    pub(super) kernel: Option<(Polynomial, f64)>,
+    pub(super) rows: Rows,
+    pub(super) findings: Findings,
+    pub(super) certificate: Option<Certificate>,
+    pub(super) time: Duration,
+}
+
+fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
+    let rows = sides.rows(data)?;
+    let kernel = args.kernel.as_ref().map(|_| {
+        let homogeneous = args.offset == 0.0;
+        (Polynomial { degree: args.degree, homogeneous }, args.offset)
+    });
+    let lifted = kernel
+        .map(|(kernel, _)| {
+            lift(&rows, kernel).ok_or_else(|| {
+                Failure::Work(format!(
+                    "{} features have too many products of degree {}, or too large ones; try a lower `--degree`",
+                    rows.width(),
+                    kernel.degree
+                ))
+            })
+        })
+        .transpose()?;
+    let start = Instant::now();
+    let progress = Progress::new(args.quiet);
+    let limit = Duration::from_secs_f64(args.time);
+    let name = sides.name();
+    let mut watch = |step: certify::Progress<'_>| {
+        progress.show(None, || match step.margin {
+            Some((low, high)) => format!("{name}: {}, margin between {low:.6e} and {high:.6e}", step.doing),
+            None => format!("{name}: {}", step.doing),
+        });
+        if start.elapsed() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let question = Question { bias: !args.through_origin, gap: args.gap };
+    let mut findings = investigate(lifted.as_ref().unwrap_or(&rows), question, &mut watch);
+    if kernel.is_some() {
+        // Margins are not meant in the lengths of plain monomials.
+        findings.answer.nearest.clear();
+        findings.difficulty = None;
+    }
+    let names = [Some(sides.positive.as_str()), sides.negative.as_deref()];
+    let space = kernel.map(|(kernel, _)| kernel);
+    let certificate = findings.answer.certificate(&rows, question.bias, space, names);
+    let mut time = start.elapsed();
+    let certificate = match certificate.map(|certificate| check(&certificate, &rows).map(|()| certificate)) {
+        Some(Ok(certificate)) => Some(certificate),
+        // Products of features were rounded, and the exact ones do not agree.
+        Some(Err(_)) if kernel.is_some() => {
+            findings.answer.verdict = Verdict::Undecided;
+            None
+        }
+        Some(Err(wrong)) => {
+            return Err(Failure::Work(format!("a bug: the checker refuses the proof found: {wrong}")));
+        }
+        None => None,
+    };
+    time = time.max(start.elapsed());
+    Ok(Study { sides, bias: question.bias, kernel, rows, findings, certificate, time })
+}
+
+fn check_file(args: &Args, path: &PathBuf, data: &Dataset) -> Result<(), Failure> {
+    let fail = |what: &str| Failure::Work(format!("{}: {what}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| fail(&error.to_string()))?;
+    let certificate: Certificate =
+        serde_json::from_str(&text).map_err(|error| fail(&format!("not a certificate: {error}")))?;
+    let sides =
+        Sides { positive: certificate.data.positive.clone(), negative: certificate.data.negative.clone() };
+    let start = Instant::now();
+    check(&certificate, &sides.rows(data)?).map_err(|wrong| fail(&format!("refused: {wrong}")))?;
+    if args.json {
+        return ui::print(&format!("{}\n", json!({ "certificate": certificate.claim, "valid": true })));
+    }
+    ui::print(&say::accepted(&certificate, &sides, start.elapsed()))
+}
+
+/// How many mistakes a model makes, beyond doubt about rounding.
+fn model_mistakes(args: &Args, path: &PathBuf, mut read: ReadOptions) -> Result<(), Failure> {
+    let model = Model::load(path)?;
+    read.schema = model.schema().cloned();
+    let data = load_source(&Source::find_all(&args.files)?, &read)?;
+    let names = model.labels().names();
+    let ([_, positive], Some(planes)) = (names, model.planes()) else {
+        return Err(Failure::Work(
+            "only the mistakes of one hyperplane can be certified: the model should have two classes and not be a vote"
+                .to_owned(),
+        ));
+    };
+    let sides = Sides { positive: positive.clone(), negative: None };
+    let rows = sides.rows(&data)?;
+    let mut weights = planes.weights(0);
+    weights.resize(weights.len().max(rows.width()), 0.0);
+    let wrong = certify::mistakes(&rows, &weights, planes.biases()[0]);
+    if args.json {
+        let report = json!({
+            "rows": rows.len(), "mistakes": wrong.len(),
+            "wrong-rows": wrong.iter().map(|&idx| rows.number(idx) + 1).collect::<Vec<_>>(),
+        });
+        return ui::print(&format!("{report}\n"));
+    }
+    ui::print(&say::wrong_rows(&rows, &wrong))
+}

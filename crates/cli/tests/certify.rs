@@ -1,0 +1,143 @@
+//! `certify` as a person meets it: verdicts in words, proofs that are kept, checked and refused.
+
+use crate::bench::Bench;
+use serde_json::Value;
+
+const XOR: &str = "a,b,class\n1,1,even\n1,-1,odd\n-1,1,odd\n-1,-1,even\n";
+
+#[test]
+fn a_separable_class_is_told_with_its_margin_and_the_perceptrons_bound() {
+    let bench = Bench::new();
+    let text =
+        bench.ok("rosenblatt certify crates/data/bundled/iris.csv --positive 0 --certificate iris.json");
+    for expected in [
+        "SEPARABLE",
+        "margin: at least 0.817555769, at most 0.817555769",
+        "supported by rows 24, 42, 99",
+        "at most (R/margin)^2 = 221 mistakes",
+        "it made 5 mistakes",
+        "certificate: iris.json",
+    ] {
+        assert!(text.contains(expected), "`{expected}` in\n{text}");
+    }
+    let valid = bench.ok("rosenblatt certify crates/data/bundled/iris.csv --check iris.json");
+    assert!(valid.starts_with("VALID: 0 against the rest is separable"), "{valid}");
+    // Other data, and a certificate that claims too much.
+    bench.ok("sed 's/5.1,3.5/5.1,3.6/' crates/data/bundled/iris.csv > other.csv");
+    let refused = bench.run("rosenblatt certify other.csv --check iris.json");
+    assert!(refused.code == Some(1) && refused.stderr.contains("about other data"), "{}", refused.all());
+    bench.ok("sed 's/\"at-least\": 0.8[0-9]*/\"at-least\": 0.82/' iris.json > greedy.json");
+    let refused = bench.run("rosenblatt certify crates/data/bundled/iris.csv --check greedy.json");
+    assert!(refused.code == Some(1) && refused.stderr.contains("smaller margin"), "{}", refused.all());
+    bench.write("broken.json", "{\"format\": 3");
+    let refused = bench.run("rosenblatt certify crates/data/bundled/iris.csv --check broken.json");
+    assert!(refused.code == Some(1) && refused.stderr.contains("not a certificate"), "{}", refused.all());
+}
+
+#[test]
+fn contradicting_rows_are_named_with_the_cycle_and_what_stands_in_the_way() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    let text = bench.ok("rosenblatt certify xor.csv --certificate xor.json");
+    for expected in [
+        "NOT SEPARABLE",
+        "These examples contradict each other",
+        "25.0 %",
+        "a=-1 b=-1",
+        "a cycle of 4 updates, from update 0 on",
+        "without 1 row the rest is separable",
+        "NP-hard",
+    ] {
+        assert!(text.contains(expected), "`{expected}` in\n{text}");
+    }
+    let valid = bench.ok("rosenblatt certify xor.csv --check xor.json");
+    assert!(valid.contains("not separable, 4 rows contradict each other"), "{valid}");
+    let lifted = bench.ok("rosenblatt certify xor.csv --kernel poly --degree 2 --certificate poly.json");
+    assert!(lifted.contains("SEPARABLE: a hyperplane in the space of (1 + x.y)^2"), "{lifted}");
+    assert!(bench.ok("rosenblatt certify xor.csv --check poly.json").starts_with("VALID"));
+    bench.write("twins.csv", "a,b,class\n1,1,even\n3,2,odd\n1,1,odd\n");
+    let twins = bench.ok("rosenblatt certify twins.csv");
+    assert!(twins.contains("rows 1 and 3 are equal, but of different classes"), "{twins}");
+}
+
+#[test]
+fn many_classes_make_a_table_and_json_says_the_same() {
+    let bench = Bench::new();
+    let text = bench.ok("rosenblatt certify crates/data/bundled/iris.csv");
+    assert_eq!(text.matches("against the rest").count(), 3, "{text}");
+    let report: Value =
+        serde_json::from_str(&bench.ok("rosenblatt certify crates/data/bundled/iris.csv --json")).unwrap();
+    let verdicts: Vec<&Value> =
+        report["questions"].as_array().unwrap().iter().map(|study| &study["verdict"]).collect();
+    assert_eq!(verdicts, ["separable", "inseparable", "inseparable"]);
+    assert!(report["questions"].as_array().unwrap().iter().all(|study| study["checked"] == true));
+    let pair = bench.ok("rosenblatt certify crates/data/bundled/iris.csv --positive 1 --against 2 --json");
+    let pair: Value = serde_json::from_str(&pair).unwrap();
+    assert_eq!(
+        (&pair["questions"][0]["rows"], &pair["questions"][0]["verdict"]),
+        (&100.into(), &"inseparable".into())
+    );
+}
+
+#[test]
+fn words_that_make_no_sense_and_classes_that_are_not_there() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    for (line, code, expected) in [
+        ("rosenblatt certify xor.csv --gap 0", 2, "`--gap` should be"),
+        ("rosenblatt certify xor.csv --time -1", 2, ""),
+        ("rosenblatt certify xor.csv --positive even --against even", 2, "another class"),
+        (
+            "rosenblatt certify xor.csv --positive eleven",
+            1,
+            "there is no class `eleven`; the classes are even, odd",
+        ),
+        ("rosenblatt certify crates/data/bundled/iris.csv --certificate x.json", 2, "--positive"),
+        ("rosenblatt certify xor.csv --kernel poly --degree 4000000000", 1, "lower `--degree`"),
+        ("rosenblatt certify xor.csv --check missing.json", 1, "missing.json"),
+    ] {
+        let done = bench.run(line);
+        assert_eq!(done.code, Some(code), "{line}\n{}", done.all());
+        assert!(done.stderr.contains(expected), "{line}\n{}", done.all());
+    }
+}
+
+#[test]
+fn a_models_mistakes_are_counted_beyond_doubt() {
+    let bench = Bench::new();
+    let data = "crates/data/bundled/banknote.csv";
+    bench.ok(&format!("rosenblatt train {data} --holdout 0 --model notes.model"));
+    let certified: Value =
+        serde_json::from_str(&bench.ok(&format!("rosenblatt certify {data} --model notes.model --json")))
+            .unwrap();
+    let measured: Value =
+        serde_json::from_str(&bench.ok(&format!("rosenblatt evaluate {data} --model notes.model --json")))
+            .unwrap();
+    assert_eq!(certified["mistakes"], measured["errors"]);
+    assert_eq!(
+        certified["wrong-rows"].as_array().unwrap().len() as u64,
+        certified["mistakes"].as_u64().unwrap()
+    );
+}
+
+#[test]
+fn bounds_stand_beside_the_mistakes_while_training() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    let text = bench.ok(
+        "rosenblatt train xor.csv --holdout 0 --epochs 3 --scale none --bias none --order given --bounds --model x.model",
+    );
+    assert!(text.contains("mistakes so far") && text.contains("u is the pocket's"), "{text}");
+    let report = bench
+        .ok("rosenblatt train crates/data/bundled/banknote.csv --holdout 0 --bounds --json --model x.model");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let passes = report["bounds"]["passes"].as_array().unwrap();
+    assert!(!passes.is_empty() && report["bounds"]["violation"].is_null(), "{report}");
+    for pass in passes {
+        let mistakes = pass["mistakes"].as_f64().unwrap();
+        assert!(mistakes <= pass["any-vector"].as_f64().unwrap() + 1e-6, "{pass}");
+        assert!(mistakes <= pass["inseparable"].as_f64().unwrap() + 1e-6, "{pass}");
+    }
+    let three = bench.run("rosenblatt train crates/data/bundled/iris.csv --bounds --model y.model");
+    assert!(three.code == Some(2) && three.stderr.contains("two classes"), "{}", three.all());
+}
