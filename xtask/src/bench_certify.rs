@@ -1,7 +1,7 @@
 //! `cargo xtask bench certify`: proving a margin beside hard-margin machines that only approach it.
 //!
 //! Every file is a question in libsvm form: one generated here with a fixed seed, and those named by
-//! `--file PATH` (may be repeated). `rosenblatt certify` decides it to a gap of 1e-6 and proves it; its upper
+//! `--file PATH` (may be repeated). `decide` brings the margin to a gap of 1e-6 and proves it; its upper
 //! bound is the yardstick. scikit-learn's `SVC` (LIBSVM) and `LinearSVC` (LIBLINEAR) with a large C are
 //! fitted with ever smaller tolerances until their margin is within 1e-6 of that bound, or they do not get
 //! there. All take turns, several times over; seconds are those of the fit, or of deciding, proving and
@@ -10,11 +10,16 @@
 
 use crate::bench_data::{Random, generate, output_of, python, today, told};
 use crate::say;
+use rosenblatt_certify::{NotFinite, Question, Rows, Verdict, check, decide};
+use rosenblatt_core::Examples;
+use rosenblatt_data::{Precision, ReadOptions, Source, Visitor, load_source};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 const FOLDER: &str = "target/bench-data/certify";
 
@@ -68,8 +73,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         [generated].into_iter().chain(named.map(|(_, file)| PathBuf::from(file))).collect();
     say("building for release");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built =
-        Command::new(cargo).args(["build", "--quiet", "--release", "--package", "rosenblatt-cli"]).status();
+    let built = Command::new(cargo).args(["build", "--quiet", "--release", "--package", "xtask"]).status();
     if !built.is_ok_and(|status| status.success()) {
         return Err("the release build failed".to_owned());
     }
@@ -100,18 +104,47 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     write_run(&samples, n_repeats, words)
 }
 
-/// Seconds, upper bound and gap of a certified margin.
+/// Seconds, upper bound and gap of a certified margin, from a process of its own.
 fn ours(file: &Path) -> Result<(f64, f64, f64), String> {
-    let mut command = Command::new("target/release/rosenblatt");
-    let text = output_of(command.args(["certify", "--json", "--format", "libsvm"]).arg(file))?;
-    let field = |name: &str| {
-        let rest = text.split(&format!("\"{name}\":")).nth(1)?;
-        rest.split([',', '}']).next()?.trim().parse::<f64>().ok()
-    };
-    match (field("seconds"), field("at-most"), field("gap")) {
-        (Some(seconds), Some(at_most), Some(gap)) => Ok((seconds, at_most, gap)),
-        _ => Err(format!("{}: not separable, so that there is no margin to compare", file.display())),
+    let mut command = Command::new("target/release/xtask");
+    let text = output_of(command.args(["bench", "certify-probe"]).arg(file))?;
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    match numbers.as_slice() {
+        [seconds, at_most, gap] => Ok((*seconds, *at_most, *gap)),
+        _ => Err(format!("{}: {}", file.display(), text.trim())),
     }
+}
+
+/// The measuring process: decides one file, checks the certificate, prints seconds, upper bound and gap.
+pub(crate) fn probe(words: &[String]) -> Result<(), String> {
+    struct Collect;
+    impl Visitor for Collect {
+        type Output = Result<Rows, NotFinite>;
+        fn visit<E: Examples>(self, examples: E) -> Self::Output {
+            Rows::new(examples, |class| Some(class == 1))
+        }
+    }
+    let [file] = words else { return Err("expected a file".to_owned()) };
+    let read = ReadOptions {
+        precision: Precision::Double,
+        format: Some("libsvm".to_owned()),
+        ..ReadOptions::default()
+    };
+    let data = load_source(&Source::file(file), &read).map_err(|error| error.report())?;
+    let rows = data.visit(Collect).map_err(|error| error.to_string())?;
+    let start = Instant::now();
+    let answer = decide(&rows, Question::default(), &mut |_| ControlFlow::Continue(()));
+    let certificate = answer.certificate(&rows, true, None, [None, None]).ok_or("undecided")?;
+    check(&certificate, &rows)?;
+    if !matches!(answer.verdict, Verdict::Separable(_)) {
+        return Err("not separable, so that there is no margin to compare".to_owned());
+    }
+    say_result(&format!("{} {} {}", start.elapsed().as_secs_f64(), answer.at_most, answer.gap()));
+    Ok(())
+}
+
+fn say_result(text: &str) {
+    println!("{text}");
 }
 
 /// The largest value of a libsvm file, by which the peers' rows are divided: they are slow without.
@@ -180,8 +213,8 @@ fn write_run(samples: &[Sample], n_repeats: usize, words: &[String]) -> Result<(
     let words: Vec<&str> = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
     let readme = format!(
         "# Certified margins beside hard-margin machines, {date}\n\n- Command: `cargo xtask bench certify {}`\n\
-         - Machine: {cores} cores; load at the end {}\n- Ours: deciding, the margin to 1e-6, the margin with the \
-         constant feature, the perceptron's own run, and checking the certificate exactly.\n\
+         - Machine: {cores} cores; load at the end {}\n- Ours: deciding, the margin to 1e-6, and checking the \
+         certificate exactly.\n\
          - Peers: the fit alone, rows divided by the largest value, at the loosest of eight tolerances that brings \
          the margin within 1e-6 of the certified bound, or the last one tried.\n- The machine is shared, so that \
          only ratios within this run count.\n",

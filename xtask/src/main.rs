@@ -36,6 +36,7 @@ const CHORES: &[Chore] = &[
 fn bench(words: &[String]) -> Result<(), String> {
     match words.first().map(String::as_str) {
         Some("certify") => bench_certify::run(&words[1..]),
+        Some("certify-probe") => bench_certify::probe(&words[1..]),
         _ => bench_data::run(words),
     }
 }

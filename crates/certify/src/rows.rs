@@ -178,6 +178,20 @@ impl Rows {
         lengthened.expect("rows and the constant are finite")
     }
 
+    /// The rows at these ascending places.
+    pub(crate) fn only(&self, places: &[usize]) -> Self {
+        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for &idx in places {
+            let range = self.offsets[idx]..self.offsets[idx + 1];
+            indices.extend_from_slice(&self.indices[range.clone()]);
+            values.extend_from_slice(&self.values[range]);
+            offsets.push(indices.len());
+        }
+        let sides = places.iter().map(|&idx| self.sides[idx]).collect();
+        let numbers = places.iter().map(|&idx| self.numbers[idx]).collect();
+        Self { offsets, indices, values, width: self.width, sides, numbers }
+    }
+
     /// The same rows with every value multiplied by a power of two of its feature's. What becomes too
     /// small for a double is rounded, so that the outcome is for searching only.
     pub(crate) fn scaled(&self, powers: &[i32]) -> Self {
