@@ -6,10 +6,10 @@
 //! for gzip, [`MAX_ZSTD_WINDOW`] for zstd. zstd frames without a checksum cannot tell a flipped bit.
 //! Nothing here writes compressed data.
 
+use crate::quiet;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The largest zstd window that is read, that of `zstd --long`.
 pub const MAX_ZSTD_WINDOW: u64 = 128 << 20;
@@ -204,8 +204,8 @@ impl Read for Zstd {
         }
         // The decoder is foreign code fed with foreign bytes: should it panic, that is an error of the
         // stream. Its state is not looked at again.
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.read_frames(into)))
-            .unwrap_or_else(|_| Err(damaged("the decoder gave up (a bug worth reporting)")));
+        let outcome = quiet::catch(|| self.read_frames(into))
+            .unwrap_or_else(|| Err(damaged("the decoder gave up (a bug worth reporting)")));
         if outcome.is_err() {
             self.state = Frame::Failed;
         }

@@ -70,12 +70,15 @@ mod load;
 mod marks;
 mod number;
 mod options;
+mod quiet;
 mod schema;
 mod source;
 mod window;
 pub mod write;
 
 pub use block::{Block, Stored};
+#[doc(hidden)]
+pub use cache::mend as mend_cache;
 pub use cache::{CacheFile, CacheReader, CacheWriter, fingerprint};
 pub use compression::{Compression, MAX_ZSTD_WINDOW};
 pub use convert::{Parting, WriteOptions, convert, convert_parted, write_dataset};
