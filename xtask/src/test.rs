@@ -14,6 +14,11 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     // Benchmarks are linted above and measured elsewhere; a test has no time limit and takes no times.
     step("tests", &["test", "--workspace", "--lib", "--bins", "--tests"])?;
     step("documentation examples", &["test", "--workspace", "--doc"])?;
+    // Thirty seconds for all parsers together, with the seed that is always used.
+    let features = "images,parquet";
+    let fuzz =
+        ["run", "--quiet", "--package", "rosenblatt-data", "--features", features, "--example", "fuzz"];
+    step("fuzzing", &[&fuzz[..], &["--", "all", "--seconds", "30", "--threads", "2"]].concat())?;
     for example in examples()? {
         step(
             &format!("example {example}"),

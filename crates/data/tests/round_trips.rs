@@ -133,7 +133,8 @@ fn every_format_reads_back_to_the_same_data() {
         for (number, sample) in samples(precision).iter().enumerate() {
             let data = load_source(&sample.source, &sample.how).unwrap();
             for room in ROOMS {
-                for packing in ["", ".gz", ".zst"] {
+                let packings: &[&str] = if number == 0 { &["", ".gz", ".zst"] } else { &[""] };
+                for packing in packings {
                     let path = folder.path().join(format!("t.{}{packing}", room.extension));
                     let what = format!("sample {number} as {}", path.display());
                     let outcome = convert(&sample.source, &sample.how, &path, &WriteOptions::default());
@@ -165,7 +166,7 @@ fn every_format_reads_back_to_the_same_data() {
                     write_dataset(&data, &path, &WriteOptions::default()).unwrap();
                     let again = load_source(&Source::file(&path), &how).unwrap();
                     assert_eq!(both(room, &data, &again), both(room, &data, &read), "{what} from memory");
-                    let magic: &[u8] = match packing {
+                    let magic: &[u8] = match *packing {
                         ".gz" => b"\x1F\x8B",
                         ".zst" => b"\x28\xB5\x2F\xFD",
                         _ => b"",

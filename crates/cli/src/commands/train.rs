@@ -152,6 +152,9 @@ pub(super) fn train(
     if train_rows.len() < 50 {
         notes.push("fewer than 50 rows: the estimate is rough".to_owned());
     }
+    if data.rows_are_alike() {
+        notes.push("all features are constant: every row is the same, and no class can be told".to_owned());
+    }
     let model = model.with_schema(Arc::new(schema));
     let bound = rosenblatt::mistake_bound(&model, &data, &train_rows);
     Ok(Trained {

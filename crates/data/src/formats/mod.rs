@@ -251,6 +251,9 @@ fn refuse(head: &[u8]) -> Option<DataError> {
     if text.starts_with(b"<!doctype html") || text.starts_with(b"<html") {
         return Some(error("this is an HTML page").with_help("the download went wrong; get the file itself"));
     }
+    if text.starts_with(b"<?xml") || text.starts_with(b"<svg") {
+        return Some(error("this is an XML or SVG document").with_help("write it as PNG, or as a table"));
+    }
     if head.starts_with(b"version https://git-lfs.") {
         let help = "fetch the file itself with `git lfs pull`";
         return Some(error("this is a pointer of git-lfs").with_help(help));

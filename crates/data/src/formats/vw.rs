@@ -49,7 +49,10 @@ impl Format for Vw {
         let lines = head.lines().filter(|line| !line.trim_ascii().is_empty()).take(SNIFF_LINES);
         let (n_lines, n_rows) =
             lines.fold((0, 0), |(n_lines, n_rows), line| (n_lines + 1, n_rows + i32::from(is_row(line))));
+        // A label that is a word looks like the cell of a table; a name that says `.vw` settles it.
+        let is_named = head.extension == Some("vw") && memchr::memchr(b'|', head.bytes).is_some();
         match n_rows {
+            0 if is_named => Sniff::Maybe,
             0 => Sniff::No,
             _ if n_rows * 2 >= n_lines => Sniff::Likely,
             _ => Sniff::Maybe,
