@@ -4,7 +4,7 @@
 
 use crate::bench::Bench;
 
-/// An item, what is put in, how it is trained, whether that succeeds, and what is said.
+/// An item, what is put in, how it is trained from, whether that succeeds, and what is said.
 struct Case {
     item: u32,
     table: fn() -> String,
@@ -23,51 +23,62 @@ const CASES: &[Case] = &[
     Case {
         item: 34,
         table: || plain("1e20"),
-        options: "--rate 1e308 --scale none",
+        options: "t.csv --rate 1e308 --scale none",
         succeeds: false,
-        says: "the weights overflowed in pass 1",
+        says: "the weights overflowed in pass",
     },
     Case {
         item: 35,
         table: || plain("1e300"),
-        options: "--precision f64 --scale none",
-        succeeds: false,
-        says: "the weights overflowed in pass 1",
+        options: "t.csv --precision f64 --scale none",
+        succeeds: true,
+        says: "training error: 0.0 %",
     },
     Case {
         item: 82,
         table: || plain("1").replace(",b\n", ",a\n"),
-        options: "",
+        options: "t.csv",
         succeeds: false,
         says: "at least two classes",
     },
     Case {
         item: 84,
         table: || format!("x,z,label\n{}", "3,4,a\n3,4,b\n".repeat(30)),
-        options: "",
+        options: "t.csv",
         succeeds: true,
         says: "all features are constant",
     },
     Case {
         item: 87,
         table: || format!("{}{}1,2,c\n", plain("1"), plain("1").split_once('\n').unwrap().1.repeat(1000)),
-        options: "--online",
+        options: "- --online --scale none < t.csv",
         succeeds: false,
         says: "`c`",
     },
-    Case { item: 88, table: || plain("NA"), options: "--missing drop", succeeds: false, says: "no rows" },
+    Case {
+        item: 88,
+        table: || plain("NA").replace('-', ""),
+        options: "t.csv --missing drop",
+        succeeds: false,
+        says: "no rows",
+    },
 ];
 
 #[test]
 fn training_behaves_as_the_catalogue_says() {
     let bench = Bench::new();
+    let mut short = Vec::new();
     for Case { item, table, options, succeeds, says } in CASES {
         bench.write("t.csv", table());
         let _ = std::fs::remove_file(bench.path("t.model"));
-        let done = bench.run(&format!("rosenblatt train t.csv --model t.model {options}"));
-        assert_eq!(done.code, Some(i32::from(!succeeds)), "item {item}\n{}", done.all());
-        assert!(done.all().contains(says), "item {item}\n{}", done.all());
-        assert_eq!(bench.path("t.model").exists(), *succeeds, "item {item}");
-        assert!(done.stderr.lines().count() <= 20, "item {item}\n{}", done.stderr);
+        let done = bench.run(&format!("rosenblatt train --model t.model {options}"));
+        let sound = done.code == Some(i32::from(!succeeds))
+            && done.all().contains(says)
+            && bench.path("t.model").exists() == *succeeds
+            && done.stderr.lines().count() <= 20;
+        if !sound {
+            short.push(format!("item {item}: {:?}\n{}", done.code, done.all()));
+        }
     }
+    assert!(short.is_empty(), "{} fell short:\n{}", short.len(), short.join("\n"));
 }

@@ -4,7 +4,7 @@
 //! line may run across their borders. A stream that is cut, damaged, or followed by anything but zero
 //! padding (gzip) is an error even if every row came out before. Memory is bounded by the window: 32 KiB
 //! for gzip, [`MAX_ZSTD_WINDOW`] for zstd. zstd frames without a checksum cannot tell a flipped bit.
-//! Nothing here writes compressed data.
+//! What is written is packed in `write/file.rs`.
 
 use crate::quiet;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};

@@ -106,7 +106,10 @@ pub fn write_dataset(data: &Dataset, target: &Path, out: &WriteOptions) -> Resul
         weighted: data.weights().is_some(),
         precision,
         zero_based: out.zero_based,
-        sparse: matches!(data.view(), View::Sparse32(_) | View::Sparse64(_)),
+        layout: match data.view() {
+            View::Dense32(_) | View::Dense64(_) => Layout::Dense,
+            View::Sparse32(_) | View::Sparse64(_) => Layout::Sparse,
+        },
         n_rows: data.len() as u64,
         labels: data.labels().names().to_vec(),
     };
@@ -172,7 +175,7 @@ fn run(
         weighted,
         precision: how.precision,
         zero_based: out.zero_based,
-        sparse: stream.schema().layout == Layout::Sparse,
+        layout: stream.schema().layout,
         n_rows: totals.n_rows(),
         labels: if labelled { stream.labels().names().to_vec() } else { Vec::new() },
     };

@@ -6,7 +6,7 @@
 
 use super::{OutRow, Shape};
 use crate::error::{DataError, ErrorKind};
-use crate::schema::Precision;
+use crate::schema::{Layout, Precision};
 use arrow_array::builder::{Float32Builder, Float64Builder, ListBuilder, UInt32Builder};
 use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -50,10 +50,10 @@ impl Batches {
         if shape.width == 0 {
             shape.check_columns(MAX_COLUMNS)?;
         }
-        let form = match (&shape.names, shape.sparse) {
+        let form = match (&shape.names, shape.layout) {
             (Some(_), _) if shape.width <= MAX_COLUMNS => Form::Columns,
-            (_, true) => Form::Pairs,
-            (_, false) => Form::List,
+            (_, Layout::Sparse) => Form::Pairs,
+            (_, Layout::Dense) => Form::List,
         };
         let whole = shape.whole_labels();
         let float = match shape.precision {
@@ -127,14 +127,12 @@ impl Batches {
         let mut columns: Vec<ArrayRef> = Vec::new();
         if self.shape.labelled {
             let classes = self.classes.iter().map(|&class| class as usize);
-            columns.push(match &self.whole {
-                Some(numbers) => {
-                    Arc::new(classes.filter_map(|class| numbers.get(class)).copied().collect::<Int64Array>())
-                }
-                None => {
-                    let names = classes.filter_map(|class| self.shape.labels.get(class));
-                    Arc::new(StringArray::from_iter_values(names))
-                }
+            columns.push(if let Some(numbers) = &self.whole {
+                let numbers = classes.filter_map(|class| numbers.get(class)).copied();
+                Arc::new(numbers.collect::<Int64Array>())
+            } else {
+                let names = classes.filter_map(|class| self.shape.labels.get(class));
+                Arc::new(StringArray::from_iter_values(names))
             });
         }
         if self.shape.weighted {

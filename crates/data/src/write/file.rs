@@ -149,7 +149,7 @@ impl Zstd {
             let mut drain = Drain { out, failure: None };
             let whole = quiet::catch(|| {
                 let mut frame = FrameCompressor::new(CompressionLevel::Fastest);
-                frame.set_source(Fed { fed, piece: Vec::new(), at: 0 });
+                frame.set_source(Fed { pieces: fed, piece: Vec::new(), at: 0 });
                 frame.set_drain(&mut drain);
                 frame.compress();
             });
@@ -187,7 +187,7 @@ impl Drop for Zstd {
 
 /// Pieces that come through a channel, as one stream.
 struct Fed {
-    fed: Receiver<Vec<u8>>,
+    pieces: Receiver<Vec<u8>>,
     piece: Vec<u8>,
     at: usize,
 }
@@ -195,7 +195,7 @@ struct Fed {
 impl Read for Fed {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while self.at == self.piece.len() {
-            let Ok(next) = self.fed.recv() else { return Ok(0) };
+            let Ok(next) = self.pieces.recv() else { return Ok(0) };
             (self.piece, self.at) = (next, 0);
         }
         let n_bytes = into.len().min(self.piece.len() - self.at);

@@ -5,7 +5,7 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
 use crate::error::DataError;
-use crate::schema::Precision;
+use crate::schema::{Layout, Precision};
 use std::fmt::Write as _;
 
 /// The most keys that are written: sparse data of more has better formats.
@@ -88,7 +88,7 @@ impl RowWriter for Objects {
             into.push(b',');
         }
         into.extend_from_slice(b"\"features\":");
-        if self.shape.sparse {
+        if self.shape.layout == Layout::Sparse {
             let first = u64::from(!self.shape.zero_based);
             into.push(b'{');
             for &(feature, value) in row.entries.iter().filter(|(_, value)| *value != 0.0) {

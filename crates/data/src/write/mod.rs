@@ -2,7 +2,7 @@
 //!
 //! Writers append to a buffer and know nothing of files. Numbers are written as short as they can be
 //! while reading gives back the same bits. What a format cannot hold is an error, never left out; the one
-//! exception are the names of features, which libsvm and NumPy have no place for.
+//! exception are the names of features, which libsvm and `NumPy` have no place for.
 
 #[cfg(feature = "arrow")]
 mod arrow_batches;
@@ -17,7 +17,7 @@ mod vw;
 
 use crate::error::{DataError, ErrorKind};
 use crate::number;
-use crate::schema::Precision;
+use crate::schema::{Layout, Precision};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -62,8 +62,8 @@ pub struct Shape {
     pub precision: Precision,
     /// Whether features are to be numbered from 0, where they are numbered.
     pub zero_based: bool,
-    /// Whether most values are zero and rows hold the others only.
-    pub sparse: bool,
+    /// Whether rows hold all values, or only those that are not zero.
+    pub layout: Layout,
     /// How many rows there will be.
     pub n_rows: u64,
     /// The names of all classes.

@@ -190,17 +190,15 @@ impl RowWriter for Archive {
             let header = header(&descr, &[self.shape.n_rows]);
             self.zip.add(&header, into);
             // Each class as it stands in the array.
-            let elements: Vec<Vec<u8>> = match whole {
-                Some(numbers) => numbers.iter().map(|number| number.to_le_bytes().to_vec()).collect(),
-                None => {
-                    let points = |name: &String| {
-                        let mut bytes: Vec<u8> =
-                            name.chars().flat_map(|c| (c as u32).to_le_bytes()).collect();
-                        bytes.resize(n_chars * 4, 0);
-                        bytes
-                    };
-                    self.shape.labels.iter().map(points).collect()
-                }
+            let elements: Vec<Vec<u8>> = if let Some(numbers) = whole {
+                numbers.iter().map(|number| number.to_le_bytes().to_vec()).collect()
+            } else {
+                let points = |name: &String| {
+                    let mut bytes: Vec<u8> = name.chars().flat_map(|c| (c as u32).to_le_bytes()).collect();
+                    bytes.resize(n_chars * 4, 0);
+                    bytes
+                };
+                self.shape.labels.iter().map(points).collect()
             };
             for class in self.classes.chunks_exact(self.class_bytes()) {
                 let class =
