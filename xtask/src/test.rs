@@ -14,6 +14,8 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     // Benchmarks are linted above and measured elsewhere; a test has no time limit and takes no times.
     step("tests", &["test", "--workspace", "--lib", "--bins", "--tests"])?;
     step("documentation examples", &["test", "--workspace", "--doc"])?;
+    // All parsers together, with the seed that is always used; the test is built already.
+    step_with(("ROSENBLATT_FUZZ_SECONDS", "30"), "fuzzing", &["test", "--workspace", "--test", "fuzz"])?;
     for example in examples()? {
         step(
             &format!("example {example}"),
@@ -27,9 +29,21 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
 
 /// Runs cargo, and complains if cargo does.
 fn step(name: &str, arguments: &[&str]) -> Result<(), String> {
+    run_step(name, arguments, &mut Command::new(cargo()))
+}
+
+/// The same with a variable of the environment set.
+fn step_with((variable, value): (&str, &str), name: &str, arguments: &[&str]) -> Result<(), String> {
+    run_step(name, arguments, Command::new(cargo()).env(variable, value))
+}
+
+fn cargo() -> std::ffi::OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+fn run_step(name: &str, arguments: &[&str], command: &mut Command) -> Result<(), String> {
     say(&format!("== {name}"));
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo).args(arguments).status();
+    let status = command.args(arguments).status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(format!("{name} failed; to see it alone: cargo {}", arguments.join(" "))),

@@ -35,6 +35,10 @@ impl Failure {
 
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
+        let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
+        if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
+            return Self::NobodyListens;
+        }
         // The report carries its own help and draws the line it complains about.
         Self::Work(error.report())
     }

@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use crate::ui;
 use rosenblatt::csv_cell;
-use rosenblatt_data::NewFile;
+use rosenblatt_data::write::NewFile;
 use rosenblatt_data::write::{Cell, CellKind, ParquetTable};
 use serde_json::Value;
 use std::fmt::Write as _;

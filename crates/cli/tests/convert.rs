@@ -35,12 +35,38 @@ fn a_split_takes_its_share_of_every_class_and_a_shuffle_keeps_all_rows() {
 }
 
 #[test]
+fn every_format_goes_to_files_and_pipes() {
+    let bench = Bench::new();
+    bench.write("pets.csv", "legs,weight,label\n4,3.5,cat\n2,0.25,bird\n0,0,fish\n");
+    let plain = bench.ok("rosenblatt convert pets.csv - --to csv");
+    assert_eq!(plain, "label,legs,weight\ncat,4,3.5\nbird,2,0.25\nfish,0,0\n");
+    let json = bench.ok("rosenblatt convert pets.csv - --to jsonl | head -1");
+    assert_eq!(json, "{\"label\":\"cat\",\"legs\":4,\"weight\":3.5}\n");
+    let vw = bench.ok("rosenblatt convert pets.csv - --to vw");
+    assert_eq!(vw, "cat | legs:4 weight:3.5\nbird | legs:2 weight:0.25\nfish | legs:0 weight:0\n");
+    for name in ["a.svm", "a.jsonl", "a.vw", "a.npz", "a.parquet", "a.arrow", "a.arrows", "a.csv.zst"] {
+        bench.ok(&format!("rosenblatt convert pets.csv {name}"));
+        let back = bench.ok(&format!("rosenblatt convert {name} - --to csv"));
+        let rows = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(rows(&back), rows(&plain), "{name}");
+    }
+    let done = bench.run("rosenblatt convert pets.csv a.npy");
+    assert_eq!(done.code, Some(1));
+    assert!(done.stderr.contains("write .npz"), "{}", done.stderr);
+    let done = bench.run("rosenblatt convert pets.csv - --to parquet | rosenblatt convert - - --to libsvm");
+    assert_eq!(done.stdout, "cat 1:4 2:3.5\nbird 1:2 2:0.25\nfish\n", "{}", done.stderr);
+}
+
+#[test]
 fn what_cannot_be_written_is_said_before_anything_is_read() {
     let bench = Bench::new();
     for (line, expected) in [
         ("missing.csv out.xyz", "the name does not tell the format to write"),
-        ("missing.csv out.csv --to parquet", "`--to` should be one of libsvm, csv, tsv, but is `parquet`"),
-        ("missing.csv - --to csv", "expected the name of a file"),
+        (
+            "missing.csv out.csv --to xls",
+            "`--to` should be one of libsvm, csv, tsv, jsonl, vw, npy, npz, parquet",
+        ),
+        ("missing.csv -", "expected `--to NAME`"),
         ("missing.csv a.csv --split 1.5 --test-out b.csv", "`--split` should be between 0 and 1, but is 1.5"),
         ("missing.csv a.csv --split 0.5 --test-out a.csv", "another file than OUT"),
         ("missing.csv a.csv --split 0.5", "--test-out"),

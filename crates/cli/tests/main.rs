@@ -1,6 +1,7 @@
 //! The command line as a person meets it: every test runs the real program in a folder of its own.
 
 mod bench;
+mod catalogue;
 mod certify;
 mod commands;
 mod compare;

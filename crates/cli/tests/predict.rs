@@ -36,6 +36,32 @@ fn distance_is_the_score_over_the_length_of_the_weights() {
 }
 
 #[test]
+fn one_picture_alone_is_labelled() {
+    let bench = Bench::new();
+    let picture = |name: &str, pixels: [u8; 4]| {
+        let path = bench.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, [&b"P5\n2 2\n255\n"[..], &pixels].concat()).unwrap();
+    };
+    for i in 0..4 {
+        picture(&format!("faces/left/{i}.pgm"), [200 + i, 0, 200, i]);
+        picture(&format!("faces/right/{i}.pgm"), [i, 200, 0, 200 + i]);
+    }
+    bench.ok("rosenblatt train faces --holdout 0 --quiet --model faces.model");
+    picture("new/one.pgm", [240, 10, 230, 5]);
+    picture("new/two.pgm", [1, 240, 10, 230]);
+    assert_eq!(bench.ok("rosenblatt predict new/one.pgm --model faces.model"), "left\n");
+    assert_eq!(bench.ok("rosenblatt predict new --model faces.model"), "left\nright\n");
+    assert_eq!(bench.ok("cat new/two.pgm | rosenblatt predict - --model faces.model"), "right\n");
+    std::fs::write(bench.path("wide.pgm"), b"P5\n3 1\n255\nabc").unwrap();
+    let done = bench.run("rosenblatt predict wide.pgm --model faces.model");
+    assert_eq!(done.code, Some(1));
+    assert!(done.stderr.contains("3x1 pixels, expected 2x2"), "{}", done.stderr);
+    let done = bench.run("rosenblatt train new/one.pgm");
+    assert!(done.stderr.contains("folder per class"), "{}", done.stderr);
+}
+
+#[test]
 fn votes_are_counted_on_both_sides() {
     let bench = bench();
     let table = bench.ok("rosenblatt predict new.csv --model voted.model --votes");

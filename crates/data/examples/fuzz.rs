@@ -1,20 +1,21 @@
 //! Fuzzing for as long as one likes, on as many threads as one likes.
 //!
 //! ```text
-//! cargo run --release -p rosenblatt-data --example fuzz -- libsvm --executions 2000000 --seed 7 --threads 2
-//! cargo run --release -p rosenblatt-data --example fuzz -- csv --seconds 60
-//! cargo run --release -p rosenblatt-data --example fuzz -- zstd --seed 7 --only 12345
+//! cargo run --release -p rosenblatt-data --features images,parquet --example fuzz -- csv --seconds 60
+//! cargo run --release -p rosenblatt-data --features images,parquet --example fuzz -- json --executions 2000000 --seed 7 --threads 2
+//! cargo run --release -p rosenblatt-data --features images,parquet --example fuzz -- zstd --seed 7 --only 12345
+//! cargo run --release -p rosenblatt-data --features images,parquet --example fuzz -- all --seconds 30
 //! ```
 //!
-//! Fails at the first panic, internal error, execution of more than a second, or when more memory is in
-//! use than 64 MiB (256 MiB for zstd, whose window may be 128 MiB) per thread.
+//! Fails at the first panic, internal error, execution of more than a second or of more memory than its
+//! target's input justifies (`tests/fuzzing/targets.rs`). An execution that never ends is named and ends all.
 
 #[path = "../tests/allocations/mod.rs"]
 mod allocations;
 #[path = "../tests/fuzzing/mod.rs"]
 mod fuzzing;
 
-use fuzzing::{Tally, Target, corpus, execute};
+use fuzzing::{TARGETS, Tally, Target, execute};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -35,78 +36,80 @@ fn main() -> ExitCode {
     }
 }
 
+/// How long to go on, and from which seed.
+#[derive(Clone, Copy)]
+struct Plan {
+    n_executions: u64,
+    time: Duration,
+    seed: u64,
+    n_threads: u64,
+}
+
 fn run() -> Result<(), String> {
     let mut arguments = std::env::args().skip(1);
-    let names = Target::ALL.map(Target::name).join(", ");
-    let named = |name: String| Target::ALL.into_iter().find(|target| target.name() == name);
-    let target = arguments.next().and_then(named).ok_or(format!("name one of {names}"))?;
-    let (mut n_executions, mut seconds, mut seed, mut n_threads, mut only) = (u64::MAX, u64::MAX, 1, 2, None);
+    let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+    let missing = || format!("name one of {}, or all", names.join(", "));
+    let name = arguments.next().ok_or_else(missing)?;
+    let (mut seconds, mut only) = (None, None);
+    let mut plan = Plan { n_executions: u64::MAX, time: Duration::MAX, seed: 1, n_threads: 2 };
     while let Some(option) = arguments.next() {
         let value =
             arguments.next().and_then(|value| value.parse::<u64>().ok()).ok_or("a number is missing")?;
         match option.as_str() {
-            "--executions" => n_executions = value,
-            "--seconds" => seconds = value,
-            "--seed" => seed = value,
-            "--threads" => n_threads = value,
+            "--executions" => plan.n_executions = value,
+            "--seconds" => seconds = Some(value),
+            "--seed" => plan.seed = value,
+            "--threads" => plan.n_threads = value,
             "--only" => only = Some(value),
             _ => return Err(format!("there is no option {option}")),
         }
     }
-    let corpus = corpus(target);
+    let targets: Vec<&Target> =
+        TARGETS.iter().filter(|target| name == "all" || target.name == name).collect();
+    if targets.is_empty() {
+        return Err(missing());
+    }
     if let Some(k) = only {
-        return execute(target, &corpus, seed, k, &mut Tally::default());
+        return targets
+            .iter()
+            .try_for_each(|target| execute(target, &(target.seeds)(), plan.seed, k, &mut Tally::default()));
     }
-    if n_executions == u64::MAX && seconds == u64::MAX {
-        seconds = 60;
+    if plan.n_executions == u64::MAX || seconds.is_some() {
+        // The time is shared by all targets.
+        plan.time = Duration::from_secs(seconds.unwrap_or(60)) / targets.len() as u32;
     }
-    std::panic::set_hook(Box::new(|_| {}));
+    targets.iter().try_for_each(|target| fuzz(target, plan))
+}
+
+fn fuzz(target: &Target, plan: Plan) -> Result<(), String> {
+    let corpus = (target.seeds)();
     let started = Instant::now();
     let is_over = AtomicBool::new(false);
-    let progress: Vec<AtomicU64> = (0..n_threads).map(AtomicU64::new).collect();
-    let max_bytes = if target == Target::Zstd { 256 << 20 } else { 64 << 20 } * n_threads as usize;
+    let progress: Vec<AtomicU64> = (0..plan.n_threads).map(AtomicU64::new).collect();
     let outcomes: Vec<Result<Tally, String>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..n_threads)
+        let threads: Vec<_> = (0..plan.n_threads)
             .map(|first| {
                 let (corpus, progress, is_over) = (&corpus, &progress[first as usize], &is_over);
                 scope.spawn(move || {
                     let mut tally = Tally::default();
                     let mut k = first;
-                    while k < n_executions && !is_over.load(Ordering::Relaxed) {
+                    while k < plan.n_executions && !is_over.load(Ordering::Relaxed) {
                         progress.store(k, Ordering::Relaxed);
-                        if let Err(finding) = execute(target, corpus, seed, k, &mut tally) {
+                        if let Err(finding) = execute(target, corpus, plan.seed, k, &mut tally) {
                             is_over.store(true, Ordering::Relaxed);
                             return Err(finding);
                         }
-                        if k % 1024 < n_threads && started.elapsed().as_secs() >= seconds {
+                        if k % 256 < plan.n_threads && started.elapsed() >= plan.time {
                             break;
                         }
-                        k += n_threads;
+                        k += plan.n_threads;
                     }
                     progress.store(DONE, Ordering::Relaxed);
                     Ok(tally)
                 })
             })
             .collect();
-        scope.spawn({
-            let (progress, is_over) = (&progress, &is_over);
-            move || {
-                let mut last: Vec<(u64, Instant)> =
-                    progress.iter().map(|_| (u64::MAX, Instant::now())).collect();
-                while !is_over.load(Ordering::Relaxed) {
-                    std::thread::sleep(Duration::from_millis(200));
-                    for (thread, last) in progress.iter().zip(&mut last) {
-                        let k = thread.load(Ordering::Relaxed);
-                        if k != last.0 || k == DONE {
-                            *last = (k, Instant::now());
-                        } else if last.1.elapsed() > HANG {
-                            eprintln!("a hang: target {}, seed {seed}, execution {k}", target.name());
-                            std::process::abort();
-                        }
-                    }
-                }
-            }
-        });
+        scope.spawn(|| watch(target, plan.seed, &progress, &is_over));
         let outcomes = threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|_| Err("the mutator failed".into())));
@@ -116,21 +119,34 @@ fn run() -> Result<(), String> {
     });
     let mut all = Tally::default();
     for outcome in outcomes {
-        let tally = outcome?;
-        all.accepted += tally.accepted;
-        all.refused += tally.refused;
-        all.contained += tally.contained;
+        all.add(outcome?);
     }
-    let peak = allocations::peak();
     println!(
-        "{}: {} executions, {} accepted, {} refused ({} panics of a decoder contained), peak {} KiB, {:.0} s",
-        target.name(),
+        "{}: {} executions, {} accepted, {} refused ({} panics of a decoder contained), {} KiB at most, {:.0} s",
+        target.name,
         all.accepted + all.refused,
         all.accepted,
         all.refused,
         all.contained,
-        peak >> 10,
+        all.peak >> 10,
         started.elapsed().as_secs_f64()
     );
-    if peak > max_bytes { Err(format!("{peak} bytes were in use, more than {max_bytes}")) } else { Ok(()) }
+    Ok(())
+}
+
+/// Ends everything if an execution never ends.
+fn watch(target: &Target, seed: u64, progress: &[AtomicU64], is_over: &AtomicBool) {
+    let mut last: Vec<(u64, Instant)> = progress.iter().map(|_| (u64::MAX, Instant::now())).collect();
+    while !is_over.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(100));
+        for (thread, last) in progress.iter().zip(&mut last) {
+            let k = thread.load(Ordering::Relaxed);
+            if k != last.0 || k == DONE {
+                *last = (k, Instant::now());
+            } else if last.1.elapsed() > HANG {
+                eprintln!("a hang: target {}, seed {seed}, execution {k}", target.name);
+                std::process::abort();
+            }
+        }
+    }
 }

@@ -636,6 +636,37 @@ fn checksum(bytes: &[u8], seed: u64) -> u64 {
     sum ^ (sum >> 29)
 }
 
+/// Puts every checksum of a cache right, as far as its lengths allow: for tests that damage what is below.
+pub fn mend(bytes: &mut [u8]) {
+    let word = |bytes: &[u8], at: usize| -> Option<u64> { Bytes(bytes.get(at..at.checked_add(8)?)?).u64() };
+    let put = |bytes: &mut [u8], at: usize, word: u64| {
+        if let Some(place) = bytes.get_mut(at..at + 8) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+    };
+    let Some(end_at) = bytes.len().checked_sub(TRAILER_BYTES) else { return };
+    let n_end = word(bytes, end_at).and_then(|n_end| usize::try_from(n_end).ok());
+    let Some(blocks_end) = n_end.and_then(|n_end| end_at.checked_sub(n_end)) else { return };
+    let header = checksum(&bytes[..(HEADER_BYTES - 8).min(end_at)], 0);
+    put(bytes, HEADER_BYTES - 8, header);
+    let (mut at, mut number, mut whole) = (HEADER_BYTES, 0, 0);
+    while let Some(length) = word(bytes, at).and_then(|length| usize::try_from(length).ok()) {
+        let start = at + BLOCK_HEAD_BYTES;
+        let end = start.saturating_add(length);
+        if end > blocks_end {
+            break;
+        }
+        let sum = checksum(&bytes[start..end], number);
+        put(bytes, at + 8, sum);
+        whole = mix(whole, sum);
+        number += 1;
+        at = end;
+    }
+    put(bytes, blocks_end + 16, whole);
+    let end = checksum(&bytes[blocks_end..end_at], u64::MAX);
+    put(bytes, end_at + 8, end);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,12 +4,12 @@
 //! line may run across their borders. A stream that is cut, damaged, or followed by anything but zero
 //! padding (gzip) is an error even if every row came out before. Memory is bounded by the window: 32 KiB
 //! for gzip, [`MAX_ZSTD_WINDOW`] for zstd. zstd frames without a checksum cannot tell a flipped bit.
-//! Nothing here writes compressed data.
+//! What is written is packed in `write/file.rs`.
 
+use crate::quiet;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The largest zstd window that is read, that of `zstd --long`.
 pub const MAX_ZSTD_WINDOW: u64 = 128 << 20;
@@ -204,8 +204,8 @@ impl Read for Zstd {
         }
         // The decoder is foreign code fed with foreign bytes: should it panic, that is an error of the
         // stream. Its state is not looked at again.
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.read_frames(into)))
-            .unwrap_or_else(|_| Err(damaged("the decoder gave up (a bug worth reporting)")));
+        let outcome = quiet::catch(|| self.read_frames(into))
+            .unwrap_or_else(|| Err(damaged("the decoder gave up (a bug worth reporting)")));
         if outcome.is_err() {
             self.state = Frame::Failed;
         }

@@ -1,8 +1,6 @@
 //! From one format to another, in parts and in another order if need be, without holding the data.
 //!
-//! A file is written beside its target under another name, synchronised, and only then given the target's
-//! name: there is the old file or the whole new one, never half of it. A name that ends in `.gz` is
-//! written compressed.
+//! How rows become bytes is the business of `write/`, and so are files, pipes and compression.
 //!
 //! **Shuffling** gives every row a random key and writes the rows in the order of their keys. Rows are
 //! first spread over temporary files by their key and then sorted one file at a time, so that memory
@@ -15,21 +13,18 @@ use crate::dataset::{Dataset, View, Visitor};
 use crate::error::{DataError, ErrorKind};
 use crate::load::blocks;
 use crate::options::ReadOptions;
-use crate::schema::Precision;
+use crate::schema::{Layout, Precision};
 use crate::source::Source;
+use crate::write::file::{BUFFER_BYTES, NewFile, beside, is_stdout};
 use crate::write::{OutRow, RowWriter, Shape, find_writer};
 use rosenblatt_core::{Examples, Random, Row};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most temporary files that a shuffle writes at once.
 const MAX_BUCKETS: u64 = 200;
-
-/// How many bytes are gathered before they are written.
-const BUFFER_BYTES: usize = 256 << 10;
 
 /// How rows are to be written.
 #[derive(Debug, Clone)]
@@ -61,7 +56,7 @@ pub struct Parting {
     pub stratified: bool,
 }
 
-/// Writes the rows of `source` to `target`. Returns how many there are.
+/// Writes the rows of `source` to `target`, `-` being standard output. Returns how many there are.
 ///
 /// ```
 /// use rosenblatt_data::{ReadOptions, Source, WriteOptions, convert, load};
@@ -111,10 +106,16 @@ pub fn write_dataset(data: &Dataset, target: &Path, out: &WriteOptions) -> Resul
         weighted: data.weights().is_some(),
         precision,
         zero_based: out.zero_based,
+        layout: match data.view() {
+            View::Dense32(_) | View::Dense64(_) => Layout::Dense,
+            View::Sparse32(_) | View::Sparse64(_) => Layout::Sparse,
+        },
+        n_rows: data.len() as u64,
+        labels: data.labels().names().to_vec(),
     };
     let n_entries = data.visit(CountEntries);
     let totals = Totals { by_class: vec![data.len() as u64], n_entries };
-    let mut sink = Sink::open(target, &shape, data.labels().names(), &totals, out, 0)?;
+    let mut sink = Sink::open(target, shape, &totals, out, 0)?;
     data.visit(EachRow(|class, weight, entries: &[(u32, f64)]| sink.push(class, weight, entries)))?;
     sink.finish()
 }
@@ -167,16 +168,26 @@ fn run(
             totals.by_class[class] += 1;
         }
     }
-    let precision = how.precision;
-    let shape = Shape { width, names, labelled, weighted, precision, zero_based: out.zero_based };
-    let labels = if labelled { stream.labels().names().to_vec() } else { Vec::new() };
+    let shape = Shape {
+        width,
+        names,
+        labelled,
+        weighted,
+        precision: how.precision,
+        zero_based: out.zero_based,
+        layout: stream.schema().layout,
+        n_rows: totals.n_rows(),
+        labels: if labelled { stream.labels().names().to_vec() } else { Vec::new() },
+    };
     // The second pass numbers the classes as the first one did.
-    how.classes = labelled.then(|| labels.clone());
+    how.classes = labelled.then(|| shape.labels.clone());
+    let mut chooser = parting.map(|parting| Chooser::new(parting, &totals));
+    let n_chosen = chooser.as_ref().map_or(0, Chooser::n_wanted);
     let mut sinks = Vec::new();
     for (target, place) in targets.iter().zip(0..) {
-        sinks.push(Sink::open(target, &shape, &labels, &totals, out, place)?);
+        let n_rows = if place == 0 { totals.n_rows() - n_chosen } else { n_chosen };
+        sinks.push(Sink::open(target, Shape { n_rows, ..shape.clone() }, &totals, out, place)?);
     }
-    let mut chooser = parting.map(|parting| Chooser::new(parting, &totals));
     let mut counts = vec![0; targets.len()];
     let mut stream = blocks(&source, &how)?;
     while let Some(block) = stream.next()? {
@@ -244,6 +255,11 @@ impl Chooser {
         Self { random, stratified: parting.stratified, left }
     }
 
+    /// How many rows the second part will have.
+    fn n_wanted(&self) -> u64 {
+        self.left.iter().map(|(_, n_wanted)| n_wanted).sum()
+    }
+
     fn next(&mut self, class: u32) -> usize {
         let place = if self.stratified { class as usize } else { 0 };
         // A source that grew since it was counted has nothing more to give.
@@ -262,33 +278,30 @@ struct Sink {
     writer: Box<dyn RowWriter>,
     file: NewFile,
     buffer: Vec<u8>,
-    labels: Vec<String>,
-    labelled: bool,
+    shape: Shape,
+    n_rows: u64,
     shuffle: Option<Shuffle>,
 }
 
 impl Sink {
     fn open(
         target: &Path,
-        shape: &Shape,
-        labels: &[String],
+        shape: Shape,
         totals: &Totals,
         out: &WriteOptions,
         place: u64,
     ) -> Result<Self, DataError> {
         let format = find_writer(out.format.as_deref(), target)?;
-        let mut writer =
-            format.start(shape).map_err(|error| error.in_source(&target.display().to_string()))?;
+        let writer = format.start(&shape).map_err(|error| error.in_source(&target.display().to_string()))?;
         let file = NewFile::create(target)?;
-        let mut buffer = Vec::new();
-        writer.head(&mut buffer);
         let shuffle = match out.shuffle {
             // Each part is shuffled in its own way.
             Some(seed) => Some(Shuffle::new(target, seed.wrapping_add(place), totals.n_bytes(), out.memory)?),
             None => None,
         };
-        let (labels, labelled) = (labels.to_vec(), shape.labelled);
-        Ok(Self { writer, file, buffer, labels, labelled, shuffle })
+        let mut sink = Self { writer, file, buffer: Vec::new(), shape, n_rows: 0, shuffle };
+        sink.writer.head(&mut sink.buffer).map_err(|error| error.in_source(sink.file.name()))?;
+        Ok(sink)
     }
 
     fn push(&mut self, class: u32, weight: f64, entries: &[(u32, f64)]) -> Result<(), DataError> {
@@ -299,11 +312,10 @@ impl Sink {
     }
 
     fn write(&mut self, class: u32, weight: f64, entries: &[(u32, f64)]) -> Result<(), DataError> {
-        let label = self.labels.get(class as usize).map(String::as_str).filter(|_| self.labelled);
-        let row = OutRow { label, weight, entries };
-        self.writer.row(&row, &mut self.buffer).map_err(|message| {
-            DataError::new(ErrorKind::Options, message).in_source(&self.file.target.display().to_string())
-        })?;
+        let label = self.shape.labels.get(class as usize).map(String::as_str).filter(|_| self.shape.labelled);
+        let row = OutRow { label, class, weight, entries };
+        self.n_rows += 1;
+        self.writer.row(&row, &mut self.buffer).map_err(|error| error.in_source(self.file.name()))?;
         if self.buffer.len() >= BUFFER_BYTES {
             self.flush()?;
         }
@@ -325,6 +337,14 @@ impl Sink {
                 }
             }
         }
+        if self.n_rows != self.shape.n_rows {
+            let message = format!(
+                "the source had {} rows when it was counted and {} when it was copied, expected it to keep still",
+                self.shape.n_rows, self.n_rows
+            );
+            return Err(DataError::new(ErrorKind::Io, message).in_source(self.file.name()));
+        }
+        self.writer.end(&mut self.buffer).map_err(|error| error.in_source(self.file.name()))?;
         self.flush()?;
         self.file.finish()
     }
@@ -365,8 +385,10 @@ impl Shuffle {
         // In memory a record takes about twice its size in a file.
         let n_buckets = (n_bytes * 2).div_ceil(memory.max(1 << 16)).clamp(1, MAX_BUCKETS);
         let mut buckets = Vec::new();
+        // Beside a file there is room for it; beside a pipe there is nothing.
+        let place = if is_stdout(target) { std::env::temp_dir().join("rows") } else { target.to_owned() };
         for number in 0..n_buckets {
-            let path = beside(target, &format!("shuffle{number}"));
+            let path = beside(&place, &format!("shuffle{number}"));
             let file = File::options().write(true).create_new(true).open(&path);
             let file = file.map_err(|error| {
                 DataError::io("creating a temporary file", error).in_source(&path.display().to_string())
@@ -430,98 +452,6 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[..N]);
     array
-}
-
-/// A path beside `target` that nobody else uses.
-fn beside(target: &Path, purpose: &str) -> PathBuf {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    // Names may be as long as the file system allows, so the target's is not made part of it.
-    let name = format!(".rosenblatt-{}-{number}.{purpose}.tmp", std::process::id());
-    target.with_file_name(name)
-}
-
-/// A file that takes its target's name only once it is whole.
-#[derive(Debug)]
-pub struct NewFile {
-    target: PathBuf,
-    temporary: PathBuf,
-    writer: Option<Output>,
-}
-
-#[derive(Debug)]
-enum Output {
-    Plain(BufWriter<File>),
-    Gzip(Box<flate2::write::GzEncoder<BufWriter<File>>>),
-}
-
-impl NewFile {
-    /// Opens a new file that will stand at `target`; behind `.gz` it is compressed.
-    pub fn create(target: &Path) -> Result<Self, DataError> {
-        let name = target.display().to_string();
-        let refuse = |message: &str| Err(DataError::new(ErrorKind::Io, message).in_source(&name));
-        if target.is_dir() {
-            return refuse("this is a folder, expected a file to write");
-        }
-        if target.extension().is_some_and(|extension| extension == "zst") {
-            return refuse("zstd is read but not written, expected a name without `.zst`");
-        }
-        // Behind a link stands the file that is meant.
-        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        let temporary = beside(&target, "new");
-        let file = File::options().write(true).create_new(true).open(&temporary);
-        let file = file.map_err(|error| DataError::io("creating the file", error).in_source(&name))?;
-        let plain = BufWriter::with_capacity(BUFFER_BYTES, file);
-        let writer = if target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
-            Output::Gzip(Box::new(flate2::write::GzEncoder::new(plain, flate2::Compression::default())))
-        } else {
-            Output::Plain(plain)
-        };
-        Ok(Self { target, temporary, writer: Some(writer) })
-    }
-
-    /// Appends to it.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), DataError> {
-        let outcome = match &mut self.writer {
-            Some(Output::Plain(writer)) => writer.write_all(bytes),
-            Some(Output::Gzip(writer)) => writer.write_all(bytes),
-            None => Ok(()),
-        };
-        outcome.map_err(|error| self.explain(error))
-    }
-
-    fn explain(&self, error: io::Error) -> DataError {
-        DataError::io("writing", error).in_source(&self.target.display().to_string())
-    }
-
-    /// Puts it in its place.
-    pub fn finish(mut self) -> Result<(), DataError> {
-        let outcome = (|| {
-            let plain = match self.writer.take() {
-                Some(Output::Plain(writer)) => writer,
-                Some(Output::Gzip(writer)) => writer.finish()?,
-                None => return Ok(()),
-            };
-            let file = plain.into_inner().map_err(io::IntoInnerError::into_error)?;
-            // A failed synchronisation is final: what was written may be lost.
-            file.sync_all()?;
-            fs::rename(&self.temporary, &self.target)?;
-            let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
-            // The new name must survive, too; where folders cannot be opened there is nothing to do.
-            if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
-                folder.sync_all()?;
-            }
-            Ok(())
-        })();
-        outcome.map_err(|error| self.explain(error))
-    }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        // After a rename there is nothing left to remove.
-        let _ = fs::remove_file(&self.temporary);
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! split: a part of a dataset is a list of row numbers.
 
 use crate::labels::Labels;
-use rosenblatt_core::{DenseExamples, Examples, SparseExamples};
+use rosenblatt_core::{DenseExamples, Examples, Row, SparseExamples};
 
 /// The feature values of a dataset.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,21 @@ pub struct Dataset {
     labels: Labels,
     weights: Option<Vec<f64>>,
     feature_names: Option<Vec<String>>,
+}
+
+impl Dataset {
+    /// Whether no feature tells one row from another. Ends at the first that does.
+    pub fn rows_are_alike(&self) -> bool {
+        struct Alike;
+        impl Visitor for Alike {
+            type Output = bool;
+            fn visit<E: Examples>(self, examples: E) -> bool {
+                let entries = |idx| examples.row(idx).entries().filter(|(_, value)| *value != 0.0);
+                (1..examples.len()).all(|idx| entries(idx).eq(entries(0)))
+            }
+        }
+        self.visit(Alike)
+    }
 }
 
 /// Something that can be done with the rows of a dataset, however they are stored.

@@ -71,15 +71,18 @@ mod marks;
 mod meter;
 mod number;
 mod options;
+mod quiet;
 mod schema;
 mod source;
 mod window;
 pub mod write;
 
 pub use block::{Block, Stored};
+#[doc(hidden)]
+pub use cache::mend as mend_cache;
 pub use cache::{CacheFile, CacheReader, CacheWriter, fingerprint};
 pub use compression::{Compression, MAX_ZSTD_WINDOW};
-pub use convert::{NewFile, Parting, WriteOptions, convert, convert_parted, write_dataset};
+pub use convert::{Parting, WriteOptions, convert, convert_parted, write_dataset};
 pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
 pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position};

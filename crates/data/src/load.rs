@@ -14,10 +14,10 @@ use crate::formats::{self, Reader};
 use crate::label_table::{Growth, Numbering, canonical};
 use crate::labels::Labels;
 use crate::options::ReadOptions;
+use crate::quiet;
 use crate::schema::Schema;
 use crate::source::{Part, Source};
 use std::ffi::OsStr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
@@ -310,7 +310,7 @@ impl Reader for Between {
 
 /// Runs a reader on foreign bytes. A panic there is our fault, but must not take the caller down.
 fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+    quiet::catch(work).unwrap_or_else(|| {
         Err(DataError::new(
             ErrorKind::Internal,
             "the reader gave up on this input, expected an error or rows",

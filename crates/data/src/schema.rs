@@ -94,6 +94,9 @@ pub struct Schema {
     /// How many features there are, where that is known without columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<usize>,
+    /// What the features are called, if the source names them in every row: numbers first, then words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
     /// Whether features that are numbered in the source begin at 0.
     pub zero_based: bool,
     /// The form of the rows, if they are pictures.
@@ -167,6 +170,9 @@ impl Schema {
         if let Some(text) = &self.text {
             return Some(text.width());
         }
+        if let Some(names) = &self.names {
+            return Some(names.len());
+        }
         if self.columns.is_empty() {
             return self.width.or_else(|| self.hash_bits.map(|bits| 1 << bits));
         }
@@ -196,6 +202,9 @@ impl Schema {
     pub fn feature_names(&self) -> Option<Vec<String>> {
         if let Some(text) = &self.text {
             return text.feature_names();
+        }
+        if let Some(names) = &self.names {
+            return Some(names.clone());
         }
         let mut names = Vec::new();
         for column in &self.columns {
@@ -282,6 +291,10 @@ impl Schema {
         let mut complaint = self.text.as_ref().and_then(TextEncoder::unsound);
         complaint = complaint.or_else(|| self.scaler.as_ref().and_then(Scaler::complaint));
         let mut names = std::collections::BTreeSet::new();
+        if !self.names.iter().flatten().all(|name| names.insert(name.as_str())) {
+            complaint = Some("its features should have different names");
+        }
+        names.clear();
         for column in &self.columns {
             if !names.insert(column.name.as_str()) {
                 complaint = Some("its columns should have different names");
@@ -313,6 +326,9 @@ impl Schema {
     pub fn settle(&mut self) {
         self.provisional = false;
         self.notes.extend(self.text.as_mut().and_then(TextEncoder::settle));
+        if let Some(names) = &mut self.names {
+            *names = Labels::sorted(&*names).names().to_vec();
+        }
         for (place, column) in self.columns.iter_mut().enumerate() {
             match &mut column.kind {
                 ColumnKind::Number { fill } if self.missing == Missing::Mean => {
@@ -446,6 +462,7 @@ mod tests {
             (r#"{"text": {"vocabulary": ["b", "a"]}}"#, "sorted"),
             (r#"{"text": {"vocabulary": ["a"], "idf": [1, 2]}}"#, "weight"),
             (r#"{"scaler": {"scale": [0]}}"#, "positive"),
+            (r#"{"names": ["a", "b", "a"]}"#, "different"),
             (r#"{"scaler": {"scale": [1], "shift": [1, 2]}}"#, "as many"),
             (r#"{"columns": [{"name": "a", "kind": "hashed"}]}"#, "table"),
             (r#"{"columns": [{"name": "a", "kind": {"category": {"values": ["x", "x"]}}}]}"#, "differ"),

@@ -1,8 +1,10 @@
 //! The catalogue of bad and odd inputs, items 1 to 100, as one table.
 //!
-//! Every item is here by its number: as cases (what is put in, and what must come of it), or in
-//! [`ELSEWHERE`] with the place that answers for it. Where the catalogue leaves a choice, the case is the
-//! choice that was made.
+//! Every item is here by its number: as cases (what is put in, and what must come of it), or in [`TESTS`].
+//! Those about training are in a table like this one beside the program that trains. Where the catalogue
+//! leaves a choice, the case is the choice that was made.
+
+mod allocations;
 
 use rosenblatt_data::{
     Dataset, ErrorKind, LabelColumn, Limits, Missing, OnBadRow, ReadOptions, Schema, Source, load_source,
@@ -11,15 +13,27 @@ use rosenblatt_data::{
 use std::io::Write;
 use std::sync::Arc;
 
-/// Items that are not about reading text tables, and who answers for them.
-const ELSEWHERE: &[(std::ops::RangeInclusive<u32>, &str)] = &[
-    (34..=36, "training: overflow and counters"),
-    (68..=80, "Parquet: a group of its own below, where that format is built"),
-    (82..=84, "training: needs two classes and rows that differ"),
-    (87..=88, "training: classes and filters when a run is resumed"),
-    (94..=97, "images: a group of its own below, where those formats are built"),
-    (99..=99, "MNIST IDX: with the images"),
+/// Items that take files, folders, two data sets, or a look at memory.
+const TESTS: &[(u32, fn())] = &[
+    (36, item_36_rows_are_counted_beyond_32_bits),
+    (50, item_50_columns_are_matched_by_name),
+    (57, item_57_and_64_memory_stays_flat),
+    (64, item_57_and_64_memory_stays_flat),
+    (67, item_67_only_a_checksum_tells_a_flipped_bit),
+    #[cfg(feature = "parquet")]
+    (75, item_75_flipped_bits_never_panic),
+    #[cfg(feature = "parquet")]
+    (80, item_80_a_file_that_is_cut_while_it_is_read),
+    #[cfg(feature = "images")]
+    (96, item_96_pictures_of_another_size),
+    (98, item_98_stray_files_and_empty_folders_are_noted),
+    (99, item_99_pictures_and_labels_that_do_not_match),
+    #[cfg(unix)]
+    (100, item_100_a_loop_of_links_ends),
 ];
+
+/// The table of the items that are about training.
+const TRAINING: &str = include_str!("../../cli/tests/catalogue.rs");
 
 /// What must come of an input.
 enum Expect {
@@ -95,6 +109,13 @@ fn libsvm() -> Vec<Case> {
         refused(14, "1 4:1 3:1 4:2", 11, ErrorKind::Index, &["twice"]),
         refused(15, "1 0:1", 3, ErrorKind::Index, &["--zero-based"]),
         case(15, "t.svm", "1 2:0.5 10:1\n-1 1:2\n", same_svm(PLAIN)).with(|how| how.zero_based = true),
+        // Rows that begin at 1 and rows that begin at 0 in one file: the first 0 is named.
+        case(
+            15,
+            "t.svm",
+            "1 1:1 2:1\n-1 1:2\n1 0:1 1:1\n",
+            Refused(ErrorKind::Index, 3, 3, &["0", "--zero-based"]),
+        ),
         case(17, "t.svm", "1 3:0.5 11:1\n\n   \n-1 2:2\n", same_svm(PLAIN)),
         case(18, "t.svm", "# c\n1 3:0.5 11:1 # 4:x\n#\n-1 2:2#c\n", same_svm(PLAIN)),
         case(19, "t.svm", "1\t3:0.5  11:1 \t\n -1 2:2   \n", same_svm(PLAIN)),
@@ -373,8 +394,185 @@ fn text() -> Vec<Case> {
     ]
 }
 
+#[cfg(feature = "parquet")]
+fn sample(name: &str) -> Vec<u8> {
+    std::fs::read(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
+}
+
+#[cfg(feature = "parquet")]
+fn parquet() -> Vec<Case> {
+    use parquet_files::{Footer, column, with_footer_length};
+    let whole = sample("table.parquet");
+    let damaged = || Refused(ErrorKind::Format, 0, 0, &["Parquet"]);
+    let file = |item, bytes: Vec<u8>| case(item, "t.parquet", bytes, damaged());
+    let limit = || Refused(ErrorKind::Limit, 0, 0, &["nested deeper"]);
+    let edited = |name: &str, place: &dyn Fn(&[u8]) -> usize, byte: u8| {
+        let mut bytes = sample(name);
+        let at = place(&bytes);
+        bytes[at] = byte;
+        bytes
+    };
+    let mut cases = vec![
+        case(68, "t.parquet", "", Refused(ErrorKind::Empty, 0, 0, &["no rows"])),
+        file(68, b"PAR1".to_vec()),
+        file(68, b"PAR1PAR1".to_vec()),
+        file(69, with_footer_length(&whole, 0)),
+        file(69, with_footer_length(&whole, u32::MAX)),
+        file(69, with_footer_length(&whole, whole.len() as u32)),
+        file(70, Footer::new(2, [1, 0].into_iter()).file(1_000_000_000_000)),
+        file(70, Footer::new(2, [1, 0].into_iter()).file(-1)),
+        file(70, Footer::new(2, [1, 0].into_iter()).file(5)),
+        file(71, Footer::new(2, [1 << 30, 0].into_iter()).file(1)),
+        file(71, Footer::new(2, [-1, 0].into_iter()).file(1)),
+        file(71, Footer::new(1 << 31, [1, 0].into_iter()).file(1)),
+        case(71, "t.parquet", Footer::new(5001, std::iter::repeat_n(1, 5000).chain([0])).file(1), limit()),
+        // The first page of the file claims to be larger than it is, by its header.
+        file(72, edited("zstd.parquet", &|_| 9, 0xFF)),
+        file(72, edited("zstd.parquet", &|_| 10, 1)),
+        // A codec that nobody knows; one that is named though the bytes are plain; an unknown type.
+        file(73, edited("table.parquet", &|bytes| column(bytes, "f0").codec, 62)),
+        file(73, edited("sparse.parquet", &|bytes| column(bytes, "label").codec, 2)),
+        file(73, edited("table.parquet", &|bytes| column(bytes, "f0").kind, 62)),
+        // A page before the beginning, and one behind the end.
+        file(74, edited("gzip.parquet", &|bytes| column(bytes, "f0").offset, 7)),
+        file(74, edited("gzip.parquet", &|bytes| column(bytes, "label").offset + 1, 0x7F)),
+        case(
+            76,
+            "t.parquet",
+            *b"PARE0000PARE",
+            Refused(ErrorKind::Format, 0, 0, &["encrypted Parquet is not supported"]),
+        ),
+        // A column of text becomes features, one per value.
+        case(77, "t.parquet", sample("odd.parquet"), Noted(2, "read as categories: `flag`, `kind`")).with(
+            |how| {
+                how.ignore = vec!["when".into()];
+                how.missing = Missing::Drop;
+            },
+        ),
+        case(
+            78,
+            "t.parquet",
+            sample("odd.parquet"),
+            Refused(ErrorKind::Missing, 0, 0, &["`whole`", "row 3"]),
+        )
+        .with(|how| how.ignore = vec!["when".into()]),
+        case(
+            79,
+            "t.parquet",
+            sample("odd.parquet"),
+            Refused(ErrorKind::Shape, 0, 0, &["column `when` is of type"]),
+        ),
+        case(79, "t.parquet", sample("list.parquet"), Rows(12)),
+    ];
+    for percent in [10, 25, 50, 75, 95] {
+        cases.push(file(68, whole[..whole.len() * percent / 100].to_vec()));
+    }
+    cases
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet() -> Vec<Case> {
+    vec![case(68, "t.parquet", *b"PAR1PAR1", Refused(ErrorKind::Format, 0, 0, &["does not read Parquet"]))]
+}
+
+#[cfg(feature = "images")]
+fn pictures() -> Vec<Case> {
+    let chunk = |name: &[u8; 4], content: &[u8]| {
+        let named = [&name[..], content].concat();
+        let mut crc = flate2::Crc::new();
+        crc.update(&named);
+        [&(content.len() as u32).to_be_bytes()[..], &named, &crc.sum().to_be_bytes()].concat()
+    };
+    let png = |width: u32, height: u32, pixels: &[u8]| {
+        let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(pixels).unwrap();
+        let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 0, 0, 0, 0]].concat();
+        [
+            &b"\x89PNG\r\n\x1A\n"[..],
+            &chunk(b"IHDR", &header),
+            &chunk(b"IDAT", &packed.finish().unwrap()),
+            &chunk(b"IEND", b""),
+        ]
+        .concat()
+    };
+    let good = png(2, 1, &[0, 7, 9]);
+    let lone = |item, bytes: Vec<u8>, expect| {
+        case(item, "t.png", bytes, expect).with(|how| {
+            how.label = LabelColumn::Absent;
+            how.format = Some("picture".into());
+        })
+    };
+    let damaged = || Refused(ErrorKind::Format, 0, 0, &["picture"]);
+    let flipped = |at: usize| {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    vec![
+        lone(94, good.clone(), Rows(1)),
+        lone(94, Vec::new(), Refused(ErrorKind::Empty, 0, 0, &["no rows"])),
+        lone(94, good[..good.len() / 2].to_vec(), damaged()),
+        lone(94, flipped(30), damaged()),
+        lone(94, b"hello".to_vec(), damaged()),
+        lone(94, png(0, 1, &[]), damaged()),
+        lone(94, png(2, 3, &[0, 7, 9]), damaged()),
+        lone(94, b"P5\n2 1\n255\na".to_vec(), damaged()),
+        lone(95, png(0x7FFF_FFFF, 0x7FFF_FFFF, &[]), Refused(ErrorKind::Limit, 0, 0, &["--max-pixels"])),
+        lone(95, png(60_000, 60_000, &[0; 1 << 16]), Refused(ErrorKind::Limit, 0, 0, &["--max-pixels"])),
+        case(
+            97,
+            "t.svg",
+            "<?xml version=\"1.0\"?><!DOCTYPE svg [<!ENTITY x SYSTEM \"file:///etc/hostname\">]><svg>&x;</svg>\n",
+            Refused(ErrorKind::Format, 0, 0, &["XML or SVG"]),
+        ),
+        lone(97, b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec(), damaged()),
+    ]
+}
+
+#[cfg(not(feature = "images"))]
+fn pictures() -> Vec<Case> {
+    vec![
+        case(
+            94,
+            "t.png",
+            *b"\x89PNG\r\n\x1A\n",
+            Refused(ErrorKind::Format, 0, 0, &["does not read pictures"]),
+        )
+        .with(|how| how.label = LabelColumn::Absent),
+    ]
+}
+
+fn idx() -> Vec<Case> {
+    let file = |bytes: &[u8], expect| {
+        case(99, "t.idx", bytes, expect).with(|how| {
+            how.label = LabelColumn::Absent;
+            how.format = Some("idx".into());
+        })
+    };
+    vec![
+        file(&[0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 1, 5, 6], Rows(2)),
+        file(
+            &[0, 1, 8, 2, 0, 0, 0, 2, 0, 0, 0, 1, 5, 6],
+            Refused(ErrorKind::Format, 0, 0, &["two zero bytes"]),
+        ),
+        file(&[0, 0, 8, 2, 0, 0, 0, 9, 0, 0, 0, 1, 5, 6], Refused(ErrorKind::Shape, 0, 0, &["9"])),
+    ]
+}
+
 fn all_cases() -> Vec<Case> {
-    [libsvm(), numbers(), csv(), encodings(), containers(), labels(), text()].into_iter().flatten().collect()
+    let groups = [
+        libsvm(),
+        numbers(),
+        csv(),
+        encodings(),
+        containers(),
+        parquet(),
+        labels(),
+        text(),
+        pictures(),
+        idx(),
+    ];
+    groups.into_iter().flatten().collect()
 }
 
 fn loaded(
@@ -429,17 +627,140 @@ fn every_item_behaves_as_the_catalogue_says() {
     assert!(short.is_empty(), "{} fell short:\n{}", short.len(), short.join("\n"));
 }
 
+/// The numbers of the items in the other table: `item: 34,`.
+fn training_items() -> impl Iterator<Item = u32> {
+    TRAINING.split("item: ").skip(1).filter_map(|rest| rest.split(',').next()?.parse().ok())
+}
+
 #[test]
 fn every_item_has_its_place() {
     let mut covered: std::collections::BTreeSet<u32> = all_cases().iter().map(|case| case.item).collect();
-    // Items that need files, or two data sets, have tests of their own below.
-    covered.extend([50, 67, 98, 100]);
-    covered.extend(ELSEWHERE.iter().flat_map(|(items, _)| items.clone()));
-    let lost: Vec<u32> = (1..=100).filter(|item| !covered.contains(item)).collect();
+    covered.extend(TESTS.iter().map(|(item, _)| item));
+    covered.extend(training_items());
+    let is_built = |item: &u32| match item {
+        68..=80 => cfg!(feature = "parquet"),
+        94..=97 => cfg!(feature = "images"),
+        100 => cfg!(unix),
+        _ => true,
+    };
+    let lost: Vec<u32> = (1..=100).filter(is_built).filter(|item| !covered.contains(item)).collect();
     assert!(lost.is_empty(), "{lost:?}");
 }
 
 #[test]
+fn items_that_take_more_than_an_input_behave_as_the_catalogue_says() {
+    for (item, test) in TESTS {
+        eprintln!("item {item}");
+        test();
+    }
+}
+
+fn item_36_rows_are_counted_beyond_32_bits() {
+    // A row, an update and a mistake are counted in 64 bits, and shown to the last digit.
+    let seen = rosenblatt_core::Seen {
+        margin: 0.0,
+        mistaken: true,
+        label: 1.0,
+        spread: 1.0,
+        norm2: 1.0,
+        round: (1 << 32) + 11,
+        updates: (1 << 32) + 1,
+    };
+    assert_eq!(seen.round - seen.updates, 10);
+    let totals = rosenblatt_core::Totals { rounds: 1 << 33, mistakes: (1 << 32) + 1, ..Default::default() };
+    assert_eq!(totals.rounds - totals.mistakes, u64::from(u32::MAX));
+    let position = rosenblatt_data::Position { row: Some((1 << 32) + 11), line: None, column: None };
+    let error = rosenblatt_data::DataError::new(ErrorKind::Missing, "gone").at(position);
+    assert_eq!(error.to_string(), "row 4294967307: gone");
+}
+
+fn item_57_and_64_memory_stays_flat() {
+    // A line without end, plain and packed: however long it is, no more than the limit is held.
+    let limits = Limits { line_bytes: 1 << 20, ..Limits::default() };
+    let how = ReadOptions { limits, threads: 1, format: Some("libsvm".into()), ..ReadOptions::default() };
+    for (name, pack) in
+        [("t.svm", None), ("t.svm.gz", Some(gzip as fn(&[u8]) -> Vec<u8>)), ("t.svm.zst", Some(zstd))]
+    {
+        let peak_of_line = |n_bytes: usize| {
+            let line = [b"1 1:", &vec![b'0'; n_bytes][..]].concat();
+            let bytes = pack.map_or(line.clone(), |pack| pack(&line));
+            let source = Source::bytes(name, bytes);
+            let (outcome, peak) = allocations::peak_of(|| load_source(&source, &how));
+            let error = outcome.unwrap_err();
+            assert_eq!((error.kind(), error.position().line), (ErrorKind::Limit, Some(1)), "{error}");
+            peak
+        };
+        let (short, long) = (peak_of_line(2 << 20), peak_of_line(40 << 20));
+        assert!(short < 8 << 20, "{name}: {short} bytes");
+        assert!(long <= short + short / 10, "{name}: {short} bytes grow to {long}");
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn item_75_flipped_bits_never_panic() {
+    for name in ["table.parquet", "list.parquet"] {
+        let whole = sample(name);
+        for k in 0..120 {
+            let mut bytes = whole.clone();
+            let at = k * 7919 % bytes.len();
+            bytes[at] ^= 1 << (k % 8);
+            if let Err(error) = loaded(name, &bytes, &ReadOptions::default()) {
+                assert_ne!(error.kind(), ErrorKind::Internal, "{name}, bit in byte {at}: {error}");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn item_80_a_file_that_is_cut_while_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let line = |i: u32| format!("{} 1:{} 2:{} 3:{}\n", i % 2, i.wrapping_mul(2_654_435_761), i, i * 7 % 1013);
+    let rows: String = (0..250_000).map(line).collect();
+    let svm = Source::bytes("t.svm", rows.into_bytes());
+    let how = ReadOptions { precision: rosenblatt_data::Precision::Double, ..ReadOptions::default() };
+    rosenblatt_data::convert(&svm, &how, &path, &rosenblatt_data::WriteOptions::default()).unwrap();
+    let mut stream = rosenblatt_data::blocks(&Source::file(&path), &how).unwrap();
+    let mut n_rows = stream.next().unwrap().unwrap().len();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(1000).unwrap();
+    let error = loop {
+        match stream.next() {
+            Ok(Some(block)) => n_rows += block.len(),
+            Ok(None) => panic!("{n_rows} rows were read from a file that was cut"),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error.kind(), ErrorKind::Format | ErrorKind::Io | ErrorKind::Shape), "{error}");
+    assert!(error.source_name().unwrap().ends_with("t.parquet"), "{error}");
+}
+
+#[cfg(feature = "images")]
+fn item_96_pictures_of_another_size() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, picture) in [("a/1.pgm", &b"P5\n2 1\n255\nab"[..]), ("b/2.pgm", b"P5\n1 2\n255\nab")] {
+        let path = folder.path().join(name);
+        std::fs::create_dir(path.parent().unwrap()).unwrap();
+        std::fs::write(path, picture).unwrap();
+    }
+    let source = Source::find(folder.path()).unwrap();
+    let error = load_source(&source, &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Shape);
+    assert!(error.report().contains("2.pgm") && error.report().contains("--size 2x1"), "{}", error.report());
+    let mut how = ReadOptions::default();
+    how.pictures.size = Some((2, 1));
+    assert_eq!(load_source(&source, &how).unwrap().width(), 2);
+}
+
+fn item_99_pictures_and_labels_that_do_not_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let images = folder.path().join("t-images-idx3-ubyte");
+    std::fs::write(&images, [0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 5, 6]).unwrap();
+    std::fs::write(folder.path().join("t-labels-idx1-ubyte"), [0, 0, 8, 1, 0, 0, 0, 3, 1, 2, 1]).unwrap();
+    let error = load_source(&Source::file(&images), &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Shape, "{error}");
+    assert!(error.to_string().contains('3') && error.to_string().contains('2'), "{error}");
+}
+
 fn item_50_columns_are_matched_by_name() {
     let (_, schema) = loaded("t.csv", b"a,b,label\n1,2,x\n3,4,y\n", &ReadOptions::default()).unwrap();
     let how = ReadOptions::default().with_schema(Arc::new(schema));
@@ -452,7 +773,6 @@ fn item_50_columns_are_matched_by_name() {
     assert!(new.message().contains("column `c` is new"), "{new}");
 }
 
-#[test]
 fn item_67_only_a_checksum_tells_a_flipped_bit() {
     // `hello` stored raw in a frame without a checksum: the change is not to be seen.
     let frame = |letter: u8| [&b"\x28\xB5\x2F\xFD\x20\x09\x49\0\0"[..], &[letter], b" 1:1\n0\n\n"].concat();
@@ -460,7 +780,6 @@ fn item_67_only_a_checksum_tells_a_flipped_bit() {
     assert_eq!(loaded("t.svm.zst", &frame(b'3'), &ReadOptions::default()).unwrap().0.len(), 2);
 }
 
-#[test]
 fn item_98_stray_files_and_empty_folders_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     for class in ["ham", "spam", "empty"] {
@@ -477,7 +796,6 @@ fn item_98_stray_files_and_empty_folders_are_noted() {
 }
 
 #[cfg(unix)]
-#[test]
 fn item_100_a_loop_of_links_ends() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("ham")).unwrap();
@@ -490,3 +808,7 @@ fn item_100_a_loop_of_links_ends() {
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.to_string().contains("2.txt"), "{error}");
 }
+
+/// Parquet files that are nothing but metadata, and places in those of others.
+#[cfg(feature = "parquet")]
+mod parquet_files;

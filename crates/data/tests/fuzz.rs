@@ -1,37 +1,56 @@
-//! A little fuzzing in every run of the tests. Long runs: `examples/fuzz.rs`.
+//! A little fuzzing in every run of the tests. Long runs: `examples/fuzz.rs` and `FUZZING.md`.
+//!
+//! `ROSENBLATT_FUZZ_SECONDS` says for how long, all parsers together; otherwise it is a fixed number of
+//! executions. Inputs are those of seed 1 from the first on, in either case.
 
 mod allocations;
 mod fuzzing;
 
-use fuzzing::{Tally, Target, corpus, execute};
+use fuzzing::{TARGETS, Tally, Target, execute};
+use std::time::{Duration, Instant};
 
-/// Executions per parser: a second or two each.
-const N_EXECUTIONS: u64 = 10_000;
+/// Executions per parser: a few seconds for all of them.
+const N_EXECUTIONS: u64 = 2_000;
 
-/// The most bytes in use at any moment. zstd may ask for a window of 128 MiB, all others are fed 16 KiB.
-const MAX_BYTES: usize = 256 << 20;
+/// More would keep each other waiting, and a wait looks like a hang.
+const N_THREADS: usize = 2;
+
+fn fuzz(target: &Target, time: Option<Duration>) -> Result<Tally, String> {
+    let corpus = (target.seeds)();
+    let mut tally = Tally::default();
+    let started = Instant::now();
+    for k in 0_u64.. {
+        let is_over = time.is_some_and(|time| k.is_multiple_of(64) && started.elapsed() >= time);
+        if k >= N_EXECUTIONS && (time.is_none() || is_over) {
+            break;
+        }
+        execute(target, &corpus, 1, k, &mut tally)?;
+    }
+    if tally.accepted == 0 || tally.refused == 0 {
+        return Err(format!("{}: nothing was accepted, or nothing refused: {tally:?}", target.name));
+    }
+    if time.is_some() {
+        eprintln!("{}: {} executions", target.name, tally.accepted + tally.refused);
+    }
+    Ok(tally)
+}
 
 #[test]
 fn no_input_causes_a_panic_a_hang_or_a_flood() {
-    std::panic::set_hook(Box::new(|_| {}));
-    let outcomes: Vec<Result<Tally, String>> = std::thread::scope(|scope| {
-        let run = |target: Target| {
-            move || {
-                let corpus = corpus(target);
-                let mut tally = Tally::default();
-                (0..N_EXECUTIONS).try_for_each(|k| execute(target, &corpus, 1, k, &mut tally)).map(|()| tally)
-            }
-        };
-        let threads = Target::ALL.map(|target| scope.spawn(run(target)));
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err("the mutator failed".into())))
-            .collect()
+    let seconds = std::env::var("ROSENBLATT_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+    let share = TARGETS.len().div_ceil(N_THREADS) as u32;
+    let time = seconds.map(|seconds| Duration::from_secs(seconds) / share);
+    let outcome: Result<Vec<()>, String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..N_THREADS)
+            .map(|thread| {
+                let mine = TARGETS.iter().skip(thread).step_by(N_THREADS);
+                scope.spawn(move || mine.map(|target| fuzz(target, time).map(|_| ())).collect())
+            })
+            .collect();
+        let joined = threads.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|_| Err("the mutator failed".into())).map(|_: Vec<()>| ())
+        });
+        joined.collect()
     });
-    let _ = std::panic::take_hook();
-    for (target, outcome) in Target::ALL.into_iter().zip(outcomes) {
-        let tally = outcome.unwrap_or_else(|finding| panic!("{finding}"));
-        assert!(tally.accepted > 0 && tally.refused > 0, "{}: {tally:?}", target.name());
-    }
-    assert!(allocations::peak() < MAX_BYTES, "{} bytes at the peak", allocations::peak());
+    outcome.unwrap_or_else(|finding| panic!("{finding}"));
 }

@@ -46,10 +46,19 @@ fn every_format_gives_the_same_rows() {
         ("sparse.jsonl", LabelColumn::Guess),
         ("column.npy", last.clone()),
         ("half.npy", last),
+        ("pandas.csv", LabelColumn::Guess),
+        ("pandas.jsonl", LabelColumn::Guess),
+        ("gzip.svm.gz", LabelColumn::Guess),
+        ("members.csv.gz", LabelColumn::Guess),
+        ("zstd.csv.zst", LabelColumn::Guess),
+        ("unchecked.jsonl.zst", LabelColumn::Guess),
+        ("library.svm.zst", LabelColumn::Guess),
+        ("table.vw", LabelColumn::Guess),
     ];
     if cfg!(feature = "parquet") {
         let columnar = ["table.parquet", "zstd.parquet", "gzip.parquet", "list.parquet", "sparse.parquet"];
         samples.extend(columnar.map(|name| (name, LabelColumn::Guess)));
+        samples.extend(["pandas.parquet", "pandas.feather"].map(|name| (name, LabelColumn::Guess)));
         samples.extend(
             ["table.arrow", "stream.arrows", "sparse.feather"].map(|name| (name, LabelColumn::Guess)),
         );

@@ -12,24 +12,26 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Formats are known by extension; `.gz` behind it compresses. Categories and words become
-numbered features; nothing is scaled unless --scale says so.
+    after_help = "Formats are known by extension: libsvm (svm), csv, tsv, jsonl, vw, npy, npz, parquet, arrow
+(feather), arrows. `.gz` or `.zst` behind it compresses. Categories and words become features;
+nothing is scaled unless --scale says so.
 
 Examples:
   rosenblatt convert iris.csv iris.svm
   rosenblatt convert mail.parquet mail.csv.gz --label spam
   rosenblatt convert iris.csv train.svm --split 0.2 --test-out test.svm --shuffle --seed 7
-  cat a9a | rosenblatt convert - a9a.csv --format libsvm"
+  rosenblatt convert a9a a9a.parquet
+  cat a9a | rosenblatt convert - - --format libsvm --to jsonl | head -1"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     /// A file, folder or pattern; `-` is stdin
     #[arg(value_name = "IN")]
     input: String,
-    /// The file to write
+    /// The file to write; `-` is stdout, and needs --to
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// The format to write (libsvm, csv, tsv), instead of finding it out from the name
+    /// The format to write, instead of finding it out from the name
     #[arg(long, value_name = "NAME")]
     to: Option<String>,
     /// Write this share of the rows to --test-out and the others to OUT
@@ -50,7 +52,7 @@ pub(crate) struct Args {
     /// About how many MiB a shuffle may hold; the result does not depend on it
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     memory: u64,
-    /// Number features from 0 in the file that is written (libsvm)
+    /// Number features from 0 in the file that is written (libsvm, and JSON Lines or VW without names)
     #[arg(long)]
     to_zero_based: bool,
     /// The rows have no label; every column is a feature
@@ -95,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         _ => vec![convert(&source, &read, &args.output, &out)?],
     };
     let written = targets.iter().zip(counts);
-    if args.json {
+    if args.json && !targets.iter().any(|target| is_stdout(target)) {
         let written: Vec<_> = written
             .map(|(target, rows)| json!({ "path": target.display().to_string(), "rows": rows }))
             .collect();
@@ -103,16 +105,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut text = String::new();
     for (target, rows) in written {
-        let _ = writeln!(text, "{}: {}", target.display(), counted(rows, "row", "rows"));
+        let name = if is_stdout(target) { "stdout".to_owned() } else { target.display().to_string() };
+        let _ = writeln!(text, "{name}: {}", counted(rows, "row", "rows"));
+    }
+    // What is asked for on stdout is the rows.
+    if targets.iter().any(|target| is_stdout(target)) {
+        ui::note(text.trim_end());
+        return Ok(());
     }
     ui::print(&text)
 }
 
+fn is_stdout(target: &Path) -> bool {
+    target == Path::new("-")
+}
+
 /// Refuses, before anything is read, what cannot be written.
 fn check_target(target: &Path, format: Option<&str>) -> Result<(), Failure> {
-    if target == Path::new("-") {
-        // A file takes its name once it is whole; a pipe could only be handed half of it.
-        return Err(Failure::Usage("`-` cannot be written to, expected the name of a file".to_owned()));
+    if is_stdout(target) && format.is_none() {
+        return Err(Failure::Usage("`-` has no name that tells the format, expected `--to NAME`".to_owned()));
     }
     find_writer(format, target).map(|_| ()).map_err(|error| {
         let names: Vec<&str> = WRITERS.iter().map(|writer| writer.name()).collect();

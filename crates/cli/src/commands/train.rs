@@ -275,6 +275,9 @@ pub(super) fn train(
     if train_rows.len() < 50 {
         notes.push("fewer than 50 rows: the estimate is rough".to_owned());
     }
+    if data.rows_are_alike() {
+        notes.push("all features are constant: every row is the same, and no class can be told".to_owned());
+    }
     let bound = rosenblatt::mistake_bound(&model, &data, &train_rows);
     Ok(Trained {
         training: evaluate_rows(&model, &data, &train_rows),

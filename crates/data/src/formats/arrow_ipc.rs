@@ -245,8 +245,10 @@ mod reading {
             let name = input.name().clone();
             let is_file = input.head().starts_with(MAGIC);
             if is_file {
-                // The magic bytes are padded to eight.
-                matrix::read_up_to(&mut input, &mut Vec::new(), 8)?;
+                // The magic bytes are padded with zeros to eight, or to as much as the writer aligns to.
+                let padded = input.head().iter().skip(MAGIC.len()).position(|&byte| byte != 0);
+                let n_skip = padded.map_or(8, |length| (MAGIC.len() + length) / 8 * 8).max(8);
+                matrix::read_up_to(&mut input, &mut Vec::new(), n_skip)?;
             }
             let failure = Arc::new(Mutex::new(None));
             let messages = Messages {

@@ -9,6 +9,7 @@ use super::table::{Cell, FileColumn, Form, Table};
 use crate::block::{Block, Stored};
 use crate::error::{DataError, ErrorKind, Mistake, Position, quote};
 use crate::options::{OnBadRow, ReadOptions};
+use crate::quiet;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowDictionaryKeyType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -16,7 +17,6 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, BooleanArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema as ArrowSchema};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Values in a batch, about: so many rows are decoded at a time.
 const BATCH_VALUES: usize = 1 << 18;
@@ -30,10 +30,10 @@ pub(super) fn contained<R, E: std::fmt::Display>(
         DataError::new(ErrorKind::Format, format!("the {what} data is damaged or not read: {why}"))
             .with_help("check the file with the tool that wrote it, or get it again")
     };
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(result)) => Ok(result),
-        Ok(Err(error)) => Err(damaged(first_line(&error.to_string()))),
-        Err(_) => Err(damaged("its decoder gave up (a bug worth reporting)".to_owned())),
+    match quiet::catch(work) {
+        Some(Ok(result)) => Ok(result),
+        Some(Err(error)) => Err(damaged(first_line(&error.to_string()))),
+        None => Err(damaged("its decoder gave up (a bug worth reporting)".to_owned())),
     }
 }
 

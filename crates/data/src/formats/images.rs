@@ -1,4 +1,6 @@
-//! Folders of pictures, a subfolder per class: PNG, JPEG and PNM (PGM, PPM, PBM).
+//! Folders of pictures, a subfolder per class: PNG, JPEG and PNM (PGM, PPM, PBM). And one picture alone.
+//!
+//! A picture alone has no label: it can be labelled by a model, but not learned from.
 //!
 //! Every subfolder is a class and bears its name; folders within it belong to it. Pictures come sorted by
 //! path, so the order never depends on the file system. All must have the size of the first unless a size
@@ -13,17 +15,18 @@ use super::{Format, FormatInfo, Head, Reader, Sniff};
 #[cfg(feature = "images")]
 use crate::block::{Block, Stored};
 use crate::error::{DataError, ErrorKind};
+use crate::options::LabelColumn;
+#[cfg(feature = "images")]
+use crate::options::OnBadRow;
 use crate::options::ReadOptions;
 #[cfg(feature = "images")]
-use crate::options::{LabelColumn, OnBadRow};
+use crate::quiet;
 #[cfg(feature = "images")]
 use crate::schema::{Layout, Picture, Precision, Schema};
 use crate::source::{Input, Part};
 use std::fs;
 #[cfg(feature = "images")]
-use std::io::BufReader;
-#[cfg(feature = "images")]
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::path::{Path, PathBuf};
 
 /// Extensions of files that are taken for pictures.
@@ -76,12 +79,63 @@ impl Format for Images {
         #[cfg(not(feature = "images"))]
         {
             let _ = (folder, how);
-            let message = "this build does not read pictures";
-            Err(DataError::new(ErrorKind::Format, message)
-                .in_source(input.name())
-                .with_help("build it with the cargo feature `images`"))
+            Err(not_built(&input))
         }
     }
+}
+
+/// One picture.
+#[derive(Debug)]
+pub(crate) struct Lone;
+
+impl Format for Lone {
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            name: "picture",
+            aliases: &["png", "jpeg", "pnm"],
+            extensions: &EXTENSIONS,
+            about: "one PNG, JPEG or PNM picture, to be labelled",
+            takes_folders: false,
+        }
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Sniff {
+        if kind_of(head.bytes).is_some() { Sniff::Certain } else { Sniff::No }
+    }
+
+    fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        if how.label != LabelColumn::Absent && how.schema.is_none() {
+            let kind = kind_of(input.head()).unwrap_or("picture");
+            let message = format!("this is a {kind} image without a label, expected rows of data");
+            return Err(DataError::new(ErrorKind::Format, message).in_source(input.name()).with_help(
+                "to learn from pictures, put them into a folder per class and name the folder above",
+            ));
+        }
+        #[cfg(feature = "images")]
+        return Ok(match how.precision {
+            Precision::Single => Box::new(ImageReader::<f32>::open_lone(input, how)?),
+            Precision::Double => Box::new(ImageReader::<f64>::open_lone(input, how)?),
+        });
+        #[cfg(not(feature = "images"))]
+        Err(not_built(&input))
+    }
+}
+
+/// The kind of picture that begins with these bytes.
+fn kind_of(head: &[u8]) -> Option<&'static str> {
+    match head {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', ..] => Some("PNG"),
+        [0xFF, 0xD8, 0xFF, ..] => Some("JPEG"),
+        [b'P', b'1'..=b'6', b'\n' | b'\r' | b' ', b'#' | b'0'..=b'9', ..] => Some("PNM"),
+        _ => None,
+    }
+}
+
+#[cfg(not(feature = "images"))]
+fn not_built(input: &Input) -> DataError {
+    DataError::new(ErrorKind::Format, "this build does not read pictures")
+        .in_source(input.name())
+        .with_help("build it with the cargo feature `images`")
 }
 
 /// What is in a folder, by name, hidden entries left out.
@@ -207,17 +261,23 @@ struct Decoded {
 
 #[cfg(feature = "images")]
 impl Decoding {
-    fn decode(self, path: &Path) -> Result<Decoded, DataError> {
-        catch_unwind(AssertUnwindSafe(|| self.try_decode(path)))
-            .unwrap_or_else(|_| {
-                let message = "the decoder gave up on this picture, expected an error or pixels";
-                Err(DataError::new(ErrorKind::Internal, message)
-                    .with_help("this is a bug; please report it with the picture"))
-            })
-            .map_err(|error| error.in_source(&path.display().to_string()))
+    fn decode_file(self, path: &Path) -> Result<Decoded, DataError> {
+        let name = path.display().to_string();
+        let file = fs::File::open(path).map_err(|error| DataError::io("opening", error).in_source(&name))?;
+        self.decode(BufReader::new(file), &name)
     }
 
-    fn try_decode(self, path: &Path) -> Result<Decoded, DataError> {
+    /// The picture that `content` holds; errors call it `name`.
+    fn decode(self, content: impl BufRead + Seek, name: &str) -> Result<Decoded, DataError> {
+        quiet::catch(|| self.try_decode(content))
+            .unwrap_or_else(|| {
+                let message = "the picture is damaged: its decoder gave up (a bug worth reporting)";
+                Err(DataError::new(ErrorKind::Format, message).with_help("mend it or take it away"))
+            })
+            .map_err(|error| error.in_source(name))
+    }
+
+    fn try_decode(self, content: impl BufRead + Seek) -> Result<Decoded, DataError> {
         use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
         let damaged = |error: image::ImageError| match error {
             image::ImageError::IoError(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
@@ -227,8 +287,7 @@ impl Decoding {
             error => DataError::new(ErrorKind::Format, format!("the picture is damaged: {error}"))
                 .with_help("mend it or take it away"),
         };
-        let file = fs::File::open(path).map_err(|error| DataError::io("opening", error))?;
-        let mut reader = ImageReader::new(BufReader::new(file))
+        let mut reader = ImageReader::new(content)
             .with_guessed_format()
             .map_err(|error| DataError::io("reading", error))?;
         if !matches!(reader.format(), Some(ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Pnm)) {
@@ -289,10 +348,36 @@ impl<T: Stored> ImageReader<T> {
     fn open(folder: &Path, how: &ReadOptions) -> Result<Self, DataError> {
         let name = folder.display().to_string();
         let found = Found::look(folder)?;
-        let Some((first_path, _)) = found.pictures.first() else {
+        let Some((path, _)) = found.pictures.first() else {
             let message = "there are no pictures, expected a subfolder of PNG, JPEG or PNM files per class";
             return Err(DataError::new(ErrorKind::Empty, message).in_source(&name));
         };
+        let path = path.clone();
+        Self::start(found, &name, how, |decoding| decoding.decode_file(&path))
+    }
+
+    /// A reader of the one picture that is in `input`.
+    fn open_lone(input: Input, how: &ReadOptions) -> Result<Self, DataError> {
+        let name = input.name().to_string();
+        let bytes = input.into_bytes(how.limits.held_bytes)?;
+        let pictures = vec![(PathBuf::from(&name), 0)];
+        let found = Found { pictures, classes: vec!["?".to_owned()], ..Found::default() };
+        let how = ReadOptions { label: LabelColumn::Absent, ..how.clone() };
+        let mut reader =
+            Self::start(found, &name, &how, |decoding| decoding.decode(Cursor::new(&bytes), &name))?;
+        if reader.first.is_none() {
+            reader.first = Some(reader.decoding.decode(Cursor::new(&bytes), &name)?);
+        }
+        Ok(reader)
+    }
+
+    /// A reader of what was found; `decode_first` decodes the first picture of it.
+    fn start(
+        found: Found,
+        name: &str,
+        how: &ReadOptions,
+        decode_first: impl FnOnce(Decoding) -> Result<Decoded, DataError>,
+    ) -> Result<Self, DataError> {
         if let Some((0, _) | (_, 0)) = how.pictures.size {
             let message = "the size of pictures should be at least 1x1";
             return Err(DataError::new(ErrorKind::Options, message));
@@ -316,7 +401,7 @@ impl<T: Stored> ImageReader<T> {
             (Some(size), _) => size,
             (None, Some(known)) => (known.width as u32, known.height as u32),
             (None, None) => {
-                let decoded = decoding.decode(first_path)?;
+                let decoded = decode_first(decoding)?;
                 let size = (decoded.width, decoded.height);
                 first = Some(decoded);
                 size
@@ -326,7 +411,7 @@ impl<T: Stored> ImageReader<T> {
         let (width, height, resized) = (width as usize, height as usize, decoding.size.is_some());
         let form = Picture { width, height, channels, resized };
         let mut schema = matrix::schema_of(width * height * channels, Layout::Dense, Some(form), how)
-            .map_err(|error| error.in_source(&name))?;
+            .map_err(|error| error.in_source(name))?;
         schema.notes.extend(found.notes.iter().cloned());
         let scale = if how.pictures.unscaled { 1.0 } else { 255.0 };
         Ok(Self {
@@ -347,7 +432,7 @@ impl<T: Stored> ImageReader<T> {
     fn picture(&mut self, path: &Path) -> Result<Decoded, DataError> {
         let decoded = match self.first.take() {
             Some(first) => first,
-            None => self.decoding.decode(path)?,
+            None => self.decoding.decode_file(path)?,
         };
         let (width, height) = (self.form.width, self.form.height);
         if (decoded.width as usize, decoded.height as usize) != (width, height) {

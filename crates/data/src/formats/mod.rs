@@ -38,6 +38,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &numpy::Numpy,
     &json_lines::JsonLines,
     &images::Images,
+    &images::Lone,
     &parquet::Parquet,
     &arrow_ipc::ArrowIpc,
     &text::TextFolder,
@@ -250,6 +251,9 @@ fn refuse(head: &[u8]) -> Option<DataError> {
     if text.starts_with(b"<!doctype html") || text.starts_with(b"<html") {
         return Some(error("this is an HTML page").with_help("the download went wrong; get the file itself"));
     }
+    if text.starts_with(b"<?xml") || text.starts_with(b"<svg") {
+        return Some(error("this is an XML or SVG document").with_help("write it as PNG, or as a table"));
+    }
     if head.starts_with(b"version https://git-lfs.") {
         let help = "fetch the file itself with `git lfs pull`";
         return Some(error("this is a pointer of git-lfs").with_help(help));
@@ -261,8 +265,6 @@ fn refuse(head: &[u8]) -> Option<DataError> {
         );
     }
     let known: &[(&[u8], &str)] = &[
-        (b"\x89PNG\r\n", "this is a PNG image"),
-        (b"\xFF\xD8\xFF", "this is a JPEG image"),
         (b"%PDF-", "this is a PDF document"),
         (b"PK\x03\x04", "this is a ZIP archive"),
         (b"BZh", "this is compressed with bzip2"),
@@ -295,6 +297,7 @@ mod tests {
             ("x.tsv", "ham\t\"hello, you\nspam\tbuy now\n", "text"),
             ("x", "From: a\nTo: b\n\nhello\n", "text"),
             ("x.libsvm", "1 3:1 4:abc\n", "libsvm"),
+            ("x.csv", "P2\n1 1\n255\n7\n", "picture"),
             ("x.libsvm", "1 3:1 4,5\n", "libsvm"),
         ] {
             assert_eq!(chosen(name, text.as_bytes()).unwrap(), expected, "{name}: {text}");
@@ -308,7 +311,6 @@ mod tests {
             ("x.csv", b"<!DOCTYPE html><html>", "this is an HTML page"),
             ("x.csv", b"version https://git-lfs.github.com/spec/v1\noid", "pointer of git-lfs"),
             ("x.csv", b"\xFF\xFEa\0,\0", "UTF-16"),
-            ("x.csv", b"\x89PNG\r\n\x1A\n", "PNG image"),
             ("x.csv", b"", "no rows"),
             ("x", b"\x01\x02\x03\x04", "no known format"),
         ] {

@@ -6,10 +6,11 @@
 //! 1 if it is not said. There are no comments: `#` is a letter like any other. Blank lines are skipped. A
 //! feature that occurs twice in a row counts twice: its values are added, as Vowpal Wabbit does.
 //!
-//! A feature is called `namespace^feature`, or by its own name in a namespace without one. Names become slots
-//! of a table of `2^hash_bits` ([`DEFAULT_BITS`] unless said), by the hash all formats here share; these are
-//! not Vowpal Wabbit's own slots, and no constant feature is added. Predictions with several actions and
-//! label types other than one number or word are refused.
+//! A feature is called `namespace^feature`, or by its own name in a namespace without one. A first pass
+//! gathers all names, so that weights can be read by them; later data may hold names that are not among
+//! them, and they count for nothing. If `hash_bits` is said, names become slots of a table of that size
+//! instead, by the hash all formats here share, in one pass; these are not Vowpal Wabbit's own slots. No
+//! constant feature is added. Labels of several actions, or other than one number or word, are refused.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::block::{Block, Stored, merge_row, sort_row};
@@ -22,10 +23,9 @@ use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{Layout, Precision, Schema};
 use crate::source::Input;
 use crate::window::Window;
+use std::collections::HashMap;
 use std::ops::Range;
-
-/// The size of the table of features if nothing is said, as a power of two; that of Vowpal Wabbit.
-const DEFAULT_BITS: u32 = 18;
+use std::sync::Arc;
 
 /// How many lines at the head are looked at to recognise the format.
 const SNIFF_LINES: usize = 20;
@@ -49,7 +49,10 @@ impl Format for Vw {
         let lines = head.lines().filter(|line| !line.trim_ascii().is_empty()).take(SNIFF_LINES);
         let (n_lines, n_rows) =
             lines.fold((0, 0), |(n_lines, n_rows), line| (n_lines + 1, n_rows + i32::from(is_row(line))));
+        // A label that is a word looks like the cell of a table; a name that says `.vw` settles it.
+        let is_named = head.extension == Some("vw") && memchr::memchr(b'|', head.bytes).is_some();
         match n_rows {
+            0 if is_named => Sniff::Maybe,
             0 => Sniff::No,
             _ if n_rows * 2 >= n_lines => Sniff::Likely,
             _ => Sniff::Maybe,
@@ -57,21 +60,39 @@ impl Format for Vw {
     }
 
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
-        let bits = how.hash_bits.unwrap_or(DEFAULT_BITS);
         let window = Window::new(input, how.limits.line_bytes)?;
-        let mut schema = Schema { layout: Layout::Sparse, hash_bits: Some(bits), ..Schema::default() };
-        if how.hash_bits.is_none() {
-            schema.notes.push(format!("features are hashed into 2^{bits} slots; --hash-bits says otherwise"));
-        }
+        let known = how.schema.as_deref();
+        let mut schema = Schema { layout: Layout::Sparse, ..Schema::default() };
+        let slots = match (known.and_then(|known| known.names.as_ref()), how.hash_bits) {
+            (Some(names), _) => {
+                schema.names = Some(names.clone());
+                schema.provisional = known.is_some_and(|known| known.provisional);
+                let places = names.iter().map(|name| Box::from(name.as_str())).zip(0..).collect();
+                if schema.provisional {
+                    Slots::Gathered(Gathered { places, ..Gathered::new(how) })
+                } else {
+                    Slots::Known(Arc::new(places))
+                }
+            }
+            (None, Some(bits)) => {
+                schema.hash_bits = Some(bits);
+                Slots::Hashed(bits)
+            }
+            (None, None) if known.is_some() => {
+                let message =
+                    "features have names here, expected numbers as in the data that was learned from";
+                return Err(DataError::new(ErrorKind::Shape, message)
+                    .in_source(window.name())
+                    .with_help("bring the data into the format that was learned from"));
+            }
+            (None, None) => {
+                (schema.names, schema.provisional) = (Some(Vec::new()), true);
+                Slots::Gathered(Gathered::new(how))
+            }
+        };
         Ok(match how.precision {
-            Precision::Single => {
-                let lines = Lines::<f32>::new(bits, how.on_bad_row);
-                Box::new(VwReader { chunks: Chunks::new(window, lines, how.threads), schema })
-            }
-            Precision::Double => {
-                let lines = Lines::<f64>::new(bits, how.on_bad_row);
-                Box::new(VwReader { chunks: Chunks::new(window, lines, how.threads), schema })
-            }
+            Precision::Single => Box::new(VwReader::<f32>::new(window, slots, schema, how)),
+            Precision::Double => Box::new(VwReader::<f64>::new(window, slots, schema, how)),
         })
     }
 }
@@ -98,20 +119,107 @@ struct VwReader<T: Stored> {
     schema: Schema,
 }
 
+impl<T: Stored> VwReader<T> {
+    fn new(window: Window, slots: Slots, schema: Schema, how: &ReadOptions) -> Self {
+        let lines = Lines { slots, on_bad_row: how.on_bad_row, name: Vec::new(), scratch: Vec::new() };
+        Self { chunks: Chunks::new(window, lines, how.threads), schema }
+    }
+}
+
 impl<T: Stored> Reader for VwReader<T> {
     fn schema(&self) -> &Schema {
         &self.schema
     }
 
     fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
-        self.chunks.read(into)
+        let more = self.chunks.read(into)?;
+        if let (Slots::Gathered(gathered), Some(names)) =
+            (&self.chunks.parser().slots, &mut self.schema.names)
+        {
+            let n_before = gathered.places.len() - gathered.found.len();
+            names.extend_from_slice(&gathered.found[names.len() - n_before..]);
+        }
+        Ok(more)
+    }
+}
+
+/// What names become.
+#[derive(Debug, Clone)]
+enum Slots {
+    /// A slot of a table of `2^bits`.
+    Hashed(u32),
+    /// Their place in the vocabulary.
+    Known(Arc<HashMap<Box<str>, u32>>),
+    /// Part of the vocabulary, which is being gathered.
+    Gathered(Gathered),
+}
+
+/// The names so far.
+#[derive(Debug, Clone, Default)]
+struct Gathered {
+    places: HashMap<Box<str>, u32>,
+    /// Those that were found in this part, in the order in which they came.
+    found: Vec<String>,
+    max_names: usize,
+}
+
+impl Gathered {
+    fn new(how: &ReadOptions) -> Self {
+        Self { max_names: how.limits.vocabulary, ..Self::default() }
+    }
+
+    /// Forgets the names behind the first `n_found`.
+    fn forget(&mut self, n_found: usize) {
+        for name in self.found.drain(n_found..) {
+            self.places.remove(name.as_str());
+        }
+    }
+}
+
+impl Slots {
+    /// The place of a feature; `None` if it counts for nothing. `at` is where its name stands.
+    fn place(&mut self, name: &[u8], at: Range<usize>) -> Result<Option<u32>, Box<Mistake>> {
+        if let Self::Hashed(bits) = self {
+            return Ok(Some(hash_slot(name, *bits)));
+        }
+        let name = std::str::from_utf8(name).map_err(|_| {
+            let message = "the name of a feature should be valid UTF-8, but is not";
+            Mistake::new(ErrorKind::Encoding, at.clone(), message)
+                .with_help("hash the names with --hash-bits 18, which takes any bytes")
+        })?;
+        let gathered = match self {
+            Self::Hashed(_) => return Ok(None),
+            Self::Known(places) => return Ok(places.get(name).copied()),
+            Self::Gathered(gathered) => gathered,
+        };
+        if let Some(&place) = gathered.places.get(name) {
+            return Ok(Some(place));
+        }
+        let place = gathered.places.len();
+        if place >= gathered.max_names {
+            let message = format!("there are more than {} different features, the limit", gathered.max_names);
+            return Err(Mistake::new(ErrorKind::Limit, at, message)
+                .with_help("hash their names with --hash-bits 18, or raise --max-vocabulary"));
+        }
+        gathered.places.insert(name.into(), place as u32);
+        gathered.found.push(name.to_owned());
+        Ok(Some(place as u32))
+    }
+
+    /// How many features there are; none while they are gathered.
+    fn width(&self) -> usize {
+        match self {
+            Self::Hashed(bits) => 1 << bits,
+            Self::Known(places) => places.len(),
+            Self::Gathered(_) => 0,
+        }
     }
 }
 
 /// A parser of lines.
 #[derive(Debug, Clone)]
 struct Lines<T> {
-    bits: u32,
+    slots: Slots,
     on_bad_row: OnBadRow,
     /// The name of the feature at hand: `namespace^feature`.
     name: Vec<u8>,
@@ -126,10 +234,6 @@ struct RowHead {
 }
 
 impl<T: Stored> Lines<T> {
-    fn new(bits: u32, on_bad_row: OnBadRow) -> Self {
-        Self { bits, on_bad_row, name: Vec::new(), scratch: Vec::new() }
-    }
-
     /// Adds one line to `block`; a blank line adds nothing.
     fn parse_line(&mut self, line: &[u8], block: &mut Block) -> Result<(), Box<Mistake>> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -178,9 +282,11 @@ impl<T: Stored> Lines<T> {
                         .with_help("store double precision with --precision f64"));
                 };
                 self.name.truncate(n_space);
-                self.name.extend_from_slice(&line[feature]);
-                matrix.indices.push(hash_slot(&self.name, self.bits));
-                matrix.values.push(value);
+                self.name.extend_from_slice(&line[feature.clone()]);
+                if let Some(place) = self.slots.place(&self.name, feature)? {
+                    matrix.indices.push(place);
+                    matrix.values.push(value);
+                }
             }
             if end == line.len() {
                 break;
@@ -189,8 +295,12 @@ impl<T: Stored> Lines<T> {
         }
         let (indices, values) = (&mut matrix.indices[start..], &mut matrix.values[start..]);
         if sort_row(indices, values, &mut self.scratch).is_some() && merge_row(matrix, start).is_none() {
-            let message = "values that share a hashed feature should have a finite sum, but have none";
+            let message = "values that share a feature should have a finite sum, but have none";
             return Err(Mistake::new(ErrorKind::Number, 0..line.len(), message));
+        }
+        if matches!(self.slots, Slots::Gathered(_)) {
+            // The names are known now; their order is not.
+            matrix.truncate(start);
         }
         matrix.end_row();
         block.classes.push(head.class.unwrap_or(0));
@@ -284,8 +394,12 @@ fn split_value(line: &[u8], token: Range<usize>, what: &str) -> Result<(Range<us
 }
 
 impl<T: Stored> Parse for Lines<T> {
+    fn has_memory(&self) -> bool {
+        matches!(self.slots, Slots::Gathered(_))
+    }
+
     fn clear(&self, block: &mut Block) {
-        block.clear(Layout::Sparse, T::PRECISION, 1 << self.bits);
+        block.clear(Layout::Sparse, T::PRECISION, self.slots.width());
     }
 
     fn parse(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
@@ -294,12 +408,16 @@ impl<T: Stored> Parse for Lines<T> {
             let newline = memchr::memchr(b'\n', &text[start..]);
             let end = newline.map_or(text.len(), |newline| start + newline);
             let n_entries = T::sparse(&mut block.matrix).map_or(0, |matrix| matrix.n_entries());
+            let n_found = if let Slots::Gathered(gathered) = &self.slots { gathered.found.len() } else { 0 };
             if let Err(mistake) = self.parse_line(&text[start..end], block) {
                 if let Some(matrix) = T::sparse(&mut block.matrix) {
                     matrix.truncate(n_entries);
                 }
-                if self.on_bad_row == OnBadRow::Error {
+                if self.on_bad_row == OnBadRow::Error || mistake.kind == ErrorKind::Limit {
                     return Err(Stopped { mistake, line_idx: n_lines, start });
+                }
+                if let Slots::Gathered(gathered) = &mut self.slots {
+                    gathered.forget(n_found);
                 }
                 block.n_skipped += 1;
             }
@@ -345,7 +463,7 @@ mod tests {
     }
 
     fn rows(text: &str) -> Result<Vec<LabelledRow>, DataError> {
-        read_rows(&source(text), &ReadOptions::default())
+        read_rows(&source(text), &ReadOptions { hash_bits: Some(18), ..ReadOptions::default() })
     }
 
     fn row(label: &str, features: &[(&str, f64)]) -> LabelledRow {
@@ -381,12 +499,44 @@ mod tests {
         assert_eq!(found[4], row("1", &[("MetricFeatures^height", height)]));
         let dataset = load_source(&source(text), &ReadOptions::default()).unwrap();
         assert_eq!(dataset.weights(), Some(&[1.0, 2.0, 1.0, 1.0, 1.0][..]));
-        assert_eq!(dataset.width(), 1 << 18);
+        let names = dataset.feature_names().unwrap();
+        assert_eq!(names.len(), 14);
+        assert_eq!(&names[..3], ["1924", "1976", "2006"]);
+        assert_eq!(names[13], "sqft");
+        assert!(names.contains(&"Says^white".to_owned()));
         // Twice is added, a hash sign is a letter, no features are a row of zeros.
         assert_eq!(
             rows("1 |a x x:2 #\r\n\n-1 |\n").unwrap(),
             [row("1", &[("a^x", 3.0), ("a^#", 1.0)]), row("-1", &[])]
         );
+    }
+
+    #[test]
+    fn names_are_a_vocabulary_that_later_data_keeps_to() {
+        let parts = |texts: [&str; 2]| {
+            let folder = tempfile::tempdir().unwrap();
+            for (place, text) in texts.iter().enumerate() {
+                std::fs::write(folder.path().join(format!("{place}.vw")), text).unwrap();
+            }
+            let how = ReadOptions::default();
+            crate::load_with_schema(&Source::find(folder.path()).unwrap(), &how).unwrap()
+        };
+        let (data, schema) = parts(["1 |a x:2 y\n-1 | 10:1 9:3\n", "1 |a z y:0.5\n"]);
+        assert_eq!(data.feature_names().unwrap(), ["9", "10", "a^x", "a^y", "a^z"]);
+        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let new = read_rows(&source("1 |a z:4 new:7 |b x\n-1 | 9:1\n"), &how).unwrap();
+        assert_eq!(new, [("1".to_owned(), vec![(4, 4.0)]), ("-1".to_owned(), vec![(0, 1.0)])]);
+        // What was left out leaves no names behind.
+        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+        let data = load_source(&source("1 | a\n-1 | lost b:x\n-1 | b lost2:1e39\n-1 | b\n"), &skip).unwrap();
+        assert_eq!((data.len(), data.feature_names().unwrap()), (2, &["a".to_owned(), "b".to_owned()][..]));
+        let mut few = ReadOptions::default();
+        few.limits.vocabulary = 2;
+        let error = load_source(&source("1 | a b\n-1 | c\n"), &few).unwrap_err();
+        assert_eq!((error.kind(), error.position().line), (ErrorKind::Limit, Some(2)));
+        let numbered = Schema { width: Some(4), ..Schema::default() };
+        let how = ReadOptions::default().with_schema(Arc::new(numbered));
+        assert_eq!(load_source(&source("1 | a\n"), &how).unwrap_err().kind(), ErrorKind::Shape);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! reading finds the label without being told. Features without names are called `f1`, `f2`, ….
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
-use crate::error::{DataError, ErrorKind};
+use crate::error::DataError;
 use crate::schema::Precision;
 
 /// The most columns that are written: sparse data of more has better formats.
@@ -45,13 +45,7 @@ impl WriteFormat for Tsv {
 }
 
 fn start(delimiter: u8, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
-    if shape.width == 0 || shape.width > MAX_COLUMNS {
-        let message =
-            format!("a table should have from 1 to {MAX_COLUMNS} features, but has {}", shape.width);
-        return Err(
-            DataError::new(ErrorKind::Options, message).with_help("write libsvm, which leaves zeros out")
-        );
-    }
+    shape.check_columns(MAX_COLUMNS)?;
     Ok(Box::new(Table { delimiter, shape: shape.clone(), scratch: String::new() }))
 }
 
@@ -76,25 +70,8 @@ impl Table {
 }
 
 impl RowWriter for Table {
-    fn head(&mut self, into: &mut Vec<u8>) {
-        let mut names = Vec::new();
-        if self.shape.labelled {
-            names.push("label".to_owned());
-        }
-        if self.shape.weighted {
-            names.push("weight".to_owned());
-        }
-        for place in 0..self.shape.width {
-            let named = self.shape.names.as_ref().and_then(|names| names.get(place));
-            let mut name = named.cloned().unwrap_or_else(|| format!("f{}", place + 1));
-            // The first columns have these names already.
-            while names.iter().take(2).any(|taken| taken == &name)
-                && ["label", "weight"].contains(&name.as_str())
-            {
-                name.push('_');
-            }
-            names.push(name);
-        }
+    fn head(&mut self, into: &mut Vec<u8>) -> Result<(), DataError> {
+        let names = self.shape.column_names();
         for (place, name) in names.iter().enumerate() {
             if place > 0 {
                 into.push(self.delimiter);
@@ -102,9 +79,10 @@ impl RowWriter for Table {
             self.push_cell(name, into);
         }
         into.push(b'\n');
+        Ok(())
     }
 
-    fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), String> {
+    fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), DataError> {
         let mut is_first = true;
         let delimiter = self.delimiter;
         let mut next = |into: &mut Vec<u8>| {

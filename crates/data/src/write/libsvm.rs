@@ -2,8 +2,8 @@
 //!
 //! Rows without labels get the label `0`, since the format wants one. Weights cannot be written.
 
-use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
-use crate::error::{DataError, ErrorKind, quote};
+use super::{OutRow, RowWriter, Shape, WriteFormat, push_number, unfit};
+use crate::error::{DataError, quote};
 use crate::schema::Precision;
 use std::io::Write;
 
@@ -22,9 +22,7 @@ impl WriteFormat for Libsvm {
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
         if shape.weighted {
             let message = "libsvm has no place for the weights of rows";
-            return Err(
-                DataError::new(ErrorKind::Options, message).with_help("write CSV, or leave the weights out")
-            );
+            return Err(unfit(message, "write CSV, or leave the weights out"));
         }
         let first = u64::from(!shape.zero_based);
         Ok(Box::new(Rows { precision: shape.precision, first, scratch: String::new() }))
@@ -38,16 +36,13 @@ struct Rows {
 }
 
 impl RowWriter for Rows {
-    fn head(&mut self, _into: &mut Vec<u8>) {}
-
-    fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), String> {
+    fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), DataError> {
         let label = row.label.unwrap_or("0");
         let is_word = |c: char| c.is_ascii_graphic() || c.is_alphabetic();
         if !label.chars().all(is_word) || label.contains([':', ',', '#']) {
-            return Err(format!(
-                "libsvm cannot hold the label {}, expected a number or a word",
-                quote(label.as_bytes())
-            ));
+            let label = quote(label.as_bytes());
+            let message = format!("libsvm cannot hold the label {label}, expected a number or a word");
+            return Err(unfit(message, "write CSV or JSON Lines, which hold any text"));
         }
         into.extend_from_slice(label.as_bytes());
         for &(feature, value) in row.entries.iter().filter(|(_, value)| *value != 0.0) {

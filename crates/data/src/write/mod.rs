@@ -1,21 +1,43 @@
 //! Rows to bytes: one file per format, one line in [`WRITERS`].
 //!
 //! Writers append to a buffer and know nothing of files. Numbers are written as short as they can be
-//! while reading gives back the same bits. What a format cannot hold is an error, never left out.
+//! while reading gives back the same bits. What a format cannot hold is an error, never left out; the one
+//! exception are the names of features, which libsvm and `NumPy` have no place for.
 
+#[cfg(feature = "arrow")]
+mod arrow_batches;
+mod arrow_ipc;
 mod csv;
+pub(crate) mod file;
+mod json_lines;
 mod libsvm;
+mod numpy;
+mod parquet;
 mod table;
+mod vw;
 
+pub use file::NewFile;
 pub use table::{Cell, CellKind, ParquetTable};
 
 use crate::error::{DataError, ErrorKind};
-use crate::schema::Precision;
+use crate::number;
+use crate::schema::{Layout, Precision};
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// All formats that can be written.
-pub static WRITERS: &[&dyn WriteFormat] = &[&libsvm::Libsvm, &csv::Csv, &csv::Tsv];
+pub static WRITERS: &[&dyn WriteFormat] = &[
+    &libsvm::Libsvm,
+    &csv::Csv,
+    &csv::Tsv,
+    &json_lines::JsonLines,
+    &vw::Vw,
+    &numpy::Npy,
+    &numpy::Npz,
+    &parquet::Parquet,
+    &arrow_ipc::ArrowFile,
+    &arrow_ipc::ArrowStream,
+];
 
 /// A format that can be written.
 pub trait WriteFormat: Sync {
@@ -44,6 +66,62 @@ pub struct Shape {
     pub precision: Precision,
     /// Whether features are to be numbered from 0, where they are numbered.
     pub zero_based: bool,
+    /// Whether rows hold all values, or only those that are not zero.
+    pub layout: Layout,
+    /// How many rows there will be.
+    pub n_rows: u64,
+    /// The names of all classes.
+    pub labels: Vec<String>,
+}
+
+impl Shape {
+    /// What the columns of a table are called: the label and the weight, if there are any, then the features.
+    /// Features without names are `f1`, `f2`, …
+    pub(crate) fn column_names(&self) -> Vec<String> {
+        let first = [self.labelled.then_some("label"), self.weighted.then_some("weight")];
+        let mut names: Vec<String> = first.into_iter().flatten().map(str::to_owned).collect();
+        let taken = names.clone();
+        for place in 0..self.width {
+            let named = self.names.as_ref().and_then(|names| names.get(place));
+            let mut name = named.cloned().unwrap_or_else(|| format!("f{}", place + 1));
+            while taken.contains(&name) {
+                name.push('_');
+            }
+            names.push(name);
+        }
+        names
+    }
+
+    /// Refuses what has no features or more than `max_columns` of them.
+    pub(crate) fn check_columns(&self, max_columns: usize) -> Result<(), DataError> {
+        if (1..=max_columns).contains(&self.width) {
+            return Ok(());
+        }
+        let message = format!("a table should have from 1 to {max_columns} features, but has {}", self.width);
+        Err(DataError::new(ErrorKind::Options, message).with_help("write libsvm, which leaves zeros out"))
+    }
+
+    /// The classes as whole numbers, if that is what they all are.
+    pub(crate) fn whole_labels(&self) -> Option<Vec<i64>> {
+        let whole = |name: &String| {
+            let number: i64 = name.parse().ok()?;
+            // Readers take numbers for doubles on the way.
+            (number.to_string() == *name && number.unsigned_abs() < 1 << 53).then_some(number)
+        };
+        self.labels.iter().map(whole).collect()
+    }
+
+    /// The classes as numbers, if that is what they all are and the precision has room for them.
+    pub(crate) fn number_labels(&self) -> Option<Vec<f64>> {
+        let exact =
+            |number: &f64| self.precision == Precision::Double || f64::from(*number as f32) == *number;
+        self.labels.iter().map(|name| number::parse(name.as_bytes()).ok().filter(exact)).collect()
+    }
+}
+
+/// The error for what a format cannot hold, and the cure.
+pub(crate) fn unfit(message: impl Into<String>, help: &str) -> DataError {
+    DataError::new(ErrorKind::Options, message).with_help(help)
 }
 
 /// One row, as a writer is handed it.
@@ -51,6 +129,8 @@ pub struct Shape {
 pub struct OutRow<'a> {
     /// Its class, if it has one.
     pub label: Option<&'a str>,
+    /// The number of its class.
+    pub class: u32,
     /// How much it counts.
     pub weight: f64,
     /// Its features, ascending; those that are not there are zero.
@@ -60,13 +140,20 @@ pub struct OutRow<'a> {
 /// Writes rows, one after the other.
 pub trait RowWriter: Send {
     /// What stands before the first row.
-    fn head(&mut self, into: &mut Vec<u8>);
+    fn head(&mut self, _into: &mut Vec<u8>) -> Result<(), DataError> {
+        Ok(())
+    }
 
     /// One row. What the format cannot hold is said in the error.
-    fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), String>;
+    fn row(&mut self, row: &OutRow<'_>, into: &mut Vec<u8>) -> Result<(), DataError>;
+
+    /// What stands behind the last row.
+    fn end(&mut self, _into: &mut Vec<u8>) -> Result<(), DataError> {
+        Ok(())
+    }
 }
 
-/// The format called `name`, or the one that the extension of `path` stands for (`.gz` left out).
+/// The format called `name`, or the one that the extension of `path` stands for (`.gz`, `.zst` left out).
 pub fn find_writer(name: Option<&str>, path: &Path) -> Result<&'static dyn WriteFormat, DataError> {
     let names = || WRITERS.iter().map(|writer| writer.name()).collect::<Vec<_>>().join(", ");
     let fail =
@@ -78,7 +165,7 @@ pub fn find_writer(name: Option<&str>, path: &Path) -> Result<&'static dyn Write
         });
     }
     let file = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let file = file.strip_suffix(".gz").unwrap_or(&file);
+    let file = file.strip_suffix(".gz").or(file.strip_suffix(".zst")).unwrap_or(&file);
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
     let known = WRITERS.iter().find(|writer| writer.extensions().contains(&extension));
     known.copied().ok_or_else(|| {
@@ -164,6 +251,8 @@ mod tests {
         let found = |name, path: &str| find_writer(name, Path::new(path)).map(WriteFormat::name).ok();
         assert_eq!(found(None, "a.SVM.gz"), Some("libsvm"));
         assert_eq!(found(None, "a.tsv"), Some("tsv"));
+        assert_eq!(found(None, "a.jsonl.zst"), Some("jsonl"));
+        assert_eq!(found(None, "-"), None);
         assert_eq!(found(Some("csv"), "a"), Some("csv"));
         assert_eq!(found(None, "a.xyz"), None);
         assert_eq!(found(Some("xls"), "a.csv"), None);

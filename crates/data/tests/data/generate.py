@@ -1,7 +1,8 @@
 """Writes the sample files of this folder with the tools that people write such files with.
 
 The same small table (12 rows, 5 numbers, one class of three) in every format; pictures and
-odd types besides. Needs numpy, scipy, scikit-learn, pyarrow and pillow; nothing is random.
+odd types besides. Needs numpy, scipy, scikit-learn, pandas, pyarrow, zstandard and pillow, and the
+programs gzip and zstd; nothing is random.
 
     python generate.py
 """
@@ -9,14 +10,17 @@ odd types besides. Needs numpy, scipy, scikit-learn, pyarrow and pillow; nothing
 import gzip
 import json
 import struct
+import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import scipy.sparse as sp
+import zstandard
 from PIL import Image
 from sklearn.datasets import dump_svmlight_file
 
@@ -100,6 +104,39 @@ def arrow():
     feather.write_feather(pairs, HERE / "sparse.feather", compression="lz4")
 
 
+def frames():
+    """What pandas writes of a data frame, with the quotes and types it chooses."""
+    frame = pd.DataFrame(X, columns=COLUMNS).assign(label=LABELS)
+    frame.to_csv(HERE / "pandas.csv", index=False, quoting=2)
+    frame.astype({"label": "category"}).to_parquet(HERE / "pandas.parquet", index=False)
+    frame.astype({name: "float32" for name in COLUMNS}).to_feather(HERE / "pandas.feather")
+    frame.to_json(HERE / "pandas.jsonl", orient="records", lines=True)
+
+
+def packed():
+    """The table as the programs gzip and zstd and the library zstandard pack it."""
+    def run(*words):
+        subprocess.run(words, cwd=HERE, check=True)
+
+    run("sh", "-c", "gzip -9 -n -c table.svm > gzip.svm.gz")
+    run("sh", "-c", "head -5 table.csv | gzip -n > members.csv.gz; tail -n +6 table.csv | gzip -1 -n >> members.csv.gz")
+    run("zstd", "-q", "-f", "-19", "table.csv", "-o", "zstd.csv.zst")
+    run("zstd", "-q", "-f", "-1", "--no-check", "table.jsonl", "-o", "unchecked.jsonl.zst")
+    data = (HERE / "table.svm").read_bytes()
+    (HERE / "library.svm.zst").write_bytes(zstandard.ZstdCompressor(level=12, write_checksum=True).compress(data))
+
+
+def vowpal():
+    """The table in the syntax of Vowpal Wabbit's wiki: namespaces, values, tags, weights of 1."""
+    with open(HERE / "table.vw", "w") as file:
+        for i, (row, y) in enumerate(zip(X, Y)):
+            entries = [f"{name}:{value}" for name, value in zip(COLUMNS, row.tolist()) if value]
+            # A value of 1 need not be said.
+            entries = [entry.removesuffix(":1.0") for entry in entries]
+            head = [f"{y} |", f"{y} 1 'row{i}|", f"{y} 1.0 0 row{i}|"][i % 3]
+            file.write(f"{head} {' '.join(entries)}\n")
+
+
 def pictures():
     pixels = np.array([[[(16 * r + 8 * c + 40 * i) % 256 for c in range(6)] for r in range(4)] for i in range(4)])
     pixels = pixels.astype(np.uint8)
@@ -126,4 +163,7 @@ if __name__ == "__main__":
     text()
     numpy()
     arrow()
+    frames()
+    packed()
+    vowpal()
     pictures()

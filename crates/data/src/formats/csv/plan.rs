@@ -347,6 +347,7 @@ impl Plan {
             has_names: header,
             layout: if of_categories.is_empty() { Layout::Dense } else { Layout::Sparse },
             hash_bits: how.hash_bits,
+            names: None,
             width: None,
             picture: None,
             missing: how.missing,

@@ -1,0 +1,84 @@
+//! The items of the catalogue of bad inputs that are about training, by their numbers.
+//!
+//! The others are in `crates/data/tests/catalogue.rs`, whose check that none is missing reads this table, too.
+
+use crate::bench::Bench;
+
+/// An item, what is put in, how it is trained from, whether that succeeds, and what is said.
+struct Case {
+    item: u32,
+    table: fn() -> String,
+    options: &'static str,
+    succeeds: bool,
+    says: &'static str,
+}
+
+fn plain(value: &str) -> String {
+    let line =
+        |i: u32| format!("{}{},{},{}\n", ["", "-"][i as usize % 2], value, i % 5, ["a", "b"][i as usize % 2]);
+    format!("x,z,label\n{}", (0..60).map(line).collect::<String>())
+}
+
+const CASES: &[Case] = &[
+    Case {
+        item: 34,
+        table: || plain("1e20"),
+        options: "t.csv --rate 1e308 --scale none",
+        succeeds: false,
+        says: "the weights overflowed in pass",
+    },
+    Case {
+        item: 35,
+        table: || plain("1e300"),
+        options: "t.csv --precision f64 --scale none",
+        succeeds: true,
+        says: "training error: 0.0 %",
+    },
+    Case {
+        item: 82,
+        table: || plain("1").replace(",b\n", ",a\n"),
+        options: "t.csv",
+        succeeds: false,
+        says: "at least two classes",
+    },
+    Case {
+        item: 84,
+        table: || format!("x,z,label\n{}", "3,4,a\n3,4,b\n".repeat(30)),
+        options: "t.csv",
+        succeeds: true,
+        says: "all features are constant",
+    },
+    Case {
+        item: 87,
+        table: || format!("{}{}1,2,c\n", plain("1"), plain("1").split_once('\n').unwrap().1.repeat(1000)),
+        options: "- --online --scale none < t.csv",
+        succeeds: false,
+        says: "`c`",
+    },
+    Case {
+        item: 88,
+        table: || plain("NA").replace('-', ""),
+        options: "t.csv --missing drop",
+        succeeds: false,
+        says: "no rows",
+    },
+];
+
+#[test]
+fn training_behaves_as_the_catalogue_says() {
+    let bench = Bench::new();
+    let mut short = Vec::new();
+    for Case { item, table, options, succeeds, says } in CASES {
+        bench.write("t.csv", table());
+        let _ = std::fs::remove_file(bench.path("t.model"));
+        let done = bench.run(&format!("rosenblatt train --model t.model {options}"));
+        let sound = done.code == Some(i32::from(!succeeds))
+            && done.all().contains(says)
+            && bench.path("t.model").exists() == *succeeds
+            && done.stderr.lines().count() <= 20;
+        if !sound {
+            short.push(format!("item {item}: {:?}\n{}", done.code, done.all()));
+        }
+    }
+    assert!(short.is_empty(), "{} fell short:\n{}", short.len(), short.join("\n"));
+}
