@@ -70,6 +70,7 @@ mod load;
 mod marks;
 mod number;
 mod options;
+mod pool;
 mod schema;
 mod source;
 mod window;

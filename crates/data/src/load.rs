@@ -14,16 +14,17 @@ use crate::formats::{self, Reader};
 use crate::label_table::{Growth, Numbering, canonical};
 use crate::labels::Labels;
 use crate::options::ReadOptions;
+use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::source::{Part, Source};
 use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-/// How many blocks wait between the parser and the learner.
-const BLOCKS_WAITING: usize = 2;
+/// How many blocks go round between the parser and the learner: one is filled, one is lent, two wait.
+const N_BLOCKS: usize = 4;
 
 /// What a source holds, found out by reading all of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,6 +107,11 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
 /// The classes are those of the options, else those of the first block, sorted; see [`Numbering`] for
 /// why, and for what happens when another one turns up.
 pub fn blocks(source: &Source, how: &ReadOptions) -> Result<Stream, DataError> {
+    Stream::start(source.clone(), how.clone())
+}
+
+/// What the parsing thread of a stream begins with.
+fn open_numbered(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema, Numbering), DataError> {
     let (mut parts, schema) = open_settled(source, how)?;
     let mut first = Block::default();
     if !parts.read(&mut first)? {
@@ -126,7 +132,7 @@ pub fn blocks(source: &Source, how: &ReadOptions) -> Result<Stream, DataError> {
     let growth = if how.grow_classes { Growth::Append } else { Growth::Refuse };
     let numbering = Numbering::new(labels, growth, how.limits.classes);
     parts.put_back(first);
-    Stream::start(parts, schema, numbering)
+    Ok((parts, schema, numbering))
 }
 
 /// Reads all of `source` once, to know its classes, categories and means.
@@ -199,6 +205,8 @@ struct Parts {
     again: Option<Block>,
     /// How rows are scaled.
     scaler: Option<Arc<Scaler>>,
+    /// What one part leaves to the next.
+    pool: Arc<Pool>,
 }
 
 impl Parts {
@@ -219,7 +227,8 @@ impl Parts {
         let Some(first) = waiting.next() else {
             return Err(DataError::new(ErrorKind::Options, "no data source is given, expected at least one"));
         };
-        let input = first.open()?;
+        let pool = Arc::new(Pool::default());
+        let input = first.open_with(&pool)?;
         let name = first.name();
         let format = formats::find(&input, &how)?;
         let reader = guarded(&name, || format.open(input, &how))?;
@@ -236,6 +245,7 @@ impl Parts {
             again: None,
             labelled: None,
             scaler,
+            pool,
         })
     }
 
@@ -283,11 +293,11 @@ impl Parts {
             self.n_rows += self.n_part_rows;
             self.n_part_rows = 0;
             self.name = next.name();
-            let input = next.open()?;
             let schema = self.reader.schema().clone();
             let how = self.how.with_schema(Arc::new(schema.clone()));
-            // The buffers of one part are given back before the next one wants its own.
+            // The buffers of one part are given back before the next one wants some.
             self.reader = Box::new(Between(schema));
+            let input = next.open_with(&self.pool)?;
             let format = formats::find(&input, &how)?;
             self.reader = guarded(&self.name, || format.open(input, &how))?;
         }
@@ -342,15 +352,30 @@ struct Filled {
 }
 
 impl Stream {
-    fn start(parts: Parts, schema: Schema, numbering: Numbering) -> Result<Self, DataError> {
-        let (filled_in, filled) = sync_channel(BLOCKS_WAITING);
+    fn start(source: Source, how: ReadOptions) -> Result<Self, DataError> {
+        let (opened_in, opened) = channel();
+        let (filled_in, filled) = channel();
         let (used, used_out) = channel();
-        let labels = numbering.labels().clone();
-        let name = parts.name.clone();
+        for _ in 0..N_BLOCKS {
+            let _ = used.send(Block::default());
+        }
+        let name = source.name();
+        // The source is opened where it is read: whoever allocates the memory of the first part has it for
+        // those that follow.
+        let work = move || match open_numbered(&source, &how) {
+            Ok((parts, schema, numbering)) => {
+                let labels = numbering.labels().clone();
+                if opened_in.send(Ok((schema, labels))).is_ok() {
+                    parse(parts, numbering, &filled_in, &used_out);
+                }
+            }
+            Err(error) => drop(opened_in.send(Err(error))),
+        };
         thread::Builder::new()
             .name("parser".to_owned())
-            .spawn(move || parse(parts, numbering, &filled_in, &used_out))
+            .spawn(work)
             .map_err(|error| DataError::io("starting a thread", error).in_source(&name))?;
+        let (schema, labels) = opened.recv().unwrap_or_else(|_| Err(gone()))?;
         let (n_rows, n_dropped, n_skipped) = (0, 0, 0);
         Ok(Self { schema, labels, filled, used, lent: None, is_over: false, n_rows, n_dropped, n_skipped })
     }
@@ -398,10 +423,7 @@ impl Stream {
             }
             Err(_) => {
                 self.is_over = true;
-                return Err(DataError::new(
-                    ErrorKind::Internal,
-                    "the parsing thread is gone, expected more rows",
-                ));
+                return Err(gone());
             }
         };
         for name in &filled.new_classes {
@@ -422,12 +444,12 @@ impl Stream {
 fn parse(
     mut parts: Parts,
     mut numbering: Numbering,
-    filled: &SyncSender<Result<Filled, DataError>>,
+    filled: &Sender<Result<Filled, DataError>>,
     used: &Receiver<Block>,
 ) {
     let mut n_rows = 0;
-    loop {
-        let mut block = used.try_recv().unwrap_or_default();
+    // All blocks take their turn, so that the memory of a stream does not depend on who is quicker.
+    while let Ok(mut block) = used.recv() {
         let n_classes = numbering.labels().len();
         let outcome = parts.read(&mut block).and_then(|more| {
             if more {
@@ -444,6 +466,11 @@ fn parse(
             return;
         }
     }
+}
+
+#[cold]
+fn gone() -> DataError {
+    DataError::new(ErrorKind::Internal, "the parsing thread is gone, expected more rows")
 }
 
 fn no_rows(block: &Block) -> DataError {
