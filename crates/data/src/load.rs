@@ -15,8 +15,10 @@ use crate::label_table::{Growth, Numbering, canonical};
 use crate::labels::Labels;
 use crate::options::ReadOptions;
 use crate::pool::Pool;
+use crate::room::reserve;
 use crate::schema::Schema;
 use crate::source::{Part, Source};
+use crate::window::WINDOW_BYTES;
 use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -65,8 +67,12 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
     let mut weights: Option<Vec<f64>> = None;
     let mut labelled = true;
     let mut block = Block::default();
+    let mut n_bytes_ahead = Some(source.n_bytes());
     while parts.read(&mut block)? {
         numbering.apply(&mut block, &parts.name)?;
+        if let Some(n_bytes) = n_bytes_ahead.take() {
+            make_room(&mut matrix, &mut classes, &block, n_bytes);
+        }
         append(&mut matrix, block.matrix());
         labelled &= block.is_labelled();
         if let Some(more) = block.weights() {
@@ -501,7 +507,7 @@ fn given_classes(how: &ReadOptions) -> Result<Labels, DataError> {
 }
 
 /// The classes in their final order: as given, else sorted, the positive one of two last.
-fn final_labels(found: Labels, how: &ReadOptions) -> Result<Labels, DataError> {
+pub(crate) fn final_labels(found: Labels, how: &ReadOptions) -> Result<Labels, DataError> {
     let labels = if how.classes.is_some() { found } else { Labels::sorted(found.names()) };
     choose_positive(labels, how)
 }
@@ -520,6 +526,36 @@ fn choose_positive(labels: Labels, how: &ReadOptions) -> Result<Labels, DataErro
         };
         DataError::new(ErrorKind::Options, message)
     })
+}
+
+/// Makes room for all of a source of `n_bytes`, judging by its first block: text comes in blocks of as many bytes
+/// as a window has. Never more is asked for than twice the bytes there are, and if it turns out to be too little,
+/// lists grow.
+fn make_room(matrix: &mut Matrix, classes: &mut Vec<u32>, first: &Block, n_bytes: u64) {
+    let n_blocks = 1.02 * n_bytes as f64 / WINDOW_BYTES as f64 + 1.0;
+    let n_items = |in_first: usize, size: usize| {
+        (in_first as f64 * n_blocks).min(2.0 * n_bytes as f64 / size as f64) as usize
+    };
+    reserve(classes, n_items(first.len(), size_of::<u32>()));
+    match (matrix, first.matrix()) {
+        (Matrix::Dense32(matrix), Matrix::Dense32(first)) => {
+            reserve(&mut matrix.values, n_items(first.values.len(), 4));
+        }
+        (Matrix::Dense64(matrix), Matrix::Dense64(first)) => {
+            reserve(&mut matrix.values, n_items(first.values.len(), 8));
+        }
+        (Matrix::Sparse32(matrix), Matrix::Sparse32(first)) => {
+            reserve(&mut matrix.offsets, n_items(first.offsets.len(), 8));
+            reserve(&mut matrix.indices, n_items(first.n_entries(), 8));
+            reserve(&mut matrix.values, n_items(first.n_entries(), 8));
+        }
+        (Matrix::Sparse64(matrix), Matrix::Sparse64(first)) => {
+            reserve(&mut matrix.offsets, n_items(first.offsets.len(), 8));
+            reserve(&mut matrix.indices, n_items(first.n_entries(), 12));
+            reserve(&mut matrix.values, n_items(first.n_entries(), 12));
+        }
+        _ => {}
+    }
 }
 
 fn append(matrix: &mut Matrix, more: &Matrix) {

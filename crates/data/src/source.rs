@@ -165,6 +165,16 @@ impl Source {
         })
     }
 
+    /// How many bytes all files and pieces of memory have together, as they are stored.
+    pub(crate) fn n_bytes(&self) -> u64 {
+        let n_bytes = |part: &Part| match part {
+            Part::File(path) => fs::metadata(path).map_or(0, |metadata| metadata.len()),
+            Part::Bytes(_, bytes) => bytes.len() as u64,
+            Part::Folder(_) | Part::Stdin => 0,
+        };
+        self.parts.iter().map(n_bytes).sum()
+    }
+
     /// The same data, held in memory where it could not be read twice. At most `limit` bytes are held.
     pub fn rewindable(&self, limit: u64) -> Result<Self, DataError> {
         if self.can_rewind() {
