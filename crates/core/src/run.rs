@@ -722,10 +722,8 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
                     self.pass_judged(examples, Visits::Listed(&arranged), training, observer)
                 }
             };
-            self.memory.pass_over(self.totals.rounds, self.space.linear());
+            let pass = self.end_pass(&before);
             self.judge(examples, training);
-            self.totals.epochs += 1;
-            let pass = self.since(&before);
             if let ControlFlow::Break(stopped) = flow {
                 // The pass was cut short, but whoever keeps books wants to hear of it.
                 let _ = observer.pass(&pass, self);
@@ -755,6 +753,19 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
             self.pass_judged(examples, Visits::Listed(&worst), training, observer)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Ends a pass that began when the totals were `before` and was made in pieces ([`Run::pass`]), as
+    /// [`Run::fit`] ends every pass of its own. Says what came of it.
+    pub fn end_pass(&mut self, before: &Totals) -> Pass {
+        self.memory.pass_over(self.totals.rounds, self.space.linear());
+        self.totals.epochs += 1;
+        self.since(before)
+    }
+
+    /// Ends the run after this many steps, counted from its beginning.
+    pub fn limit_updates(&mut self, max_updates: u64) {
+        self.max_updates = max_updates;
     }
 
     fn since(&self, before: &Totals) -> Pass {
