@@ -7,3 +7,4 @@ mod convert;
 mod online;
 mod predict;
 mod readme;
+mod streamed;

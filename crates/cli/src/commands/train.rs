@@ -3,14 +3,14 @@
 //! A part of the rows is set aside before anything is learned and only used for the estimate. Of the
 //! rest, some rows decide when to stop. Vocabularies and scales are taken from all rows; they see no labels.
 
-use super::train_online;
+use super::{train_online, train_streamed};
 use crate::args::{DataArgs, SpecArgs, decide_scale};
 use crate::failure::Failure;
 use crate::report;
 use crate::ui::{self, Progress, count, counted};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Observer, Pass};
-use rosenblatt::{Dataset, Evaluation, Model, Spec, Training, check_writable, evaluate_rows, split};
+use rosenblatt::{Evaluation, Labels, Model, Spec, Training, check_writable, evaluate_rows, split};
 use rosenblatt_data::{ReadOptions, Source, load_with_schema};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -26,7 +26,8 @@ use std::time::{Duration, Instant};
   rosenblatt train data.csv --label species --missing mean
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
-  rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks")]
+  rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks
+  rosenblatt train huge.svm --memory 512MiB               many passes over more than memory holds")]
 pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     model: Option<PathBuf>,
     /// The share of rows set aside for the estimate; 0 to learn from all
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
-    holdout: f64,
+    pub(super) holdout: f64,
     /// The class a positive score speaks for, of two
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
@@ -47,6 +48,16 @@ pub(crate) struct Args {
     /// error of the predictions made before each row was learned from
     #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates"])]
     online: bool,
+    /// If the rows would take more memory than this (512MiB, 2GiB), they are parsed once into a cache on disk and
+    /// every pass reads that: rows are visited as they stand (`--order given`), and the model, its
+    /// estimate and the rows set aside are what they would be in memory with that order. Twelve bytes a row
+    /// are needed all the same. Without it, all rows are held in memory
+    #[arg(long, value_name = "SIZE", value_parser = train_streamed::size, conflicts_with = "online")]
+    pub(super) memory: Option<u64>,
+    /// Where that cache goes; it stays and is used again for the same data read in the same way. Otherwise it
+    /// lies in the folder for temporary files and is removed in the end
+    #[arg(long, value_name = "PATH", requires = "memory")]
+    pub(super) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(super) data: DataArgs,
     #[command(flatten)]
@@ -77,8 +88,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return train_online::run(args, read, &path);
     }
     check_writable(&path)?;
-    let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, read)?;
-    let trained = train(&source, &read, |n_rows| args.spec.spec(n_rows), args.holdout, args.quiet)?;
+    let found = Source::find_all(&args.files)?;
+    let trained = match args.memory {
+        Some(limit) => train_streamed::train(args, &found, &read, limit)?,
+        None => None,
+    };
+    let trained = if let Some(trained) = trained {
+        trained
+    } else {
+        let (source, read) = decide_scale(&args.data, &found, read)?;
+        train(&source, &read, |n_rows| args.spec.spec(n_rows), args.holdout, args.quiet)?
+    };
     trained.model.save(&path)?;
     let size = std::fs::metadata(&path).map_or(0, |data| data.len());
     if args.json {
@@ -109,18 +129,18 @@ fn model_path(args: &Args) -> Result<PathBuf, Failure> {
 /// A model with all there is to say about it.
 pub(super) struct Trained {
     pub(super) model: Model,
-    source: String,
-    data: Outline,
-    training: Evaluation,
-    held_out: Option<Evaluation>,
-    bound: Option<f64>,
-    read_time: Duration,
-    train_time: Duration,
-    notes: Vec<String>,
+    pub(super) source: String,
+    pub(super) data: Outline,
+    pub(super) training: Evaluation,
+    pub(super) held_out: Option<Evaluation>,
+    pub(super) bound: Option<f64>,
+    pub(super) read_time: Duration,
+    pub(super) train_time: Duration,
+    pub(super) notes: Vec<String>,
 }
 
 /// What was read.
-struct Outline {
+pub(super) struct Outline {
     rows: usize,
     width: usize,
     classes: Vec<(String, usize)>,
@@ -158,7 +178,7 @@ pub(super) fn train(
         training: evaluate_rows(&model, &data, &train_rows),
         held_out: (!held_rows.is_empty()).then(|| evaluate_rows(&model, &data, &held_rows)),
         source: source.name(),
-        data: outline(&data),
+        data: outline(data.width(), data.classes(), data.labels()),
         bound,
         model,
         read_time,
@@ -167,13 +187,12 @@ pub(super) fn train(
     })
 }
 
-fn outline(data: &Dataset) -> Outline {
-    let mut counts = vec![0; data.labels().len()];
-    for &class in data.classes() {
+pub(super) fn outline(width: usize, classes: &[u32], labels: &Labels) -> Outline {
+    let mut counts = vec![0; labels.len()];
+    for &class in classes {
         counts[class as usize] += 1;
     }
-    let classes = data.labels().names().iter().cloned().zip(counts).collect();
-    Outline { rows: data.len(), width: data.width(), classes }
+    Outline { rows: classes.len(), width, classes: labels.names().iter().cloned().zip(counts).collect() }
 }
 
 impl Trained {
@@ -251,9 +270,9 @@ impl Trained {
 }
 
 /// Shows how training gets on.
-struct Watch {
-    progress: Progress,
-    epochs: u64,
+pub(super) struct Watch {
+    pub(super) progress: Progress,
+    pub(super) epochs: u64,
 }
 
 impl Observer for Watch {
