@@ -5,8 +5,8 @@
 //! between two neighbouring marks is then digits, nothing else, and needs no further check; and numbers
 //! can be converted without waiting for each other. Nothing here knows what the marks mean.
 //!
-//! This file alone says `unsafe`: for two calls that are made after asking whether the machine can run
-//! what they call, and for reading an array into a wide register.
+//! What is `unsafe` here: two calls that are made after asking whether the machine can run what they call, and
+//! reading arrays into wide registers.
 
 use crate::number::digits;
 
@@ -369,6 +369,36 @@ fn plain_not_digits(word: &[u8; WORD]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Reads two runs of digits on the machine at hand.
+    struct TwoRuns<'a>(&'a [u8; VIEW], Shape);
+
+    impl Work for TwoRuns<'_> {
+        type Output = [u32; 2];
+
+        fn run(self, digits: impl Digits) -> [u32; 2] {
+            digits.two_runs(self.0, self.1)
+        }
+    }
+
+    #[test]
+    fn two_runs_of_any_shape_are_read_in_every_way() {
+        for n_first in 0..=9 {
+            for n_second in 0..=9 {
+                let length = n_first + 3 + n_second;
+                let shape = Shape::of(n_first, length);
+                let fits = (1..=8).contains(&n_first) && (1..=8).contains(&n_second) && length <= 16;
+                assert_eq!(shape.map(|(_, n_digits)| n_digits), fits.then_some(n_second));
+                let Some((shape, _)) = shape else { continue };
+                let (first, second) = (&"98765432"[..n_first], &"12345678"[..n_second]);
+                let text = format!("7{first}:0.{second} 55:0.1234567890123456789");
+                let view = text.as_bytes().first_chunk().unwrap();
+                let expected = [first, second].map(|digits| digits.parse().unwrap());
+                assert_eq!(at_full_width(TwoRuns(view, shape)), expected, "{text}");
+                assert_eq!(plainly(TwoRuns(view, shape)), expected, "{text}");
+            }
+        }
+    }
 
     #[test]
     fn every_byte_but_a_digit_is_marked() {

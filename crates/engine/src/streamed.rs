@@ -248,7 +248,7 @@ mod tests {
     /// The bytes of a model file.
     fn bytes(model: &Model) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
-        model.save(&folder.path().join("m")).unwrap();
+        model.save(folder.path().join("m")).unwrap();
         std::fs::read(folder.path().join("m")).unwrap()
     }
 
