@@ -191,10 +191,14 @@ fn bench(words: &[String]) -> Result<(), String> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for threads in [1, 2] {
             for length in [Length::Once, Length::Files, Length::Stream] {
+                if matches!(length, Length::Stream) && compressed && file == CSV {
+                    // Its header would stand in the middle.
+                    continue;
+                }
                 let (seconds, _, peak_kib) = match length {
                     Length::Once => run_probe("stream", threads, &path, 1)?,
                     Length::Files => run_probe("stream", threads, &path, MANY)?,
-                    Length::Stream => run_piped(threads, &path, file == CSV && !compressed)?,
+                    Length::Stream => run_piped(threads, &path, file == CSV)?,
                 };
                 let length = length.name();
                 say(&format!("{name} {length}, {threads} thread(s): {peak_kib} KiB, {seconds:.2} s"));

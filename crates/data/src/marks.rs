@@ -391,9 +391,9 @@ mod tests {
                 assert_eq!(shape.map(|(_, n_digits)| n_digits), fits.then_some(n_second));
                 let Some((shape, _)) = shape else { continue };
                 let (first, second) = (&"98765432"[..n_first], &"12345678"[..n_second]);
-                let text = format!("7{first}:0.{second} 55:0.1234567890123456789");
+                let text = format!("7{first}:0.{second} 55:0.123456789012345678901234567890");
                 let view = text.as_bytes().first_chunk().unwrap();
-                let expected = [first, second].map(|digits| digits.parse().unwrap());
+                let expected = [first, second].map(|digits| digits.parse::<u32>().unwrap());
                 assert_eq!(at_full_width(TwoRuns(view, shape)), expected, "{text}");
                 assert_eq!(plainly(TwoRuns(view, shape)), expected, "{text}");
             }

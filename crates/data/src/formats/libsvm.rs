@@ -212,7 +212,8 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
         let n_quick = at_full_width(&mut quick);
         let n_found = quick.n_entries;
         start = if is_tail { start + quick.start } else { quick.start };
-        matrix.indices.extend_from_slice(&indices[..n_found]);
+        let first_index = rules.first_index as u32;
+        matrix.indices.extend(indices[..n_found].iter().map(|index| index - first_index));
         matrix.values.extend_from_slice(&values[..n_found]);
         n_lines += n_quick;
         if start >= text.len() {
@@ -275,7 +276,8 @@ struct Quick<'a, T> {
     end: usize,
     first_index: u64,
     limit: u64,
-    /// Room for entries, used again and again. A row for which it is too small is given up.
+    /// Room for entries, used again and again; indices are as the text has them. A row for which it is too
+    /// small is given up.
     indices: &'a mut [u32],
     values: &'a mut [T],
     /// Entries that were there before, and those that were added.
@@ -298,7 +300,7 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
             let n_before = self.n_entries;
             let Some((class, next)) = self.line(digits) else { break };
             if let Some(&last) = self.indices[n_before..self.n_entries].last() {
-                *self.width = (*self.width).max(last as usize + 1);
+                *self.width = (*self.width).max(last as usize + 1 - self.first_index as usize);
             }
             self.offsets.push(self.n_before + self.n_entries);
             self.classes.push(class);
@@ -333,14 +335,13 @@ impl<T: Stored> Quick<'_, T> {
             Some(class) => class,
             None => new_label(label, n_label, self.names)?,
         };
-        let first_index = self.first_index as u32;
         // The blank before what comes next, and the least index that it may have.
-        let (mut at, mut least) = (self.start + n_label, first_index);
+        let (mut at, mut least) = (self.start + n_label, self.first_index as u32);
         let n_before = self.n_entries;
         let room = self.indices[n_before..].iter_mut().zip(&mut self.values[n_before..]);
         let mut n_entries = n_before;
         let mut next = None;
-        for (index_slot, value_slot) in room {
+        'entries: for (index_slot, value_slot) in room {
             let (index, end) = loop {
                 let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
                 // All marks behind the blank; those of `123:0.4567 ` are the colon, the point and the end.
@@ -354,8 +355,15 @@ impl<T: Stored> Quick<'_, T> {
                 {
                     // By far the most entries.
                     let [index, parts] = digits.two_runs(view, shape);
+                    if index < least {
+                        return None;
+                    }
+                    least = index + 1;
+                    *index_slot = index;
                     *value_slot = T::nearest(number::quotient(parts, n_parts));
-                    break (index, at + 1 + length);
+                    n_entries += 1;
+                    at += 1 + length;
+                    continue 'entries;
                 }
                 match odd_entry(text, view, at, marks, digits)? {
                     Odd::Entry(index, value, end) => {
@@ -365,18 +373,15 @@ impl<T: Stored> Quick<'_, T> {
                     Odd::Blank => at += 1,
                     Odd::LineEnd(behind) => {
                         next = Some(behind);
-                        break (0, 0);
+                        break 'entries;
                     }
                 }
             };
-            if next.is_some() {
-                break;
-            }
             if index < least {
                 return None;
             }
             least = index + 1;
-            *index_slot = index.wrapping_sub(first_index);
+            *index_slot = index;
             n_entries += 1;
             if text[end] != b' ' {
                 // What ends a value is a blank or a line end, of one byte or two.
