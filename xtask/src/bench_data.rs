@@ -96,7 +96,7 @@ struct Sample {
 }
 
 /// The peak memory of a stream.
-struct Peak {
+struct Streamed {
     file: String,
     length: &'static str,
     threads: usize,
@@ -202,7 +202,7 @@ fn bench(words: &[String]) -> Result<(), String> {
                 };
                 let length = length.name();
                 say(&format!("{name} {length}, {threads} thread(s): {peak_kib} KiB, {seconds:.2} s"));
-                memory.push(Peak { file: name.clone(), length, threads, seconds, peak_kib });
+                memory.push(Streamed { file: name.clone(), length, threads, seconds, peak_kib });
             }
         }
     }
@@ -469,7 +469,7 @@ fn write_run(
     n_repeats: usize,
     samples: &[Sample],
     missing: &[(usize, String)],
-    memory: &[Peak],
+    memory: &[Streamed],
     words: &[String],
 ) -> Result<(), String> {
     let date = today();
@@ -481,7 +481,7 @@ fn write_run(
         let Case { file, name, .. } = CASES[*case];
         let _ = writeln!(raw, "{file},\"{name}\",{repeat},{seconds},{cpu_seconds},{peak_kib}");
     }
-    for Peak { file, length, threads, seconds, peak_kib } in memory {
+    for Streamed { file, length, threads, seconds, peak_kib } in memory {
         let _ = writeln!(raw, "{file},\"streamed: {length}, {threads} threads\",0,{seconds},,{peak_kib}");
     }
     let mut summary = String::new();
@@ -516,7 +516,7 @@ fn write_run(
     summary.push_str(
         "## Streaming: peak memory\n\nFiles of a tenth of the rows.\n\n| file | length | threads | s | peak MiB |\n|---|---|---|---|---|\n",
     );
-    for Peak { file, length, threads, seconds, peak_kib } in memory {
+    for Streamed { file, length, threads, seconds, peak_kib } in memory {
         let mib = *peak_kib as f64 / 1024.0;
         let _ = writeln!(summary, "| {file} | {length} | {threads} | {seconds:.2} | {mib:.1} |");
     }
