@@ -10,9 +10,9 @@ use crate::say;
 use rosenblatt_data::{ReadOptions, Source, blocks, count_marks, load_source};
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 const FOLDER: &str = "target/bench-data";
@@ -95,6 +95,38 @@ struct Sample {
     peak_kib: u64,
 }
 
+/// The peak memory of a stream.
+struct Streamed {
+    file: String,
+    length: &'static str,
+    threads: usize,
+    seconds: f64,
+    peak_kib: u64,
+}
+
+/// How many times longer the long streams are.
+const MANY: usize = 20;
+
+/// How long a stream is.
+#[derive(Clone, Copy)]
+enum Length {
+    Once,
+    /// The same file many times.
+    Files,
+    /// One stream, on standard input, that is many times as long.
+    Stream,
+}
+
+impl Length {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Once => "the file",
+            Self::Files => "20 such files",
+            Self::Stream => "one stream 20 times as long",
+        }
+    }
+}
+
 /// What one process says: wall seconds, processor seconds of all its threads, peak memory.
 type Said = (f64, f64, u64);
 
@@ -140,12 +172,38 @@ fn bench(words: &[String]) -> Result<(), String> {
         }
     }
     let mut memory = Vec::new();
-    for (file, n_times) in [(SVM, 1), (SVM, 20), (CSV, 1), (CSV, 20)] {
+    // A tenth of the rows is enough to fill every buffer many times over.
+    let folder_of_streams = PathBuf::from(FOLDER).join("small");
+    fs::create_dir_all(&folder_of_streams).map_err(told("making the folder"))?;
+    generate(&folder_of_streams.join(SVM), |out| write_svm(out, 20_000))?;
+    generate(&folder_of_streams.join(CSV), |out| write_csv(out, 200_000))?;
+    for (file, compressed) in [(SVM, false), (CSV, false), (SVM, true), (CSV, true)] {
+        let mut path = folder_of_streams.join(file);
+        if compressed {
+            path = match gzip(&path) {
+                Ok(path) => path,
+                Err(why) => {
+                    say(&format!("missing: streams of gzip ({why})"));
+                    continue;
+                }
+            };
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for threads in [1, 2] {
-            let path = folder.join(file);
-            let (seconds, _, peak_kib) = run_probe("stream", threads, &path, n_times)?;
-            say(&format!("{file} {n_times} times, {threads} thread(s): {peak_kib} KiB, {seconds:.2} s"));
-            memory.push((file, n_times, threads, seconds, peak_kib));
+            for length in [Length::Once, Length::Files, Length::Stream] {
+                if matches!(length, Length::Stream) && compressed && file == CSV {
+                    // Its header would stand in the middle.
+                    continue;
+                }
+                let (seconds, _, peak_kib) = match length {
+                    Length::Once => run_probe("stream", threads, &path, 1)?,
+                    Length::Files => run_probe("stream", threads, &path, MANY)?,
+                    Length::Stream => run_piped(threads, &path, file == CSV)?,
+                };
+                let length = length.name();
+                say(&format!("{name} {length}, {threads} thread(s): {peak_kib} KiB, {seconds:.2} s"));
+                memory.push(Streamed { file: name.clone(), length, threads, seconds, peak_kib });
+            }
         }
     }
     write_run(&folder, n_repeats, &samples, &missing, &memory, words)
@@ -303,7 +361,10 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
 
 /// Runs to the end; the numbers it printed last.
 fn numbers_of(command: &mut Command) -> Result<Said, String> {
-    let text = output_of(command)?;
+    numbers_in(&output_of(command)?)
+}
+
+fn numbers_in(text: &str) -> Result<Said, String> {
     let last = text.lines().last().unwrap_or_default();
     let mut numbers = last.split_whitespace().map(|text| text.parse::<f64>().ok());
     let (seconds, cpu_seconds) = (numbers.next().flatten(), numbers.next().flatten());
@@ -316,6 +377,36 @@ fn run_probe(probe: &str, threads: usize, file: &Path, n_times: usize) -> Result
     let mut command = Command::new("target/release/xtask");
     command.args(["bench", "data-probe", probe, &threads.to_string(), &n_times.to_string()]).arg(file);
     numbers_of(&mut command)
+}
+
+/// Has a process stream what one file of many times the length would hold.
+fn run_piped(threads: usize, file: &Path, has_header: bool) -> Result<Said, String> {
+    let mut command = Command::new("target/release/xtask");
+    command.args(["bench", "data-probe", "stream", &threads.to_string(), "1", "-"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(told("starting the probe"))?;
+    let mut pipe = child.stdin.take().ok_or("no pipe")?;
+    for time in 0..MANY {
+        let mut input = BufReader::with_capacity(1 << 20, File::open(file).map_err(told("opening"))?);
+        if has_header && time > 0 {
+            input.skip_until(b'\n').map_err(told("reading"))?;
+        }
+        std::io::copy(&mut input, &mut pipe).map_err(told("feeding the probe"))?;
+    }
+    drop(pipe);
+    let output = child.wait_with_output().map_err(told("waiting for the probe"))?;
+    numbers_in(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// The file compressed, beside it.
+fn gzip(file: &Path) -> Result<PathBuf, String> {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".gz");
+    let path = PathBuf::from(name);
+    if !path.exists() {
+        output_of(Command::new("gzip").args(["-1", "--keep"]).arg(file))?;
+    }
+    Ok(path)
 }
 
 /// Processor seconds of this process, in steps of a hundredth.
@@ -381,7 +472,7 @@ fn write_run(
     n_repeats: usize,
     samples: &[Sample],
     missing: &[(usize, String)],
-    memory: &[(&str, usize, usize, f64, u64)],
+    memory: &[Streamed],
     words: &[String],
 ) -> Result<(), String> {
     let date = today();
@@ -393,9 +484,8 @@ fn write_run(
         let Case { file, name, .. } = CASES[*case];
         let _ = writeln!(raw, "{file},\"{name}\",{repeat},{seconds},{cpu_seconds},{peak_kib}");
     }
-    for (file, n_times, threads, seconds, peak_kib) in memory {
-        let _ =
-            writeln!(raw, "{file},\"streamed {n_times} times, {threads} threads\",0,{seconds},,{peak_kib}");
+    for Streamed { file, length, threads, seconds, peak_kib } in memory {
+        let _ = writeln!(raw, "{file},\"streamed: {length}, {threads} threads\",0,{seconds},,{peak_kib}");
     }
     let mut summary = String::new();
     for (file, ours) in [(SVM, "ours, to CSR, 1 thread"), (CSV, "ours, to rows, 2 threads")] {
@@ -427,11 +517,11 @@ fn write_run(
         summary.push('\n');
     }
     summary.push_str(
-        "## Streaming: peak memory\n\n| file | times | threads | s | peak MiB |\n|---|---|---|---|---|\n",
+        "## Streaming: peak memory\n\nFiles of a tenth of the rows.\n\n| file | length | threads | s | peak MiB |\n|---|---|---|---|---|\n",
     );
-    for (file, n_times, threads, seconds, peak_kib) in memory {
+    for Streamed { file, length, threads, seconds, peak_kib } in memory {
         let mib = *peak_kib as f64 / 1024.0;
-        let _ = writeln!(summary, "| {file} | {n_times} | {threads} | {seconds:.2} | {mib:.1} |");
+        let _ = writeln!(summary, "| {file} | {length} | {threads} | {seconds:.2} | {mib:.1} |");
     }
     for (case_idx, why) in missing {
         let _ = writeln!(summary, "\nMissing: {} ({why})", CASES[*case_idx].name);

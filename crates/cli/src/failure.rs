@@ -1,7 +1,7 @@
 //! Why a command did not do what it was asked: one sentence, a cure where one is known, an exit code.
 
 use crate::signals;
-use rosenblatt::{Error, StoreError};
+use rosenblatt::{Error, StoreError, StreamedError};
 use rosenblatt_data::DataError;
 use std::io;
 use std::process::ExitCode;
@@ -53,6 +53,15 @@ impl From<StoreError> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Work(error.to_string())
+    }
+}
+
+impl From<StreamedError> for Failure {
+    fn from(error: StreamedError) -> Self {
+        match error {
+            StreamedError::Training(error) => error.into(),
+            StreamedError::Data(error) => error.into(),
+        }
     }
 }
 

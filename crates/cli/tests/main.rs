@@ -13,3 +13,4 @@ mod predict;
 mod readme;
 mod safety;
 mod snapshots;
+mod streamed;

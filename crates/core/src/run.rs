@@ -790,10 +790,9 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
                 return Stopped::Observer;
             }
             self.place = 0;
-            self.memory.pass_over(self.totals.rounds, self.space.linear());
+            let before = self.before;
+            let pass = self.end_pass(&before);
             self.judge(examples, training);
-            self.totals.epochs += 1;
-            let pass = self.since_before();
             if let ControlFlow::Break(Some(stopped)) = flow {
                 // The pass was cut short, but whoever keeps books wants to hear of it.
                 let _ = observer.pass(&pass, self);
@@ -857,8 +856,21 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
         ControlFlow::Continue(())
     }
 
-    fn since_before(&self) -> Pass {
-        let Self { totals: now, before, .. } = self;
+    /// Ends a pass that began when the totals were `before` and was made in pieces ([`Run::pass`]), as
+    /// [`Run::fit`] ends every pass of its own. Says what came of it.
+    pub fn end_pass(&mut self, before: &Totals) -> Pass {
+        self.memory.pass_over(self.totals.rounds, self.space.linear());
+        self.totals.epochs += 1;
+        self.since(before)
+    }
+
+    /// Ends the run after this many steps, counted from its beginning.
+    pub fn limit_updates(&mut self, max_updates: u64) {
+        self.max_updates = max_updates;
+    }
+
+    fn since(&self, before: &Totals) -> Pass {
+        let now = &self.totals;
         Pass {
             epoch: now.epochs,
             rounds: now.rounds,

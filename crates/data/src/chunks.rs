@@ -4,12 +4,14 @@
 //! parsed on any thread in any order; they are put back in order before anybody sees them, and rows and
 //! lines are counted only then. Where one chunk ends and the next begins depends on the text alone: one
 //! thread and ten give the same blocks. There are a few more buffers than threads, and they go round: a
-//! reader that nobody listens to stops by itself. A chunk that cannot be understood without what follows
+//! reader that nobody listens to stops by itself. Threads and buffers are lent by a [`Pool`], to which they
+//! go back. A chunk that cannot be understood without what follows
 //! it (a quoted cell may run on) ends the parallel part: from there on, one thread reads.
 
 use crate::block::Block;
 use crate::error::{DataError, ErrorKind, Mistake, Position};
-use crate::window::{Chunk, Taken, Window};
+use crate::pool::Pool;
+use crate::window::{Chunk, Taken, WINDOW_BYTES, Window};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -176,6 +178,7 @@ struct Crew {
     next: u64,
     line: u64,
     name: Arc<str>,
+    pool: Arc<Pool>,
 }
 
 /// Where the threads get their work.
@@ -186,10 +189,20 @@ struct Feed {
 }
 
 /// The buffers of one chunk.
-#[derive(Default)]
 struct Job {
     chunk: Chunk,
     block: Block,
+}
+
+impl Job {
+    fn take(pool: &Pool) -> Self {
+        Self { chunk: Chunk::new(pool.take_buffer(WINDOW_BYTES)), block: pool.take_block() }
+    }
+
+    fn give(self, pool: &Pool) {
+        pool.give_buffer(self.chunk.into_buffer());
+        pool.give_block(self.block);
+    }
 }
 
 struct Done {
@@ -218,19 +231,18 @@ impl Crew {
     fn start<P: Parse>(window: Window, parser: &P, n_threads: usize) -> Self {
         let (done_in, done) = channel();
         let (free, free_out) = channel();
+        let pool = Arc::clone(window.pool());
         for _ in 0..n_threads + SPARE_CHUNKS {
-            let _ = free.send(Job::default());
+            let _ = free.send(Job::take(&pool));
         }
         let (line, name) = (window.line(), window.name().clone());
         let feed = Arc::new(Mutex::new(Feed { window: Some(Box::new(window)), free: free_out, n_given: 0 }));
         for number in 0..n_threads {
             let (feed, done, parser) = (Arc::clone(&feed), done_in.clone(), parser.clone());
             // With fewer threads than wished for it takes longer; without any, the channel says so.
-            let _ = thread::Builder::new()
-                .name(format!("parser {number}"))
-                .spawn(move || work(&feed, &done, parser));
+            pool.run(number, move || work(&feed, &done, parser));
         }
-        Self { feed, done, free, early: Vec::new(), next: 0, line, name }
+        Self { feed, done, free, early: Vec::new(), next: 0, line, name, pool }
     }
 
     /// The next chunk in order; its rows take the place of those of `into`.
@@ -270,11 +282,24 @@ impl Crew {
             )
             .in_source(&self.name)
             .with_help("this is a bug; please report it with the file")),
-            Outcome::End => Ok(Next::End),
+            Outcome::End => {
+                self.give_back(job);
+                Ok(Next::End)
+            }
             Outcome::Rest(mut window) => {
+                self.give_back(job);
                 window.set_line(self.line);
                 Ok(Next::Rest(window))
             }
+        }
+    }
+
+    /// Gives all buffers back to the pool, once the last chunk was parsed: nobody waits for them then.
+    fn give_back(&self, last: Job) {
+        last.give(&self.pool);
+        let Ok(feed) = self.feed.lock() else { return };
+        while let Ok(job) = feed.free.try_recv() {
+            job.give(&self.pool);
         }
     }
 

@@ -75,13 +75,18 @@ impl Read for Gzip {
             if n_read > 0 {
                 return Ok(n_read);
             }
-            let Some(decoder) = self.member.take() else { return Ok(0) };
-            let mut rest = decoder.into_inner();
+            let mut rest = std::mem::replace(decoder.get_mut(), Box::new(io::empty()));
             match first_byte(&mut rest)? {
-                None => return Ok(0),
-                Some(0x1F) => self.member = Some(flate2::bufread::GzDecoder::new(rest)),
-                Some(0) => return only_zeros(rest),
-                Some(_) => return Err(damaged("junk follows the end of the gzip stream")),
+                // The same decoder, as a new one would need memory of its own.
+                Some(0x1F) => drop(decoder.reset(rest)),
+                other => {
+                    self.member = None;
+                    return match other {
+                        None => Ok(0),
+                        Some(0) => only_zeros(rest),
+                        Some(_) => Err(damaged("junk follows the end of the gzip stream")),
+                    };
+                }
             }
         }
     }

@@ -18,7 +18,7 @@
 //! | [`Schema`] | columns, categories, fills: what a model keeps of its data |
 //! | [`mod@encode`] | words, scales: what is fitted first and stored with the schema |
 //! | [`load()`], [`blocks`], [`survey`] | everything, piece by piece, or just a look |
-//! | [`CacheFile`], [`CacheReader`] | parsed rows on disk, for later passes |
+//! | [`Cached`] | a source larger than memory: parsed once, then passed over on disk |
 //! | [`convert()`], [`mod@write`] | from one format to another, parted and shuffled |
 //! | [`DataError`] | file, line, column, what was found, what was expected, the cure |
 //!
@@ -55,6 +55,7 @@ mod block;
 #[cfg(feature = "bundled")]
 pub mod bundled;
 mod cache;
+mod cached;
 mod chunks;
 mod compression;
 mod convert;
@@ -71,7 +72,9 @@ mod marks;
 mod meter;
 mod number;
 mod options;
+mod pool;
 mod quiet;
+mod room;
 mod schema;
 mod source;
 mod window;
@@ -81,6 +84,7 @@ pub use block::{Block, Stored};
 #[doc(hidden)]
 pub use cache::mend as mend_cache;
 pub use cache::{CacheFile, CacheReader, CacheWriter, fingerprint};
+pub use cached::{Cached, Park};
 pub use compression::{Compression, MAX_ZSTD_WINDOW};
 pub use convert::{Parting, WriteOptions, convert, convert_parted, write_dataset};
 pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};

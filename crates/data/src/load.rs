@@ -14,16 +14,19 @@ use crate::formats::{self, Reader};
 use crate::label_table::{Growth, Numbering, canonical};
 use crate::labels::Labels;
 use crate::options::ReadOptions;
+use crate::pool::Pool;
 use crate::quiet;
+use crate::room::reserve;
 use crate::schema::Schema;
 use crate::source::{Part, Source};
+use crate::window::WINDOW_BYTES;
 use std::ffi::OsStr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-/// How many blocks wait between the parser and the learner.
-const BLOCKS_WAITING: usize = 2;
+/// How many blocks go round between the parser and the learner: one is filled, one is lent, two wait.
+const N_BLOCKS: usize = 4;
 
 /// What a source holds, found out by reading all of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,8 +67,12 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
     let mut weights: Option<Vec<f64>> = None;
     let mut labelled = true;
     let mut block = Block::default();
+    let mut n_bytes_ahead = Some(source.n_bytes());
     while parts.read(&mut block)? {
         numbering.apply(&mut block, &parts.name)?;
+        if let Some(n_bytes) = n_bytes_ahead.take() {
+            make_room(&mut matrix, &mut classes, &block, n_bytes);
+        }
         append(&mut matrix, block.matrix());
         labelled &= block.is_labelled();
         if let Some(more) = block.weights() {
@@ -106,6 +113,11 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
 /// The classes are those of the options, else those of the first block, sorted; see [`Numbering`] for
 /// why, and for what happens when another one turns up.
 pub fn blocks(source: &Source, how: &ReadOptions) -> Result<Stream, DataError> {
+    Stream::start(source.clone(), how.clone())
+}
+
+/// What the parsing thread of a stream begins with.
+fn open_numbered(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema, Numbering), DataError> {
     let (mut parts, schema) = open_settled(source, how)?;
     let mut first = Block::default();
     if !parts.read(&mut first)? {
@@ -126,7 +138,7 @@ pub fn blocks(source: &Source, how: &ReadOptions) -> Result<Stream, DataError> {
     let growth = if how.grow_classes { Growth::Append } else { Growth::Refuse };
     let numbering = Numbering::new(labels, growth, how.limits.classes);
     parts.put_back(first);
-    Stream::start(parts, schema, numbering)
+    Ok((parts, schema, numbering))
 }
 
 /// Reads all of `source` once, to know its classes, categories and means.
@@ -199,6 +211,8 @@ struct Parts {
     again: Option<Block>,
     /// How rows are scaled.
     scaler: Option<Arc<Scaler>>,
+    /// What one part leaves to the next.
+    pool: Arc<Pool>,
 }
 
 impl Parts {
@@ -219,7 +233,8 @@ impl Parts {
         let Some(first) = waiting.next() else {
             return Err(DataError::new(ErrorKind::Options, "no data source is given, expected at least one"));
         };
-        let input = first.open_metered(&how.meter)?;
+        let pool = Arc::new(Pool::default());
+        let input = first.open_with(&pool, &how.meter)?;
         let name = first.name();
         let format = formats::find(&input, &how)?;
         let reader = guarded(&name, || format.open(input, &how))?;
@@ -236,6 +251,7 @@ impl Parts {
             again: None,
             labelled: None,
             scaler,
+            pool,
         })
     }
 
@@ -284,11 +300,11 @@ impl Parts {
             self.n_rows += self.n_part_rows;
             self.n_part_rows = 0;
             self.name = next.name();
-            let input = next.open_metered(&self.how.meter)?;
             let schema = self.reader.schema().clone();
             let how = self.how.with_schema(Arc::new(schema.clone()));
-            // The buffers of one part are given back before the next one wants its own.
+            // The buffers of one part are given back before the next one wants some.
             self.reader = Box::new(Between(schema));
+            let input = next.open_with(&self.pool, &self.how.meter)?;
             let format = formats::find(&input, &how)?;
             self.reader = guarded(&self.name, || format.open(input, &how))?;
         }
@@ -343,15 +359,30 @@ struct Filled {
 }
 
 impl Stream {
-    fn start(parts: Parts, schema: Schema, numbering: Numbering) -> Result<Self, DataError> {
-        let (filled_in, filled) = sync_channel(BLOCKS_WAITING);
+    fn start(source: Source, how: ReadOptions) -> Result<Self, DataError> {
+        let (opened_in, opened) = channel();
+        let (filled_in, filled) = channel();
         let (used, used_out) = channel();
-        let labels = numbering.labels().clone();
-        let name = parts.name.clone();
+        for _ in 0..N_BLOCKS {
+            let _ = used.send(Block::default());
+        }
+        let name = source.name();
+        // The source is opened where it is read: whoever allocates the memory of the first part has it for
+        // those that follow.
+        let work = move || match open_numbered(&source, &how) {
+            Ok((parts, schema, numbering)) => {
+                let labels = numbering.labels().clone();
+                if opened_in.send(Ok((schema, labels))).is_ok() {
+                    parse(parts, numbering, &filled_in, &used_out);
+                }
+            }
+            Err(error) => drop(opened_in.send(Err(error))),
+        };
         thread::Builder::new()
             .name("parser".to_owned())
-            .spawn(move || parse(parts, numbering, &filled_in, &used_out))
+            .spawn(work)
             .map_err(|error| DataError::io("starting a thread", error).in_source(&name))?;
+        let (schema, labels) = opened.recv().unwrap_or_else(|_| Err(gone()))?;
         let (n_rows, n_dropped, n_skipped) = (0, 0, 0);
         Ok(Self { schema, labels, filled, used, lent: None, is_over: false, n_rows, n_dropped, n_skipped })
     }
@@ -399,10 +430,7 @@ impl Stream {
             }
             Err(_) => {
                 self.is_over = true;
-                return Err(DataError::new(
-                    ErrorKind::Internal,
-                    "the parsing thread is gone, expected more rows",
-                ));
+                return Err(gone());
             }
         };
         for name in &filled.new_classes {
@@ -423,12 +451,12 @@ impl Stream {
 fn parse(
     mut parts: Parts,
     mut numbering: Numbering,
-    filled: &SyncSender<Result<Filled, DataError>>,
+    filled: &Sender<Result<Filled, DataError>>,
     used: &Receiver<Block>,
 ) {
     let mut n_rows = 0;
-    loop {
-        let mut block = used.try_recv().unwrap_or_default();
+    // All blocks take their turn, so that the memory of a stream does not depend on who is quicker.
+    while let Ok(mut block) = used.recv() {
         let n_classes = numbering.labels().len();
         let outcome = parts.read(&mut block).and_then(|more| {
             if more {
@@ -445,6 +473,11 @@ fn parse(
             return;
         }
     }
+}
+
+#[cold]
+fn gone() -> DataError {
+    DataError::new(ErrorKind::Internal, "the parsing thread is gone, expected more rows")
 }
 
 fn no_rows(block: &Block) -> DataError {
@@ -475,7 +508,7 @@ fn given_classes(how: &ReadOptions) -> Result<Labels, DataError> {
 }
 
 /// The classes in their final order: as given, else sorted, the positive one of two last.
-fn final_labels(found: Labels, how: &ReadOptions) -> Result<Labels, DataError> {
+pub(crate) fn final_labels(found: Labels, how: &ReadOptions) -> Result<Labels, DataError> {
     let labels = if how.classes.is_some() { found } else { Labels::sorted(found.names()) };
     choose_positive(labels, how)
 }
@@ -495,6 +528,36 @@ fn choose_positive(labels: Labels, how: &ReadOptions) -> Result<Labels, DataErro
         let error = DataError::new(ErrorKind::Options, message);
         if n_classes > 2 { error.with_help("tell it from all others with --one-against-rest") } else { error }
     })
+}
+
+/// Makes room for all of a source of `n_bytes`, judging by its first block: text comes in blocks of as many bytes
+/// as a window has. Never more is asked for than twice the bytes there are, and if it turns out to be too little,
+/// lists grow.
+fn make_room(matrix: &mut Matrix, classes: &mut Vec<u32>, first: &Block, n_bytes: u64) {
+    let n_blocks = 1.02 * n_bytes as f64 / WINDOW_BYTES as f64 + 1.0;
+    let n_items = |in_first: usize, size: usize| {
+        (in_first as f64 * n_blocks).min(2.0 * n_bytes as f64 / size as f64) as usize
+    };
+    reserve(classes, n_items(first.len(), size_of::<u32>()));
+    match (matrix, first.matrix()) {
+        (Matrix::Dense32(matrix), Matrix::Dense32(first)) => {
+            reserve(&mut matrix.values, n_items(first.values.len(), 4));
+        }
+        (Matrix::Dense64(matrix), Matrix::Dense64(first)) => {
+            reserve(&mut matrix.values, n_items(first.values.len(), 8));
+        }
+        (Matrix::Sparse32(matrix), Matrix::Sparse32(first)) => {
+            reserve(&mut matrix.offsets, n_items(first.offsets.len(), 8));
+            reserve(&mut matrix.indices, n_items(first.n_entries(), 8));
+            reserve(&mut matrix.values, n_items(first.n_entries(), 8));
+        }
+        (Matrix::Sparse64(matrix), Matrix::Sparse64(first)) => {
+            reserve(&mut matrix.offsets, n_items(first.offsets.len(), 8));
+            reserve(&mut matrix.indices, n_items(first.n_entries(), 12));
+            reserve(&mut matrix.values, n_items(first.n_entries(), 12));
+        }
+        _ => {}
+    }
 }
 
 fn append(matrix: &mut Matrix, more: &Matrix) {

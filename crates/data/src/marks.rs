@@ -5,8 +5,8 @@
 //! between two neighbouring marks is then digits, nothing else, and needs no further check; and numbers
 //! can be converted without waiting for each other. Nothing here knows what the marks mean.
 //!
-//! This file alone says `unsafe`: for two calls that are made after asking whether the machine can run
-//! what they call, and for reading an array into a wide register.
+//! What is `unsafe` here: two calls that are made after asking whether the machine can run what they call, and
+//! reading arrays into wide registers.
 
 use crate::number::digits;
 
@@ -179,13 +179,88 @@ pub(crate) trait Work {
     /// What comes of it.
     type Output;
 
-    /// Does it, with the help of a function of which every machine has its own: it reads two numbers of eight
-    /// digits each, of which the first is the lowest byte and bytes of zero are zeros, too.
-    fn run(self, two_numbers: impl Fn(u64, u64) -> [u32; 2] + Copy) -> Self::Output;
+    /// Does it, with the help of what every machine has its own way for.
+    fn run(self, digits: impl Digits) -> Self::Output;
+}
+
+/// Ways to read digits, two numbers at a time.
+pub(crate) trait Digits: Copy {
+    /// Two numbers of eight digits each, of which the first is the lowest byte and bytes of zero are zeros, too.
+    fn two_numbers(self, first: u64, second: u64) -> [u32; 2];
+
+    /// The two runs of digits of a view that has this shape.
+    fn two_runs(self, view: &[u8; VIEW], shape: Shape) -> [u32; 2];
 }
 
 /// How many bytes parsers look at together.
 pub(crate) const VIEW: usize = 32;
+
+/// Where two runs of digits stand in a view: behind its first byte the one, and three bytes further the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape(&'static [u8; 16]);
+
+/// For every pair of lengths, up to eight each: which byte behind the first belongs at which place if both are
+/// to stand at the end of eight bytes. No byte belongs where the number is too high.
+static SHAPES: [[u8; 16]; 64] = {
+    let mut shapes = [[0x80; 16]; 64];
+    let mut number = 0;
+    while number < 64 {
+        let (n_first, n_second) = (number / 8 + 1, number % 8 + 1);
+        let mut place = 0;
+        while place < 8 {
+            if place + n_first >= 8 {
+                shapes[number][place] = (place + n_first - 8) as u8;
+            }
+            if place + n_second >= 8 {
+                shapes[number][place + 8] = (n_first + 3 + place + n_second - 8) as u8;
+            }
+            place += 1;
+        }
+        number += 1;
+    }
+    shapes
+};
+
+impl Shape {
+    /// The longest that a shape can be.
+    const MAX_LENGTH: usize = 16;
+
+    /// The shape of two runs of which the first is `n_first` digits and both with what is between them
+    /// `length` bytes, and the length of the second. Nothing if a run is empty or longer than eight, or both
+    /// are too long together.
+    #[inline(always)]
+    pub(crate) fn of(n_first: usize, length: usize) -> Option<(Self, usize)> {
+        let n_second = length.wrapping_sub(n_first + 3);
+        let (first, second) = (n_first.wrapping_sub(1), n_second.wrapping_sub(1));
+        // An empty run wraps round and is too long, too.
+        let fits = first | second < 8 && length <= Self::MAX_LENGTH;
+        fits.then(|| (Self(&SHAPES[(first * 8 + second) & 63]), n_second))
+    }
+
+    /// How many digits the two runs have.
+    fn lengths(self) -> (usize, usize) {
+        let count = |half: &[u8]| half.iter().filter(|&&from| from < 0x80).count();
+        (count(&self.0[..8]), count(&self.0[8..]))
+    }
+}
+
+/// Reading digits in ordinary arithmetic.
+#[derive(Clone, Copy)]
+struct Plainly;
+
+impl Digits for Plainly {
+    #[inline(always)]
+    fn two_numbers(self, first: u64, second: u64) -> [u32; 2] {
+        [digits(first, 8) as u32, digits(second, 8) as u32]
+    }
+
+    #[inline(always)]
+    fn two_runs(self, view: &[u8; VIEW], shape: Shape) -> [u32; 2] {
+        let (n_first, n_second) = shape.lengths();
+        let word = |at: usize| view[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        [digits(word(1), n_first) as u32, digits(word(n_first + 4), n_second) as u32]
+    }
+}
 
 /// Does `work`, compiled for the machine at hand: shifts by a variable amount, of which parsers of digits
 /// have many, then need one instruction instead of three.
@@ -194,14 +269,13 @@ pub(crate) const VIEW: usize = 32;
 #[inline]
 pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
     use std::arch::x86_64::{
-        _mm_and_si128, _mm_cvtsi128_si64, _mm_madd_epi16, _mm_maddubs_epi16, _mm_packus_epi32,
-        _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32,
+        __m128i, _mm_and_si128, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_madd_epi16, _mm_maddubs_epi16,
+        _mm_packus_epi32, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_shuffle_epi8,
     };
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    fn two_numbers(first: u64, second: u64) -> [u32; 2] {
-        let digits = _mm_set_epi64x(second.cast_signed(), first.cast_signed());
+    fn two_of(digits: __m128i) -> [u32; 2] {
         let digits = _mm_and_si128(digits, _mm_set1_epi8(0x0F));
         let pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(10 + (1 << 8)));
         let fours = _mm_madd_epi16(pairs, _mm_set1_epi32(100 + (1 << 16)));
@@ -211,8 +285,46 @@ pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn two_numbers(first: u64, second: u64) -> [u32; 2] {
+        two_of(_mm_set_epi64x(second.cast_signed(), first.cast_signed()))
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn two_runs(view: &[u8; VIEW], shape: Shape) -> [u32; 2] {
+        // SAFETY: 16 bytes are read of 31 that are there, and of 16; both may lie anywhere.
+        let (bytes, places) =
+            unsafe { (_mm_loadu_si128(view[1..].as_ptr().cast()), _mm_loadu_si128(shape.0.as_ptr().cast())) };
+        two_of(_mm_shuffle_epi8(bytes, places))
+    }
+
+    /// Reading digits with wide registers: functions that may be called where the work is done.
+    #[derive(Clone, Copy)]
+    struct Widely<N, R>(N, R);
+
+    impl<N, R> Digits for Widely<N, R>
+    where
+        N: Fn(u64, u64) -> [u32; 2] + Copy,
+        R: Fn(&[u8; VIEW], Shape) -> [u32; 2] + Copy,
+    {
+        #[inline(always)]
+        fn two_numbers(self, first: u64, second: u64) -> [u32; 2] {
+            (self.0)(first, second)
+        }
+
+        #[inline(always)]
+        fn two_runs(self, view: &[u8; VIEW], shape: Shape) -> [u32; 2] {
+            (self.1)(view, shape)
+        }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn widely<W: Work>(work: W) -> W::Output {
-        work.run(|first, second| two_numbers(first, second))
+        work.run(Widely(
+            |first: u64, second: u64| two_numbers(first, second),
+            |view: &[u8; VIEW], shape: Shape| two_runs(view, shape),
+        ))
     }
 
     if is_wide() {
@@ -232,7 +344,7 @@ pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
 
 /// Does `work` in ordinary arithmetic.
 pub(crate) fn plainly<W: Work>(work: W) -> W::Output {
-    work.run(|first, second| [digits(first, 8) as u32, digits(second, 8) as u32])
+    work.run(Plainly)
 }
 
 /// How many bytes of `text` are no digits: the first stage of parsing alone, for benchmarks.
@@ -257,6 +369,36 @@ fn plain_not_digits(word: &[u8; WORD]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Reads two runs of digits on the machine at hand.
+    struct TwoRuns<'a>(&'a [u8; VIEW], Shape);
+
+    impl Work for TwoRuns<'_> {
+        type Output = [u32; 2];
+
+        fn run(self, digits: impl Digits) -> [u32; 2] {
+            digits.two_runs(self.0, self.1)
+        }
+    }
+
+    #[test]
+    fn two_runs_of_any_shape_are_read_in_every_way() {
+        for n_first in 0..=9 {
+            for n_second in 0..=9 {
+                let length = n_first + 3 + n_second;
+                let shape = Shape::of(n_first, length);
+                let fits = (1..=8).contains(&n_first) && (1..=8).contains(&n_second) && length <= 16;
+                assert_eq!(shape.map(|(_, n_digits)| n_digits), fits.then_some(n_second));
+                let Some((shape, _)) = shape else { continue };
+                let (first, second) = (&"98765432"[..n_first], &"12345678"[..n_second]);
+                let text = format!("7{first}:0.{second} 55:0.123456789012345678901234567890");
+                let view = text.as_bytes().first_chunk().unwrap();
+                let expected = [first, second].map(|digits| digits.parse::<u32>().unwrap());
+                assert_eq!(at_full_width(TwoRuns(view, shape)), expected, "{text}");
+                assert_eq!(plainly(TwoRuns(view, shape)), expected, "{text}");
+            }
+        }
+    }
 
     #[test]
     fn every_byte_but_a_digit_is_marked() {

@@ -123,6 +123,13 @@ pub(crate) fn with_parts(whole: u32, parts: u32, n_parts: usize) -> Option<f64> 
     (mantissa < 1 << 53).then(|| mantissa.cast_signed() as f64 / EXACT_TENS[n_parts & 15])
 }
 
+/// `mantissa`, below 2^31, by ten to the power of `n_parts`, eight at most. Both are exact, so that the quotient
+/// is the nearest double.
+#[inline(always)]
+pub(crate) fn quotient(mantissa: u32, n_parts: usize) -> f64 {
+    f64::from(mantissa.cast_signed()) / EXACT_TENS[n_parts & 15]
+}
+
 /// The number `text[start..end]`, of which it is known that it is digits. Gives up as [`decimal`] does.
 #[inline(always)]
 pub(crate) fn whole(text: &[u8], start: usize, end: usize) -> Option<f64> {

@@ -8,9 +8,10 @@
 use crate::compression::Compression;
 use crate::error::{DataError, ErrorKind};
 use crate::meter::Meter;
+use crate::pool::Pool;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -165,6 +166,16 @@ impl Source {
         })
     }
 
+    /// How many bytes all files and pieces of memory have together, as they are stored.
+    pub(crate) fn n_bytes(&self) -> u64 {
+        let n_bytes = |part: &Part| match part {
+            Part::File(path) => fs::metadata(path).map_or(0, |metadata| metadata.len()),
+            Part::Bytes(_, bytes) => bytes.len() as u64,
+            Part::Folder(_) | Part::Stdin => 0,
+        };
+        self.parts.iter().map(n_bytes).sum()
+    }
+
     /// The same data, held in memory where it could not be read twice. At most `limit` bytes are held.
     pub fn rewindable(&self, limit: u64) -> Result<Self, DataError> {
         if self.can_rewind() {
@@ -200,11 +211,11 @@ impl Part {
 
     /// Opens the part, uncovers its compression, and reads its head.
     pub fn open(&self) -> Result<Input, DataError> {
-        self.open_metered(&Meter::default())
+        self.open_with(&Arc::new(Pool::default()), &Meter::default())
     }
 
-    /// [`Part::open`], with the bytes counted by `meter`.
-    pub(crate) fn open_metered(&self, meter: &Meter) -> Result<Input, DataError> {
+    /// [`Part::open`] with the threads and buffers of `pool`, the bytes counted by `meter`.
+    pub(crate) fn open_with(&self, pool: &Arc<Pool>, meter: &Meter) -> Result<Input, DataError> {
         let name: Arc<str> = self.name().into();
         let raw: Box<dyn Read + Send> = match self {
             Self::File(path) => {
@@ -229,6 +240,7 @@ impl Part {
             n_head_read: 0,
             head_is_all: false,
             reader: meter.watch(raw),
+            pool: Arc::clone(pool),
         };
         input.read_head()?;
         input.compression = Compression::sniff(&input.head);
@@ -236,7 +248,8 @@ impl Part {
             // What was looked at is put back in front of the rest, and the decoder begins at the start.
             let head = std::mem::take(&mut input.head);
             let rest = std::mem::replace(&mut input.reader, Box::new(io::empty()));
-            let whole = BufReader::with_capacity(READ_BYTES, Cursor::new(head).chain(rest));
+            let whole = Buffered::new(rest, &head, pool);
+            pool.give_buffer(head);
             input.reader = input.compression.decode(Box::new(whole));
             input.read_head()?;
             if Compression::sniff(&input.head) != Compression::None {
@@ -261,13 +274,14 @@ pub struct Input {
     n_head_read: usize,
     head_is_all: bool,
     reader: Box<dyn Read + Send>,
+    pool: Arc<Pool>,
 }
 
 impl Input {
     fn folder(name: Arc<str>, part: Part) -> Self {
         let compression = Compression::None;
-        let reader = Box::new(io::empty());
-        Self { name, part, compression, head: Vec::new(), n_head_read: 0, head_is_all: true, reader }
+        let (reader, pool) = (Box::new(io::empty()), Arc::default());
+        Self { name, part, compression, head: Vec::new(), n_head_read: 0, head_is_all: true, reader, pool }
     }
 
     /// What to call this input in errors.
@@ -278,6 +292,11 @@ impl Input {
     /// Where it was opened from, for formats that need a file or folder rather than a stream.
     pub fn part(&self) -> &Part {
         &self.part
+    }
+
+    /// Threads and buffers for whoever reads this.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
     }
 
     /// How the bytes were compressed.
@@ -342,7 +361,7 @@ impl Input {
     }
 
     fn read_head(&mut self) -> Result<(), DataError> {
-        let mut head = vec![0; HEAD_BYTES];
+        let mut head = self.pool.take_buffer(HEAD_BYTES);
         let mut n_bytes = 0;
         while n_bytes < head.len() {
             match self.read_raw(&mut head[n_bytes..])? {
@@ -393,6 +412,58 @@ impl Input {
 impl Read for Input {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.read_some(into).map_err(io::Error::other)
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        self.pool.give_buffer(std::mem::take(&mut self.head));
+    }
+}
+
+/// A stream through a buffer of the pool.
+struct Buffered {
+    reader: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    /// The unread bytes are `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    pool: Arc<Pool>,
+}
+
+impl Buffered {
+    /// Reads `head`, no longer than a buffer, and then what `reader` has.
+    fn new(reader: Box<dyn Read + Send>, head: &[u8], pool: &Arc<Pool>) -> Self {
+        let mut buffer = pool.take_buffer(READ_BYTES);
+        buffer[..head.len()].copy_from_slice(head);
+        Self { reader, buffer, start: 0, end: head.len(), pool: Arc::clone(pool) }
+    }
+}
+
+impl BufRead for Buffered {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start == self.end {
+            (self.start, self.end) = (0, self.reader.read(&mut self.buffer)?);
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    fn consume(&mut self, n_bytes: usize) {
+        self.start = (self.start + n_bytes).min(self.end);
+    }
+}
+
+impl Read for Buffered {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n_bytes = self.fill_buf()?.read(into)?;
+        self.consume(n_bytes);
+        Ok(n_bytes)
+    }
+}
+
+impl Drop for Buffered {
+    fn drop(&mut self) {
+        self.pool.give_buffer(std::mem::take(&mut self.buffer));
     }
 }
 

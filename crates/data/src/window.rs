@@ -6,6 +6,7 @@
 //! UTF-8 is taken away; text in UTF-16 is refused. What the lines mean is the readers' business.
 
 use crate::error::{DataError, ErrorKind, Position};
+use crate::pool::Pool;
 use crate::source::Input;
 use std::sync::Arc;
 
@@ -31,16 +32,9 @@ pub struct Window {
 impl Window {
     /// A window at the beginning of `input`, for records of at most `max_record` bytes.
     pub fn new(input: Input, max_record: usize) -> Result<Self, DataError> {
-        let mut window = Self {
-            input,
-            buffer: vec![0; WINDOW_BYTES.min(max_record.max(4))],
-            start: 0,
-            end: 0,
-            whole: 0,
-            at_end: false,
-            line: 1,
-            max_record,
-        };
+        let buffer = input.pool().take_buffer(WINDOW_BYTES.min(max_record.max(4)));
+        let mut window =
+            Self { input, buffer, start: 0, end: 0, whole: 0, at_end: false, line: 1, max_record };
         window.fill()?;
         match &window.buffer[..window.end] {
             [0xEF, 0xBB, 0xBF, ..] => window.start = 3,
@@ -52,6 +46,11 @@ impl Window {
             _ => {}
         }
         Ok(window)
+    }
+
+    /// Threads and buffers for whoever reads this.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        self.input.pool()
     }
 
     /// What the source is called.
@@ -194,8 +193,15 @@ impl Window {
     }
 }
 
+impl Drop for Window {
+    fn drop(&mut self) {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.pool().give_buffer(buffer);
+    }
+}
+
 /// Whole lines that were taken out of a window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Chunk {
     buffer: Vec<u8>,
     lines: std::ops::Range<usize>,
@@ -203,6 +209,16 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
+    /// A chunk that holds nothing yet, with the memory of `buffer`.
+    pub(crate) fn new(buffer: Vec<u8>) -> Self {
+        Self { buffer, lines: 0..0, ends_inside: false }
+    }
+
+    /// The memory.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+
     /// The lines.
     pub(crate) fn text(&self) -> &[u8] {
         &self.buffer[self.lines.clone()]

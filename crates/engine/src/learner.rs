@@ -7,24 +7,31 @@ use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::LinearSpace;
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Decision, Examples, Observer, Plan, Planes, Readout, Remember, Rule, Run, Setup,
+    Algorithm, Binary, Decision, Examples, Observer, Pass, Plan, Planes, Readout, Remember, Rule, Run, Setup,
     Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 /// A run of some rule for some classes.
 pub(crate) trait Learner: Send {
     /// Passes over the rows until the plan says stop.
     fn fit(&mut self, rows: View<'_>, plan: &Plan<'_>, observer: &mut dyn Observer) -> Stopped;
 
-    /// Shows rows `part` of these once, as they stand.
+    /// Shows these of the rows once, in their order.
     fn pass(
         &mut self,
         rows: View<'_>,
-        part: Range<usize>,
+        visits: Visits<'_>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<Stopped>;
+
+    /// Ends a pass that was made in pieces since the totals were `before`, and tells `observer`, who may end
+    /// the run.
+    fn end_pass(&mut self, before: &Totals, observer: &mut dyn Observer) -> (Pass, ControlFlow<()>);
+
+    /// Ends the run after this many steps.
+    fn limit_updates(&mut self, max_updates: u64);
 
     /// The read-out as of now; `None` if it was not remembered.
     fn read(&self, readout: Readout) -> Option<Kept>;
@@ -108,22 +115,30 @@ impl<R: Rule + Send, S: LinearSpace, D: Decision + Send> Learner for Run<R, S, D
     fn pass(
         &mut self,
         rows: View<'_>,
-        part: Range<usize>,
+        visits: Visits<'_>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<Stopped> {
-        struct OnePass<'a, R, S: LinearSpace, D> {
+        struct OnePass<'a, 'v, R, S: LinearSpace, D> {
             run: &'a mut Run<R, S, D>,
-            part: Range<usize>,
+            visits: Visits<'v>,
             observer: &'a mut dyn Observer,
         }
-        impl<R: Rule, S: LinearSpace, D: Decision> Visitor for OnePass<'_, R, S, D> {
+        impl<R: Rule, S: LinearSpace, D: Decision> Visitor for OnePass<'_, '_, R, S, D> {
             type Output = ControlFlow<Stopped>;
             fn visit<E: Examples>(self, examples: E) -> ControlFlow<Stopped> {
-                let visits = Visits::Range { first: self.part.start, end: self.part.end };
-                self.run.pass(examples, visits, self.observer)
+                self.run.pass(examples, self.visits, self.observer)
             }
         }
-        rows.visit(OnePass { run: self, part, observer })
+        rows.visit(OnePass { run: self, visits, observer })
+    }
+
+    fn end_pass(&mut self, before: &Totals, observer: &mut dyn Observer) -> (Pass, ControlFlow<()>) {
+        let pass = Run::end_pass(self, before);
+        (pass, observer.pass(&pass, self))
+    }
+
+    fn limit_updates(&mut self, max_updates: u64) {
+        Run::limit_updates(self, max_updates);
     }
 
     fn read(&self, readout: Readout) -> Option<Kept> {

@@ -32,6 +32,7 @@
 //! | to | use |
 //! |---|---|
 //! | train from a data set | [`train`], or [`Training`] with rows, a start and observers |
+//! | train from more than memory holds | [`train_streamed`] |
 //! | learn one example at a time | [`Online`] |
 //! | read files | [`data::load`] |
 //! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
@@ -56,6 +57,7 @@ mod model;
 mod online;
 mod spec;
 mod split;
+mod streamed;
 mod tally;
 mod train;
 
@@ -77,6 +79,7 @@ pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels};
 pub use spec::{ClassWeights, Classes, Options, Spec, Validation};
 pub use split::{folds, split};
+pub use streamed::{StreamedError, check_spec, evaluate_streamed, split_streamed, train_streamed};
 pub use tally::{Counter, Tally};
 pub use train::{Keeper, Training, Wants, train};
 

@@ -16,7 +16,7 @@ use crate::learner::{Learner, Shape};
 use crate::model::{Checkpoint, Mark, Model, Story, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
 use crate::train::{build, check_finite};
-use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals};
+use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use std::ops::Range;
 
@@ -105,6 +105,7 @@ impl Online {
         assert!(rows.visit(Known(part.clone(), self.labels.len() as u32)), "classes are the learner's");
         check_finite(rows)?;
         let part = self.note(rows, part)?;
+        let part = Visits::Range { first: part.start, end: part.end };
         let _ = self.learner.pass(rows, part, &mut ());
         Ok(())
     }
@@ -188,7 +189,7 @@ impl Online {
     pub fn with_feature_names(mut self, names: Vec<String>) -> Self {
         // A pass over no rows of this width makes room for features that may never turn up.
         let none = View::Sparse64(SparseExamples::new(&[0], &[], &[], names.len(), &[]));
-        let _ = self.learner.pass(none, 0..0, &mut ());
+        let _ = self.learner.pass(none, Visits::Listed(&[]), &mut ());
         self.feature_names = Some(names);
         self
     }
@@ -222,7 +223,7 @@ impl Online {
     fn show(&mut self, rows: View<'_>) -> Result<(), Error> {
         check_finite(rows)?;
         // Nobody watches and no limit is set, so the pass always runs to its end.
-        let _ = self.learner.pass(rows, 0..rows.len(), &mut ());
+        let _ = self.learner.pass(rows, Visits::Range { first: 0, end: rows.len() }, &mut ());
         Ok(())
     }
 

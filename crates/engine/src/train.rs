@@ -9,7 +9,7 @@ use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{Examples, Observer, Order, Pass, Plan, Planes, Row, Stopped, Totals};
-use rosenblatt_data::{Dataset, Schema, View, Visitor};
+use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -127,7 +127,7 @@ impl<'a> Training<'a> {
         }
         let shape = Shape {
             width: data.width(),
-            class_weights: class_weights(&options.class_weights, data, train_rows)?,
+            class_weights: class_weights(&options.class_weights, data.labels(), data.classes(), train_rows)?,
             start: start.clone(),
         };
         let mut learner = build(spec, data.labels().len(), shape)?;
@@ -231,12 +231,18 @@ pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<d
 
 /// Rows, two classes, and nothing but numbers.
 fn check(data: &Dataset, rows: &[u32]) -> Result<(), Error> {
-    let Some(&first) = rows.first() else { return Err(Error::NoRows) };
-    let class = data.classes()[first as usize];
-    if data.labels().len() < 2 || rows.iter().all(|&row| data.classes()[row as usize] == class) {
-        return Err(Error::OneClass { found: Some(data.labels().name(class).to_owned()) });
-    }
+    two_classes(data.labels(), data.classes(), rows)?;
     check_finite(data.view())
+}
+
+/// Refuses rows of a single class, or none.
+pub(crate) fn two_classes(labels: &Labels, classes: &[u32], rows: &[u32]) -> Result<(), Error> {
+    let Some(&first) = rows.first() else { return Err(Error::NoRows) };
+    let class = classes[first as usize];
+    if labels.len() < 2 || rows.iter().all(|&row| classes[row as usize] == class) {
+        return Err(Error::OneClass { found: Some(labels.name(class).to_owned()) });
+    }
+    Ok(())
 }
 
 /// Refuses values that are not finite numbers, naming the first.
@@ -261,14 +267,18 @@ pub(crate) fn check_finite(rows: View<'_>) -> Result<(), Error> {
     rows.visit(Finite)
 }
 
-fn class_weights(asked: &ClassWeights, data: &Dataset, rows: &[u32]) -> Result<Vec<f64>, Error> {
-    let labels = data.labels();
+pub(crate) fn class_weights(
+    asked: &ClassWeights,
+    labels: &Labels,
+    classes: &[u32],
+    rows: &[u32],
+) -> Result<Vec<f64>, Error> {
     match asked {
         ClassWeights::Even => Ok(Vec::new()),
         ClassWeights::Balanced => {
             let mut counts = vec![0_u64; labels.len()];
             for &row in rows {
-                counts[data.classes()[row as usize] as usize] += 1;
+                counts[classes[row as usize] as usize] += 1;
             }
             let share = rows.len() as f64 / labels.len() as f64;
             Ok(counts.into_iter().map(|count| if count == 0 { 1.0 } else { share / count as f64 }).collect())

@@ -15,6 +15,7 @@ mod man;
 mod predict;
 mod train;
 mod train_online;
+mod train_streamed;
 
 use crate::failure::Failure;
 use clap::Subcommand;

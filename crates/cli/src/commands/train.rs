@@ -6,7 +6,7 @@
 
 use super::bounds::{self, Bounds};
 use super::estimate::{self, Estimate, Estimated, Plan};
-use super::{inspect, train_online};
+use super::{inspect, train_online, train_streamed};
 use crate::args::{DataArgs, SpecArgs, decide_scale};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use crate::ui::{self, count, counted};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Observer, Pass, Readout};
 use rosenblatt::{
-    Checkpoint, Claim, Dataset, Error, Evaluation, Method, Model, Spec, Training, check_writable,
+    Checkpoint, Claim, Dataset, Error, Evaluation, Labels, Method, Model, Spec, Training, check_writable,
     evaluate_rows, previous_path,
 };
 use rosenblatt_data::{LabelColumn, ReadOptions, Schema, Source, load_with_schema};
@@ -42,6 +42,7 @@ const MANY_CLASSES: usize = 20;
   rosenblatt train faces.svm --one-against-rest ann   is it ann, or anybody else?
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
   rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks
+  rosenblatt train huge.svm --memory 512MiB               many passes over more than memory holds
   rosenblatt train big.svm --epochs 500 --checkpoint-every 10m --resume   goes on where it was stopped
 
 Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice, it stops
@@ -57,17 +58,17 @@ pub(crate) struct Args {
     /// The share of rows set aside for the estimate; 0 to learn from all. Words and scales, which see no
     /// labels, are taken from all rows
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
-    holdout: f64,
+    pub(super) holdout: f64,
     /// Estimate the error by cross-validation on K folds instead; the model learns from all rows
     #[arg(long, value_name = "K", conflicts_with = "holdout")]
-    k_fold: Option<usize>,
+    pub(super) k_fold: Option<usize>,
     /// How scores become probabilities, fitted on the rows held out: platt, isotonic (for a thousand rows or
     /// more) or none; platt if rows are held out
     #[arg(long, value_name = "NAME", value_parser = ["platt", "isotonic", "none"])]
-    calibrate: Option<String>,
+    pub(super) calibrate: Option<String>,
     /// Tell this class from all others taken together, which become `not CLASS`
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["positive", "classes"])]
-    one_against_rest: Option<String>,
+    pub(super) one_against_rest: Option<String>,
     /// Also write the model for other programs, as onnx, json or csv
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
     export: Option<Vec<String>>,
@@ -94,7 +95,17 @@ pub(crate) struct Args {
     keep_previous: bool,
     /// Show the perceptron's mistakes beside their bounds, pass by pass
     #[arg(long, conflicts_with = "online")]
-    bounds: bool,
+    pub(super) bounds: bool,
+    /// If the rows would take more memory than this (512MiB, 2GiB), they are parsed once into a cache on disk and
+    /// every pass reads that: rows are visited as they stand (`--order given`), and the model, its
+    /// estimate and the rows set aside are what they would be in memory with that order. Twelve bytes a row
+    /// are needed all the same. Without it, all rows are held in memory
+    #[arg(long, value_name = "SIZE", value_parser = train_streamed::size, conflicts_with = "online")]
+    pub(super) memory: Option<u64>,
+    /// Where that cache goes; it stays and is used again for the same data read in the same way. Otherwise it
+    /// lies in the folder for temporary files and is removed in the end
+    #[arg(long, value_name = "PATH", requires = "memory")]
+    pub(super) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(super) data: DataArgs,
     #[command(flatten)]
@@ -138,13 +149,21 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some((_, path)) = export.as_ref().filter(|(_, path)| path.as_os_str() != "-") {
         check_writable(path)?;
     }
-    let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, read)?;
-    let spec = |n_rows| match args.one_against_rest {
-        Some(_) => args.spec.for_one_class(n_rows).spec(n_rows),
-        None => args.spec.spec(n_rows),
+    let found = Source::find_all(&args.files)?;
+    let streamed = match args.memory {
+        Some(limit) => train_streamed::train(args, &found, &read, limit)?,
+        None => None,
     };
-    let keeping = Some((&mut checkpoints, checkpoint));
-    let trained = train(&source, &read, spec, &wish, args.quiet, keeping)?;
+    let trained = if let Some(trained) = streamed {
+        trained
+    } else {
+        let (source, read) = decide_scale(&args.data, &found, read)?;
+        let spec = |n_rows| match args.one_against_rest {
+            Some(_) => args.spec.for_one_class(n_rows).spec(n_rows),
+            None => args.spec.spec(n_rows),
+        };
+        train(&source, &read, spec, &wish, args.quiet, Some((&mut checkpoints, checkpoint)))?
+    };
     args.save(&trained.model, &path)?;
     checkpoints.clear();
     if let Some((format, path)) = export {
@@ -225,19 +244,19 @@ fn model_path(args: &Args) -> Result<PathBuf, Failure> {
 /// A model with all there is to say about it.
 pub(super) struct Trained {
     pub(super) model: Model,
-    source: String,
-    data: Outline,
-    training: Evaluation,
-    estimate: Option<Estimate>,
-    bound: Option<f64>,
-    bounds: Option<Bounds>,
-    read_time: Duration,
-    train_time: Duration,
-    notes: Vec<String>,
+    pub(super) source: String,
+    pub(super) data: Outline,
+    pub(super) training: Evaluation,
+    pub(super) estimate: Option<Estimate>,
+    pub(super) bound: Option<f64>,
+    pub(super) bounds: Option<Bounds>,
+    pub(super) read_time: Duration,
+    pub(super) train_time: Duration,
+    pub(super) notes: Vec<String>,
 }
 
 /// What was read.
-struct Outline {
+pub(super) struct Outline {
     rows: usize,
     width: usize,
     classes: Vec<(String, usize)>,
@@ -283,7 +302,7 @@ pub(super) fn train(
         training: evaluate_rows(&model, &data, &train_rows),
         estimate,
         source: source.name(),
-        data: outline(&data),
+        data: outline(data.width(), data.classes(), data.labels()),
         bound,
         bounds,
         model,
@@ -353,13 +372,12 @@ fn check_folds(plan: Plan, n_rows: usize) -> Result<(), Failure> {
     }
 }
 
-fn outline(data: &Dataset) -> Outline {
-    let mut counts = vec![0; data.labels().len()];
-    for &class in data.classes() {
+pub(super) fn outline(width: usize, classes: &[u32], labels: &Labels) -> Outline {
+    let mut counts = vec![0; labels.len()];
+    for &class in classes {
         counts[class as usize] += 1;
     }
-    let classes = data.labels().names().iter().cloned().zip(counts).collect();
-    Outline { rows: data.len(), width: data.width(), classes }
+    Outline { rows: classes.len(), width, classes: labels.names().iter().cloned().zip(counts).collect() }
 }
 
 impl Trained {
@@ -454,13 +472,13 @@ impl Trained {
 }
 
 /// Shows how training gets on.
-struct Watch<'a> {
-    progress: &'a Progress,
-    epochs: u64,
+pub(super) struct Watch<'a> {
+    pub(super) progress: &'a Progress,
+    pub(super) epochs: u64,
     /// In all passes so far.
-    mistakes: u64,
+    pub(super) mistakes: u64,
     /// When the last pass ended.
-    last: Option<Instant>,
+    pub(super) last: Option<Instant>,
 }
 
 impl Observer for Watch<'_> {

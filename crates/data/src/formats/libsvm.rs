@@ -18,7 +18,7 @@ use crate::dataset::SparseMatrix;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
 use crate::label_table::{BadLabel, LabelTable};
-use crate::marks::{Marks, VIEW, Work, at_full_width, bits_at};
+use crate::marks::{Digits, Marks, Shape, VIEW, Work, at_full_width, bits_at};
 use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{Layout, Precision, Schema};
@@ -212,7 +212,8 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
         let n_quick = at_full_width(&mut quick);
         let n_found = quick.n_entries;
         start = if is_tail { start + quick.start } else { quick.start };
-        matrix.indices.extend_from_slice(&indices[..n_found]);
+        let first_index = rules.first_index as u32;
+        matrix.indices.extend(indices[..n_found].iter().map(|index| index - first_index));
         matrix.values.extend_from_slice(&values[..n_found]);
         n_lines += n_quick;
         if start >= text.len() {
@@ -264,8 +265,7 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
     Ok(n_lines)
 }
 
-/// The quick parser of lines that are as most lines are: a label that was met before, ascending indices,
-/// plain numbers, single blanks.
+/// The quick parser of lines that are as most lines are: ascending indices, plain numbers, single blanks.
 struct Quick<'a, T> {
     text: &'a [u8],
     /// One bit for each byte of the text, set if it is no digit.
@@ -276,7 +276,8 @@ struct Quick<'a, T> {
     end: usize,
     first_index: u64,
     limit: u64,
-    /// Room for entries, used again and again. A row for which it is too small is given up.
+    /// Room for entries, used again and again; indices are as the text has them. A row for which it is too
+    /// small is given up.
     indices: &'a mut [u32],
     values: &'a mut [T],
     /// Entries that were there before, and those that were added.
@@ -293,13 +294,13 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
     type Output = u64;
 
     #[inline(always)]
-    fn run(self, two_numbers: impl Fn(u64, u64) -> [u32; 2] + Copy) -> u64 {
+    fn run(self, digits: impl Digits) -> u64 {
         let mut n_lines = 0;
         while self.start < self.end {
             let n_before = self.n_entries;
-            let Some((class, next)) = self.line(two_numbers) else { break };
+            let Some((class, next)) = self.line(digits) else { break };
             if let Some(&last) = self.indices[n_before..self.n_entries].last() {
-                *self.width = (*self.width).max(last as usize + 1);
+                *self.width = (*self.width).max(last as usize + 1 - self.first_index as usize);
             }
             self.offsets.push(self.n_before + self.n_entries);
             self.classes.push(class);
@@ -310,84 +311,136 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
     }
 }
 
+/// What an entry turned out to be that is not as most entries are.
+enum Odd {
+    /// Its index, its value and where it ends.
+    Entry(u32, f64, usize),
+    /// A second blank.
+    Blank,
+    /// A blank before the line end, and what comes behind that.
+    LineEnd(usize),
+}
+
 impl<T: Stored> Quick<'_, T> {
     /// Adds the entries of the line at hand. Returns its label's number and the place behind the line end; or
     /// nothing, and then nothing is said about the line and nothing added.
     #[inline(always)]
-    fn line(&mut self, two_numbers: impl Fn(u64, u64) -> [u32; 2]) -> Option<(u32, usize)> {
-        let text = self.text;
+    fn line(&mut self, digits: impl Digits) -> Option<(u32, usize)> {
+        let (text, bits) = (self.text, self.bits);
         let label = &text[self.start..];
         let n_label =
             label.iter().position(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b'#' | b':'));
         let n_label = n_label.filter(|&length| label[length] == b' ')?;
-        let class = self.names.known(&label[..n_label])?;
-        let n_room = self.indices.len().min(self.values.len());
-        let (indices, values) = (&mut self.indices[..n_room], &mut self.values[..n_room]);
-        let mut n_entries = self.n_entries;
-        // The blank before what comes next, and the least feature that it may be.
-        let (mut at, mut least) = (self.start + n_label, 0);
-        let next = loop {
-            let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
-            // All marks but the blank itself: places in the view.
-            let marks = bits_at(self.bits, at)? & !1;
-            let colon = marks.trailing_zeros() as usize;
-            let more_marks = marks & marks.wrapping_sub(1);
-            let second = more_marks.trailing_zeros() as usize;
-            let third = (more_marks & more_marks.wrapping_sub(1)).trailing_zeros() as usize;
-            // One to eight digits and a colon.
-            if colon.wrapping_sub(2) >= 8 || view[colon & 31] != b':' || n_entries >= n_room {
-                // Blanks may stand before the line end, and twice.
-                match view[1] {
-                    b' ' => at += 1,
-                    b'\n' => break at + 2,
-                    b'\r' if view[2] == b'\n' => break at + 3,
-                    _ => return None,
+        let class = match self.names.known(&label[..n_label]) {
+            Some(class) => class,
+            None => new_label(label, n_label, self.names)?,
+        };
+        // The blank before what comes next, and the least index that it may have.
+        let (mut at, mut least) = (self.start + n_label, self.first_index as u32);
+        let n_before = self.n_entries;
+        let room = self.indices[n_before..].iter_mut().zip(&mut self.values[n_before..]);
+        let mut n_entries = n_before;
+        let mut next = None;
+        'entries: for (index_slot, value_slot) in room {
+            let (index, end) = loop {
+                let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
+                // All marks behind the blank; those of `123:0.4567 ` are the colon, the point and the end.
+                let marks = bits_at(bits, at)? >> 1;
+                let n_index = marks.trailing_zeros() as usize;
+                let behind_colon = marks & marks.wrapping_sub(1);
+                let length = (behind_colon & behind_colon.wrapping_sub(1)).trailing_zeros() as usize;
+                if let Some((shape, n_parts)) = Shape::of(n_index, length)
+                    && view[(n_index & 15) + 1..].starts_with(b":0.")
+                    && view[(length + 1) & 31] == b' '
+                {
+                    // By far the most entries.
+                    let [index, parts] = digits.two_runs(view, shape);
+                    if index < least {
+                        return None;
+                    }
+                    least = index + 1;
+                    *index_slot = index;
+                    *value_slot = T::nearest(number::quotient(parts, n_parts));
+                    n_entries += 1;
+                    at += 1 + length;
+                    continue 'entries;
                 }
-                continue;
-            }
-            let index_digits = number::to_end(number::eight_of(view, 1), colon - 1);
-            let head = number::eight_of(view, colon);
-            let n_parts = third.wrapping_sub(second + 1);
-            let (index, end) = if head & 0x00FF_0000 == u64::from(b'.') << 16
-                && second == colon + 2
-                && n_parts.wrapping_sub(1) < 8
-                && matches!(view[third & 31], b' ' | b'\n')
-            {
-                // By far the most numbers: `0.1234567`.
-                let parts = number::to_end(number::eight_of(view, colon + 3), n_parts);
-                let [index, parts] = two_numbers(index_digits, parts);
-                let whole = (head >> 8) as u32 & 0x0F;
-                values[n_entries] = T::nearest(number::with_parts(whole, parts, n_parts)?);
-                (index, at + third)
-            } else if second.wrapping_sub(colon + 2) < 8 && matches!(view[second & 31], b' ' | b'\n') {
-                // Counts: `1`.
-                let whole = number::to_end(number::eight_of(view, colon + 1), second - colon - 1);
-                let [index, whole] = two_numbers(index_digits, whole);
-                values[n_entries] = T::nearest(f64::from(whole.cast_signed()));
-                (index, at + second)
-            } else {
-                let (end, value) = odd_value(text, at + colon)?;
-                values[n_entries] = T::narrow(value)?;
-                (two_numbers(index_digits, 0)[0], end)
+                match odd_entry(text, view, at, marks, digits)? {
+                    Odd::Entry(index, value, end) => {
+                        *value_slot = T::narrow(value)?;
+                        break (index, end);
+                    }
+                    Odd::Blank => at += 1,
+                    Odd::LineEnd(behind) => {
+                        next = Some(behind);
+                        break 'entries;
+                    }
+                }
             };
-            // Zero in a file that begins at one wraps round and is too large.
-            let feature = u64::from(index).wrapping_sub(self.first_index);
-            if feature < least || feature >= self.limit {
+            if index < least {
                 return None;
             }
-            least = feature + 1;
-            indices[n_entries] = feature as u32;
+            least = index + 1;
+            *index_slot = index;
             n_entries += 1;
-            match text[end] {
-                b' ' => at = end,
-                b'\n' => break end + 1,
-                // What ends a value is a blank or a line end, and this is the one of two bytes.
-                _ => break end + 2,
+            if text[end] != b' ' {
+                // What ends a value is a blank or a line end, of one byte or two.
+                next = Some(end + if text[end] == b'\n' { 1 } else { 2 });
+                break;
             }
-        };
+            at = end;
+        }
+        // Indices ascend, so that the last one says whether all are within the limit.
+        let next = next.filter(|_| u64::from(least) <= self.limit + self.first_index)?;
         self.n_entries = n_entries;
         Some((class, next))
     }
+}
+
+/// The number of the label that `line` begins with, which was not met before; nothing if it is none.
+#[cold]
+fn new_label(line: &[u8], n_label: usize, names: &mut LabelTable) -> Option<u32> {
+    parse_label(line, 0..n_label, names).ok()
+}
+
+/// What stands behind the blank at `at`, if it is not as most entries are; see there.
+#[inline(never)]
+fn odd_entry(text: &[u8], view: &[u8; VIEW], at: usize, marks: u64, digits: impl Digits) -> Option<Odd> {
+    let n_index = marks.trailing_zeros() as usize;
+    // One to eight digits and a colon.
+    if n_index.wrapping_sub(1) >= 8 || view[n_index + 1] != b':' {
+        // Blanks may stand before the line end, and twice.
+        return match view[1] {
+            b' ' => Some(Odd::Blank),
+            b'\n' => Some(Odd::LineEnd(at + 2)),
+            b'\r' if view[2] == b'\n' => Some(Odd::LineEnd(at + 3)),
+            _ => None,
+        };
+    }
+    let colon = n_index + 1;
+    let index_digits = number::to_end(number::eight_of(view, 1), n_index);
+    // Places in the view, as that of the colon.
+    let marks = (marks & marks.wrapping_sub(1)) << 1;
+    let second = marks.trailing_zeros() as usize;
+    let third = (marks & marks.wrapping_sub(1)).trailing_zeros() as usize;
+    let n_whole = second.wrapping_sub(colon + 1);
+    let is_end = |place: usize| matches!(view[place & 31], b' ' | b'\n');
+    if n_whole.wrapping_sub(1) < 8 && is_end(second) {
+        // Counts: `1`.
+        let whole = number::to_end(number::eight_of(view, colon + 1), n_whole);
+        let [index, whole] = digits.two_numbers(index_digits, whole);
+        return Some(Odd::Entry(index, f64::from(whole.cast_signed()), at + second));
+    }
+    let n_parts = third.wrapping_sub(second + 1);
+    if n_whole == 1 && view[second & 31] == b'.' && n_parts.wrapping_sub(1) < 8 && is_end(third) {
+        // Other decimals, and the last ones in their lines: `1.25`.
+        let parts = number::to_end(number::eight_of(view, second + 1), n_parts);
+        let [index, parts] = digits.two_numbers(index_digits, parts);
+        let whole = u32::from(view[colon + 1] & 0x0F);
+        return Some(Odd::Entry(index, number::with_parts(whole, parts, n_parts)?, at + third));
+    }
+    let (end, value) = odd_value(text, at + colon)?;
+    Some(Odd::Entry(digits.two_numbers(index_digits, 0)[0], value, end))
 }
 
 /// The value behind `colon` if it is not simply digits, a point and digits, and where it ends.

@@ -19,7 +19,7 @@ use crate::block::{Block, Stored, merge_row, sort_row};
 use crate::chunks::{Chunks, Parse, Stopped};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::LabelTable;
-use crate::marks::{Marks, VIEW, Work, at_full_width, bits_at};
+use crate::marks::{Digits, Marks, VIEW, Work, at_full_width, bits_at};
 use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
 use crate::schema::{ColumnKind, Layout, Missing, Precision, Schema};
@@ -525,10 +525,10 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
     type Output = u64;
 
     #[inline(always)]
-    fn run(self, two_numbers: impl Fn(u64, u64) -> [u32; 2] + Copy) -> u64 {
+    fn run(self, digits: impl Digits) -> u64 {
         let mut n_lines = 0;
         while self.start < self.end {
-            let Some((class, next)) = self.row(two_numbers) else { break };
+            let Some((class, next)) = self.row(digits) else { break };
             self.classes.push(class);
             self.start = next;
             n_lines += 1;
@@ -541,7 +541,7 @@ impl<T: Stored> Quick<'_, T> {
     /// Adds the numbers of the row at hand. Returns its label's number and the place behind the line end; or
     /// nothing, and then nothing is said about the row and nothing added.
     #[inline(always)]
-    fn row(&mut self, two_numbers: impl Fn(u64, u64) -> [u32; 2]) -> Option<(u32, usize)> {
+    fn row(&mut self, digits: impl Digits) -> Option<(u32, usize)> {
         let (text, bits, delimiter) = (self.text, self.bits, self.delimiter);
         let (mut at, mut class) = (self.start, 0);
         let mut room = self.values[self.n_values..].get_mut(..self.steps.len())?.iter_mut();
@@ -566,7 +566,7 @@ impl<T: Stored> Quick<'_, T> {
                     && view[point & 31] == b'.'
                     && n_parts.wrapping_sub(1) < 8
                     && is_end(view[second & 31], delimiter)
-                    && let [whole, parts] = two_numbers(
+                    && let [whole, parts] = digits.two_numbers(
                         number::to_end(number::eight_of(view, first), n_whole),
                         number::to_end(number::eight_of(view, point + 1), n_parts),
                     )
@@ -576,8 +576,8 @@ impl<T: Stored> Quick<'_, T> {
                     (magnitude, at + second)
                 } else if is_short && is_end(view[point & 31], delimiter) {
                     // Counts: `17`.
-                    let digits = number::to_end(number::eight_of(view, first), n_whole);
-                    (f64::from(two_numbers(digits, 0)[0]), at + point)
+                    let whole = number::to_end(number::eight_of(view, first), n_whole);
+                    (f64::from(digits.two_numbers(whole, 0)[0]), at + point)
                 } else {
                     let end = cell_end(text, at, delimiter)?;
                     odd_number(text, at + first, end)?

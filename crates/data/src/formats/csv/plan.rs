@@ -9,8 +9,9 @@ use crate::formats::roles::{Role, for_table, list, roles};
 use crate::number;
 use crate::options::{OnBadRow, ReadOptions, find_column};
 use crate::schema::{Column, ColumnKind, Layout, Missing, Schema, Tally};
-use crate::window::Window;
+use crate::window::{WINDOW_BYTES, Window};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// How many records at the head are looked at to find out delimiter, header and kinds of columns.
 const SAMPLE_RECORDS: usize = 500;
@@ -64,34 +65,47 @@ pub(super) enum Use {
     },
 }
 
-/// The first records, and what they say about the table.
+/// The first records, and what they say about the table. The cells lie one behind the other: a memory of its
+/// own for each would be most of what a reader needs.
 struct Sample {
-    records: Vec<Vec<Vec<u8>>>,
-    /// Bytes and lines up to the end of each record.
-    ends: Vec<(usize, u64)>,
+    contents: Vec<u8>,
+    /// Where in the contents each cell ends.
+    cell_ends: Vec<u32>,
+    /// How many cells there are up to the end of each record.
+    record_ends: Vec<u32>,
+    /// Bytes and lines up to the end of the first record.
+    first_end: (usize, u64),
 }
 
 impl Sample {
     fn take(window: &mut Window, delimiter: u8) -> Result<Self, DataError> {
         let (line, name) = (window.line(), window.name().clone());
+        let mut contents = window.pool().take_buffer(WINDOW_BYTES);
+        contents.clear();
         let text = window.lines()?;
-        let mut sample = Self { records: Vec::new(), ends: Vec::new() };
+        let (cell_ends, record_ends) = (Vec::new(), Vec::new());
+        let mut sample = Self { contents, cell_ends, record_ends, first_end: (0, 0) };
         let mut cells = Vec::new();
         let (mut at, mut n_lines) = (0, 0);
-        while at < text.len() && sample.records.len() < SAMPLE_RECORDS {
+        while at < text.len() && sample.n_records() < SAMPLE_RECORDS {
             match scan_record(&text[at..], delimiter, &mut cells) {
                 Ok(Record::Whole(n_bytes)) => {
                     let record = &text[at..at + n_bytes];
                     n_lines += memchr::memchr_iter(b'\n', record).count() as u64;
                     at += n_bytes;
                     if !is_blank(record, &cells) {
-                        let contents = cells.iter().map(|cell| cell.content(record).into_owned());
-                        sample.records.push(contents.collect());
-                        sample.ends.push((at, n_lines));
+                        for cell in &cells {
+                            sample.contents.extend_from_slice(&cell.content(record));
+                            sample.cell_ends.push(sample.contents.len() as u32);
+                        }
+                        sample.record_ends.push(sample.cell_ends.len() as u32);
+                        if sample.n_records() == 1 {
+                            sample.first_end = (at, n_lines);
+                        }
                     }
                 }
                 // Whatever is wrong with a later record shows when it is read.
-                Ok(Record::OpenQuote(_)) | Err(_) if !sample.records.is_empty() => break,
+                Ok(Record::OpenQuote(_)) | Err(_) if sample.n_records() > 0 => break,
                 Ok(Record::OpenQuote(open)) => {
                     return Err(open_quote(open).locate(&name, &text[at..], line + n_lines, 1, false));
                 }
@@ -101,29 +115,65 @@ impl Sample {
         Ok(sample)
     }
 
+    fn n_records(&self) -> usize {
+        self.record_ends.len()
+    }
+
+    /// The places of a record's cells.
+    fn cells_of(&self, record: usize) -> Range<usize> {
+        let start = record.checked_sub(1).map_or(0, |before| self.record_ends[before] as usize);
+        start..self.record_ends[record] as usize
+    }
+
+    fn content(&self, cell: usize) -> &[u8] {
+        let start = cell.checked_sub(1).map_or(0, |before| self.cell_ends[before] as usize);
+        &self.contents[start..self.cell_ends[cell] as usize]
+    }
+
+    /// The cells of a record, which must be there.
+    fn record(&self, record: usize) -> Vec<&[u8]> {
+        self.cells_of(record).map(|cell| self.content(cell)).collect()
+    }
+
+    /// The cell number `place` of every record from `first` on that has as many.
+    fn column(&self, first: usize, place: usize) -> impl Iterator<Item = &[u8]> {
+        (first..self.n_records()).filter_map(move |record| {
+            let cells = self.cells_of(record);
+            (place < cells.len()).then(|| self.content(cells.start + place))
+        })
+    }
+
     /// Whether the first record is of names: nothing in it is a number, and it differs from what follows.
     fn has_header(&self) -> bool {
-        let [first, rest @ ..] = self.records.as_slice() else { return false };
-        let is_value = |cell: &Vec<u8>| number::parse(cell).is_ok() || is_missing(cell);
+        if self.n_records() == 0 {
+            return false;
+        }
+        let first = self.record(0);
+        let is_value = |cell: &[u8]| number::parse(cell).is_ok() || is_missing(cell);
         let n_named = first.iter().filter(|cell| !cell.is_empty()).count();
         if first.iter().any(|cell| !cell.is_empty() && is_value(cell)) || n_named == 0 {
             return false;
         }
-        if rest.is_empty() {
+        if self.n_records() == 1 {
             // Names alone: a header without rows.
             return true;
         }
-        let any_number = rest.iter().flatten().any(|cell| number::parse(cell).is_ok());
-        let repeated = first.iter().enumerate().any(|(place, name)| {
-            !name.is_empty() && rest.iter().any(|record| record.get(place) == Some(name))
-        });
+        let mut rest = first.len()..self.cell_ends.len();
+        let any_number = rest.any(|cell| number::parse(self.content(cell)).is_ok());
+        let repeated = first
+            .iter()
+            .enumerate()
+            .any(|(place, name)| !name.is_empty() && self.column(1, place).any(|cell| cell == *name));
         let distinct: std::collections::BTreeSet<_> = first.iter().collect();
-        any_number || (!repeated && distinct.len() == first.len() && rest.len() > 1)
+        any_number || (!repeated && distinct.len() == first.len() && self.n_records() > 2)
     }
 
     /// Whether the first record is `n_rows,n_features,class,…` and the rest are rows of numbers.
     fn has_preamble(&self) -> bool {
-        let [first, second, ..] = self.records.as_slice() else { return false };
+        if self.n_records() < 2 {
+            return false;
+        }
+        let (first, second) = (self.record(0), self.record(1));
         let whole = |cell: &[u8]| std::str::from_utf8(cell).ok().and_then(|text| text.parse::<usize>().ok());
         let [n_rows, n_features, names @ ..] = first.as_slice() else { return false };
         names.len() >= 2
@@ -133,24 +183,20 @@ impl Sample {
             && second.iter().all(|cell| number::parse(cell).is_ok())
     }
 
-    /// Whether most of the cells of a column that say anything do not say a number.
-    fn is_category(&self, place: usize) -> bool {
-        let said =
-            self.records.iter().filter_map(|record| record.get(place)).filter(|cell| !is_missing(cell));
+    /// Whether most of the cells of a column that say anything do not say a number. Rows begin at record
+    /// `first`.
+    fn is_category(&self, first: usize, place: usize) -> bool {
         // A number that is too large or not finite is still a number, and an error.
         let is_number = |cell: &[u8]| !matches!(number::parse(cell), Err(number::BadNumber::NotANumber));
-        let (numbers, others) =
-            said.fold(
-                (0, 0),
-                |(numbers, others), cell| {
-                    if is_number(cell) { (numbers + 1, others) } else { (numbers, others + 1) }
-                },
-            );
+        let (mut numbers, mut others) = (0, 0);
+        for cell in self.column(first, place).filter(|cell| !is_missing(cell)) {
+            *if is_number(cell) { &mut numbers } else { &mut others } += 1;
+        }
         others > numbers
     }
 
-    fn is_empty_column(&self, place: usize) -> bool {
-        self.records.iter().all(|record| record.get(place).is_none_or(Vec::is_empty))
+    fn is_empty_column(&self, first: usize, place: usize) -> bool {
+        self.column(first, place).all(<[u8]>::is_empty)
     }
 }
 
@@ -166,23 +212,22 @@ impl Plan {
             Some(delimiter) => delimiter,
             None => sniff_delimiter(window.lines()?, extension).map_or(b',', |(delimiter, _)| delimiter),
         };
-        let mut sample = Sample::take(window, delimiter)?;
-        let Some(first) = sample.records.first() else {
+        let sample = Sample::take(window, delimiter)?;
+        if sample.n_records() == 0 {
             return Err(fail(ErrorKind::Empty, "there are no rows, expected at least one".to_owned()));
-        };
+        }
         let mut notes = Vec::new();
         let by_schema = how.schema.as_ref().filter(|schema| schema.has_names);
         let preamble = how.header.is_none() && by_schema.is_none() && sample.has_preamble();
         let header = !preamble && how.header.unwrap_or_else(|| by_schema.is_some() || sample.has_header());
         let names: Vec<String> = if header {
-            first.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
+            sample.record(0).into_iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
         } else {
-            let n_columns = sample.records.get(usize::from(preamble)).map_or(0, Vec::len);
-            vec![String::new(); n_columns]
+            vec![String::new(); sample.cells_of(usize::from(preamble)).len()]
         };
-        if header || preamble {
-            sample.records.remove(0);
-            let (n_bytes, n_lines) = sample.ends.remove(0);
+        let first_row = usize::from(header || preamble);
+        if first_row == 1 {
+            let (n_bytes, n_lines) = sample.first_end;
             window.consume(n_bytes, n_lines);
         }
         if preamble {
@@ -192,7 +237,7 @@ impl Plan {
         }
         let trailing = names.len() > 1
             && names.last().is_some_and(String::is_empty)
-            && sample.is_empty_column(names.len() - 1);
+            && sample.is_empty_column(first_row, names.len() - 1);
         let n_columns = names.len() - usize::from(trailing);
         if trailing {
             notes.push("each line ends in a delimiter; the empty last column was left out".to_owned());
@@ -228,18 +273,19 @@ impl Plan {
             labelled: false,
             steps: Vec::new(),
         };
-        plan.settle(&sample, header, how, notes).map_err(|error| error.in_source(&name))?;
+        plan.settle((&sample, first_row), header, how, notes).map_err(|error| error.in_source(&name))?;
         if trailing {
             plan.uses.push(Use::Nothing);
         }
         plan.find_steps();
+        window.pool().give_buffer(sample.contents);
         Ok(plan)
     }
 
     /// Decides what each column is for.
     fn settle(
         &mut self,
-        sample: &Sample,
+        sample: (&Sample, usize),
         header: bool,
         how: &ReadOptions,
         notes: Vec<String>,
@@ -300,7 +346,7 @@ impl Plan {
     fn fresh_schema(
         &self,
         roles: &[Role],
-        sample: &Sample,
+        (sample, first_row): (&Sample, usize),
         header: bool,
         how: &ReadOptions,
         mut notes: Vec<String>,
@@ -321,7 +367,7 @@ impl Plan {
         let mut columns = Vec::new();
         for (place, role) in roles.iter().enumerate().filter(|(_, role)| **role == Role::Feature) {
             debug_assert_eq!(*role, Role::Feature);
-            let kind = if categorical.contains(&place) || sample.is_category(place) {
+            let kind = if categorical.contains(&place) || sample.is_category(first_row, place) {
                 match how.hash_bits {
                     Some(_) => ColumnKind::Hashed,
                     None => ColumnKind::Category { values: Vec::new() },
