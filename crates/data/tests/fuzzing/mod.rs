@@ -296,6 +296,7 @@ pub fn execute(
                 if k.is_multiple_of(64) && target.name != "cache" {
                     // The whole way, threads and all.
                     let source = Source::bytes(target.file, bytes.clone());
+                    let how = ReadOptions { threads: 3, ..how.clone() };
                     return load_source(&source, &how).map(|data| data.len() as u64);
                 }
                 read(target, &bytes, &how)
