@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
   rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
