@@ -116,3 +116,10 @@ fn tampering_is_refused_with_what_is_wrong() {
     assert!(refusal("{\"row\":1,\"weight\":\"", "{\"row\":1,\"weight\":\"3").contains("different sums"));
     assert!(refusal("{\"row\":1,", "{\"row\":4,").contains("add up to zero"));
 }
+
+#[test]
+fn without_time_the_answer_is_open_and_its_upper_bound_holds() {
+    let answer = decide(&lecture(), Question::default(), &mut |_| ControlFlow::Break(()));
+    assert_eq!((answer.verdict, answer.at_least), (Verdict::Undecided, 0.0));
+    assert!(answer.at_most >= 0.9_f64.sqrt() && answer.at_most.is_finite(), "{}", answer.at_most);
+}

@@ -94,15 +94,12 @@ fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
     let answer = decide(&seen, question, &mut |_| {
         if start.elapsed() > MOST_TIME { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let (mut weights, margin, bracket) = match &answer.verdict {
-        Verdict::Separable(plane) => {
-            (plane.doubles()?.0, answer.at_least, Some((answer.at_least, answer.at_most)))
-        }
-        _ => {
-            let (weights, _) = pocket(&seen, false, POCKET_PASSES, 0, &mut |_| ControlFlow::Continue(()));
-            let margin = usual_distance(&seen, &weights);
-            (weights, margin, None)
-        }
+    let (mut weights, margin, bracket) = if let Verdict::Separable(plane) = &answer.verdict {
+        (plane.doubles()?.0, answer.at_least, Some((answer.at_least, answer.at_most)))
+    } else {
+        let (weights, _) = pocket(&seen, false, POCKET_PASSES, 0, &mut |_| ControlFlow::Continue(()));
+        let margin = usual_distance(&seen, &weights);
+        (weights, margin, None)
     };
     let length = weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
     if !(margin.is_normal() && margin > 0.0 && length.is_normal()) {

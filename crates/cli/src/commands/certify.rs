@@ -15,6 +15,7 @@ use rosenblatt::core::Examples;
 use rosenblatt::{Dataset, Model, write_whole};
 use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, Visitor, load_source};
 use serde_json::json;
+use std::fmt::Write as _;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
   rosenblatt certify data.csv --check proof.json              check a proof, exactly
   rosenblatt certify data.csv --model data.model              certify a model's mistakes
   rosenblatt certify xor.csv --kernel poly --degree 2         in the space of a polynomial kernel")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
@@ -139,11 +141,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         many => format!("{head}{}", say::table(many)),
     };
     if let Some(path) = &args.certificate {
-        text.push_str(&format!(
-            "\ncertificate: {} (verify it with `rosenblatt certify DATA --check {}`)\n",
-            path.display(),
-            path.display()
-        ));
+        let path = path.display();
+        let _ =
+            writeln!(text, "\ncertificate: {path} (verify it with `rosenblatt certify DATA --check {path}`)");
     }
     ui::print(&text)
 }
@@ -271,7 +271,6 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
     let names = [Some(sides.positive.as_str()), sides.negative.as_deref()];
     let space = kernel.map(|(kernel, _)| kernel);
     let certificate = findings.answer.certificate(&rows, question.bias, space, names);
-    let mut time = start.elapsed();
     let certificate = match certificate.map(|certificate| check(&certificate, &rows).map(|()| certificate)) {
         Some(Ok(certificate)) => Some(certificate),
         // Products of features were rounded, and the exact ones do not agree.
@@ -284,7 +283,7 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
         }
         None => None,
     };
-    time = time.max(start.elapsed());
+    let time = start.elapsed();
     Ok(Study { sides, bias: question.bias, kernel, rows, findings, certificate, time })
 }
 
