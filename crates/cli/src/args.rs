@@ -49,7 +49,7 @@ pub(crate) struct DataArgs {
     /// Feature numbers start at 0 (libsvm)
     #[arg(long)]
     pub(crate) zero_based: bool,
-    /// Store values as f32 or f64; f32 if not said, but f64 to certify
+    /// Store values as f32 or f64; f32 if not said, but f64 to certify and trace
     #[arg(long, value_name = "TYPE", value_parser = ["f32", "f64"])]
     pub(crate) precision: Option<String>,
     /// Hash features into a table of 2^BITS

@@ -73,6 +73,7 @@ fn every_command_prints_what_its_schema_says() {
     let schema: Value = serde_json::from_str(include_str!("../../../docs/json-schema.json")).unwrap();
     let bench = Bench::new();
     let (notes, iris) = ("crates/data/bundled/banknote.csv", "crates/data/bundled/iris.csv");
+    bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
     for (name, lines) in [
         (
             "train",
@@ -81,6 +82,7 @@ fn every_command_prints_what_its_schema_says() {
                 format!("train {iris} --model i.model --k-fold 3 --calibrate isotonic"),
                 format!("train {iris} --model v.model --readout voted"),
                 format!("train {notes} --model none.model --holdout 0"),
+                format!("train {notes} --model n.model --bounds"),
             ],
         ),
         ("train-online", vec![format!("train {notes} --online --model o.model")]),
@@ -98,13 +100,30 @@ fn every_command_prints_what_its_schema_says() {
         ),
         ("compare", vec![format!("compare {iris} --folds 3 --algorithms perceptron:voted,pa1")]),
         ("inspect", ["n", "i", "v", "none"].map(|model| format!("inspect {model}.model")).to_vec()),
+        (
+            "certify",
+            vec![
+                format!("certify {iris}"),
+                format!("certify {notes}"),
+                format!("certify {iris} --positive 0 --certificate setosa.json"),
+                "certify xor.csv --label class".to_owned(),
+                "certify xor.csv --label class --kernel poly --degree 2".to_owned(),
+            ],
+        ),
+        ("certify-check", vec![format!("certify {iris} --check setosa.json")]),
+        ("certify-model", vec![format!("certify {notes} --model n.model")]),
+        ("trace", vec!["trace xor.csv --label class".to_owned(), format!("trace {iris} --algorithm pa1")]),
         ("convert", vec![format!("convert {iris} i.svm")]),
         ("algorithms", vec!["algorithms".to_owned(), "algorithms pa1".to_owned()]),
         ("demo", vec!["demo".to_owned()]),
     ] {
         for line in lines {
             let said = bench.ok(&format!("rosenblatt {line} --json"));
-            let values = if name == "predict" { said.lines().collect() } else { vec![said.trim_end()] };
+            let values = if ["predict", "trace"].contains(&name) {
+                said.lines().collect()
+            } else {
+                vec![said.trim_end()]
+            };
             assert!(!values.is_empty(), "{line}");
             for value in values {
                 let value: Value = serde_json::from_str(value).unwrap();

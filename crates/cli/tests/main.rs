@@ -14,3 +14,4 @@ mod readme;
 mod safety;
 mod snapshots;
 mod streamed;
+mod trace;

@@ -16,7 +16,9 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help-predict", &["rosenblatt predict --help"]),
     ("help-evaluate", &["rosenblatt evaluate --help"]),
     ("help-compare", &["rosenblatt compare --help"]),
+    ("help-certify", &["rosenblatt certify --help"]),
     ("help-inspect", &["rosenblatt inspect --help"]),
+    ("help-trace", &["rosenblatt trace --help"]),
     ("help-algorithms", &["rosenblatt algorithms --help"]),
     ("algorithms", &["rosenblatt algorithms", "rosenblatt algorithms pa1"]),
     (
@@ -41,6 +43,15 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         &["rosenblatt train penguins.csv --label species --missing mean --one-against-rest Gentoo"],
     ),
     ("compare", &["rosenblatt compare banknote.csv --folds 4"]),
+    ("certify", &["rosenblatt certify iris.csv", "rosenblatt certify banknote.csv"]),
+    (
+        "trace",
+        &[
+            "printf 'x,y,class\\n1,1,same\\n1,-1,other\\n-1,1,other\\n-1,-1,same\\n' > xor.csv",
+            "rosenblatt trace xor.csv --label class",
+            "rosenblatt trace iris.csv --to 6",
+        ],
+    ),
     (
         "errors",
         &[
@@ -143,12 +154,15 @@ fn every_example_of_every_help_page_works() {
     let bench = bench();
     // The files that the examples speak of; what is in them matters little.
     bench.ok("rosenblatt convert iris.csv data.svm && rosenblatt convert banknote.csv a9a --to libsvm");
-    bench.ok("cp penguins.csv data.csv && cp data.svm huge.svm");
+    bench.ok("cp penguins.csv data.csv && cp data.svm huge.svm && cp data.svm big.svm");
     bench.ok("for name in mail new test; do cp banknote.csv $name.csv; done");
     bench.write("faces.svm", "ann 1:1 2:0.5\nbob 1:-1\neve 2:-1\nann 1:0.9\nbob 1:-0.8\neve 2:-0.9\n");
     bench.ok(
         "rosenblatt train mail.csv --quiet --model mail.model && rosenblatt demo --model sms.model --json",
     );
+    bench.write("digits.csv", "a,b,digit\n1,1,3\n2,1,3\n-1,0,8\n-2,1,8\n0,5,1\n");
+    bench.write("points.csv", "x,y,class\n4,0,a\n1,1,b\n0,1,b\n-2,-2,a\n");
+    bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
     bench.ok("rosenblatt predict mail.csv --model mail.model --scores --output mail.parquet");
     let mut n_examples = 0;
     for command in [
@@ -158,7 +172,9 @@ fn every_example_of_every_help_page_works() {
         "predict",
         "evaluate",
         "compare",
+        "certify",
         "inspect",
+        "trace",
         "convert",
         "algorithms",
         "completions",
@@ -172,6 +188,16 @@ fn every_example_of_every_help_page_works() {
             let line = line.trim_start().split("  ").next().unwrap();
             let line = line.replace("~/.local/share/bash-completion/completions/", "");
             let line = line.replace("| man -l -", "> page").replace("--label spam", "--label class");
+            let line = line.replace("--positive setosa", "--positive 0");
+            let line = line
+                .replace("points.csv", "points.csv --label class")
+                .replace("xor.csv", "xor.csv --label class");
+            // Of two classes, so that there is one proof.
+            let line = if command == "certify" {
+                line.replace("data.csv", "banknote.csv").replace("data.model", "mail.model")
+            } else {
+                line
+            };
             // One table serves several examples, of which one names its label.
             let labelled = "data.csv --label species --missing mean";
             let line = if line.contains(labelled) { line } else { line.replace("data.csv", labelled) };

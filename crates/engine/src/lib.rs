@@ -41,6 +41,7 @@
 //! | ask why | [`strongest`], [`Explainer`], [`Counter`] |
 //! | know whether a hyperplane separates the data | [`certify`] |
 //! | keep | [`Model::save`], [`Model::load`], [`export`] for other programs |
+//! | see every round of a run | [`trace`] |
 //! | see what there is | [`ALGORITHMS`] |
 //! | watch a run, write a rule | [`core`] |
 
@@ -59,6 +60,7 @@ mod spec;
 mod split;
 mod streamed;
 mod tally;
+mod trace;
 mod train;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
@@ -81,6 +83,7 @@ pub use spec::{ClassWeights, Classes, Options, Spec, Validation};
 pub use split::{folds, split};
 pub use streamed::{StreamedError, check_spec, evaluate_streamed, split_streamed, train_streamed};
 pub use tally::{Counter, Tally};
+pub use trace::{Ending, Trace, TracedRound, TracedStep, trace};
 pub use train::{Keeper, Training, Wants, train};
 
 /// The README's and the contributor's guide's code, compiled and run.

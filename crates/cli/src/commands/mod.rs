@@ -13,6 +13,7 @@ mod evaluate;
 mod inspect;
 mod man;
 mod predict;
+mod trace;
 mod train;
 mod train_online;
 mod train_streamed;
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Certify(certify::Args),
     /// Tell a model's story
     Inspect(inspect::Args),
+    /// Show a run round by round, as a textbook prints it
+    Trace(Box<trace::Args>),
     /// Write data in another format, split or shuffled if need be
     Convert(convert::Args),
     /// List the algorithms, or explain one
@@ -55,6 +58,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::Certify(args) => certify::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -43,10 +43,10 @@ const MANY_CLASSES: usize = 20;
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
   rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks
   rosenblatt train huge.svm --memory 512MiB               many passes over more than memory holds
-  rosenblatt train big.svm --epochs 500 --checkpoint-every 10m --resume   goes on where it was stopped
+  rosenblatt train big.svm --checkpoint-every 10m --resume   goes on where it was stopped
 
-Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice, it stops
-at once. A resumed run ends in the same model, to the bit, as one that was left alone.")]
+Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice,
+it stops at once. A resumed run ends in the same model, to the bit, as one that was left alone.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
@@ -98,8 +98,8 @@ pub(crate) struct Args {
     pub(super) bounds: bool,
     /// If the rows would take more memory than this (512MiB, 2GiB), they are parsed once into a cache on disk and
     /// every pass reads that: rows are visited as they stand (`--order given`), and the model, its
-    /// estimate and the rows set aside are what they would be in memory with that order. Twelve bytes a row
-    /// are needed all the same. Without it, all rows are held in memory
+    /// estimate and the rows set aside are what they would be in memory with that order, but probabilities
+    /// are not fitted. Twelve bytes a row are needed all the same. Without it, all rows are held in memory
     #[arg(long, value_name = "SIZE", value_parser = train_streamed::size, conflicts_with = "online")]
     pub(super) memory: Option<u64>,
     /// Where that cache goes; it stays and is used again for the same data read in the same way. Otherwise it

@@ -1,0 +1,385 @@
+//! `rosenblatt trace FILE`: a run as a textbook prints it, round by round.
+
+use crate::args::{DataArgs, SpecArgs};
+use crate::failure::Failure;
+use crate::ui;
+use rosenblatt::core::{Bias, Order, Readout, Stopped};
+use rosenblatt::{Ending, Trace, TracedRound, TracedStep, trace};
+use rosenblatt_data::{Dataset, Source, load_source};
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// How many rounds are shown unless more are asked for.
+const SHOWN: u64 = 200;
+
+/// How many features of a row or weights are spelled out where a person reads.
+const SPELLED_OUT: usize = 8;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Rows are visited in the given order, unscaled, unless options say otherwise. The trace ends at a
+clean pass, after the passes asked for, or when the weights are what they were before.
+
+Examples:
+  rosenblatt trace points.csv
+  rosenblatt trace points.csv --bias none --as latex
+  rosenblatt trace points.csv --algorithm pa --from 5 --to 10
+  rosenblatt trace points.csv --zero plus --mistake pred --as csv > rounds.csv"
+)]
+pub(crate) struct Args {
+    /// Files, folders or patterns; `-` is stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    spec: SpecArgs,
+    /// The first round to show
+    #[arg(long, value_name = "ROUND", default_value_t = 1)]
+    from: u64,
+    /// The last round to show; 200 rounds are shown unless this is given
+    #[arg(long, value_name = "ROUND")]
+    to: Option<u64>,
+    /// How the table is written
+    #[arg(long = "as", value_name = "FORM", value_parser = ["text", "markdown", "csv", "jsonl", "latex"], default_value = "text")]
+    form: String,
+    /// Print JSON Lines; the same as `--as jsonl`
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let last = args.to.unwrap_or(args.from.saturating_add(SHOWN - 1));
+    if args.from == 0 || last < args.from {
+        return Err(Failure::Usage("`--from` should be 1 or more, and `--to` not before it".to_owned()));
+    }
+    // As a textbook has it: the numbers as they are, in the order they came, and the last hypothesis.
+    let precision = args.data.precision.clone().or_else(|| Some("f64".to_owned()));
+    let words = DataArgs { precision, ..args.data.clone() };
+    let data = load_source(&Source::find_all(&args.files)?, &words.options()?)?;
+    let spec = SpecArgs {
+        order: args
+            .spec
+            .order
+            .clone()
+            .or_else(|| (args.spec.algorithm == "perceptron").then_some(Order::Given)),
+        readout: args.spec.readout.or(Some(Readout::Last)),
+        patience: Some(0),
+        ..args.spec.clone()
+    };
+    let spec = spec.spec(data.len())?;
+    let traced = trace(&spec, &data, args.from..=last)?;
+    let ending = ending(&traced, spec.bias());
+    let form = if args.json { "jsonl" } else { args.form.as_str() };
+    let told = Told { data: &data, trace: &traced };
+    let left_out = traced.totals.rounds.saturating_sub(last);
+    match form {
+        "csv" => ui::print(&told.csv())?,
+        "jsonl" => ui::print(&told.json_lines(&ending))?,
+        _ => {
+            let (header, rows) = told.table();
+            let table = match form {
+                "markdown" => markdown(&header, &rows),
+                "latex" => latex(&header, &rows),
+                _ => aligned(&header, &rows),
+            };
+            let more = match left_out {
+                0 => String::new(),
+                more => format!("… {} more; `--to` shows them\n", ui::counted(more, "round", "rounds")),
+            };
+            let gap = if form == "latex" { "\n% " } else { "\n" };
+            ui::print(&format!("{}{table}{more}{gap}{ending}\n", told.sides(form)))?;
+            return Ok(());
+        }
+    }
+    if form == "csv" {
+        ui::note(&ending);
+    }
+    Ok(())
+}
+
+/// What became of the run, in a sentence.
+fn ending(trace: &Trace, bias: Bias) -> String {
+    let totals = trace.totals;
+    let mistakes = ui::counted(totals.mistakes, "mistake", "mistakes");
+    match trace.ending {
+        Ending::Over(Stopped::Clean) => {
+            format!("converged in pass {}: no mistake in a whole pass, after {mistakes}", totals.epochs)
+        }
+        Ending::Over(Stopped::Updates) => format!("stopped after {} steps, with {mistakes}", totals.updates),
+        Ending::Over(_) => format!(
+            "not converged after {} and {mistakes}; `--epochs` allows more",
+            ui::counted(totals.epochs, "pass", "passes")
+        ),
+        Ending::Repeats { first, again, steps, proof } => {
+            let before = if first == 0 { "at the start".to_owned() } else { format!("after round {first}") };
+            let mut text = format!("after round {again} the weights are what they were {before}");
+            if proof {
+                let place = if bias == Bias::None { " through the origin" } else { "" };
+                let _ = write!(
+                    text,
+                    ": the {steps} steps in between add up to nothing, so no hyperplane{place} separates these rows"
+                );
+            }
+            text
+        }
+    }
+}
+
+/// A trace and the data it was made on.
+struct Told<'a> {
+    data: &'a Dataset,
+    trace: &'a Trace,
+}
+
+impl Told<'_> {
+    fn is_binary(&self) -> bool {
+        self.trace.scorers.len() == 1
+    }
+
+    /// Which class is which side, where there are two.
+    fn sides(&self, form: &str) -> String {
+        let names = self.data.labels().names();
+        if !self.is_binary() || names == ["-1", "+1"] || names == ["-1", "1"] {
+            return String::new();
+        }
+        let comment = if form == "latex" { "% " } else { "" };
+        format!("{comment}y = +1 is {}, y = -1 is {}\n\n", names[1], names[0])
+    }
+
+    fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
+        let mut header = vec!["round", "pass", "row", "x", "y"];
+        if !self.is_binary() {
+            header.push("asked");
+        }
+        header.extend(["w.x + b", "verdict", "step", "w", "b", "survived"]);
+        let rows = self.trace.rounds.iter().map(|round| self.cells(round)).collect();
+        (header, rows)
+    }
+
+    fn cells(&self, round: &TracedRound) -> Vec<String> {
+        let mut cells = vec![
+            round.round.to_string(),
+            round.epoch.to_string(),
+            (round.row + 1).to_string(),
+            self.features(&round.features),
+        ];
+        if self.is_binary() {
+            cells.push(if round.side > 0.0 { "+1" } else { "-1" }.to_owned());
+        } else {
+            cells.push(self.data.labels().name(round.class).to_owned());
+            cells.push(self.trace.scorers[round.scorer].clone());
+        }
+        let verdict = match (round.mistaken, round.step) {
+            (true, _) => "mistake",
+            (false, Some(_)) => "right, but close",
+            (false, None) => "right",
+        };
+        cells.extend([
+            number(round.activation),
+            verdict.to_owned(),
+            round.step.map_or(String::new(), step),
+            vector(&round.weights),
+            number(round.bias),
+            round.survived.to_string(),
+        ]);
+        cells
+    }
+
+    fn features(&self, features: &[(usize, f64)]) -> String {
+        if self.data.width() <= SPELLED_OUT {
+            let mut row = vec![0.0; self.data.width()];
+            for &(feature, value) in features {
+                row[feature] = value;
+            }
+            return vector(&row);
+        }
+        let mut cells: Vec<String> = features
+            .iter()
+            .take(SPELLED_OUT)
+            .map(|&(feature, value)| format!("{}={}", self.feature_name(feature), number(value)))
+            .collect();
+        if features.len() > SPELLED_OUT {
+            cells.push(format!("… {} in all", features.len()));
+        }
+        cells.join(" ")
+    }
+
+    fn feature_name(&self, feature: usize) -> String {
+        let named = self.data.feature_names().and_then(|names| names.get(feature)).cloned();
+        named.unwrap_or_else(|| format!("x{}", feature + 1))
+    }
+
+    /// Every number in full, a column for every feature and every weight.
+    fn csv(&self) -> String {
+        let names: Vec<String> = (0..self.data.width()).map(|feature| self.feature_name(feature)).collect();
+        let mut text = "round,pass,row,class,asked,side,activation,mistake,amount,keep".to_owned();
+        for prefix in ["x", "w"] {
+            for name in &names {
+                let _ = write!(text, ",{}", quoted(&format!("{prefix}:{name}")));
+            }
+        }
+        text.push_str(",b,survived\n");
+        for round in &self.trace.rounds {
+            let TracedStep { amount, keep } = round.step.unwrap_or(TracedStep { amount: 0.0, keep: 1.0 });
+            let mut row = vec![0.0; self.data.width()];
+            for &(feature, value) in &round.features {
+                row[feature] = value;
+            }
+            let _ = write!(
+                text,
+                "{},{},{},{},{},{},{},{},{amount},{keep}",
+                round.round,
+                round.epoch,
+                round.row + 1,
+                quoted(self.data.labels().name(round.class)),
+                quoted(&self.trace.scorers[round.scorer]),
+                round.side,
+                round.activation,
+                round.mistaken,
+            );
+            for value in row.iter().chain(&round.weights) {
+                let _ = write!(text, ",{value}");
+            }
+            let _ = writeln!(text, ",{},{}", round.bias, round.survived);
+        }
+        text
+    }
+
+    fn json_lines(&self, ending: &str) -> String {
+        let mut text = String::new();
+        for round in &self.trace.rounds {
+            let features: Vec<_> = round
+                .features
+                .iter()
+                .map(|&(feature, value)| json!([self.feature_name(feature), value]))
+                .collect();
+            let line = json!({
+                "round": round.round,
+                "pass": round.epoch,
+                "row": round.row + 1,
+                "class": self.data.labels().name(round.class),
+                "asked": self.trace.scorers[round.scorer],
+                "side": round.side,
+                "x": features,
+                "activation": round.activation,
+                "mistake": round.mistaken,
+                "step": round.step.map(|step| json!({ "amount": step.amount, "keep": step.keep })),
+                "w": round.weights,
+                "b": round.bias,
+                "survived": round.survived,
+            });
+            let _ = writeln!(text, "{line}");
+        }
+        let totals = self.trace.totals;
+        let end = json!({
+            "end": ending,
+            "rounds": totals.rounds,
+            "passes": totals.epochs,
+            "mistakes": totals.mistakes,
+            "steps": totals.updates,
+        });
+        let _ = writeln!(text, "{end}");
+        text
+    }
+}
+
+/// A step as it is written on a blackboard.
+fn step(TracedStep { amount, keep }: TracedStep) -> String {
+    let size = amount.abs();
+    let along = if size == 1.0 { "x".to_owned() } else { format!("{} x", number(size)) };
+    let sign = if amount < 0.0 { '-' } else { '+' };
+    if keep == 1.0 { format!("w {sign}= {along}") } else { format!("w = {} w {sign} {along}", number(keep)) }
+}
+
+fn vector(values: &[f64]) -> String {
+    let mut cells: Vec<String> = values.iter().take(SPELLED_OUT).map(|&value| number(value)).collect();
+    if values.len() > SPELLED_OUT {
+        cells.push("…".to_owned());
+    }
+    format!("({})", cells.join(", "))
+}
+
+/// A number with four decimals at most, and none that say nothing.
+fn number(value: f64) -> String {
+    if value != 0.0 && !(1e-3..1e9).contains(&value.abs()) {
+        return format!("{value:.3e}");
+    }
+    let text = format!("{value:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// A cell of CSV.
+fn quoted(cell: &str) -> String {
+    if cell.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+    let header = header.iter().map(|&name| name.to_owned()).collect();
+    let table: Vec<Vec<String>> = std::iter::once(header).chain(rows.iter().cloned()).collect();
+    ui::table(&table)
+}
+
+fn markdown(header: &[&str], rows: &[Vec<String>]) -> String {
+    let mut text = format!("| {} |\n|{}\n", header.join(" | "), "---|".repeat(header.len()));
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    text
+}
+
+fn latex(header: &[&str], rows: &[Vec<String>]) -> String {
+    let mut text = format!("\\begin{{tabular}}{{{}}}\n\\hline\n", "r".repeat(header.len()));
+    let cells = |row: &mut dyn Iterator<Item = &str>| row.map(escaped).collect::<Vec<_>>().join(" & ");
+    let _ = writeln!(text, "{} \\\\\n\\hline", cells(&mut header.iter().copied()));
+    for row in rows {
+        let _ = writeln!(text, "{} \\\\", cells(&mut row.iter().map(String::as_str)));
+    }
+    text.push_str("\\hline\n\\end{tabular}\n");
+    text
+}
+
+/// Text that means itself in LaTeX.
+fn escaped(text: &str) -> String {
+    let mut safe = String::new();
+    for letter in text.chars() {
+        match letter {
+            '\\' => safe.push_str("\\textbackslash{}"),
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            '~' => safe.push_str("\\textasciitilde{}"),
+            '^' => safe.push_str("\\textasciicircum{}"),
+            '…' => safe.push_str("\\dots{}"),
+            '-' => safe.push_str("$-$"),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_steps_are_short() {
+        assert_eq!(
+            [number(1.0), number(-0.25), number(1.0 / 3.0), number(-0.0)],
+            ["1", "-0.25", "0.3333", "0"]
+        );
+        assert_eq!(number(1e-7), "1.000e-7");
+        assert_eq!(step(TracedStep { amount: -1.0, keep: 1.0 }), "w -= x");
+        assert_eq!(step(TracedStep { amount: 0.5, keep: 0.9 }), "w = 0.9 w + 0.5 x");
+        assert_eq!(vector(&[0.0; 9]), "(0, 0, 0, 0, 0, 0, 0, 0, …)");
+        assert_eq!(escaped("a_b & 100 %"), "a\\_b \\& 100 \\%");
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}

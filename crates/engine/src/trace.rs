@@ -1,0 +1,365 @@
+//! A run round by round, as a textbook prints it.
+//!
+//! [`trace`] trains as [`crate::train`] does and writes down every round: the example, what the hypothesis said,
+//! whether that was a mistake, the step, and the hypothesis after it. It ends when the run ends, or earlier when
+//! the weights are what they were before: then the steps in between add up to nothing, and would for ever.
+
+use crate::error::Error;
+use crate::spec::{Classes, Spec};
+use crate::train::Training;
+use rosenblatt_core::observer::{Observer, Round};
+use rosenblatt_core::space::Hypothesis;
+use rosenblatt_core::{Examples, Row, Schedule, Stopped, Totals};
+use rosenblatt_data::{Dataset, Labels, Visitor};
+use std::collections::HashMap;
+use std::ops::{ControlFlow, RangeInclusive};
+
+/// How many numbers are kept to notice that weights repeat. A run that outgrows them is no longer searched.
+const MOST_REMEMBERED: usize = 1 << 24;
+
+/// One round of one scorer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TracedRound {
+    /// Number of the round, from 1.
+    pub round: u64,
+    /// Number of the pass, from 1.
+    pub epoch: u64,
+    /// Which row was shown, from 0.
+    pub row: usize,
+    /// Its class.
+    pub class: u32,
+    /// Which scorer was asked; its name is in [`Trace::scorers`].
+    pub scorer: usize,
+    /// `+1` or `-1`: the side the row is on for this scorer.
+    pub side: f64,
+    /// The features that are not zero.
+    pub features: Vec<(usize, f64)>,
+    /// What the scorer said.
+    pub activation: f64,
+    /// Whether that counts as a mistake.
+    pub mistaken: bool,
+    /// The step that followed.
+    pub step: Option<TracedStep>,
+    /// The weights after the round.
+    pub weights: Vec<f64>,
+    /// The bias after the round.
+    pub bias: f64,
+    /// For how many rounds these weights have lived by now, the round that made them included.
+    pub survived: u64,
+}
+
+/// `w ← keep·w + amount·x`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TracedStep {
+    /// How far along the example, its side and weight included.
+    pub amount: f64,
+    /// How much of the old weights stays.
+    pub keep: f64,
+}
+
+/// Why a trace ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The run was over.
+    Over(Stopped),
+    /// The weights after round `again` are those after round `first`; 0 is the start.
+    Repeats {
+        /// The round after which the weights were first so.
+        first: u64,
+        /// The round after which they were so again.
+        again: u64,
+        /// How many steps were made in between.
+        steps: u64,
+        /// Whether that proves that no hyperplane separates the data: plain steps of equal length add up to
+        /// nothing, so the rows they were made along contradict each other.
+        proof: bool,
+    },
+}
+
+/// A run, round by round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// The rounds that were asked for.
+    pub rounds: Vec<TracedRound>,
+    /// What the scorers are called.
+    pub scorers: Vec<String>,
+    /// Rounds, mistakes and steps of the whole run.
+    pub totals: Totals,
+    /// Why it ends.
+    pub ending: Ending,
+}
+
+/// Trains and writes down the rounds in `window`.
+///
+/// ```
+/// use rosenblatt::{Dataset, Options, Spec, trace};
+///
+/// let data = Dataset::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &["+", "-", "-", "+"]);
+/// let spec = Spec::new(Options { order: Some("given".parse()?), ..Options::default() })?;
+/// let xor = trace(&spec, &data, 1..=100)?;
+/// assert!(matches!(xor.ending, rosenblatt::Ending::Repeats { first: 0, again: 4, steps: 4, proof: true }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result<Trace, Error> {
+    let n_scorers = spec.n_scorers(data.labels().len());
+    let mut tracer = Tracer {
+        data,
+        window,
+        rounds: Vec::new(),
+        born: vec![0; n_scorers],
+        seen: HashMap::new(),
+        room: MOST_REMEMBERED,
+        totals: Totals::default(),
+        repeats: None,
+    };
+    tracer.seen.insert(bits_of_start(data.width(), n_scorers), (0, 0));
+    let model = Training::new(spec, data).run(&mut tracer)?;
+    let Tracer { rounds, repeats, totals, .. } = tracer;
+    let ending = match repeats {
+        None => Ending::Over(model.story().stopped),
+        Some(Repeats { first, again, steps }) => {
+            Ending::Repeats { first, again, steps, proof: n_scorers == 1 && has_equal_steps(spec, data) }
+        }
+    };
+    let totals = if repeats.is_some() { totals } else { model.story().totals };
+    Ok(Trace { rounds, scorers: scorer_names(spec, data.labels()), totals, ending })
+}
+
+/// Whether every step of the run is the example itself, forward or backward.
+fn has_equal_steps(spec: &Spec, data: &Dataset) -> bool {
+    let options = spec.options();
+    spec.entry().info.name == "perceptron"
+        && matches!(options.rate, None | Some(Schedule::Constant(_)))
+        && data.weights().is_none()
+        && options.class_weights == crate::ClassWeights::Even
+}
+
+/// What each scorer decides.
+fn scorer_names(spec: &Spec, labels: &Labels) -> Vec<String> {
+    let names = labels.names();
+    if names.len() == 2 && spec.n_scorers(2) == 1 {
+        return vec![names[1].clone()];
+    }
+    match spec.options().multiclass {
+        Classes::OneVsRest | Classes::Direct(_) => names.to_vec(),
+        Classes::OneVsOne => {
+            let pairs = (0..names.len()).flat_map(|a| (a + 1..names.len()).map(move |b| (a, b)));
+            pairs.map(|(a, b)| format!("{} or {}", names[a], names[b])).collect()
+        }
+    }
+}
+
+/// Weights and biases of all scorers, bit by bit, zeros without a sign.
+type Bits = Vec<u64>;
+
+fn bits_of_start(width: usize, n_scorers: usize) -> Bits {
+    vec![0; (width + 1) * n_scorers]
+}
+
+fn bits_of(hypothesis: &dyn Hypothesis) -> Bits {
+    let mut bits = Vec::new();
+    for scorer in 0..hypothesis.n_scorers() {
+        bits.extend(hypothesis.weights(scorer).iter().map(|weight| (weight + 0.0).to_bits()));
+        bits.push((hypothesis.bias(scorer) + 0.0).to_bits());
+    }
+    bits
+}
+
+struct Repeats {
+    first: u64,
+    again: u64,
+    steps: u64,
+}
+
+struct Tracer<'a> {
+    data: &'a Dataset,
+    window: RangeInclusive<u64>,
+    rounds: Vec<TracedRound>,
+    /// For every scorer, the round in which it last moved.
+    born: Vec<u64>,
+    /// The hypotheses so far, each with the round and the number of steps that led to it.
+    seen: HashMap<Bits, (u64, u64)>,
+    room: usize,
+    totals: Totals,
+    repeats: Option<Repeats>,
+}
+
+impl Observer for Tracer<'_> {
+    fn wants_rounds(&self) -> bool {
+        true
+    }
+
+    fn round(&mut self, told: &Round<'_>) -> ControlFlow<()> {
+        let Round { round, epoch, row, class, scorer, label, activation, mistaken, step, weight, .. } = *told;
+        let totals = &mut self.totals;
+        *totals = Totals {
+            epochs: epoch,
+            rounds: round,
+            mistakes: totals.mistakes + u64::from(mistaken),
+            updates: totals.updates + u64::from(step.is_some()),
+            errors: totals.errors,
+        };
+        if step.is_some() {
+            self.born[scorer] = round;
+        }
+        if self.window.contains(&round) {
+            self.rounds.push(TracedRound {
+                round,
+                epoch,
+                row,
+                class,
+                scorer,
+                side: label,
+                features: features_of(self.data, row),
+                activation,
+                mistaken,
+                step: step.map(|step| TracedStep { amount: label * (step.tau * weight), keep: step.keep }),
+                weights: told.hypothesis.weights(scorer),
+                bias: told.hypothesis.bias(scorer),
+                survived: round + 1 - self.born[scorer].max(1),
+            });
+        }
+        if step.is_some() { self.compare(told) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Tracer<'_> {
+    /// Looks whether the hypothesis has been here before.
+    fn compare(&mut self, told: &Round<'_>) -> ControlFlow<()> {
+        let bits = bits_of(told.hypothesis);
+        if let Some(&(first, steps)) = self.seen.get(&bits) {
+            let steps = self.totals.updates - steps;
+            self.repeats = Some(Repeats { first, again: told.round, steps });
+            return ControlFlow::Break(());
+        }
+        if let Some(room) = self.room.checked_sub(bits.len()) {
+            self.room = room;
+            self.seen.insert(bits, (told.round, self.totals.updates));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn features_of(data: &Dataset, row: usize) -> Vec<(usize, f64)> {
+    struct Features(usize);
+    impl Visitor for Features {
+        type Output = Vec<(usize, f64)>;
+        fn visit<E: Examples>(self, examples: E) -> Self::Output {
+            examples.row(self.0).entries().filter(|(_, value)| *value != 0.0).collect()
+        }
+    }
+    data.visit(Features(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Options;
+    use rosenblatt_core::{Bias, Mistake, Zero};
+
+    /// The four points of a lecture note, in its order.
+    fn lecture() -> Dataset {
+        let rows = [[4.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-2.0, -2.0]];
+        Dataset::from_rows(&rows, &["+1", "-1", "-1", "+1"])
+    }
+
+    fn xor() -> Dataset {
+        let rows = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
+        Dataset::from_rows(&rows, &["+1", "-1", "-1", "+1"])
+    }
+
+    fn textbook(bias: Bias) -> Options {
+        Options {
+            bias: Some(bias),
+            order: Some(rosenblatt_core::Order::Given),
+            readout: Some(rosenblatt_core::Readout::Last),
+            validation: None,
+            ..Options::default()
+        }
+    }
+
+    fn steps(options: Options, data: &Dataset) -> (Vec<(u64, Vec<f64>, f64)>, Ending) {
+        let trace = trace(&Spec::new(options).unwrap(), data, 1..=1000).unwrap();
+        let moved = trace.rounds.into_iter().filter(|round| round.step.is_some());
+        (moved.map(|round| (round.round, round.weights, round.bias)).collect(), trace.ending)
+    }
+
+    #[test]
+    fn the_lecture_note_through_the_origin() {
+        let (steps, ending) = steps(textbook(Bias::None), &lecture());
+        let expected = [(1, vec![4.0, 0.0], 0.0), (2, vec![3.0, -1.0], 0.0), (4, vec![1.0, -3.0], 0.0)];
+        assert_eq!(steps, expected);
+        assert_eq!(ending, Ending::Over(Stopped::Clean));
+    }
+
+    #[test]
+    fn the_lecture_note_with_a_bias() {
+        let (steps, ending) = steps(textbook(Bias::Learned), &lecture());
+        let expected = [(1, vec![4.0, 0.0], 1.0), (2, vec![3.0, -1.0], 0.0), (4, vec![1.0, -3.0], 1.0)];
+        assert_eq!(steps, expected);
+        assert_eq!(ending, Ending::Over(Stopped::Clean));
+    }
+
+    #[test]
+    fn the_lecture_note_where_only_a_wrong_prediction_is_a_mistake() {
+        let options = Options { zero: Zero::Plus, mistake: Mistake::Pred, ..textbook(Bias::None) };
+        let (steps, _) = steps(options, &lecture());
+        let weights: Vec<_> = steps.into_iter().map(|(_, weights, _)| weights).collect();
+        assert_eq!(weights, [[-1.0, -1.0], [3.0, -1.0], [2.0, -2.0], [1.0, -3.0]]);
+    }
+
+    #[test]
+    fn xor_comes_back_to_where_it_was() {
+        let weights = |steps: &[(u64, Vec<f64>, f64)]| -> Vec<Vec<f64>> {
+            steps.iter().map(|(_, weights, _)| weights.clone()).collect()
+        };
+        let (with_bias, ending) = steps(textbook(Bias::Learned), &xor());
+        assert_eq!(weights(&with_bias), [[1.0, 1.0], [0.0, 2.0], [1.0, 1.0], [0.0, 0.0]]);
+        assert_eq!(ending, Ending::Repeats { first: 0, again: 4, steps: 4, proof: true });
+        // Without one, the second row and the third contradict each other already.
+        let (without, ending) = steps(textbook(Bias::None), &xor());
+        assert_eq!(weights(&without), [[1.0, 1.0], [0.0, 2.0], [1.0, 1.0]]);
+        assert_eq!(ending, Ending::Repeats { first: 1, again: 3, steps: 2, proof: true });
+        let options = Options { zero: Zero::Plus, mistake: Mistake::Pred, ..textbook(Bias::None) };
+        let (by_prediction, ending) = steps(options, &xor());
+        assert_eq!(weights(&by_prediction), [[-1.0, 1.0], [0.0, 0.0]]);
+        assert_eq!(ending, Ending::Repeats { first: 0, again: 3, steps: 2, proof: true });
+    }
+
+    #[test]
+    fn survivors_are_counted_and_a_window_is_only_a_window() {
+        let spec = Spec::new(textbook(Bias::None)).unwrap();
+        let whole = trace(&spec, &lecture(), 1..=1000).unwrap();
+        let lives: Vec<u64> = whole.rounds.iter().map(|round| round.survived).collect();
+        assert_eq!(lives, [1, 1, 2, 1, 2, 3, 4, 5]);
+        let part = trace(&spec, &lecture(), 3..=4).unwrap();
+        assert_eq!(part.rounds, whole.rounds[2..4]);
+        assert_eq!((part.totals, part.ending), (whole.totals, whole.ending));
+        assert_eq!(whole.totals.updates, 3);
+    }
+
+    #[test]
+    fn every_algorithm_and_every_way_to_many_classes_can_be_traced() {
+        let rows = [[0.0, 2.0], [2.0, 0.0], [-2.0, -2.0], [0.5, 2.5], [2.5, 0.5], [-2.0, -1.5]];
+        let many = Dataset::from_rows(&rows, &["a", "b", "c", "a", "b", "c"]);
+        for multiclass in ["one-vs-rest", "one-vs-one", "direct-max"] {
+            let options = Options { multiclass: multiclass.parse().unwrap(), ..textbook(Bias::None) };
+            let spec = Spec::new(options).unwrap();
+            let trace = trace(&spec, &many, 1..=1000).unwrap();
+            assert_eq!(trace.scorers.len(), 3, "{multiclass}");
+            assert_eq!(trace.ending, Ending::Over(Stopped::Clean), "{multiclass}");
+        }
+        for entry in crate::ALGORITHMS.iter() {
+            let options = Options {
+                algorithm: entry.info.name.to_owned(),
+                bias: Some(Bias::None),
+                order: None,
+                epochs: 5,
+                ..textbook(Bias::None)
+            };
+            let Ok(spec) = Spec::new(options) else { continue };
+            let traced = trace(&spec, &lecture(), 1..=1000).unwrap();
+            assert!(!traced.rounds.is_empty(), "{}", entry.info.name);
+        }
+    }
+}
