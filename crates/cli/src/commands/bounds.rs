@@ -1,14 +1,18 @@
-//! `train --bounds`: the convergence proof beside the run that it is about, pass by pass.
+//! `train --bounds`: the convergence proof beside the run that it is about, pass by pass: live where progress is
+//! shown, and as a table in the end.
 //!
 //! The run is compared with the best hyperplane that can be found for the same rows: the one of largest
 //! margin, or a pocket's if nothing separates them. The inequalities are the core's, checked after every
 //! update; one that does not hold is a bug, and is reported as such.
 
+use super::train::Watch;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::ui::{self, count};
 use rosenblatt::certify::{Question, Rows, Verdict, decide, pocket};
 use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
-use rosenblatt::core::{Bias, Examples, Observer, Planes};
+use rosenblatt::core::observer::Snapshot;
+use rosenblatt::core::{Bias, Examples, Observer, Pass, Planes, Round};
 use rosenblatt::{Dataset, Error, Model, Spec, Training};
 use rosenblatt_data::Visitor;
 use serde_json::{Value, json};
@@ -42,27 +46,61 @@ pub(super) fn run(
     training: Training<'_>,
     data: &Dataset,
     spec: &Spec,
-    watch: &mut dyn Observer,
+    watch: &mut Watch<'_>,
 ) -> Result<Result<(Model, Bounds), Error>, Failure> {
     if spec.options().algorithm != "perceptron" || data.labels().len() != 2 {
         return Err(Failure::Usage(
             "`--bounds` are those of the algorithm `perceptron` with two classes".to_owned(),
         ));
     }
-    data.visit(Watched { training, bias: spec.bias(), watch })
+    let (progress, epochs) = (watch.progress, watch.epochs);
+    data.visit(Watched { training, bias: spec.bias(), watch, progress, epochs })
 }
 
 struct Watched<'t, 'w> {
     training: Training<'t>,
     bias: Bias,
     watch: &'w mut dyn Observer,
+    progress: &'w Progress,
+    epochs: u64,
+}
+
+/// The proof, which says after every pass how the run stands beside its bounds.
+struct Live<'w, E> {
+    proof: Invariants<E>,
+    progress: &'w Progress,
+    epochs: u64,
+}
+
+impl<E: Examples> Observer for Live<'_, E> {
+    fn wants_rounds(&self) -> bool {
+        self.proof.wants_rounds()
+    }
+
+    fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+        self.proof.round(round)
+    }
+
+    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+        let flow = self.proof.pass(pass, run);
+        if let Some(summary) = self.proof.summaries().last() {
+            self.progress.show(Some(pass.epoch as f64 / self.epochs as f64), || {
+                let [_, mistakes, any_vector, inseparable, _] = cells(summary);
+                format!(
+                    "pass {} of {}: {mistakes} mistakes, at most {any_vector} by L + |u||w|, {inseparable} by ((R+D)/margin)^2",
+                    pass.epoch, self.epochs
+                )
+            });
+        }
+        flow
+    }
 }
 
 impl Visitor for Watched<'_, '_> {
     type Output = Result<Result<(Model, Bounds), Error>, Failure>;
 
     fn visit<E: Examples>(self, examples: E) -> Self::Output {
-        let Self { training, bias, watch } = self;
+        let Self { training, bias, watch, progress, epochs } = self;
         let rows = Rows::new(examples, |class| Some(class == 1));
         let rows = rows.map_err(|error| Failure::Work(error.to_string()))?;
         let rival = rival(&rows, bias);
@@ -70,7 +108,9 @@ impl Visitor for Watched<'_, '_> {
         if let Some(rival) = &rival {
             proof = proof.against(rival.planes.clone(), Some(rival.margin));
         }
-        let trained = training.run(&mut (watch, &mut proof));
+        let mut live = Live { proof, progress, epochs };
+        let trained = training.run(&mut (watch, &mut live));
+        let proof = live.proof;
         let bounds = Bounds {
             summaries: proof.summaries().to_vec(),
             margin: rival.and_then(|rival| rival.bracket),
@@ -121,29 +161,33 @@ fn usual_distance(rows: &Rows, weights: &[f64]) -> f64 {
     right.get(right.len() / 2).copied().unwrap_or(0.0)
 }
 
-impl Bounds {
-    fn larger(summary: &Summary, inequality: Inequality) -> Option<f64> {
-        summary.checks.iter().find(|check| check.inequality == inequality).map(|Check { larger, .. }| *larger)
-    }
+/// The larger side of an inequality.
+fn larger(summary: &Summary, inequality: Inequality) -> Option<f64> {
+    summary.checks.iter().find(|check| check.inequality == inequality).map(|Check { larger, .. }| *larger)
+}
 
+/// A line of the table.
+fn cells(summary: &Summary) -> [String; 5] {
+    let whole = |bound: Option<f64>| match bound {
+        Some(bound) if bound < 1e15 => count(bound.floor() as u64),
+        Some(bound) => format!("{bound:.1e}"),
+        None => String::new(),
+    };
+    [
+        summary.epoch.to_string(),
+        count(summary.updates),
+        whole(larger(summary, Inequality::AnyVector)),
+        whole(larger(summary, Inequality::Inseparable)),
+        format!("{:.4}", summary.norm2.sqrt()),
+    ]
+}
+
+impl Bounds {
     /// A small table, a line per pass.
     pub(super) fn text(&self) -> String {
         let head = ["pass", "mistakes so far", "L + |u||w|", "((R+D)/margin)^2", "|w|"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        let whole = |bound: Option<f64>| match bound {
-            Some(bound) if bound < 1e15 => count(bound.floor() as u64),
-            Some(bound) => format!("{bound:.1e}"),
-            None => String::new(),
-        };
-        for summary in &self.summaries {
-            rows.push(vec![
-                summary.epoch.to_string(),
-                count(summary.updates),
-                whole(Self::larger(summary, Inequality::AnyVector)),
-                whole(Self::larger(summary, Inequality::Inseparable)),
-                format!("{:.4}", summary.norm2.sqrt()),
-            ]);
-        }
+        rows.extend(self.summaries.iter().map(|summary| cells(summary).to_vec()));
         let mut text = format!("\nmistakes beside their bounds\n{}", ui::table(&rows));
         let _ = match (&self.violation, self.margin) {
             (Some(violation), _) => {
@@ -167,8 +211,8 @@ impl Bounds {
             .map(|summary| {
                 json!({
                     "pass": summary.epoch, "mistakes": summary.updates, "norm": summary.norm2.sqrt(),
-                    "any-vector": Self::larger(summary, Inequality::AnyVector),
-                    "inseparable": Self::larger(summary, Inequality::Inseparable),
+                    "any-vector": larger(summary, Inequality::AnyVector),
+                    "inseparable": larger(summary, Inequality::Inseparable),
                 })
             })
             .collect();
