@@ -152,11 +152,13 @@ pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64>
     };
     let bias = if constant == 0.0 { 0.0 } else { planes.biases()[0] / constant };
     let norm = (planes.weights(0).iter().map(|weight| weight * weight).sum::<f64>() + bias * bias).sqrt();
-    if nearest <= 0.0 || norm == 0.0 {
+    let (radius, margin) = ((longest + constant * constant).sqrt(), nearest / norm);
+    // Lengths that overflow, or vanish, bound nothing.
+    if !(radius.is_normal() && margin.is_normal() && margin > 0.0) {
         return None;
     }
-    let radius = (longest + constant * constant).sqrt();
-    (model.spec().entry().bound)(&model.spec().params(), radius, nearest / norm)
+    let bound = (model.spec().entry().bound)(&model.spec().params(), radius, margin);
+    bound.filter(|bound| bound.is_finite())
 }
 
 /// The smallest signed distance of these rows from the hyperplanes of the model: positive if it gives all
@@ -227,6 +229,16 @@ mod tests {
     use super::*;
     use crate::{Options, Spec, train};
     use rosenblatt_core::Readout;
+
+    #[test]
+    fn lengths_that_overflow_bound_nothing() {
+        let data = Dataset::from_rows(&[[1e300, 1.0], [-1e300, 2.0]], &["a", "b"]);
+        let model = crate::train(&crate::Spec::default(), &data).unwrap();
+        assert_eq!(mistake_bound(&model, &data, &[0, 1]), None);
+        let data = Dataset::from_rows(&[[1.0, 1.0], [-1.0, 2.0]], &["a", "b"]);
+        let model = crate::train(&crate::Spec::default(), &data).unwrap();
+        assert!(mistake_bound(&model, &data, &[0, 1]).is_some());
+    }
 
     #[test]
     fn the_interval_is_the_textbooks() {
