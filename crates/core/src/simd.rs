@@ -2,8 +2,8 @@
 //!
 //! The check is made once per block of plain rounds, and everything such a round calls is compiled into
 //! the wide copy. Nothing here changes a result: the lanes of [`crate::row`] fix every order of addition,
-//! and products and sums stay separate instructions, since only `avx2` is asked for, not `fma`. Only the
-//! dense dot product has a second source, and a test holds the two together bit by bit.
+//! and products and sums stay separate instructions, since only `avx2` is asked for, not `fma`. Only dense
+//! sums and steps have a second source, and a test holds the two together bit by bit.
 
 use crate::row::{Value, dense_add, dense_dot};
 

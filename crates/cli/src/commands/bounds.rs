@@ -86,10 +86,8 @@ impl<E: Examples> Observer for Live<'_, E> {
         if let Some(summary) = self.proof.summaries().last() {
             self.progress.show(Some(pass.epoch as f64 / self.epochs as f64), || {
                 let [_, mistakes, any_vector, inseparable, _] = cells(summary);
-                format!(
-                    "pass {} of {}: {mistakes} mistakes, at most {any_vector} by L + |u||w|, {inseparable} by ((R+D)/margin)^2",
-                    pass.epoch, self.epochs
-                )
+                // Short: beside the bar, a narrow terminal has room for little more.
+                format!("pass {}: {mistakes} <= {any_vector}, {inseparable}", pass.epoch)
             });
         }
         flow

@@ -4,7 +4,7 @@ use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::ui;
 use rosenblatt::core::{Bias, Order, Readout, Stopped};
-use rosenblatt::{Ending, Trace, TracedRound, TracedStep, trace};
+use rosenblatt::{Ending, Trace, TracedRound, TracedStep, csv_cell, trace};
 use rosenblatt_data::{Dataset, Source, load_source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -216,7 +216,7 @@ impl Told<'_> {
         let mut text = "round,pass,row,class,asked,side,activation,mistake,amount,keep".to_owned();
         for prefix in ["x", "w"] {
             for name in &names {
-                let _ = write!(text, ",{}", quoted(&format!("{prefix}:{name}")));
+                let _ = write!(text, ",{}", csv_cell(&format!("{prefix}:{name}")));
             }
         }
         text.push_str(",b,survived\n");
@@ -232,8 +232,8 @@ impl Told<'_> {
                 round.round,
                 round.epoch,
                 round.row + 1,
-                quoted(self.data.labels().name(round.class)),
-                quoted(&self.trace.scorers[round.scorer]),
+                csv_cell(self.data.labels().name(round.class)),
+                csv_cell(&self.trace.scorers[round.scorer]),
                 round.side,
                 round.activation,
                 round.mistaken,
@@ -310,15 +310,6 @@ fn number(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A cell of CSV.
-fn quoted(cell: &str) -> String {
-    if cell.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
-    }
-}
-
 fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     let header = header.iter().map(|&name| name.to_owned()).collect();
     let table: Vec<Vec<String>> = std::iter::once(header).chain(rows.iter().cloned()).collect();
@@ -380,6 +371,5 @@ mod tests {
         assert_eq!(step(TracedStep { amount: 0.5, keep: 0.9 }), "w = 0.9 w + 0.5 x");
         assert_eq!(vector(&[0.0; 9]), "(0, 0, 0, 0, 0, 0, 0, 0, …)");
         assert_eq!(escaped("a_b & 100 %"), "a\\_b \\& 100 \\%");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }
