@@ -175,16 +175,20 @@ pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation 
             Evaluation { rows: rows.len() as u64, errors, labels, confusion, auc, sharpness }
         }
     }
+    let (labels, numbers) = class_numbers(model, data);
+    data.visit(Evaluate { model, rows, numbers, labels })
+}
+
+/// The classes of the model, then those only the data has, and the number there of each of the data's classes.
+pub(crate) fn class_numbers(model: &Model, data: &Dataset) -> (Labels, Vec<u32>) {
     let mut labels = model.labels().clone();
     let rest = everything_else(&labels);
-    let numbers = data.labels().names().iter();
-    let numbers = numbers
-        .map(|name| match (labels.class(name), rest) {
-            (None, Some(rest)) => rest,
-            _ => labels.add(name),
-        })
-        .collect();
-    data.visit(Evaluate { model, rows, numbers, labels })
+    let numbers = data.labels().names().iter().map(|name| match (labels.class(name), rest) {
+        (None, Some(rest)) => rest,
+        _ => labels.add(name),
+    });
+    let numbers = numbers.collect();
+    (labels, numbers)
 }
 
 /// The class of all that is not the one class a model knows by name: `not bob` beside `bob`.

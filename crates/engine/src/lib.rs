@@ -38,7 +38,7 @@
 //! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
 //! | have probabilities | [`Model::calibrated`], [`Calibration`] |
-//! | ask why | [`strongest`], [`Explainer`], [`Counter`] |
+//! | ask why | [`strongest`], [`Explainer`], [`wrong_rows`], [`Counter`] |
 //! | know whether a hyperplane separates the data | [`certify`] |
 //! | keep | [`Model::save`], [`Model::load`], [`export`] for other programs |
 //! | see every round of a run | [`trace`] |
@@ -62,6 +62,7 @@ mod streamed;
 mod tally;
 mod trace;
 mod train;
+mod wrong;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
@@ -85,6 +86,7 @@ pub use streamed::{StreamedError, check_spec, evaluate_streamed, split_streamed,
 pub use tally::{Counter, Tally};
 pub use trace::{Ending, Trace, TracedRound, TracedStep, trace};
 pub use train::{Keeper, Training, Wants, train};
+pub use wrong::{Wrong, wrong_rows};
 
 /// The README's and the contributor's guide's code, compiled and run.
 #[cfg(doctest)]

@@ -1,0 +1,98 @@
+//! The rows a model gets wrong, the most confident mistakes first: those are worth a person's look, since
+//! either the model or the label is far off.
+
+use crate::calibration::class_scores;
+use crate::evaluate::class_numbers;
+use crate::model::Model;
+use rosenblatt_core::Examples;
+use rosenblatt_data::{Dataset, Visitor};
+
+/// A row that was given the wrong class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wrong {
+    /// Which row, from 0.
+    pub row: u32,
+    /// The class it is of, by the data's numbers.
+    pub truth: u32,
+    /// The class it was given, by the model's numbers.
+    pub given: u32,
+    /// By how much the class given was ahead of the true one; of a class the model does not know, of the next.
+    pub lead: f64,
+    /// How probable the model held the class it gave, if it can tell.
+    pub probability: Option<f64>,
+}
+
+/// Those of `rows` that `model` gives the wrong class, the most confident mistakes first.
+pub fn wrong_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Wrong> {
+    struct Find<'a> {
+        model: &'a Model,
+        rows: &'a [u32],
+        /// The model's number for each of the data's classes.
+        numbers: Vec<u32>,
+    }
+    impl Visitor for Find<'_> {
+        type Output = Vec<Wrong>;
+        fn visit<E: Examples>(self, examples: E) -> Vec<Wrong> {
+            let Self { model, rows, numbers } = self;
+            let mut predictor = model.predictor(examples.width());
+            let (mut scores, mut shares) = (Vec::new(), Vec::new());
+            let mut wrong = Vec::new();
+            for &row in rows {
+                let truth = examples.class(row as usize);
+                let given = predictor.predict(examples.row(row as usize));
+                let known_as = numbers[truth as usize];
+                if given == known_as {
+                    continue;
+                }
+                class_scores(model, predictor.scores(), &mut scores);
+                let probability = model.calibration().map(|calibration| {
+                    calibration.probabilities(&scores, &mut shares);
+                    shares[given as usize]
+                });
+                let lead = lead(&scores, given as usize, known_as as usize);
+                wrong.push(Wrong { row, truth, given, lead, probability });
+            }
+            wrong.sort_by(|a, b| b.lead.total_cmp(&a.lead).then(a.row.cmp(&b.row)));
+            wrong
+        }
+    }
+    let (_, numbers) = class_numbers(model, data);
+    data.visit(Find { model, rows, numbers })
+}
+
+fn lead(scores: &[f64], given: usize, truth: usize) -> f64 {
+    match scores {
+        [score] => score.abs(),
+        _ => {
+            let others = scores.iter().enumerate().filter(|(class, _)| *class != given);
+            let next = others.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+            scores[given] - scores.get(truth).copied().unwrap_or(next)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Spec, evaluate, train};
+
+    #[test]
+    fn the_most_confident_mistake_comes_first_and_none_is_missing() {
+        let data = Dataset::from_rows(&[[1.0], [2.0], [-1.0], [-2.0]], &["up", "up", "down", "down"]);
+        let model = train(&Spec::default(), &data).unwrap();
+        let rows = [[-3.0], [2.0], [1.5], [9.0]];
+        let other = Dataset::from_rows(&rows, &["up", "up", "down", "sideways"]);
+        let wrong = wrong_rows(&model, &other, &[0, 1, 2, 3]);
+        assert_eq!(wrong.len() as u64, evaluate(&model, &other).errors);
+        assert_eq!(wrong.iter().map(|wrong| wrong.row).collect::<Vec<_>>(), [3, 0, 2]);
+        assert_eq!(other.labels().name(wrong[0].truth), "sideways");
+        assert_eq!(model.labels().name(wrong[1].given), "down");
+    }
+
+    #[test]
+    fn with_several_classes_the_lead_is_over_the_true_one() {
+        assert_eq!(lead(&[3.0, 1.0, 2.0], 0, 1), 2.0);
+        assert_eq!(lead(&[3.0, 1.0, 2.0], 0, 7), 1.0);
+        assert_eq!(lead(&[-3.0], 0, 1), 3.0);
+    }
+}
