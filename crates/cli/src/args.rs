@@ -1,5 +1,6 @@
 //! Options that mean the same in every command: how data is read, and what is to be learned.
 
+use crate::again;
 use crate::failure::Failure;
 use crate::ui;
 use clap::Args;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Below this many rows none are held back to decide when to stop.
-const FEW_ROWS: usize = 1000;
+pub(crate) const FEW_ROWS: usize = 1000;
 
 /// How data is read.
 #[derive(Args, Debug, Clone)]
@@ -317,7 +318,7 @@ pub(crate) struct SpecArgs {
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
     /// The most passes over the data
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = again::EPOCHS)]
     pub(crate) epochs: u64,
     /// The most steps
     #[arg(long, value_name = "N")]

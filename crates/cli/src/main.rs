@@ -3,11 +3,13 @@
 //! Results go to stdout, talk goes to stderr. Exit codes: 0 done, 1 the data, the model or the machine
 //! said no, 2 the words made no sense, 130 and 143 a signal said stop.
 
+mod again;
 mod args;
 mod checkpoints;
 mod commands;
 mod failure;
 mod output;
+mod page;
 mod progress;
 mod report;
 mod signals;

@@ -22,6 +22,8 @@ pub struct Block {
     pub(crate) labelled: bool,
     pub(crate) n_dropped: u64,
     pub(crate) n_skipped: u64,
+    /// The texts of the rows, if they are to be kept and the rows were made of text.
+    pub(crate) texts: Vec<String>,
 }
 
 /// A feature value as blocks store it: `f32` or `f64`.
@@ -98,6 +100,7 @@ impl Default for Block {
             labelled: true,
             n_dropped: 0,
             n_skipped: 0,
+            texts: Vec::new(),
         }
     }
 }
@@ -196,6 +199,7 @@ impl Block {
         self.labelled = true;
         self.n_dropped = 0;
         self.n_skipped = 0;
+        self.texts.clear();
         match (&mut self.matrix, layout, precision) {
             (Matrix::Dense32(matrix), Layout::Dense, Precision::Single) => matrix.clear(width),
             (Matrix::Dense64(matrix), Layout::Dense, Precision::Double) => matrix.clear(width),

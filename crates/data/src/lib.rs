@@ -94,7 +94,7 @@ pub use formats::{FORMATS, Format, Reader};
 pub use hash::{hash_slot, murmur3_32};
 pub use label_table::{Growth, LabelTable, Numbering};
 pub use labels::Labels;
-pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, survey};
+pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, survey, texts};
 #[doc(hidden)]
 pub use marks::count_marks;
 pub use meter::Meter;

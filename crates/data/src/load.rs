@@ -116,6 +116,28 @@ pub fn blocks(source: &Source, how: &ReadOptions) -> Result<Stream, DataError> {
     Stream::start(source.clone(), how.clone())
 }
 
+/// The texts that these rows of `source` are made of, in the order of `rows`; `None` if rows are not made of text.
+pub fn texts(source: &Source, how: &ReadOptions, rows: &[u32]) -> Result<Option<Vec<String>>, DataError> {
+    let how = ReadOptions { keep_texts: true, grow_classes: true, ..how.clone() };
+    let mut stream = blocks(source, &how)?;
+    let mut wanted: Vec<usize> = (0..rows.len()).collect();
+    wanted.sort_by_key(|&place| rows[place]);
+    let mut wanted = wanted.into_iter().peekable();
+    let mut found = vec![String::new(); rows.len()];
+    let mut first = 0;
+    while let Some(block) = stream.next()? {
+        if block.texts.len() != block.len() {
+            return Ok(None);
+        }
+        let end = first + block.len();
+        while let Some(place) = wanted.next_if(|&place| (rows[place] as usize) < end) {
+            found[place].clone_from(&block.texts[rows[place] as usize - first]);
+        }
+        first = end;
+    }
+    Ok(Some(found))
+}
+
 /// What the parsing thread of a stream begins with.
 fn open_numbered(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema, Numbering), DataError> {
     let (mut parts, schema) = open_settled(source, how)?;

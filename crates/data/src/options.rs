@@ -47,6 +47,8 @@ pub struct ReadOptions {
     pub text_column: Option<String>,
     /// How text becomes features.
     pub text: TextOptions,
+    /// Whether blocks keep the texts that their rows were made of; see [`crate::texts`].
+    pub keep_texts: bool,
     /// What becomes of a row that cannot be read.
     pub on_bad_row: OnBadRow,
     /// Where the labels are, for formats that keep them in a file of their own; looked for beside the

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         // As `evaluate` reads them: a model is judged on the rows it would be given.
         return model_mistakes(args, path, args.data.options()?);
     }
-    let read = read_options(args)?;
+    let read = as_it_stands(&args.data)?;
     let start = Instant::now();
     let source = Source::find_all(&args.files)?;
     let data = load_source(&source, &read)?;
@@ -149,9 +149,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// How the data is read: as it stands, unless the user says otherwise.
-fn read_options(args: &Args) -> Result<ReadOptions, Failure> {
-    let mut read = args.data.options()?;
-    if args.data.precision.as_deref() != Some("f32") {
+fn as_it_stands(data: &DataArgs) -> Result<ReadOptions, Failure> {
+    let mut read = data.options()?;
+    if data.precision.as_deref() != Some("f32") {
         read.precision = Precision::Double;
     }
     read.pictures = Pictures { unscaled: true, ..read.pictures };
@@ -287,19 +287,33 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
     Ok(Study { sides, bias: question.bias, kernel, rows, findings, certificate, time })
 }
 
-fn check_file(args: &Args, path: &PathBuf, data: &Dataset) -> Result<(), Failure> {
+fn check_file(args: &Args, path: &Path, data: &Dataset) -> Result<(), Failure> {
+    let start = Instant::now();
+    let (certificate, sides) = verified(path, data)?;
+    if args.json {
+        return ui::print(&format!("{}\n", json!({ "certificate": certificate.claim, "valid": true })));
+    }
+    ui::print(&say::accepted(&certificate, &sides, start.elapsed()))
+}
+
+/// The certificate at `path`, if it is right about `data`.
+fn verified(path: &Path, data: &Dataset) -> Result<(Certificate, Sides), Failure> {
     let fail = |what: &str| Failure::Work(format!("{}: {what}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| fail(&error.to_string()))?;
     let certificate: Certificate =
         serde_json::from_str(&text).map_err(|error| fail(&format!("not a certificate: {error}")))?;
     let sides =
         Sides { positive: certificate.data.positive.clone(), negative: certificate.data.negative.clone() };
-    let start = Instant::now();
     check(&certificate, &sides.rows(data)?).map_err(|wrong| fail(&format!("refused: {wrong}")))?;
-    if args.json {
-        return ui::print(&format!("{}\n", json!({ "certificate": certificate.claim, "valid": true })));
-    }
-    ui::print(&say::accepted(&certificate, &sides, start.elapsed()))
+    Ok((certificate, sides))
+}
+
+/// What the certificate at `path` says of the data in `files`, once it is checked.
+pub(super) fn checked(path: &Path, files: &[String], data: &DataArgs) -> Result<String, Failure> {
+    let start = Instant::now();
+    let data = load_source(&Source::find_all(files)?, &as_it_stands(data)?)?;
+    let (certificate, sides) = verified(path, &data)?;
+    Ok(say::accepted(&certificate, &sides, start.elapsed()))
 }
 
 /// How many mistakes a model makes, beyond doubt about rounding.

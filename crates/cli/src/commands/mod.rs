@@ -13,6 +13,8 @@ mod evaluate;
 mod inspect;
 mod man;
 mod predict;
+mod report;
+mod report_page;
 mod trace;
 mod train;
 mod train_online;
@@ -37,6 +39,8 @@ pub(crate) enum Command {
     Certify(certify::Args),
     /// Tell a model's story
     Inspect(inspect::Args),
+    /// Write one page that tells all there is to tell about a model
+    Report(report::Args),
     /// Show a run round by round, as a textbook prints it
     Trace(Box<trace::Args>),
     /// Write data in another format, split or shuffled if need be
@@ -58,6 +62,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::Certify(args) => certify::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),

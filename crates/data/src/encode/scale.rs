@@ -47,6 +47,17 @@ impl Scaling {
             _ => return None,
         })
     }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Standard => "standard",
+            Self::MinMax => "min-max",
+            Self::MaxAbs => "max-abs",
+            Self::UnitNorm => "unit-norm",
+        }
+    }
 }
 
 /// How features are brought to one scale, once that is fitted: `(x − shift) / scale`.

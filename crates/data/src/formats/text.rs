@@ -346,6 +346,7 @@ struct Taker {
     schema: Schema,
     text_rows: TextRows,
     max_names: usize,
+    keep_texts: bool,
 }
 
 impl Taker {
@@ -361,6 +362,9 @@ impl Taker {
                 .with_help("hash the words with --hash-bits 20, or raise the limit with --max-vocabulary"));
         }
         matrix.end_row();
+        if self.keep_texts {
+            block.texts.push(text.to_owned());
+        }
         Ok(())
     }
 }
@@ -370,7 +374,7 @@ impl<T: Stored> TextReader<T> {
         let text_rows = schema.text.as_ref().map(TextRows::new).unwrap_or_default();
         Self {
             rows,
-            taker: Taker { schema, text_rows, max_names: how.limits.vocabulary },
+            taker: Taker { schema, text_rows, max_names: how.limits.vocabulary, keep_texts: how.keep_texts },
             on_bad_row: how.on_bad_row,
             max_file_bytes: how.limits.line_bytes as u64,
             n_rows: 0,
@@ -775,7 +779,7 @@ fn take_file<T: Stored>(
 mod tests {
     use super::*;
     use crate::encode::{TextOptions, Weighting};
-    use crate::load::{load_source, load_with_schema, read_rows};
+    use crate::load::{load_source, load_with_schema, read_rows, texts};
     use crate::source::Source;
 
     fn source(text: &str) -> Source {
@@ -845,6 +849,18 @@ mod tests {
         assert_eq!(load_source(&broken, &skip).unwrap().len(), 1);
         let short = ReadOptions { limits: crate::Limits { vocabulary: 2, ..Default::default() }, ..counts() };
         assert_eq!(load_source(&source(SMALL), &short).unwrap_err().kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn the_texts_of_rows_can_be_had_again() {
+        let text = "ham\tsee you at six\n\nspam\tFREE: call now\nham\tok\n";
+        let found = texts(&source(text), &counts(), &[2, 0]).unwrap().unwrap();
+        assert_eq!(found, ["ok", "see you at six"]);
+        let table = Source::bytes("table.csv", *b"a,y\n1,x\n2,z\n");
+        assert_eq!(texts(&table, &ReadOptions::default(), &[0]).unwrap(), None);
+        let column = ReadOptions { text_column: Some("v2".into()), ..counts() };
+        let table = Source::bytes("table.csv", *b"v1,v2\nham,\"one, two\"\nspam,three\n");
+        assert_eq!(texts(&table, &column, &[0, 1]).unwrap().unwrap(), ["one, two", "three"]);
     }
 
     #[test]

@@ -1,0 +1,190 @@
+//! The command that trains a model again: what its description and its schema say, in words a shell takes.
+
+use crate::args::{DataArgs, FEW_ROWS};
+use rosenblatt::data::encode::{Scaling, TextOptions, Units, Weighting};
+use rosenblatt::data::{ColumnKind, Missing, Schema};
+use rosenblatt::{ClassWeights, Classes, Model, Options, Validation};
+use std::fmt::Display;
+
+/// The passes that `train` makes if nothing is said.
+pub(crate) const EPOCHS: u64 = 20;
+
+/// What of a training is not in its model.
+pub(crate) struct Told<'a> {
+    /// The files.
+    pub(crate) files: &'a [String],
+    /// How many rows they hold.
+    pub(crate) n_rows: usize,
+    /// How they are read, beyond what the model remembers of it.
+    pub(crate) data: &'a DataArgs,
+    /// The words that set rows aside.
+    pub(crate) holdout: Vec<String>,
+    /// Where the model goes.
+    pub(crate) model: &'a str,
+}
+
+/// The command.
+pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
+    let mut words = Words(vec!["rosenblatt".to_owned(), "train".to_owned()]);
+    told.files.iter().for_each(|file| words.0.push(quoted(file)));
+    words.flag("model", told.model);
+    words.reading(told.data, model.schema().map(AsRef::as_ref));
+    words.learning(model, told.n_rows);
+    words.0.extend(told.holdout.iter().map(|word| quoted(word)));
+    words.0.join(" ")
+}
+
+/// A command as a shell takes it.
+pub(crate) fn words(program: &str, rest: &[String]) -> String {
+    std::iter::once(program.to_owned())
+        .chain(rest.iter().map(|word| quoted(word)))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+struct Words(Vec<String>);
+
+impl Words {
+    fn flag(&mut self, name: &str, value: impl Display) {
+        self.0.push(format!("--{name}"));
+        self.0.push(quoted(&value.to_string()));
+    }
+
+    fn flag_unless<T: Display + PartialEq>(&mut self, name: &str, value: T, default: &T) {
+        if value != *default {
+            self.flag(name, value);
+        }
+    }
+
+    fn switch(&mut self, name: &str, is_on: bool) {
+        if is_on {
+            self.0.push(format!("--{name}"));
+        }
+    }
+
+    fn reading(&mut self, data: &DataArgs, schema: Option<&Schema>) {
+        for (name, value) in [
+            ("format", data.format.as_ref()),
+            ("weight", data.weight.as_ref()),
+            ("header", data.header.as_ref()),
+            ("delimiter", data.delimiter.as_ref()),
+            ("precision", data.precision.as_ref()),
+        ] {
+            value.into_iter().for_each(|value| self.flag(name, value));
+        }
+        data.ignore.iter().for_each(|column| self.flag("ignore", column));
+        if let Some(path) = &data.labels {
+            self.flag("labels", path.display());
+        }
+        self.switch("skip-bad-rows", data.skip_bad_rows);
+        let Some(schema) = schema else { return };
+        if let Some(label) = schema.label.as_ref().or(data.label.as_ref()) {
+            self.flag("label", label);
+        }
+        let missing = match schema.missing {
+            Missing::Error => None,
+            Missing::Mean => Some("mean"),
+            Missing::Zero => Some("zero"),
+            Missing::Drop => Some("drop"),
+        };
+        missing.into_iter().for_each(|policy| self.flag("missing", policy));
+        self.switch("zero-based", schema.zero_based);
+        let hash_bits = schema.hash_bits.or_else(|| schema.text.as_ref().and_then(|text| text.hash_bits));
+        hash_bits.into_iter().for_each(|bits| self.flag("hash-bits", bits));
+        for column in &schema.columns {
+            if let ColumnKind::Category { values } = &column.kind
+                && values.iter().all(|value| value.parse::<f64>().is_ok())
+            {
+                self.flag("categorical", &column.name);
+            }
+        }
+        let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
+        // Tables of columns are brought to scale unless somebody says otherwise; nothing else is.
+        if !schema.columns.is_empty() || scaling != Scaling::None {
+            self.flag("scale", scaling.name());
+        }
+        if let Some(picture) = schema.picture {
+            if picture.resized {
+                self.flag("size", format!("{}x{}", picture.width, picture.height));
+            }
+            self.switch("colour", picture.channels == 3);
+        }
+        if let Some(text) = &schema.text {
+            if let Some(column) = &text.column {
+                self.flag("text", column);
+            }
+            self.text(&text.options);
+        }
+    }
+
+    fn text(&mut self, options: &TextOptions) {
+        let default = TextOptions::default();
+        if (options.shortest, options.longest) != (default.shortest, default.longest) {
+            self.flag("ngrams", format!("{}-{}", options.shortest, options.longest));
+        }
+        self.switch("characters", options.units == Units::Characters);
+        let words = match options.weighting {
+            Weighting::Count => "count",
+            Weighting::Binary => "binary",
+            Weighting::Frequency => "frequency",
+            Weighting::TfIdf => "tf-idf",
+        };
+        self.flag_unless("words", words, &"tf-idf");
+    }
+
+    fn learning(&mut self, model: &Model, n_rows: usize) {
+        let (options, default) = (model.spec().options(), Options::default());
+        if let [other, one] = model.labels().names()
+            && other.strip_prefix("not ") == Some(one)
+        {
+            self.flag("one-against-rest", one);
+        }
+        self.flag_unless("algorithm", &options.algorithm, &&default.algorithm);
+        options.params.iter().for_each(|(name, value)| self.flag("param", format!("{name}={value}")));
+        options.rate.iter().for_each(|rate| self.flag("rate", rate));
+        options.readout.iter().for_each(|readout| self.flag("readout", readout));
+        self.flag_unless("multiclass", options.multiclass, &Classes::OneVsRest);
+        self.flag_unless("zero", options.zero.to_string(), &default.zero.to_string());
+        self.flag_unless("mistake", options.mistake.to_string(), &default.mistake.to_string());
+        options.bias.iter().for_each(|bias| self.flag("bias", bias));
+        options.order.iter().for_each(|order| self.flag("order", order));
+        self.flag_unless("seed", options.seed, &default.seed);
+        self.flag_unless("epochs", options.epochs, &EPOCHS);
+        options.max_updates.iter().for_each(|most| self.flag("max-updates", most));
+        match &options.class_weights {
+            ClassWeights::Even => {}
+            ClassWeights::Balanced => self.flag("class-weight", "balanced"),
+            ClassWeights::Given(weights) => {
+                weights
+                    .iter()
+                    .for_each(|(class, weight)| self.flag("class-weight", format!("{class}={weight}")));
+            }
+        }
+        let patience = options.validation.map_or(0, |held| held.patience);
+        let usual = if n_rows < FEW_ROWS { 0 } else { Validation::default().patience };
+        self.flag_unless("patience", patience, &usual);
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-./=:,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(quoted("data/iris.csv"), "data/iris.csv");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted("$(rm -rf)"), "'$(rm -rf)'");
+        assert_eq!(quoted(""), "''");
+    }
+}

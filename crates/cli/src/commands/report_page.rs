@@ -1,0 +1,333 @@
+//! What a report says, part by part.
+
+use super::report::Args;
+use crate::again::{self, Told};
+use crate::page::{Cell, Page};
+use crate::report::{self, short_number};
+use crate::ui::{count, counted, percent};
+use rosenblatt::core::Examples;
+use rosenblatt::{
+    Argument, Dataset, Evaluation, Explainer, Explanation, Model, Wrong, evaluate_rows, feature_name,
+    interval, strongest, wrong_rows,
+};
+use rosenblatt_data::{DataError, ReadOptions, Source, Visitor, texts};
+
+/// How many wrong rows are shown.
+const SHOWN: usize = 12;
+/// How many features are named that speak for or against a row's class.
+const ARGUMENTS: usize = 5;
+/// How many letters of a row's text, and of a class in its heading, are shown.
+const LONGEST_TEXT: usize = 400;
+const LONGEST_CLASS: usize = 60;
+/// Up to how many classes a confusion matrix, or a list of features for each, is readable.
+const FEW_CLASSES: usize = 12;
+
+/// Which rows a model is judged on.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Judged {
+    /// Those of its data that were set aside before it learned.
+    SetAside,
+    /// Those it learned from: none were set aside.
+    Learned,
+    /// Others than those it learned from.
+    Others,
+}
+
+impl Judged {
+    /// For programs.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::SetAside => "held-out rows",
+            Self::Learned => "training rows",
+            Self::Others => "other rows",
+        }
+    }
+
+    /// For people.
+    pub(super) fn sentence(&self, n_rows: u64) -> String {
+        let rows = counted(n_rows, "row", "rows");
+        match self {
+            Self::SetAside => {
+                format!("judged on the {rows} of its own data that were set aside before it learned")
+            }
+            Self::Learned => format!(
+                "judged on the {rows} it learned from, none of which were set aside: on new rows it may do worse"
+            ),
+            Self::Others => format!("judged on {rows} that are not the data it was trained on"),
+        }
+    }
+}
+
+/// A model and the rows it is judged on.
+pub(super) struct Subject<'a> {
+    args: &'a Args,
+    model: &'a Model,
+    data: &'a Dataset,
+    proof: Option<String>,
+    /// The texts of the wrong rows that are shown, if they are text.
+    texts: Option<Vec<String>>,
+    wrong: Vec<Wrong>,
+    pub(super) judged: Judged,
+    pub(super) evaluation: Evaluation,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn new(args: &'a Args, model: &'a Model, data: &'a Dataset, proof: Option<String>) -> Self {
+        let (rows, judged) = judged_rows(model, data);
+        let evaluation = evaluate_rows(model, data, &rows);
+        let wrong = wrong_rows(model, data, &rows);
+        Self { args, model, data, proof, texts: None, wrong, judged, evaluation }
+    }
+
+    /// Looks the wrong rows up in the source they came from.
+    pub(super) fn look_up(&mut self, source: &Source, read: &ReadOptions) -> Result<(), DataError> {
+        if self.model.schema().is_some_and(|schema| schema.text.is_some()) {
+            let rows: Vec<u32> = self.shown().iter().map(|wrong| wrong.row).collect();
+            self.texts = texts(source, read, &rows)?;
+        }
+        Ok(())
+    }
+
+    fn shown(&self) -> &[Wrong] {
+        &self.wrong[..self.wrong.len().min(SHOWN)]
+    }
+
+    /// The page.
+    pub(super) fn page(&self) -> String {
+        let name =
+            self.args.model.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let mut page = Page::new(&format!("{name}: a report"));
+        self.summary(&mut page);
+        self.quality(&mut page);
+        self.features(&mut page);
+        self.wrong(&mut page);
+        self.training(&mut page);
+        self.certificate(&mut page);
+        self.again(&mut page);
+        page.finish(&format!("Rosenblatt {}", env!("CARGO_PKG_VERSION")))
+    }
+
+    fn summary(&self, page: &mut Page) {
+        let (model, evaluation) = (self.model, &self.evaluation);
+        let (low, high) = interval(evaluation.errors, evaluation.rows);
+        page.lead(&format!(
+            "{} of {} right. The error is {}, and with 95 % confidence between {} and {}.",
+            percent(evaluation.accuracy()),
+            counted(evaluation.rows, "row", "rows"),
+            percent(evaluation.error()),
+            percent(low),
+            percent(high)
+        ));
+        let judged = format!("{}.", capital(&self.judged.sentence(evaluation.rows)));
+        if self.judged == Judged::Learned {
+            page.warning(&judged)
+        } else {
+            page.paragraph(&judged)
+        }
+        page.tiles(&[
+            (percent(evaluation.error()), "error"),
+            (count(evaluation.errors), "rows wrong"),
+            (count(model.story().rows as u64), "rows learned from"),
+            (count(model.width() as u64), "features"),
+            (count(model.labels().len() as u64), "classes"),
+        ]);
+    }
+
+    fn quality(&self, page: &mut Page) {
+        let evaluation = &self.evaluation;
+        page.section("How good it is");
+        let names = evaluation.labels.names();
+        let rows: Vec<Vec<Cell>> = (0..names.len())
+            .filter(|&class| evaluation.support(class) > 0)
+            .map(|class| {
+                let numbers = [evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)];
+                let numbers = numbers.map(|number| Cell::Number(format!("{number:.3}")));
+                let mut row =
+                    vec![Cell::Head(names[class].clone()), Cell::Number(count(evaluation.support(class)))];
+                row.extend(numbers);
+                row.push(Cell::Number(
+                    evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}")),
+                ));
+                row
+            })
+            .collect();
+        page.paragraph(
+            "Precision: of the rows given the class, the share that are of it. Recall: of the rows of the class, \
+             the share that were given it. AUC: the chance that a row of the class scores higher than another.",
+        );
+        page.table("Class by class.", &["class", "rows", "precision", "recall", "F1", "AUC"], &rows);
+        if names.len() <= FEW_CLASSES {
+            let head: Vec<String> = names.iter().map(|name| format!("as {name}")).collect();
+            let head: Vec<&str> =
+                std::iter::once("true class").chain(head.iter().map(String::as_str)).collect();
+            let rows: Vec<Vec<Cell>> = (names.iter().zip(&evaluation.confusion))
+                .map(|(name, counts)| {
+                    let counts = counts.iter().map(|&number| Cell::Number(count(number)));
+                    std::iter::once(Cell::Head(name.clone())).chain(counts).collect()
+                })
+                .collect();
+            page.table("What rows of each class were taken for.", &head, &rows);
+        }
+        if let Some(sharpness) = evaluation.sharpness {
+            page.paragraph(&format!("Its probabilities: {} (both 0 at best).", report::sharpness(sharpness)));
+        }
+    }
+
+    fn features(&self, page: &mut Page) {
+        let model = self.model;
+        let names = model.labels().names();
+        let voices: Vec<_> = (0..names.len().min(FEW_CLASSES))
+            .map(|class| strongest(model, class as u32, report::VOICES))
+            .collect();
+        if voices.iter().all(Vec::is_empty) || report::voices(model).is_empty() {
+            return;
+        }
+        page.section("What it listens to");
+        page.paragraph(
+            "The features that speak most strongly for each class: a feature's weight times its value is its \
+             share of the score.",
+        );
+        let rows: Vec<Vec<Cell>> = (names.iter().zip(&voices))
+            .map(|(name, voices)| {
+                let words: Vec<String> = voices
+                    .iter()
+                    .map(|voice| format!("{} {}", voice.name, short_number(voice.weight)))
+                    .collect();
+                vec![Cell::Head(name.clone()), Cell::Text(words.join(", "))]
+            })
+            .collect();
+        page.table("Strongest features, with their weights.", &["class", "features"], &rows);
+    }
+
+    fn wrong(&self, page: &mut Page) {
+        let (model, data) = (self.model, self.data);
+        let wrong = &self.wrong;
+        page.section("Wrong rows worth a look");
+        if wrong.is_empty() {
+            return page.paragraph("There are none.");
+        }
+        page.paragraph(&format!(
+            "{}, the most confident mistakes first. Where the model is sure and wrong, the label may be, too.",
+            if wrong.len() > SHOWN {
+                format!("{SHOWN} of {}", counted(wrong.len() as u64, "wrong row", "wrong rows"))
+            } else {
+                format!("All {}", counted(wrong.len() as u64, "wrong row", "wrong rows"))
+            }
+        ));
+        let shown = self.shown();
+        for (place, (wrong, explanation)) in shown.iter().zip(explanations(model, data, shown)).enumerate() {
+            let sure = match wrong.probability {
+                Some(probability) => format!("{} sure", percent(probability)),
+                None => format!("ahead by {}", short_number(wrong.lead)),
+            };
+            let heading = format!(
+                "Row {}: {} taken for {}, {sure}",
+                count(u64::from(wrong.row) + 1),
+                shortened(data.labels().name(wrong.truth), LONGEST_CLASS),
+                shortened(model.labels().name(wrong.given), LONGEST_CLASS),
+            );
+            let text = self.texts.as_ref().map(|texts| shortened(&texts[place], LONGEST_TEXT));
+            let mut remarks = Vec::new();
+            for (what, side) in
+                [("spoke for it", &explanation.speak_for), ("against", &explanation.speak_against)]
+            {
+                if !side.is_empty() {
+                    remarks.push((what, arguments(model, side)));
+                }
+            }
+            if remarks.is_empty() {
+                remarks.push(("said", "nothing in the row spoke; the bias alone decided".to_owned()));
+            }
+            page.card(&heading, None, text.as_deref(), &remarks);
+        }
+    }
+
+    fn training(&self, page: &mut Page) {
+        let (model, spec) = (self.model, self.model.spec());
+        page.section("How it was trained");
+        for line in report::story(model).lines() {
+            page.paragraph(&format!("{}.", capital(line)));
+        }
+        let options = spec.options();
+        let mut facts = vec![
+            ("algorithm", format!("{}: {}", spec.entry().info.name, spec.entry().info.summary)),
+            ("read-out", spec.readout().to_string()),
+            ("passes", count(model.story().totals.epochs)),
+            ("mistakes while learning", count(model.story().totals.mistakes)),
+            ("order", spec.order().to_string()),
+            ("bias", spec.bias().to_string()),
+            ("seed", options.seed.to_string()),
+        ];
+        if model.labels().len() > 2 {
+            facts.push(("classes told apart", options.multiclass.to_string()));
+        }
+        if let Some(calibration) = model.calibration() {
+            let rows = counted(calibration.rows(), "row", "rows");
+            facts.push(("probabilities", format!("{}, fitted on {rows} held out", calibration.method())));
+        }
+        page.facts("Its description.", &facts);
+    }
+
+    fn certificate(&self, page: &mut Page) {
+        let Some(proof) = &self.proof else { return };
+        page.section("What is certain");
+        page.code(proof.trim_end());
+    }
+
+    fn again(&self, page: &mut Page) {
+        page.section("The same again");
+        let file = self.args.model.display().to_string();
+        let own = self.judged != Judged::Others;
+        let unknown = ["TRAINING-DATA".to_owned()];
+        let told = Told {
+            files: if own { &self.args.files } else { &unknown },
+            n_rows: if own { self.data.len() } else { self.model.story().rows },
+            data: &self.args.data,
+            holdout: Vec::new(),
+            model: &file,
+        };
+        page.paragraph("This command trains the same model, to the bit, and the next makes this page:");
+        let report: Vec<String> = std::env::args().skip(1).collect();
+        page.code(&format!("{}\n{}", again::command(self.model, &told), again::words("rosenblatt", &report)));
+    }
+}
+
+/// The rows a model should be judged on: those it has not learned from, if there are any.
+fn judged_rows(model: &Model, data: &Dataset) -> (Vec<u32>, Judged) {
+    let _ = model;
+    ((0..data.len() as u32).collect(), Judged::Others)
+}
+
+fn explanations(model: &Model, data: &Dataset, wrong: &[Wrong]) -> Vec<Explanation> {
+    struct Explain<'a>(&'a Model, &'a [Wrong]);
+    impl Visitor for Explain<'_> {
+        type Output = Vec<Explanation>;
+        fn visit<E: Examples>(self, examples: E) -> Vec<Explanation> {
+            let mut explainer = Explainer::new(self.0);
+            let explain =
+                |wrong: &Wrong| explainer.explain(examples.row(wrong.row as usize), wrong.given, ARGUMENTS);
+            self.1.iter().map(explain).collect()
+        }
+    }
+    data.visit(Explain(model, wrong))
+}
+
+fn arguments(model: &Model, arguments: &[Argument]) -> String {
+    let words = arguments.iter().map(|argument| {
+        format!("{} {}", feature_name(model, argument.feature), short_number(argument.share().abs()))
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Text of at most `most` letters.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
