@@ -78,7 +78,9 @@ impl Words {
         }
         self.switch("skip-bad-rows", data.skip_bad_rows);
         let Some(schema) = schema else { return };
-        if let Some(label) = schema.label.as_ref().or(data.label.as_ref()) {
+        // Without a header, names are only numbers in disguise.
+        let named = schema.label.as_ref().filter(|_| schema.has_names);
+        if let Some(label) = named.or(data.label.as_ref()) {
             self.flag("label", label);
         }
         let missing = match schema.missing {

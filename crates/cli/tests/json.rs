@@ -98,6 +98,7 @@ fn every_command_prints_what_its_schema_says() {
             "evaluate",
             vec![format!("evaluate {notes} --model n.model"), format!("evaluate {notes} --model none.model")],
         ),
+        ("report", vec![format!("report n.model {notes}"), format!("report none.model {notes}")]),
         ("compare", vec![format!("compare {iris} --folds 3 --algorithms perceptron:voted,pa1")]),
         ("inspect", ["n", "i", "v", "none"].map(|model| format!("inspect {model}.model")).to_vec()),
         (

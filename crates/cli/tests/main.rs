@@ -11,6 +11,7 @@ mod json;
 mod online;
 mod predict;
 mod readme;
+mod report;
 mod safety;
 mod snapshots;
 mod streamed;

@@ -227,7 +227,8 @@ fn area_under_curve(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
 
 /// How many of `rows` are given the wrong class by `kept`, read out of a run of `spec` on `data`.
 pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]) -> u64 {
-    let story = Story { rows: 0, totals: Totals::default(), stopped: Stopped::Epochs, validation: None };
+    let (totals, stopped) = (Totals::default(), Stopped::Epochs);
+    let story = Story { rows: 0, totals, stopped, validation: None, held_out: None };
     let model = Model {
         spec: spec.clone(),
         labels: data.labels().clone(),

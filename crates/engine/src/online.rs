@@ -209,7 +209,13 @@ impl Online {
             feature_names: self.feature_names.clone(),
             schema: None,
             kept: kept.expect("learners remember what their spec reads out"),
-            story: Story { rows: totals.rounds as usize, totals, stopped: Stopped::Epochs, validation: None },
+            story: Story {
+                rows: totals.rounds as usize,
+                totals,
+                stopped: Stopped::Epochs,
+                validation: None,
+                held_out: None,
+            },
             calibration: None,
         })
     }

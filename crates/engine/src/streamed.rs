@@ -205,7 +205,7 @@ fn each_block<B>(
 }
 
 fn story(rows: usize, totals: Totals, stopped: Stopped, validation: Option<Validated>) -> Story {
-    Story { rows, totals, stopped, validation }
+    Story { rows, totals, stopped, validation, held_out: None }
 }
 
 fn model(spec: &Spec, data: &Cached, kept: Kept, story: Story) -> Model {

@@ -63,7 +63,7 @@ pub(super) fn train(
                 if share > 0.0 { split(data, share, spec.options().seed) } else { (all, Vec::new()) };
             progress.stage("first pass");
             let start = Instant::now();
-            let mut model = learn(&rows)?;
+            let mut model = learn(&rows)?.with_held_out(share);
             let time = start.elapsed();
             if held.is_empty() {
                 return Ok(Estimated { model, rows, time, estimate: None });

@@ -8,7 +8,7 @@ use crate::ui::{count, counted, percent};
 use rosenblatt::core::Examples;
 use rosenblatt::{
     Argument, Dataset, Evaluation, Explainer, Explanation, Model, Wrong, evaluate_rows, feature_name,
-    interval, strongest, wrong_rows,
+    interval, split, strongest, wrong_rows,
 };
 use rosenblatt_data::{DataError, ReadOptions, Source, Visitor, texts};
 
@@ -283,7 +283,7 @@ impl<'a> Subject<'a> {
             files: if own { &self.args.files } else { &unknown },
             n_rows: if own { self.data.len() } else { self.model.story().rows },
             data: &self.args.data,
-            holdout: Vec::new(),
+            holdout: held_out_words(self.model),
             model: &file,
         };
         page.paragraph("This command trains the same model, to the bit, and the next makes this page:");
@@ -292,10 +292,29 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// How rows were set aside, as `train` is told.
+fn held_out_words(model: &Model) -> Vec<String> {
+    let share = model.story().held_out.unwrap_or(0.0);
+    if share == 0.2 { Vec::new() } else { vec!["--holdout".to_owned(), share.to_string()] }
+}
+
 /// The rows a model should be judged on: those it has not learned from, if there are any.
 fn judged_rows(model: &Model, data: &Dataset) -> (Vec<u32>, Judged) {
-    let _ = model;
-    ((0..data.len() as u32).collect(), Judged::Others)
+    let all: Vec<u32> = (0..data.len() as u32).collect();
+    let story = model.story();
+    let learned = story.rows + story.validation.as_ref().map_or(0, |held| held.rows);
+    match story.held_out {
+        Some(share) => {
+            let (kept, held) = split(data, share, model.spec().options().seed);
+            if kept.len() == learned && !held.is_empty() {
+                (held, Judged::SetAside)
+            } else {
+                (all, Judged::Others)
+            }
+        }
+        None if all.len() == learned => (all, Judged::Learned),
+        None => (all, Judged::Others),
+    }
 }
 
 fn explanations(model: &Model, data: &Dataset, wrong: &[Wrong]) -> Vec<Explanation> {

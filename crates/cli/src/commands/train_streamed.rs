@@ -72,7 +72,7 @@ pub(super) fn train(
     let model = train_streamed(&spec, &mut data, Some(&train_rows), &mut watch)?;
     progress.stage("measuring");
     let train_time = start.elapsed();
-    let model = model.with_schema(Arc::new(data.schema().clone()));
+    let model = model.with_schema(Arc::new(data.schema().clone())).with_held_out(args.holdout);
     let estimate = if held_rows.is_empty() {
         None
     } else {

@@ -143,6 +143,8 @@ struct StoryText {
     errors: u64,
     stopped: String,
     validation: Option<ValidatedText>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held_out: Option<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -170,7 +172,8 @@ impl From<&Story> for StoryText {
             best_epoch: held.best_epoch,
         });
         let stopped = name.map_or("epochs", |(_, name)| name).to_owned();
-        Self { rows: story.rows, epochs, rounds, mistakes, updates, errors, stopped, validation }
+        let Story { rows, held_out, .. } = *story;
+        Self { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out }
     }
 }
 
@@ -178,7 +181,8 @@ impl TryFrom<StoryText> for Story {
     type Error = FormatError;
 
     fn try_from(text: StoryText) -> Result<Self, FormatError> {
-        let StoryText { rows, epochs, rounds, mistakes, updates, errors, stopped, validation } = text;
+        let StoryText { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out } =
+            text;
         let (stopped, _) = STOPS
             .iter()
             .find(|(_, name)| *name == stopped)
@@ -189,7 +193,10 @@ impl TryFrom<StoryText> for Story {
             best_epoch: held.best_epoch,
         });
         let totals = Totals { epochs, rounds, mistakes, updates, errors };
-        Ok(Self { rows, totals, stopped: *stopped, validation })
+        if held_out.is_some_and(|share| !(0.0..1.0).contains(&share)) {
+            return Err(content("the share of rows set aside should be from 0 to 1".to_owned()));
+        }
+        Ok(Self { rows, totals, stopped: *stopped, validation, held_out })
     }
 }
 

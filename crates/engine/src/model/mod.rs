@@ -31,6 +31,8 @@ pub struct Story {
     pub stopped: Stopped,
     /// What the held-back rows said, if any were held back.
     pub validation: Option<Validated>,
+    /// The share of the data that was set aside before it learned, by [`crate::split`] with its own seed.
+    pub held_out: Option<f64>,
 }
 
 /// What held-back rows said of a run.
@@ -86,6 +88,13 @@ impl Model {
             self.feature_names = None;
         }
         self.schema = Some(Arc::new(schema));
+        self
+    }
+
+    /// The same model, knowing that this share of the data was set aside before it learned.
+    #[must_use]
+    pub fn with_held_out(mut self, share: f64) -> Self {
+        self.story.held_out = (share > 0.0).then_some(share);
         self
     }
 

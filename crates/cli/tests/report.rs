@@ -1,0 +1,103 @@
+//! Pages that stand alone, and say what is so.
+
+use crate::bench::Bench;
+use std::fs;
+
+fn page(bench: &Bench, name: &str) -> String {
+    fs::read_to_string(bench.path(name)).unwrap()
+}
+
+/// The lines of the last command block of a page.
+fn commands(page: &str) -> Vec<String> {
+    let (_, rest) = page.rsplit_once("<pre><code>").unwrap();
+    let (block, _) = rest.split_once("</code></pre>").unwrap();
+    let plain = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    let block = plain.iter().fold(block.to_owned(), |text, (code, letter)| text.replace(code, letter));
+    block.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_command_on_the_page_trains_the_same_model() {
+    let bench = Bench::new();
+    let bundled = "crates/data/bundled";
+    bench.write(
+        "it's odd.csv",
+        "id,size,kind,y\n1,1.5,3,a\n2,2.5,4,b\n3,1.1,3,a\n4,2.9,4,b\n5,2,3,a\n6,3,4,b\n",
+    );
+    for train in [
+        format!("{bundled}/iris.csv"),
+        format!("{bundled}/iris.csv --holdout 0.3 --seed 7 --multiclass one-vs-one --epochs 3"),
+        format!("{bundled}/iris.csv --one-against-rest 1 --scale none --holdout 0"),
+        format!("{bundled}/penguins.csv --label species --missing mean --readout voted"),
+        format!(
+            "{bundled}/banknote.csv --algorithm fixed-margin --param margin=0.5 --rate '1/sqrt(k)' --patience 2 --class-weight 1=2"
+        ),
+        format!("{bundled}/sms-spam.tsv --ngrams 1 --words count --hash-bits 12 --order given"),
+        "\"it's odd.csv\" --label y --ignore id --categorical kind --max-updates 2 --zero plus".to_owned(),
+    ] {
+        bench.ok(&format!("rosenblatt train {train} --model m.model"));
+        let first = fs::read(bench.path("m.model")).unwrap();
+        let file = train.split(" --").next().unwrap();
+        let reading = if train.contains("--ignore id") { " --ignore id" } else { "" };
+        bench.ok(&format!("rosenblatt report m.model {file}{reading} -o page.html"));
+        fs::remove_file(bench.path("m.model")).unwrap();
+        let commands = commands(&page(&bench, "page.html"));
+        bench.ok(&commands[0]);
+        assert!(fs::read(bench.path("m.model")).unwrap() == first, "{train}\n{}", commands[0]);
+        let before = page(&bench, "page.html");
+        bench.ok(&commands[1]);
+        assert_eq!(page(&bench, "page.html"), before, "{}", commands[1]);
+    }
+}
+
+#[test]
+fn pages_fetch_nothing_and_names_do_no_harm() {
+    let bench = Bench::new();
+    let (evil, long) = ("<script>alert(1)</script>", "n".repeat(200));
+    let rows: String = (0..40)
+        .map(|row| format!("{},{},{}\n", row % 7, row % 5, if row % 3 == 0 { evil } else { long.as_str() }))
+        .collect();
+    bench.write("evil.csv", format!("\"<img src=x>\",b,class\n{rows}"));
+    bench.ok("rosenblatt train evil.csv --label class --model evil.model");
+    bench.ok("rosenblatt report evil.model evil.csv -o evil.html");
+    let page = page(&bench, "evil.html");
+    assert!(page.contains("&lt;script&gt;") && page.contains("&lt;img src=x&gt;"));
+    for harm in ["<script", "<img src=x", "http:", "https:", "url(", "@import", "javascript:"] {
+        let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!elsewhere.contains(harm), "{harm}");
+    }
+}
+
+#[test]
+fn the_rows_it_is_judged_on_are_those_it_has_not_seen() {
+    let bench = Bench::new();
+    let data = "crates/data/bundled/banknote.csv";
+    let trained = bench.ok(&format!("rosenblatt train {data} --holdout 0.25 --model m.model --json"));
+    let trained: serde_json::Value = serde_json::from_str(&trained).unwrap();
+    let said = bench.ok(&format!("rosenblatt report m.model {data} --json"));
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["judged-on"], "held-out rows");
+    assert_eq!(said["evaluation"]["confusion"], trained["held-out"]["confusion"]);
+    bench.ok(&format!("tail -n 700 {data} > part.csv"));
+    let said = bench.ok("rosenblatt report m.model part.csv --json");
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["judged-on"], "other rows");
+    bench.ok(&format!("rosenblatt train {data} --holdout 0 --model all.model"));
+    let said = bench.ok(&format!("rosenblatt report all.model {data}"));
+    assert!(said.contains("it learned from"), "{said}");
+}
+
+#[test]
+fn a_certificate_is_checked_before_it_is_told() {
+    let bench = Bench::new();
+    bench.write("line.csv", "x,y,class\n1,1,a\n2,1,a\n-1,-1,b\n-2,-1,b\n");
+    bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
+    bench.ok("rosenblatt certify line.csv --label class --certificate line.json");
+    bench.ok("rosenblatt train line.csv --label class --holdout 0 --model line.model");
+    bench.ok("rosenblatt report line.model line.csv --label class --certificate line.json");
+    assert!(page(&bench, "line.html").contains("What is certain"));
+    let refused =
+        bench.run("rosenblatt report line.model xor.csv --label class --certificate line.json -o no.html");
+    assert_eq!(refused.code, Some(1), "{}", refused.all());
+    assert!(!bench.path("no.html").exists());
+}
