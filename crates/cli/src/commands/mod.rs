@@ -12,6 +12,7 @@ mod estimate;
 mod evaluate;
 mod inspect;
 mod man;
+mod plot;
 mod predict;
 mod trace;
 mod train;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Inspect(inspect::Args),
     /// Show a run round by round, as a textbook prints it
     Trace(Box<trace::Args>),
+    /// Draw what was learned, and how, as a picture
+    Plot(Box<plot::Args>),
     /// Write data in another format, split or shuffled if need be
     Convert(convert::Args),
     /// List the algorithms, or explain one
@@ -59,6 +62,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Certify(args) => certify::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Plot(args) => plot::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),
         Command::Completions(args) => completions::run(&args),
