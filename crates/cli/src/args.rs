@@ -105,7 +105,7 @@ pub(crate) struct DataArgs {
 }
 
 /// `28x28` as a width and a height.
-fn picture_size(text: &str) -> Result<(u32, u32), String> {
+pub(crate) fn picture_size(text: &str) -> Result<(u32, u32), String> {
     let parts =
         text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     parts

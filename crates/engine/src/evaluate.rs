@@ -3,6 +3,7 @@
 use crate::calibration::class_scores;
 use crate::error::Error;
 use crate::model::{Model, Story};
+use crate::roc::curve;
 use crate::spec::Spec;
 use crate::train::Training;
 use rosenblatt_core::memory::Kept;
@@ -163,7 +164,8 @@ pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation 
                     _ => {}
                 }
             }
-            let mut auc: Vec<Option<f64>> = ranked.into_iter().map(area_under_curve).collect();
+            let mut auc: Vec<Option<f64>> =
+                ranked.into_iter().map(|ranked| curve(0, ranked).map(|curve| curve.area)).collect();
             if n_known == 2 {
                 auc[0] = auc[1];
             }
@@ -175,19 +177,21 @@ pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation 
             Evaluation { rows: rows.len() as u64, errors, labels, confusion, auc, sharpness }
         }
     }
-    let (labels, numbers) = class_numbers(model, data);
+    let (labels, numbers) = matched(model, data);
     data.visit(Evaluate { model, rows, numbers, labels })
 }
 
-/// The classes of the model, then those only the data has, and the number there of each of the data's classes.
-pub(crate) fn class_numbers(model: &Model, data: &Dataset) -> (Labels, Vec<u32>) {
+/// The classes of a model, then those only the data has; and the number among them of each class of the data.
+pub fn matched(model: &Model, data: &Dataset) -> (Labels, Vec<u32>) {
     let mut labels = model.labels().clone();
     let rest = everything_else(&labels);
-    let numbers = data.labels().names().iter().map(|name| match (labels.class(name), rest) {
-        (None, Some(rest)) => rest,
-        _ => labels.add(name),
-    });
-    let numbers = numbers.collect();
+    let numbers = data.labels().names().iter();
+    let numbers = numbers
+        .map(|name| match (labels.class(name), rest) {
+            (None, Some(rest)) => rest,
+            _ => labels.add(name),
+        })
+        .collect();
     (labels, numbers)
 }
 
@@ -204,25 +208,6 @@ fn squared_difference(shares: &[f64], truth: usize) -> f64 {
         2 if truth < 2 => difference(1),
         n_classes => (0..n_classes).map(difference).sum::<f64>() + f64::from(u8::from(truth >= n_classes)),
     }
-}
-
-/// The chance that a row of the class scores higher than one that is not, ties counting half.
-fn area_under_curve(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let n_members = ranked.iter().filter(|(_, member)| *member).count();
-    let n_others = ranked.len() - n_members;
-    if n_members == 0 || n_others == 0 {
-        return None;
-    }
-    let mut wins = 0.0;
-    let mut others_below = 0;
-    for tied in ranked.chunk_by(|a, b| a.0 == b.0) {
-        let members = tied.iter().filter(|(_, member)| *member).count();
-        let others = tied.len() - members;
-        wins += members as f64 * (others_below as f64 + others as f64 / 2.0);
-        others_below += others;
-    }
-    Some(wins / (n_members as f64 * n_others as f64))
 }
 
 /// How many of `rows` are given the wrong class by `kept`, read out of a run of `spec` on `data`.
@@ -282,13 +267,5 @@ mod tests {
         let evaluation = evaluate(&model, &data);
         assert_eq!((evaluation.errors, evaluation.labels.len()), (0, 2));
         assert_eq!(evaluation.support(0), 2);
-    }
-
-    #[test]
-    fn the_area_counts_pairs_and_halves_ties() {
-        let ranked = vec![(0.1, false), (0.4, true), (0.4, false), (0.8, true)];
-        // Pairs (member, other): (0.4, 0.1) won, (0.4, 0.4) tied, (0.8, both) won: 3.5 of 4.
-        assert_eq!(area_under_curve(ranked), Some(0.875));
-        assert_eq!(area_under_curve(vec![(1.0, true)]), None);
     }
 }

@@ -76,8 +76,9 @@ fn mean_of_survivors(votes: &Votes) -> Planes {
     Planes::from_parts(weights, biases)
 }
 
-/// The weight of every feature in favour of `class`; `None` if the model has none for it.
-pub(crate) fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
+/// The weight of every feature in favour of `class`; `None` if the model has none for it. Of a vote, those of the
+/// mean of its survivors.
+pub fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
     let planes = mean_planes(model);
     Some(match (model.labels().len(), class) {
         (2, 1) => planes.weights(0),
@@ -205,6 +206,36 @@ pub fn smallest_margin(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f6
     }
     let planes = model.planes().filter(|planes| planes.width() >= data.width())?;
     data.visit(Smallest { model, planes, rows })
+}
+
+/// How far each of these rows is on the right side of the model: by how much its class leads, or is behind if that is
+/// negative. For two classes, with `distances`, divided by the length of the weights, if the model has any.
+pub fn leads(model: &Model, data: &Dataset, rows: &[u32], distances: bool) -> Vec<f64> {
+    struct Leads<'a> {
+        model: &'a Model,
+        rows: &'a [u32],
+        numbers: Vec<u32>,
+        length: f64,
+    }
+    impl Visitor for Leads<'_> {
+        type Output = Vec<f64>;
+        fn visit<E: Examples>(self, examples: E) -> Vec<f64> {
+            let mut predictor = self.model.predictor(examples.width());
+            let lead = |&row: &u32| {
+                predictor.predict(examples.row(row as usize));
+                let class = self.numbers[examples.class(row as usize) as usize];
+                // A class the model never heard of is behind all others.
+                let is_known = (class as usize) < self.model.labels().len();
+                if is_known { predictor.lead(class) / self.length } else { f64::NEG_INFINITY }
+            };
+            self.rows.iter().map(lead).collect()
+        }
+    }
+    let (_, numbers) = crate::evaluate::matched(model, data);
+    let weights = model.planes().filter(|planes| distances && planes.n_scorers() == 1);
+    let length = weights
+        .map_or(1.0, |planes| planes.raw_weights().iter().map(|weight| weight * weight).sum::<f64>().sqrt());
+    data.visit(Leads { model, rows, numbers, length: if length > 0.0 { length } else { 1.0 } })
 }
 
 /// Between which error rates the true one lies, with 95 % confidence, after `errors` in `rows`

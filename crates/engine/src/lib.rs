@@ -42,11 +42,13 @@
 //! | know whether a hyperplane separates the data | [`certify`] |
 //! | keep | [`Model::save`], [`Model::load`], [`export`] for other programs |
 //! | see every round of a run | [`trace`] |
+//! | draw what was learned | [`Slice`], [`learning_curve`], [`growth`], [`roc`] |
 //! | see what there is | [`ALGORITHMS`] |
 //! | watch a run, write a rule | [`core`] |
 
 mod algorithms;
 mod calibration;
+mod curves;
 mod error;
 mod evaluate;
 mod explain;
@@ -56,6 +58,8 @@ mod insight;
 mod learner;
 mod model;
 mod online;
+mod roc;
+mod slice;
 mod spec;
 mod split;
 mod streamed;
@@ -66,20 +70,25 @@ mod wrong;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
+pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
 pub use error::Error;
-pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, predict};
+pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, matched, predict};
 pub use explain::{Argument, Explainer, Explanation};
 pub use export::{Export, csv_cell, export};
-pub use insight::{Voice, feature_name, interval, mistake_bound, smallest_margin, strongest};
+pub use insight::{
+    Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
+};
 pub use model::{
     Checkpoint, Claim, FormatError, Model, Predictor, StoreError, Story, Validated, check_writable,
     model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 pub use online::Online;
+pub use roc::{Roc, roc};
 pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels};
+pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, Options, Spec, Validation};
 pub use split::{folds, split};
 pub use streamed::{StreamedError, check_spec, evaluate_streamed, split_streamed, train_streamed};

@@ -126,7 +126,7 @@ pub enum Classes {
 
 impl Classes {
     /// The core's decision for `n_classes` classes.
-    pub(crate) fn decision(self, n_classes: usize) -> Multiclass {
+    pub fn decision(self, n_classes: usize) -> Multiclass {
         match self {
             Self::OneVsRest => Multiclass::OneVsRest(OneVsRest::new(n_classes)),
             Self::OneVsOne => Multiclass::OneVsOne(OneVsOne::new(n_classes)),

@@ -2,7 +2,7 @@
 //! either the model or the label is far off.
 
 use crate::calibration::class_scores;
-use crate::evaluate::class_numbers;
+use crate::evaluate::matched;
 use crate::model::Model;
 use rosenblatt_core::Examples;
 use rosenblatt_data::{Dataset, Visitor};
@@ -56,7 +56,7 @@ pub fn wrong_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Wrong> {
             wrong
         }
     }
-    let (_, numbers) = class_numbers(model, data);
+    let (_, numbers) = matched(model, data);
     data.visit(Find { model, rows, numbers })
 }
 

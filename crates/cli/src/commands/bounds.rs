@@ -150,6 +150,21 @@ fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
     Some(Rival { planes: Planes::from_parts(weights, vec![beside]), margin, bracket })
 }
 
+/// The largest margin of any hyperplane over these rows of two classes, rounded down; `None` if none separates them,
+/// or none was found in time.
+pub(super) fn certified_margin(data: &Dataset, bias: Bias) -> Result<Option<f64>, Failure> {
+    struct Certified(Bias);
+    impl Visitor for Certified {
+        type Output = Result<Option<f64>, Failure>;
+        fn visit<E: Examples>(self, examples: E) -> Self::Output {
+            let rows = Rows::new(examples, |class| Some(class == 1));
+            let rows = rows.map_err(|error| Failure::Work(error.to_string()))?;
+            Ok(rival(&rows, self.0).and_then(|rival| rival.bracket).map(|(low, _)| low))
+        }
+    }
+    data.visit(Certified(bias))
+}
+
 /// The median distance of the rows that are on their right side. Any margin gives a bound; this one a fair one.
 fn usual_distance(rows: &Rows, weights: &[f64]) -> f64 {
     let length = weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt();

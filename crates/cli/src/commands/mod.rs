@@ -12,6 +12,7 @@ mod estimate;
 mod evaluate;
 mod inspect;
 mod man;
+mod plot;
 mod predict;
 mod report;
 mod report_page;
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Report(report::Args),
     /// Show a run round by round, as a textbook prints it
     Trace(Box<trace::Args>),
+    /// Draw what was learned, and how, as a picture
+    Plot(Box<plot::Args>),
     /// Write data in another format, split or shuffled if need be
     Convert(convert::Args),
     /// List the algorithms, or explain one
@@ -64,6 +67,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Plot(args) => plot::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// What became of the run, in a sentence.
-fn ending(trace: &Trace, bias: Bias) -> String {
+pub(super) fn ending(trace: &Trace, bias: Bias) -> String {
     let totals = trace.totals;
     let mistakes = ui::counted(totals.mistakes, "mistake", "mistakes");
     match trace.ending {

@@ -194,6 +194,20 @@ impl Predictor {
         }
     }
 
+    /// The class of a row, and by how much it leads: 0 is a tie.
+    pub fn verdict<R: Row>(&mut self, row: R) -> (u32, f64) {
+        let class = self.predict(row);
+        (class, self.lead(class).max(0.0))
+    }
+
+    /// By how much `class` led in the last prediction; negative if another did.
+    pub fn lead(&self, class: u32) -> f64 {
+        match &self.decision {
+            Deciding::Two(decision) => decision.lead(class, &self.scores),
+            Deciding::Many(decision) => decision.lead(class, &self.scores),
+        }
+    }
+
     /// The scores behind the last prediction: one for two classes, else one per class or pair.
     pub fn scores(&self) -> &[f64] {
         &self.scores

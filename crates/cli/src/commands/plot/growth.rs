@@ -1,0 +1,104 @@
+//! The convergence proof as pictures: mistakes below their bound, and weights that grow between theirs.
+
+use super::{Subject, Wish};
+use crate::commands::bounds::certified_margin;
+use crate::failure::Failure;
+use crate::ui::count;
+use rosenblatt::{Growth, growth};
+use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Range, Series, number};
+
+/// A bound this many times higher than all there is would leave nothing else to be seen.
+const FAR: f64 = 25.0;
+
+/// The run, and the margin that is certified for its rows, if any is.
+fn run(subject: &Subject) -> Result<(Growth, Option<f64>, Vec<String>), Failure> {
+    if subject.data.labels().len() != 2 {
+        let message =
+            "the bounds are those of two classes; name one with `--label`, or choose two by `convert`";
+        return Err(Failure::Work(format!(
+            "there are {} classes, but {message}",
+            subject.data.labels().len()
+        )));
+    }
+    let (_, growth) = growth(&subject.spec, &subject.data)?;
+    if growth.points.is_empty() {
+        return Err(PlotError::Nothing { what: "steps".to_owned() }.into());
+    }
+    if !growth.plain {
+        let name = subject.spec.entry().info.name;
+        let note =
+            format!("The steps of {name} are not of one length, so the textbook's bounds do not apply.");
+        return Ok((growth, None, vec![note]));
+    }
+    let margin = certified_margin(&subject.data, subject.spec.bias())?;
+    let note = match margin {
+        Some(margin) => format!(
+            "R = {} is the length of the longest row, γ = {} the largest margin, certified.",
+            number(growth.radius),
+            number(margin)
+        ),
+        None => "No hyperplane is known to separate these rows, so mistakes have no bound.".to_owned(),
+    };
+    Ok((growth, margin, vec![note]))
+}
+
+pub(super) fn draw_mistakes(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
+    let (growth, margin, mut notes) = run(subject)?;
+    let mut points = vec![(0.0, 0.0)];
+    for point in &growth.points {
+        // Mistakes are made in a round, not between two.
+        let before = points.last().map_or(0.0, |last| last.1);
+        points.push((point.round as f64, before));
+        points.push((point.round as f64, point.mistakes as f64));
+    }
+    points.push((growth.rounds as f64, growth.mistakes as f64));
+    let bound = margin.map(|margin| (growth.radius / margin).powi(2));
+    let mut levels = Vec::new();
+    match bound {
+        Some(bound) if bound <= FAR * growth.mistakes.max(1) as f64 => {
+            levels.push(Level { name: format!("(R/γ)² = {}", number(bound)), value: bound });
+        }
+        Some(bound) => notes.push(format!(
+            "The bound (R/γ)² = {} is far above the {} mistakes that were made, and not drawn.",
+            number(bound),
+            count(growth.mistakes)
+        )),
+        None => {}
+    }
+    let name = subject.spec.entry().info.name;
+    let title = wish.title.clone().unwrap_or_else(|| format!("Mistakes of the {name}, {}", subject.source));
+    let series = vec![Series::new("mistakes", points)];
+    let lines = Lines {
+        notes,
+        levels,
+        whole: (true, true),
+        ..Lines::new(title, "rounds", "mistakes so far", series)
+    };
+    Ok(lines.draw(canvas)?)
+}
+
+pub(super) fn draw_norms(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
+    let (growth, margin, notes) = run(subject)?;
+    let norms = growth.points.iter().map(|point| (point.steps as f64, point.norm)).collect();
+    let mut series = vec![Series::new("|w|", norms)];
+    let last = growth.points.last().map_or(1.0, |point| point.steps as f64);
+    if growth.plain {
+        let steps: Vec<f64> = (0..=200).map(|k| last * f64::from(k) / 200.0).collect();
+        let above = steps.iter().map(|step| (*step, growth.radius * step.sqrt())).collect();
+        series.push(Series::new("at most R √M", above).dashed());
+        if let Some(margin) = margin {
+            let below = vec![(0.0, 0.0), (last, margin * last)];
+            series.push(Series::new("at least γ M", below).dashed());
+        }
+    }
+    let name = subject.spec.entry().info.name;
+    let title =
+        wish.title.clone().unwrap_or_else(|| format!("Weights of the {name} grow, {}", subject.source));
+    let lines = Lines {
+        notes,
+        whole: (true, false),
+        at_least: (Some(Range { low: 0.0, high: last }), Some(Range { low: 0.0, high: 0.0 })),
+        ..Lines::new(title, "steps M", "length of the weights", series)
+    };
+    Ok(lines.draw(canvas)?)
+}

@@ -1,0 +1,229 @@
+//! Axes: ranges that hold all values, ticks at round numbers, and numbers as short as they can be.
+
+use std::fmt;
+
+/// Why there is no picture.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum PlotError {
+    /// A value that has no place on an axis.
+    NotFinite {
+        /// Of what it is a value.
+        what: String,
+        /// Which one, from 0.
+        place: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Nothing to draw.
+    Nothing {
+        /// What there should be.
+        what: String,
+    },
+}
+
+impl fmt::Display for PlotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFinite { what, place, value } => {
+                write!(f, "{what} should be finite to be drawn, but number {} is {value}", place + 1)
+            }
+            Self::Nothing { what } => write!(f, "there should be {what} to draw, but there is nothing"),
+        }
+    }
+}
+
+impl std::error::Error for PlotError {}
+
+/// From where to where an axis goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+impl Range {
+    /// The smallest range that holds all values, which must be finite. `what` they are is told if one is not.
+    pub fn of(what: &str, values: impl IntoIterator<Item = f64>) -> Result<Self, PlotError> {
+        let mut range: Option<Self> = None;
+        for (place, value) in values.into_iter().enumerate() {
+            if !value.is_finite() {
+                return Err(PlotError::NotFinite { what: what.to_owned(), place, value });
+            }
+            let so_far = range.get_or_insert(Self { low: value, high: value });
+            *so_far = so_far.with(value);
+        }
+        range.ok_or_else(|| PlotError::Nothing { what: what.to_owned() })
+    }
+
+    /// The range that holds `value`, too.
+    #[must_use]
+    pub fn with(self, value: f64) -> Self {
+        Self { low: self.low.min(value), high: self.high.max(value) }
+    }
+
+    /// The range with some air at both ends: a share of its length, or what a single value needs.
+    #[must_use]
+    pub fn padded(self, share: f64) -> Self {
+        // Halves are taken first: the length of the widest ranges is no number.
+        let half = self.high / 2.0 - self.low / 2.0;
+        let air = if half > 0.0 { 2.0 * share * half } else { self.low.abs() * 0.1 };
+        // Where a single value is tiny, or zero, any air will do, as long as the ends differ.
+        let air = if self.low + air > self.low { air } else { 1.0_f64.max(self.low.abs() * 1e-9) };
+        Self { low: (self.low - air).max(-f64::MAX), high: (self.high + air).min(f64::MAX) }
+    }
+
+    /// Where `value` stands: 0 at the lower end, 1 at the upper.
+    pub fn share(&self, value: f64) -> f64 {
+        let half = self.high / 2.0 - self.low / 2.0;
+        if half > 0.0 { (value / 2.0 - self.low / 2.0) / half } else { 0.5 }
+    }
+
+    /// The value that stands at `share`.
+    pub fn value(&self, share: f64) -> f64 {
+        self.low * (1.0 - share) + self.high * share
+    }
+}
+
+/// An axis: its range, its name and how it counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// From where to where it goes.
+    pub range: Range,
+    /// What it shows.
+    pub name: String,
+    /// Whether only whole numbers make sense.
+    pub whole: bool,
+}
+
+impl Axis {
+    /// An axis.
+    pub fn new(name: impl Into<String>, range: Range) -> Self {
+        Self { range, name: name.into(), whole: false }
+    }
+
+    /// The same, for counts.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        Self { whole: true, ..self }
+    }
+
+    /// At most about `most` round numbers of the range, with their labels.
+    pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+        let Range { low, high } = self.range;
+        let most = most.max(2) as f64;
+        let raw = (high / most - low / most).max(f64::MIN_POSITIVE);
+        let unit = 10_f64.powf(raw.log10().floor());
+        let steps = [1.0, 2.0, 2.5, 5.0, 10.0];
+        let mut step = steps.iter().map(|step| step * unit).find(|step| *step >= raw * 0.999).unwrap_or(raw);
+        if self.whole && step < 1.0 {
+            step = 1.0;
+        } else if self.whole {
+            step = step.ceil();
+        }
+        if !step.is_finite() {
+            return vec![(low, label(low, raw)), (high, label(high, raw))];
+        }
+        let first = (low / step).ceil();
+        let numbers = (0..=(2.0 * most) as u32).map(|k| (first + f64::from(k)) * step);
+        let inside = numbers.filter(|value| (low..=high).contains(value));
+        let mut ticks: Vec<(f64, String)> = inside.map(|value| (value, label(value, step))).collect();
+        ticks.dedup_by(|a, b| a.1 == b.1);
+        ticks
+    }
+}
+
+/// `value` with as many digits as a distance of `step` needs.
+fn label(value: f64, step: f64) -> String {
+    let value = if value.abs() < step * 1e-9 { 0.0 } else { value };
+    let decimals = (-step.log10()).ceil().max(0.0);
+    let decimals = decimals + f64::from(u8::from((step * 10_f64.powf(decimals)).fract() > 1e-6));
+    if value != 0.0 && (value.abs() >= 1e6 || decimals > 4.0) {
+        let digits = (value.abs().log10().floor() - step.log10().floor()).clamp(0.0, 15.0) as usize;
+        let text = format!("{value:.digits$e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let mantissa = if mantissa.contains('.') {
+            mantissa.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            mantissa
+        };
+        return format!("{mantissa}e{exponent}").replace('-', "\u{2212}");
+    }
+    let decimals = decimals.min(15.0) as usize;
+    format!("{value:.decimals$}").replace('-', "\u{2212}")
+}
+
+/// A number as a person would write it: four digits, and none that say nothing.
+pub fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-3..1e6).contains(&value.abs()) {
+        let text = format!("{value:.2e}");
+        return text.replace(".00e", "e").replace('-', "\u{2212}");
+    }
+    let decimals = (3.0 - value.abs().log10().floor()).clamp(0.0, 6.0) as usize;
+    let text = format!("{value:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    text.replace('-', "\u{2212}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(low: f64, high: f64) -> Vec<String> {
+        Axis::new("", Range { low, high }).ticks(5).into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(labels(0.0, 1.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(-2.0, 4.0), ["\u{2212}2", "0", "2", "4"]);
+        assert_eq!(labels(0.0, 0.1), ["0.00", "0.02", "0.04", "0.06", "0.08", "0.10"]);
+        assert_eq!(labels(0.0, 1.25), ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25"]);
+        assert_eq!(labels(0.0, 4e7), ["0", "1e7", "2e7", "3e7", "4e7"]);
+        let whole = Axis::new("", Range { low: 1.0, high: 3.0 }).whole().ticks(8);
+        assert_eq!(whole.iter().map(|tick| tick.0).collect::<Vec<_>>(), [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn every_range_has_ticks_that_differ() {
+        let ends = [-1e300, -1e15, -3.0, 0.0, 1e-300, 1e-5, 0.1, 7.0, 1e15, 1e300, 1.7e308];
+        for low in ends {
+            for high in ends.into_iter().filter(|high| *high > low) {
+                let range = Range { low, high }.padded(0.05);
+                let ticks = Axis::new("", range).ticks(6);
+                assert!((2..=16).contains(&ticks.len()), "{low} {high}: {ticks:?}");
+                for pair in ticks.windows(2) {
+                    assert!(pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1, "{low} {high}: {ticks:?}");
+                }
+                for value in [low, high] {
+                    assert!((0.0..=1.0).contains(&range.share(value)), "{low} {high}: {value}");
+                }
+            }
+        }
+        for only in [0.0, 5.0, -1e300, 1e-300, f64::MAX, 1e15 + 1.0] {
+            let range = Range::of("x", [only]).unwrap().padded(0.05);
+            assert!(range.low < range.high && (0.0..=1.0).contains(&range.share(only)), "{only}: {range:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        let error = Range::of("the column `a`", [1.0, f64::NAN]).unwrap_err();
+        assert_eq!(error.to_string(), "the column `a` should be finite to be drawn, but number 2 is NaN");
+        assert!(Range::of("points", []).is_err());
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(
+            [number(0.5), number(12.0), number(1e9), number(-0.25)],
+            ["0.5", "12", "1e9", "\u{2212}0.25"]
+        );
+        assert_eq!(number(4.0 / 3.0), "1.333");
+    }
+}

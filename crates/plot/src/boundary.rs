@@ -1,0 +1,248 @@
+//! Points, the regions of classes, and the boundary between them.
+
+use crate::axis::{Axis, PlotError, Range};
+use crate::chart::{Canvas, Chart, Key, Plot, Swatch};
+use crate::ink::Ink;
+use crate::marker::Marker;
+use crate::regions::{Grid, Verdict, simplified};
+use crate::scene::{Anchor, Outline, Paint, Picture, Point, Rect, Shape, Text, at};
+
+/// How many pixels apart points are asked for their class.
+const SPACING: f64 = 5.0;
+/// How far a line may be from where it should be, in pixels.
+const TOLERANCE: f64 = 0.05;
+
+/// A point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Dot {
+    /// The row of the data it is, from 0.
+    pub row: usize,
+    /// Where it is, across.
+    pub x: f64,
+    /// Where it is, upwards.
+    pub y: f64,
+    /// Its class.
+    pub class: usize,
+    /// Whether it is given another class: it is ringed.
+    pub mistaken: bool,
+    /// Whether the boundary was learned from it: it is framed.
+    pub support: bool,
+}
+
+impl Dot {
+    /// A point that is right.
+    pub fn new(row: usize, x: f64, y: f64, class: usize) -> Self {
+        Self { row, x, y, class, mistaken: false, support: false }
+    }
+}
+
+/// Points, and what is thought of every place.
+pub struct Boundary<'a> {
+    /// What it shows.
+    pub title: String,
+    /// What must be known of it.
+    pub notes: Vec<String>,
+    /// The axes; their ranges hold all points.
+    pub x: Axis,
+    /// The axis that stands.
+    pub y: Axis,
+    /// What the classes are called.
+    pub classes: &'a [String],
+    /// The points to draw.
+    pub dots: &'a [Dot],
+    /// The class of every place.
+    pub decide: &'a mut dyn FnMut(f64, f64) -> Verdict,
+    /// What was thought before, drawn as a faint line.
+    pub before: Option<&'a mut dyn FnMut(f64, f64) -> Verdict>,
+    /// Of two classes: by how much the score leads at the edge of the margin.
+    pub band: Option<f64>,
+    /// Whether an arrow tells which way the second class lies; straight boundaries only.
+    pub normal: bool,
+    /// Whether a unit is as long on both axes.
+    pub equal: bool,
+    /// What a ring means.
+    pub ring: String,
+    /// What a frame means.
+    pub frame: String,
+}
+
+impl<'a> Boundary<'a> {
+    /// A picture of all `dots`, with axes that hold them.
+    pub fn new(
+        title: impl Into<String>,
+        classes: &'a [String],
+        dots: &'a [Dot],
+        decide: &'a mut dyn FnMut(f64, f64) -> Verdict,
+    ) -> Result<Self, PlotError> {
+        let x = Range::of("x", dots.iter().map(|dot| dot.x))?;
+        let y = Range::of("y", dots.iter().map(|dot| dot.y))?;
+        Ok(Self {
+            title: title.into(),
+            notes: Vec::new(),
+            x: Axis::new("x", x.padded(0.08)),
+            y: Axis::new("y", y.padded(0.08)),
+            classes,
+            dots,
+            decide,
+            before: None,
+            band: None,
+            normal: true,
+            equal: false,
+            ring: "mistake".to_owned(),
+            frame: "learned from".to_owned(),
+        })
+    }
+
+    /// Draws it.
+    pub fn draw(self, canvas: Canvas) -> Picture {
+        let chart = Chart {
+            title: self.title.clone(),
+            notes: self.notes.clone(),
+            x: self.x.clone(),
+            y: self.y.clone(),
+            legend: self.legend(),
+            equal: self.equal,
+        };
+        let mut plot = chart.open(canvas);
+        let Self { decide, before, band, normal, classes, dots, .. } = self;
+        let grid = ask(&plot, decide);
+        let regions = grid.regions();
+        for (class, rings) in regions.areas {
+            let rings = rings.iter().map(|ring| simplified(&placed(&plot, ring), TOLERANCE)).collect();
+            let name = classes.get(class).map_or("", String::as_str);
+            let shape = Shape::new("region", Outline::Area(rings), Paint::fill(Ink::Tint(class)));
+            plot.below(shape.saying(name));
+        }
+        if let Some(before) = before {
+            for border in ask(&plot, before).regions().borders {
+                let line = simplified(&placed(&plot, &border), TOLERANCE);
+                let paint = Paint::stroke(Ink::Faint, 2.0).dashed();
+                plot.add(Shape::new("before", Outline::Line(line), paint));
+            }
+        }
+        for level in band.into_iter().flat_map(|band| [-band, band]) {
+            for border in grid.beyond(level).regions().borders {
+                let line = simplified(&placed(&plot, &border), TOLERANCE);
+                let paint = Paint::stroke(Ink::Text, 1.5).dashed();
+                plot.add(Shape::new("margin", Outline::Line(line), paint));
+            }
+        }
+        let borders: Vec<Vec<Point>> =
+            regions.borders.iter().map(|border| simplified(&placed(&plot, border), TOLERANCE)).collect();
+        if normal
+            && classes.len() == 2
+            && let [line] = borders.as_slice()
+            && let [from, to] = line.as_slice()
+        {
+            draw_normal(&mut plot, *from, *to, decide);
+        }
+        for line in borders {
+            plot.add(Shape::new("boundary", Outline::Line(line), Paint::stroke(Ink::Text, 2.5)));
+        }
+        draw_dots(&mut plot, dots, classes);
+        plot.finish()
+    }
+
+    fn legend(&self) -> Vec<Key> {
+        let classes = self.classes.iter().enumerate();
+        let mut keys: Vec<Key> =
+            classes.map(|(class, name)| Key::new(Swatch::Class(class), name.clone())).collect();
+        if self.before.is_some() {
+            keys.push(Key::new(Swatch::Line(Ink::Faint, true), "before"));
+            keys.push(Key::new(Swatch::Line(Ink::Text, false), "after"));
+        } else {
+            keys.push(Key::new(Swatch::Line(Ink::Text, false), "boundary"));
+        }
+        if self.band.is_some() {
+            keys.push(Key::new(Swatch::Line(Ink::Text, true), "margin"));
+        }
+        if self.dots.iter().any(|dot| dot.mistaken) {
+            keys.push(Key::new(Swatch::Ring, self.ring.clone()));
+        }
+        if self.dots.iter().any(|dot| dot.support) {
+            keys.push(Key::new(Swatch::Frame, self.frame.clone()));
+        }
+        keys
+    }
+}
+
+/// Verdicts all over the area of a plot.
+fn ask(plot: &Plot, decide: &mut dyn FnMut(f64, f64) -> Verdict) -> Grid {
+    let cells = |length: f64| (length / SPACING).clamp(8.0, 200.0) as usize;
+    let (x, y) = (plot.x.range, plot.y.range);
+    let mut at_share = |across: f64, up: f64| decide(x.value(across), y.value(up));
+    Grid::sample(cells(plot.area.width), cells(plot.area.height), &mut at_share)
+}
+
+/// Shares of the area as pixels.
+fn placed(plot: &Plot, shares: &[Point]) -> Vec<Point> {
+    let area = plot.area;
+    shares
+        .iter()
+        .map(|share| at(area.x + area.width * share.x, area.bottom() - area.height * share.y))
+        .collect()
+}
+
+/// An arrow from the middle of a straight boundary to the side of the second class. On the page it stands upright
+/// on the line, which is the way the score grows fastest as the page measures it.
+fn draw_normal(plot: &mut Plot, from: Point, to: Point, decide: &mut dyn FnMut(f64, f64) -> Verdict) {
+    let length = (to.x - from.x).hypot(to.y - from.y);
+    if length < 40.0 {
+        return;
+    }
+    let (along, across) = (
+        ((to.x - from.x) / length, (to.y - from.y) / length),
+        ((to.y - from.y) / length, (from.x - to.x) / length),
+    );
+    let foot = at(f64::midpoint(from.x, to.x), f64::midpoint(from.y, to.y));
+    let (x, y) = plot.values(at(foot.x + 6.0 * across.0, foot.y + 6.0 * across.1));
+    let side = if decide(x, y).class == 1 { 1.0 } else { -1.0 };
+    let (dx, dy) = (side * across.0, side * across.1);
+    let (shaft, tip) = (40.0, 54.0);
+    let end = at(foot.x + shaft * dx, foot.y + shaft * dy);
+    let paint = Paint::stroke(Ink::Text, 2.5);
+    plot.add(Shape::new("normal", Outline::Line(vec![foot, end]), paint));
+    let head = vec![
+        at(foot.x + tip * dx, foot.y + tip * dy),
+        at(end.x + 6.0 * along.0, end.y + 6.0 * along.1),
+        at(end.x - 6.0 * along.0, end.y - 6.0 * along.1),
+    ];
+    plot.add(Shape::new("normal-head", Outline::Area(vec![head]), Paint::fill(Ink::Text)));
+    let beside = at(foot.x + (tip + 12.0) * dx, foot.y + (tip + 12.0) * dy + 5.0);
+    let inside = plot.area.within(&Rect { x: beside.x - 8.0, y: beside.y - 14.0, width: 16.0, height: 18.0 });
+    if inside.width > 15.0 && inside.height > 17.0 {
+        plot.add(Text::new(beside, "w", crate::chart::SIZE).anchor(Anchor::Middle));
+    }
+}
+
+fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
+    let radius = match dots.len() {
+        0..=60 => 7.0,
+        61..=400 => 5.0,
+        401..=1500 => 4.0,
+        _ => 2.8,
+    };
+    // What is right is drawn first: a mistake must not hide below others.
+    for mistaken in [false, true] {
+        for dot in dots.iter().filter(|dot| dot.mistaken == mistaken) {
+            let centre = plot.place(dot.x, dot.y);
+            let role = if mistaken { "mistake" } else { "dot" };
+            let paint = Paint::fill(Ink::Class(dot.class)).edged(Ink::Paper, (radius / 7.0_f64).min(1.0));
+            let name = classes.get(dot.class).map_or("", String::as_str);
+            let marker = Outline::Marker(Marker::of_class(dot.class), centre, radius);
+            let shape = Shape::new(role, marker, paint).of_row(dot.row);
+            plot.add(shape.saying(format!("row {}: {name}", dot.row + 1)));
+            if dot.support {
+                let half = 1.6 * radius;
+                let frame =
+                    Rect { x: centre.x - half, y: centre.y - half, width: 2.0 * half, height: 2.0 * half };
+                let paint = Paint::stroke(Ink::Text, 1.5);
+                plot.add(Shape::new("support", Outline::Rect(frame), paint).of_row(dot.row));
+            }
+            if mistaken {
+                let ring = Outline::Circle(centre, radius + 4.5);
+                plot.add(Shape::new("ring", ring, Paint::stroke(Ink::Wrong, 2.5)).of_row(dot.row));
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Numbers that form pictures: what the weights of pixels look like.
+
+use crate::axis::{PlotError, number};
+use crate::bars::on_paper;
+use crate::chart::{Canvas, LINE, SMALL, head};
+use crate::ink::{HEAT_STEPS, Ink};
+use crate::scene::{Anchor, Outline, Paint, Picture, Rect, Shape, Text, at};
+use std::collections::BTreeMap;
+
+/// A picture of numbers, row by row from the top.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tile {
+    /// What it is called.
+    pub name: String,
+    /// Numbers in a row.
+    pub width: usize,
+    /// All numbers.
+    pub values: Vec<f64>,
+}
+
+/// Pictures of numbers side by side, in one scale of colours.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heat {
+    /// What they show.
+    pub title: String,
+    /// What must be known of them.
+    pub notes: Vec<String>,
+    /// What the strongest numbers below and above zero mean.
+    pub meaning: [String; 2],
+    /// The pictures.
+    pub tiles: Vec<Tile>,
+}
+
+impl Heat {
+    /// Draws them; the picture is as high as they need.
+    pub fn draw(&self, canvas: Canvas) -> Result<Picture, PlotError> {
+        let mut strongest = 0.0_f64;
+        for tile in &self.tiles {
+            if let Some(place) = tile.values.iter().position(|value| !value.is_finite()) {
+                let what = format!("the values of {}", tile.name);
+                return Err(PlotError::NotFinite { what, place, value: tile.values[place] });
+            }
+            strongest = tile.values.iter().fold(strongest, |most, value| most.max(value.abs()));
+        }
+        let Some(first) = self.tiles.iter().find(|tile| tile.width > 0 && !tile.values.is_empty()) else {
+            return Err(PlotError::Nothing { what: "pictures of numbers".to_owned() });
+        };
+        let Canvas { width, ruler, .. } = canvas;
+        let mut items = Vec::new();
+        let top = head(&mut items, &self.title, &self.notes, canvas) + canvas.air(8.0);
+        let columns = match self.tiles.len() {
+            n @ 1..=3 => n,
+            4 => 2,
+            n @ 5..=6 => n.div_ceil(2),
+            _ => 5,
+        };
+        let high = first.values.len().div_ceil(first.width);
+        let room = (width - 20.0) / columns as f64 - 20.0;
+        // Whole pixels, so that neighbours leave no gap between them.
+        let spot = (room / first.width as f64).min(320.0 / high as f64).floor().max(1.0);
+        let (tile_width, tile_height) = (spot * first.width as f64, spot * high as f64);
+        let pitch = ((tile_width + 20.0).max(room + 20.0), tile_height + LINE + 12.0);
+        for (idx, tile) in self.tiles.iter().enumerate() {
+            let x = (10.0 + pitch.0 * (idx % columns) as f64 + (pitch.0 - tile_width) / 2.0).round();
+            let y = (top + pitch.1 * (idx / columns) as f64).round();
+            let name = Text::new(at(x + tile_width / 2.0, y + 15.0), &tile.name, SMALL);
+            items.push(name.anchor(Anchor::Middle).fit(ruler, pitch.0 - 8.0).into());
+            let y = y + LINE;
+            for (ink, rings) in runs(tile, strongest) {
+                let moved = |rect: Rect| {
+                    let Rect { x: i, y: j, width, height } = rect;
+                    Rect { x: x + spot * i, y: y + spot * j, width: spot * width, height: spot * height }
+                        .corners()
+                };
+                let rings = rings.into_iter().map(moved).collect();
+                items.push(Shape::new("heat", Outline::Area(rings), Paint::fill(ink)).into());
+            }
+            let edge = Rect { x: x - 0.5, y: y - 0.5, width: tile_width + 1.0, height: tile_height + 1.0 };
+            items.push(Shape::new("edge", Outline::Rect(edge), Paint::stroke(Ink::Grid, 1.0)).into());
+        }
+        let mut y = top + pitch.1 * self.tiles.len().div_ceil(columns) as f64 + 8.0;
+        y = scale(&mut items, &self.meaning, strongest, y, canvas);
+        Ok(on_paper(width, y, &self.title, &self.notes, items))
+    }
+}
+
+/// A tile as runs of one colour, in its own units.
+fn runs(tile: &Tile, strongest: f64) -> BTreeMap<Ink, Vec<Rect>> {
+    let mut by_ink: BTreeMap<Ink, Vec<Rect>> = BTreeMap::new();
+    for (row, values) in tile.values.chunks(tile.width.max(1)).enumerate() {
+        let inks: Vec<Ink> = values
+            .iter()
+            .map(|value| Ink::signed(if strongest > 0.0 { value / strongest } else { 0.0 }))
+            .collect();
+        let mut start = 0;
+        for run in inks.chunk_by(|a, b| a == b) {
+            if run[0] != Ink::Signed(0) {
+                let rect = Rect { x: start as f64, y: row as f64, width: run.len() as f64, height: 1.0 };
+                by_ink.entry(run[0]).or_default().push(rect);
+            }
+            start += run.len();
+        }
+    }
+    by_ink
+}
+
+/// What the colours mean; returns where the next line begins.
+fn scale(items: &mut Vec<crate::Item>, meaning: &[String; 2], strongest: f64, y: f64, canvas: Canvas) -> f64 {
+    let Canvas { width, ruler, .. } = canvas;
+    let step = 5.0;
+    let length = step * (2.0 * f64::from(HEAT_STEPS) + 1.0);
+    let start = ((width - length) / 2.0).round();
+    for (place, ink) in (-HEAT_STEPS..=HEAT_STEPS).enumerate() {
+        let rect = Rect { x: start + step * place as f64, y, width: step, height: 14.0 };
+        items.push(Shape::new("scale", Outline::Rect(rect), Paint::fill(Ink::Signed(ink))).into());
+    }
+    let room = start - 20.0;
+    let words = |text: &str, value: f64| format!("{text} ({})", number(value));
+    let (against, speaks_for) = (words(&meaning[0], -strongest), words(&meaning[1], strongest));
+    let left = Text::new(at(start - 8.0, y + 12.0), against, SMALL).anchor(Anchor::End).fit(ruler, room);
+    let right = Text::new(at(start + length + 8.0, y + 12.0), speaks_for, SMALL).fit(ruler, room);
+    items.extend([left.into(), right.into()]);
+    y + 14.0 + LINE
+}

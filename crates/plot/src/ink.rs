@@ -1,0 +1,166 @@
+//! Colours by what they mean, so that one picture serves light and dark pages.
+//!
+//! Classes have the colours of Okabe and Ito, which people with any kind of colour vision tell apart, darkened or
+//! lightened until they stand out from the paper. Shapes say the same as colours: see [`crate::Marker`].
+
+/// Red, green and blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+impl Rgb {
+    /// As CSS writes it.
+    pub fn hex(self) -> String {
+        format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+
+    /// A colour between this one and `other`: `share` of 0 is this one, 1 the other.
+    #[must_use]
+    pub fn towards(self, other: Self, share: f64) -> Self {
+        let part =
+            |from: u8, to: u8| (f64::from(from) + (f64::from(to) - f64::from(from)) * share).round() as u8;
+        Self(part(self.0, other.0), part(self.1, other.1), part(self.2, other.2))
+    }
+}
+
+/// Whether a picture is drawn on light or on dark paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Look {
+    /// Dark ink on light paper.
+    #[default]
+    Light,
+    /// Light ink on dark paper.
+    Dark,
+}
+
+/// Steps of each side of [`Ink::Signed`].
+///
+/// Text is legible on the first half of them.
+pub const HEAT_STEPS: i8 = 24;
+
+/// What is drawn with, by meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ink {
+    /// What is drawn on.
+    Paper,
+    /// Titles, labels, boundaries.
+    Text,
+    /// Notes, axes, what should not shout.
+    Faint,
+    /// Lines that guide the eye.
+    Grid,
+    /// What is wrong, or deserves a look.
+    Wrong,
+    /// A class, or a curve.
+    Class(usize),
+    /// The region of a class.
+    Tint(usize),
+    /// For or against: minus to plus [`HEAT_STEPS`].
+    Signed(i8),
+}
+
+const LIGHT_CLASSES: [Rgb; 8] = [
+    Rgb(0, 114, 178),
+    Rgb(213, 94, 0),
+    Rgb(0, 133, 96),
+    Rgb(178, 80, 142),
+    Rgb(173, 119, 0),
+    Rgb(47, 143, 201),
+    Rgb(110, 110, 110),
+    Rgb(122, 100, 0),
+];
+
+const DARK_CLASSES: [Rgb; 8] = [
+    Rgb(86, 170, 233),
+    Rgb(240, 130, 50),
+    Rgb(50, 190, 145),
+    Rgb(221, 145, 190),
+    Rgb(230, 170, 40),
+    Rgb(140, 205, 245),
+    Rgb(170, 170, 170),
+    Rgb(240, 228, 90),
+];
+
+impl Ink {
+    /// The ink of a value from -1 to 1.
+    pub fn signed(share: f64) -> Self {
+        Self::Signed((share.clamp(-1.0, 1.0) * f64::from(HEAT_STEPS)).round() as i8)
+    }
+
+    /// Its colour.
+    pub fn rgb(self, look: Look) -> Rgb {
+        let dark = look == Look::Dark;
+        let pick = |light: Rgb, night: Rgb| if dark { night } else { light };
+        let paper = pick(Rgb(255, 255, 255), Rgb(24, 26, 31));
+        let class = |number: usize| pick(LIGHT_CLASSES[number % 8], DARK_CLASSES[number % 8]);
+        match self {
+            Self::Paper => paper,
+            Self::Text => pick(Rgb(26, 26, 26), Rgb(236, 236, 236)),
+            Self::Faint => pick(Rgb(89, 89, 89), Rgb(190, 190, 190)),
+            Self::Grid => pick(Rgb(226, 226, 226), Rgb(56, 60, 68)),
+            Self::Wrong => pick(Rgb(196, 0, 92), Rgb(255, 120, 178)),
+            Self::Class(number) => class(number),
+            Self::Tint(number) => paper.towards(class(number), if dark { 0.22 } else { 0.17 }),
+            Self::Signed(step) => {
+                let share = f64::from(step) / f64::from(HEAT_STEPS);
+                let (against, speaks_for) =
+                    (pick(Rgb(168, 62, 0), Rgb(255, 150, 70)), pick(Rgb(0, 78, 140), Rgb(90, 180, 250)));
+                paper.towards(if share < 0.0 { against } else { speaks_for }, share.abs())
+            }
+        }
+    }
+
+    /// The word by which style sheets know it.
+    pub(crate) fn word(self) -> String {
+        match self {
+            Self::Paper => "paper".to_owned(),
+            Self::Text => "text".to_owned(),
+            Self::Faint => "faint".to_owned(),
+            Self::Grid => "grid".to_owned(),
+            Self::Wrong => "wrong".to_owned(),
+            Self::Class(number) => format!("class{}", number % 8),
+            Self::Tint(number) => format!("tint{}", number % 8),
+            Self::Signed(step) if step < 0 => format!("against{}", -step),
+            Self::Signed(step) => format!("for{step}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contrast(one: Rgb, other: Rgb) -> f64 {
+        let light = |Rgb(r, g, b): Rgb| {
+            let part = |value: u8| {
+                let value = f64::from(value) / 255.0;
+                if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b)
+        };
+        let (one, other) = (light(one) + 0.05, light(other) + 0.05);
+        one.max(other) / one.min(other)
+    }
+
+    #[test]
+    fn text_is_legible_and_marks_stand_out_on_either_paper() {
+        for look in [Look::Light, Look::Dark] {
+            let paper = Ink::Paper.rgb(look);
+            for ink in [Ink::Text, Ink::Faint] {
+                assert!(contrast(ink.rgb(look), paper) >= 4.5, "{ink:?} {look:?}");
+                for class in 0..8 {
+                    assert!(contrast(ink.rgb(look), Ink::Tint(class).rgb(look)) >= 4.5, "{ink:?} {look:?}");
+                }
+            }
+            for class in 0..8 {
+                let marks = contrast(Ink::Class(class).rgb(look), paper);
+                assert!(marks >= 3.0, "class {class} {look:?}: {marks}");
+                let own = contrast(Ink::Class(class).rgb(look), Ink::Tint(class).rgb(look));
+                assert!(own >= 2.4, "class {class} on its region {look:?}: {own}");
+            }
+            for step in -HEAT_STEPS / 2..=HEAT_STEPS / 2 {
+                let legible = contrast(Ink::Text.rgb(look), Ink::Signed(step).rgb(look));
+                assert!(legible >= 4.5, "{step} {look:?}: {legible}");
+            }
+        }
+    }
+}

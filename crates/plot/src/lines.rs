@@ -1,0 +1,161 @@
+//! Curves, and levels they should keep to.
+
+use crate::axis::{Axis, PlotError, Range};
+use crate::chart::{Canvas, Chart, Key, Swatch};
+use crate::ink::Ink;
+use crate::marker::Marker;
+use crate::regions::simplified;
+use crate::scene::{Outline, Paint, Picture, Shape, at};
+
+/// More points than this have no signs of their own.
+const MOST_SIGNS: usize = 25;
+
+/// A curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// What it is called.
+    pub name: String,
+    /// Its points, from the left to the right.
+    pub points: Vec<(f64, f64)>,
+    /// Its colour and sign; the next free one if none is given.
+    pub colour: Option<usize>,
+    /// Whether it has gaps.
+    pub dashed: bool,
+}
+
+impl Series {
+    /// A curve.
+    pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, colour: None, dashed: false }
+    }
+
+    /// The same with gaps.
+    #[must_use]
+    pub fn dashed(self) -> Self {
+        Self { dashed: true, ..self }
+    }
+
+    /// The same in the colour of that number.
+    #[must_use]
+    pub fn colour(self, colour: usize) -> Self {
+        Self { colour: Some(colour), ..self }
+    }
+}
+
+/// A height that means something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// What it is called.
+    pub name: String,
+    /// The height.
+    pub value: f64,
+}
+
+/// Curves in one frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lines {
+    /// What it shows.
+    pub title: String,
+    /// What must be known of it.
+    pub notes: Vec<String>,
+    /// What the axis that lies is called.
+    pub x_name: String,
+    /// What the axis that stands is called.
+    pub y_name: String,
+    /// The curves.
+    pub series: Vec<Series>,
+    /// Levels they should keep to.
+    pub levels: Vec<Level>,
+    /// Whether the axes have whole numbers only.
+    pub whole: (bool, bool),
+    /// What the axes show at least.
+    pub at_least: (Option<Range>, Option<Range>),
+}
+
+impl Lines {
+    /// Curves whose upright axis begins at 0, or below if they do.
+    pub fn new(
+        title: impl Into<String>,
+        x_name: impl Into<String>,
+        y_name: impl Into<String>,
+        series: Vec<Series>,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            notes: Vec::new(),
+            x_name: x_name.into(),
+            y_name: y_name.into(),
+            series,
+            levels: Vec::new(),
+            whole: (false, false),
+            at_least: (None, Some(Range { low: 0.0, high: 0.0 })),
+        }
+    }
+
+    /// Draws them.
+    pub fn draw(&self, canvas: Canvas) -> Result<Picture, PlotError> {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let mut x = Range::of(&self.x_name, points().map(|point| point.0))?;
+        let levels = self.levels.iter().map(|level| level.value);
+        let mut y = Range::of(&self.y_name, points().map(|point| point.1).chain(levels))?;
+        for (range, least) in [(&mut x, self.at_least.0), (&mut y, self.at_least.1)] {
+            if let Some(least) = least {
+                *range = range.with(least.low).with(least.high);
+            }
+        }
+        if x.low == x.high {
+            x = x.padded(0.05);
+        }
+        let air = y.padded(0.06);
+        let y = Range { low: if y.low == 0.0 && y.high > 0.0 { 0.0 } else { air.low }, high: air.high };
+        let axis = |name: &str, range, whole| Axis { range, name: name.to_owned(), whole };
+        let colours: Vec<usize> =
+            self.series.iter().enumerate().map(|(number, series)| series.colour.unwrap_or(number)).collect();
+        let chart = Chart {
+            title: self.title.clone(),
+            notes: self.notes.clone(),
+            x: axis(&self.x_name, x, self.whole.0),
+            y: axis(&self.y_name, y, self.whole.1),
+            legend: self.legend(&colours),
+            equal: false,
+        };
+        let mut plot = chart.open(canvas);
+        for level in &self.levels {
+            let y = plot.place(x.low, level.value).y;
+            let line = Outline::Line(vec![at(plot.area.x, y), at(plot.area.right(), y)]);
+            plot.add(Shape::new("level", line, Paint::stroke(Ink::Wrong, 2.0).dashed()).saying(&level.name));
+        }
+        for (series, &colour) in self.series.iter().zip(&colours) {
+            let line: Vec<_> = series.points.iter().map(|&(x, y)| plot.place(x, y)).collect();
+            let paint = Paint { dashed: series.dashed, ..Paint::stroke(Ink::Class(colour), 2.5) };
+            let outline = Outline::Line(simplified(&line, 0.1));
+            plot.add(Shape::new("curve", outline, paint).saying(&series.name));
+            if series.points.len() <= MOST_SIGNS {
+                for (number, centre) in line.into_iter().enumerate() {
+                    let sign = Outline::Marker(Marker::of_class(colour), centre, 4.5);
+                    let paint = Paint::fill(Ink::Class(colour)).edged(Ink::Paper, 1.0);
+                    let (x, y) = series.points[number];
+                    let note = format!("{}: {}, {}", series.name, crate::number(x), crate::number(y));
+                    // Above the area, so that a point on its edge is whole.
+                    plot.above(Shape::new("sign", sign, paint).saying(note));
+                }
+            }
+        }
+        Ok(plot.finish())
+    }
+
+    fn legend(&self, colours: &[usize]) -> Vec<Key> {
+        let series = self.series.iter().zip(colours).map(|(series, &colour)| {
+            let swatch = if series.points.len() <= MOST_SIGNS && !series.dashed {
+                Swatch::Class(colour)
+            } else {
+                Swatch::Line(Ink::Class(colour), series.dashed)
+            };
+            Key::new(swatch, series.name.clone())
+        });
+        let levels =
+            self.levels.iter().map(|level| Key::new(Swatch::Line(Ink::Wrong, true), level.name.clone()));
+        let keys: Vec<Key> = series.chain(levels).filter(|key| !key.label.is_empty()).collect();
+        if keys.len() > 1 || !self.levels.is_empty() { keys } else { Vec::new() }
+    }
+}
