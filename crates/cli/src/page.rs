@@ -20,8 +20,6 @@ pub(crate) enum Cell {
     Number(String),
     /// Words, aligned to the left.
     Text(String),
-    /// A name, which may be long.
-    Name(String),
     /// The name of its row.
     Head(String),
 }
@@ -34,11 +32,6 @@ impl Page {
     /// Begins a part of the page.
     pub(crate) fn section(&mut self, heading: &str) {
         let _ = writeln!(self.body, "<h2>{}</h2>", escape(heading));
-    }
-
-    /// Begins a part of a part.
-    pub(crate) fn subsection(&mut self, heading: &str) {
-        let _ = writeln!(self.body, "<h3>{}</h3>", name(heading));
     }
 
     pub(crate) fn paragraph(&mut self, text: &str) {
@@ -75,9 +68,8 @@ impl Page {
             "<div class=\"scroll\"><table>\n<caption>{}</caption>\n<thead><tr>",
             escape(caption)
         );
-        let is_text = |column: usize| {
-            rows.first().is_some_and(|row| matches!(row.get(column), Some(Cell::Text(_) | Cell::Name(_))))
-        };
+        let is_text =
+            |column: usize| rows.first().is_some_and(|row| matches!(row.get(column), Some(Cell::Text(_))));
         for (column, text) in head.iter().enumerate() {
             let class = if is_text(column) { " class=\"text\"" } else { "" };
             let _ = write!(self.body, "<th scope=\"col\"{class}>{}</th>", name(text));
@@ -89,7 +81,6 @@ impl Page {
                 let _ = match cell {
                     Cell::Number(text) => write!(self.body, "<td>{}</td>", escape(text)),
                     Cell::Text(text) => write!(self.body, "<td class=\"text\">{}</td>", escape(text)),
-                    Cell::Name(text) => write!(self.body, "<td class=\"text name\">{}</td>", name(text)),
                     Cell::Head(text) => write!(self.body, "<th scope=\"row\">{}</th>", name(text)),
                 };
             }

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(path) => Some(certify::checked(path, &args.files, &args.data)?),
         None => None,
     };
-    let mut subject = Subject::new(args, &model, &data, proof);
+    let mut subject = Subject::new(args, &model, source.name(), data, proof);
     subject.look_up(&source, &read)?;
     let page = subject.page();
     drop(progress);

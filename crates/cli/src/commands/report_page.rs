@@ -1,17 +1,25 @@
 //! What a report says, part by part.
 
+use super::plot::{self, Wish};
 use super::report::Args;
 use crate::again::{self, Told};
 use crate::page::{Cell, Page};
 use crate::report::{self, short_number};
 use crate::ui::{count, counted, percent};
-use rosenblatt::core::Examples;
+use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::{
     Argument, Dataset, Evaluation, Explainer, Explanation, Model, Wrong, evaluate_rows, feature_name,
     interval, split, strongest, wrong_rows,
 };
 use rosenblatt_data::{DataError, ReadOptions, Source, Visitor, texts};
+use rosenblatt_plot::{Canvas, Heat, Svg, Tile};
 
+/// Up to how many features rows are looked at from the two directions in which they vary most.
+const MOST_SLICED: usize = 5_000;
+/// Up to how many rows a run is made again to see how it learned.
+const MOST_RERUN: usize = 20_000;
+/// The width of the picture of a row.
+const PORTRAIT: f64 = 220.0;
 /// How many wrong rows are shown.
 const SHOWN: usize = 12;
 /// How many features are named that speak for or against a row's class.
@@ -62,7 +70,8 @@ impl Judged {
 pub(super) struct Subject<'a> {
     args: &'a Args,
     model: &'a Model,
-    data: &'a Dataset,
+    /// The data, its rows to judge by, and the model, as pictures are drawn of them.
+    seen: plot::Subject,
     proof: Option<String>,
     /// The texts of the wrong rows that are shown, if they are text.
     texts: Option<Vec<String>>,
@@ -72,11 +81,33 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn new(args: &'a Args, model: &'a Model, data: &'a Dataset, proof: Option<String>) -> Self {
-        let (rows, judged) = judged_rows(model, data);
-        let evaluation = evaluate_rows(model, data, &rows);
-        let wrong = wrong_rows(model, data, &rows);
-        Self { args, model, data, proof, texts: None, wrong, judged, evaluation }
+    pub(super) fn new(
+        args: &'a Args,
+        model: &'a Model,
+        source: String,
+        data: Dataset,
+        proof: Option<String>,
+    ) -> Self {
+        let (rows, judged) = judged_rows(model, &data);
+        let evaluation = evaluate_rows(model, &data, &rows);
+        let wrong = wrong_rows(model, &data, &rows);
+        let words = format!("{} {}", count(rows.len() as u64), judged.word());
+        let seen =
+            plot::Subject { rows, judged: words, ..plot::Subject::of_model(source, data, model.clone()) };
+        Self { args, model, seen, proof, texts: None, wrong, judged, evaluation }
+    }
+
+    /// A picture, if it can be drawn of this model and this data.
+    fn picture(&self, page: &mut Page, kind: &str, caption: &str) -> bool {
+        let drawn =
+            plot::picture(kind, &self.seen, &Wish { still: true, ..Wish::default() }, Canvas::default());
+        match drawn {
+            Ok(picture) => {
+                page.picture(&picture.svg(&Svg { ids: kind, inline: true, ..Svg::default() }), caption);
+                true
+            }
+            Err(_) => false,
+        }
     }
 
     /// Looks the wrong rows up in the source they came from.
@@ -100,6 +131,7 @@ impl<'a> Subject<'a> {
         self.summary(&mut page);
         self.quality(&mut page);
         self.features(&mut page);
+        self.rows(&mut page);
         self.wrong(&mut page);
         self.training(&mut page);
         self.certificate(&mut page);
@@ -167,7 +199,14 @@ impl<'a> Subject<'a> {
                 })
                 .collect();
             page.table("What rows of each class were taken for.", &head, &rows);
+        } else {
+            self.picture(page, "confusion", "What rows of each class were taken for.");
         }
+        self.picture(
+            page,
+            "roc",
+            "How many rows of a class are found at the price of how many false alarms.",
+        );
         if let Some(sharpness) = evaluation.sharpness {
             page.paragraph(&format!("Its probabilities: {} (both 0 at best).", report::sharpness(sharpness)));
         }
@@ -179,10 +218,15 @@ impl<'a> Subject<'a> {
         let voices: Vec<_> = (0..names.len().min(FEW_CLASSES))
             .map(|class| strongest(model, class as u32, report::VOICES))
             .collect();
-        if voices.iter().all(Vec::is_empty) || report::voices(model).is_empty() {
+        if voices.iter().all(Vec::is_empty) {
             return;
         }
         page.section("What it listens to");
+        let drawn =
+            self.picture(page, "weights", "The weights that decide, by name or as they lie in the picture.");
+        if drawn && (self.is_of_pictures() || report::voices(model).is_empty()) {
+            return;
+        }
         page.paragraph(
             "The features that speak most strongly for each class: a feature's weight times its value is its \
              share of the score.",
@@ -199,8 +243,30 @@ impl<'a> Subject<'a> {
         page.table("Strongest features, with their weights.", &["class", "features"], &rows);
     }
 
+    fn is_of_pictures(&self) -> bool {
+        self.model.schema().is_some_and(|schema| schema.picture.is_some())
+    }
+
+    fn rows(&self, page: &mut Page) {
+        page.section("Where the rows lie");
+        // Of words, no two directions say anything.
+        let is_text = self.model.schema().is_some_and(|schema| schema.text.is_some());
+        if !is_text && self.seen.data.width() <= MOST_SLICED {
+            self.picture(
+                page,
+                "boundary",
+                "The rows, the regions of the classes, and what is taken for something else.",
+            );
+        }
+        self.picture(
+            page,
+            "margins",
+            "How far rows are from the boundary: those to the left of zero are wrong.",
+        );
+    }
+
     fn wrong(&self, page: &mut Page) {
-        let (model, data) = (self.model, self.data);
+        let (model, data) = (self.model, &self.seen.data);
         let wrong = &self.wrong;
         page.section("Wrong rows worth a look");
         if wrong.is_empty() {
@@ -211,7 +277,7 @@ impl<'a> Subject<'a> {
             if wrong.len() > SHOWN {
                 format!("{SHOWN} of {}", counted(wrong.len() as u64, "wrong row", "wrong rows"))
             } else {
-                format!("All {}", counted(wrong.len() as u64, "wrong row", "wrong rows"))
+                counted(wrong.len() as u64, "wrong row", "wrong rows")
             }
         ));
         let shown = self.shown();
@@ -238,8 +304,34 @@ impl<'a> Subject<'a> {
             if remarks.is_empty() {
                 remarks.push(("said", "nothing in the row spoke; the bias alone decided".to_owned()));
             }
-            page.card(&heading, None, text.as_deref(), &remarks);
+            page.card(&heading, self.portrait(wrong).as_deref(), text.as_deref(), &remarks);
         }
+    }
+
+    /// A row that is a picture, as a picture.
+    fn portrait(&self, wrong: &Wrong) -> Option<String> {
+        struct Values(usize, usize);
+        impl Visitor for Values {
+            type Output = Vec<f64>;
+            fn visit<E: Examples>(self, examples: E) -> Vec<f64> {
+                let mut values = vec![0.0; self.1];
+                for (feature, value) in examples.row(self.0).entries() {
+                    values[feature] = value;
+                }
+                values
+            }
+        }
+        let picture = self.model.schema()?.picture.filter(|picture| picture.channels == 1)?;
+        let n_pixels = (picture.width * picture.height).max(self.seen.data.width());
+        let mut values = self.seen.data.visit(Values(wrong.row as usize, n_pixels));
+        values.truncate(picture.width * picture.height);
+        let name = format!("row {}", count(u64::from(wrong.row) + 1));
+        let tile = Tile { name, width: picture.width, values };
+        let meaning = ["dark", "bright"].map(str::to_owned);
+        let heat = Heat { title: String::new(), notes: Vec::new(), meaning, tiles: vec![tile] };
+        let drawn = heat.draw(Canvas { width: PORTRAIT, height: PORTRAIT, ..Canvas::default() }).ok()?;
+        let ids = format!("row-{}", wrong.row);
+        Some(drawn.svg(&Svg { ids: &ids, inline: true, ..Svg::default() }))
     }
 
     fn training(&self, page: &mut Page) {
@@ -266,6 +358,12 @@ impl<'a> Subject<'a> {
             facts.push(("probabilities", format!("{}, fitted on {rows} held out", calibration.method())));
         }
         page.facts("Its description.", &facts);
+        if self.judged != Judged::Others && self.seen.data.len() <= MOST_RERUN {
+            self.picture(page, "curves", "A run like its own, pass by pass.");
+            if model.story().stopped == Stopped::Clean {
+                self.picture(page, "mistakes", "Mistakes against the most that the proof allows.");
+            }
+        }
     }
 
     fn certificate(&self, page: &mut Page) {
@@ -281,7 +379,7 @@ impl<'a> Subject<'a> {
         let unknown = ["TRAINING-DATA".to_owned()];
         let told = Told {
             files: if own { &self.args.files } else { &unknown },
-            n_rows: if own { self.data.len() } else { self.model.story().rows },
+            n_rows: if own { self.seen.data.len() } else { self.model.story().rows },
             data: &self.args.data,
             holdout: held_out_words(self.model),
             model: &file,
