@@ -34,6 +34,12 @@ pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
     words.0.join(" ")
 }
 
+/// The class that a model tells from all others taken together, if it is of that kind.
+pub(crate) fn chosen_class(model: &Model) -> Option<&str> {
+    let [other, one] = model.labels().names() else { return None };
+    (other.strip_prefix("not ") == Some(one)).then_some(one)
+}
+
 /// A command as a shell takes it.
 pub(crate) fn words(program: &str, rest: &[String]) -> String {
     std::iter::once(program.to_owned())
@@ -136,11 +142,7 @@ impl Words {
 
     fn learning(&mut self, model: &Model, n_rows: usize) {
         let (options, default) = (model.spec().options(), Options::default());
-        if let [other, one] = model.labels().names()
-            && other.strip_prefix("not ") == Some(one)
-        {
-            self.flag("one-against-rest", one);
-        }
+        chosen_class(model).into_iter().for_each(|class| self.flag("one-against-rest", class));
         self.flag_unless("algorithm", &options.algorithm, &&default.algorithm);
         options.params.iter().for_each(|(name, value)| self.flag("param", format!("{name}={value}")));
         options.rate.iter().for_each(|rate| self.flag("rate", rate));

@@ -10,6 +10,7 @@ mod export;
 mod json;
 mod online;
 mod predict;
+mod provenance;
 mod readme;
 mod report;
 mod safety;

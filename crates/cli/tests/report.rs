@@ -63,7 +63,7 @@ fn pages_fetch_nothing_and_names_do_no_harm() {
     let page = page(&bench, "evil.html");
     assert!(page.contains("&lt;script&gt;") && page.contains("&lt;img src=x&gt;"));
     for harm in ["<script", "<img src=x", "http:", "https:", "url(", "@import", "javascript:"] {
-        let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
+        let elsewhere = page.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
         assert!(!elsewhere.contains(harm), "{harm}");
     }
 }

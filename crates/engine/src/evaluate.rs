@@ -2,7 +2,8 @@
 
 use crate::calibration::class_scores;
 use crate::error::Error;
-use crate::model::{Model, Story};
+use crate::fingerprint::fingerprint;
+use crate::model::{Model, Provenance, Story};
 use crate::roc::curve;
 use crate::spec::Spec;
 use crate::train::Training;
@@ -222,6 +223,7 @@ pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]
         kept: kept.clone(),
         story,
         calibration: None,
+        provenance: Provenance::default(),
     };
     evaluate_rows(&model, data, rows).errors
 }
@@ -245,10 +247,11 @@ pub fn cross_validate(spec: &Spec, data: &Dataset, n_folds: usize, seed: u64) ->
         });
     }
     let folds = crate::split::folds(data, n_folds, seed);
+    let known = fingerprint(data);
     let judge = |held: &Vec<u32>| {
         let mut rows: Vec<u32> = folds.iter().filter(|fold| *fold != held).flatten().copied().collect();
         rows.sort_unstable();
-        let model = Training::new(spec, data).rows(&rows).run(&mut ())?;
+        let model = Training::new(spec, data).rows(&rows).fingerprint(&known).run(&mut ())?;
         let evaluation = evaluate_rows(&model, data, held);
         Ok(Fold { model, evaluation })
     };

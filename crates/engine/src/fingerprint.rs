@@ -1,26 +1,45 @@
 //! What tells one set of rows from another: a digest of their classes, weights and values.
 //!
-//! Only what a learner sees is taken in, row by row, zeros left out, so that the same rows have the same
-//! fingerprint however they are stored and whatever file they came in. It guards against mistakes, not
-//! against malice, and so it may be quick: a few cycles per value.
+//! Only what a learner sees is taken in, row by row, zeros left out and classes by their names, so that the same
+//! rows have the same fingerprint however they are stored, whatever file they came in and whether they were in
+//! memory at once. It guards against mistakes, not against malice, and so it may be quick: a few cycles per value.
 
 use rosenblatt_core::{Examples, Row};
-use rosenblatt_data::{View, Visitor};
+use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use std::ops::Range;
 
 /// A digest in the making.
 #[derive(Debug, Clone)]
 pub(crate) struct Fingerprint {
     halves: [u64; 2],
+    /// What each class is taken in as.
+    classes: Vec<u64>,
+}
+
+/// The fingerprint of all rows of `data`, as [`Model::data_fingerprint`](crate::Model::data_fingerprint) has it.
+pub fn fingerprint(data: &Dataset) -> String {
+    let mut digest = Fingerprint::of(data.labels());
+    digest.add_rows(data.view(), 0..data.len());
+    digest.digest()
 }
 
 impl Default for Fingerprint {
     fn default() -> Self {
-        Self { halves: [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344] }
+        Self { halves: [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344], classes: Vec::new() }
     }
 }
 
 impl Fingerprint {
+    /// The digest of no rows, whose classes are these.
+    pub(crate) fn of(labels: &Labels) -> Self {
+        let number = |name: &String| {
+            let mut digest = Self::default();
+            digest.add_text(name.as_bytes());
+            digest.settled()[0]
+        };
+        Self { classes: labels.names().iter().map(number).collect(), ..Self::default() }
+    }
+
     /// Takes rows `part` of `rows` in.
     pub(crate) fn add_rows(&mut self, rows: View<'_>, part: Range<usize>) {
         struct Add<'a>(&'a mut Fingerprint, Range<usize>);
@@ -43,7 +62,8 @@ impl Fingerprint {
             n_entries += 1;
         }
         // Their number keeps rows from running into each other.
-        self.add(n_entries << 32 | u64::from(class));
+        self.add(n_entries);
+        self.add(self.classes.get(class as usize).copied().unwrap_or(u64::from(class)));
         self.add(weight.to_bits());
     }
 
@@ -63,13 +83,19 @@ impl Fingerprint {
         self.add(text.len() as u64);
     }
 
-    /// The digest so far, as text.
-    pub(crate) fn digest(&self) -> String {
-        let mut settled = self.clone();
+    /// The digest so far.
+    fn settled(&self) -> [u64; 2] {
+        let mut settled = Self { halves: self.halves, classes: Vec::new() };
         // The last bits taken in must reach all others.
         (0..4).for_each(|round| settled.add(round));
         let [first, second] = settled.halves;
-        format!("{:016x}{:016x}", first ^ second.rotate_left(32), second)
+        [first ^ second.rotate_left(32), second]
+    }
+
+    /// The digest so far, as text.
+    pub(crate) fn digest(&self) -> String {
+        let [first, second] = self.settled();
+        format!("{first:016x}{second:016x}")
     }
 }
 
@@ -79,9 +105,10 @@ mod tests {
     use rosenblatt_core::{DenseExamples, SparseExamples};
 
     fn digest(view: View<'_>) -> String {
-        let mut whole = Fingerprint::default();
+        let labels = Labels::in_order(["ham", "spam"]);
+        let mut whole = Fingerprint::of(&labels);
         whole.add_rows(view, 0..view.len());
-        let mut pieces = Fingerprint::default();
+        let mut pieces = Fingerprint::of(&labels);
         pieces.add_rows(view, 0..1);
         pieces.add_rows(view, 1..view.len());
         assert_eq!(whole.digest(), pieces.digest());
@@ -105,5 +132,16 @@ mod tests {
         assert_ne!(dense, digest(View::Dense64(weighted)));
         let elsewhere = SparseExamples::new(&[0, 3, 4], &[0, 1, 2, 2], &stored, 3, &[0, 1]);
         assert_ne!(dense, digest(View::Sparse64(elsewhere)));
+    }
+
+    #[test]
+    fn classes_count_by_name() {
+        let rows = [[1.0], [2.0]];
+        let sorted = fingerprint(&Dataset::from_rows(&rows, &["ham", "spam"]));
+        let mut numbered_otherwise = Fingerprint::of(&Labels::in_order(["spam", "ham"]));
+        numbered_otherwise.add_rows(View::Dense64(DenseExamples::new(&[1.0, 2.0], 1, &[1, 0])), 0..2);
+        assert_eq!(sorted, numbered_otherwise.digest());
+        assert_ne!(sorted, fingerprint(&Dataset::from_rows(&rows, &["spam", "ham"])));
+        assert_ne!(sorted, fingerprint(&Dataset::from_rows(&rows, &["ham", "eggs"])));
     }
 }

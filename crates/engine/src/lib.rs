@@ -75,11 +75,12 @@ pub use error::Error;
 pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, matched, predict};
 pub use explain::{Argument, Explainer, Explanation};
 pub use export::{Export, csv_cell, export};
+pub use fingerprint::fingerprint;
 pub use insight::{
     Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
 };
 pub use model::{
-    Checkpoint, Claim, FormatError, Model, Predictor, StoreError, Story, Validated, check_writable,
+    Checkpoint, Claim, Date, FormatError, Model, Predictor, StoreError, Story, Validated, check_writable,
     model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 pub use online::Online;

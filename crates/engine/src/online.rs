@@ -13,7 +13,7 @@
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
-use crate::model::{Checkpoint, Mark, Model, Story, encode_checkpoint, reading};
+use crate::model::{Checkpoint, Mark, Model, Provenance, Story, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
 use crate::train::{build, check_finite};
 use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals, Visits};
@@ -26,10 +26,12 @@ pub struct Online {
     labels: Labels,
     feature_names: Option<Vec<String>>,
     learner: Box<dyn Learner>,
-    shown: Option<Shown>,
+    shown: Shown,
+    /// Whether it may be stopped and resumed.
+    keeps_track: bool,
 }
 
-/// What was shown so far, for learners that are stopped and resumed.
+/// What was shown so far.
 struct Shown {
     rows: usize,
     digest: Fingerprint,
@@ -59,13 +61,14 @@ impl Online {
             }
         };
         let learner = build(&spec, labels.len(), Shape { class_weights, ..Shape::smallest() })?;
-        Ok(Self { spec, labels, feature_names: None, learner, shown: None })
+        let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), resumed: None };
+        Ok(Self { spec, labels, feature_names: None, learner, shown, keeps_track: false })
     }
 
     /// Learns from one row. Rows may grow wider as new features turn up.
     pub fn learn(&mut self, row: &[f64], class: &str) -> Result<(), Error> {
         let classes = [self.class(class)?];
-        self.show(View::Dense64(DenseExamples::new(row, row.len(), &classes)))
+        self.show(View::Dense64(DenseExamples::new(row, row.len(), &classes)), 0..1)
     }
 
     /// Learns from one row of `(feature, value)` pairs with ascending features.
@@ -77,7 +80,10 @@ impl Online {
         let classes = [self.class(class)?];
         let (indices, values): (Vec<u32>, Vec<f64>) = row.iter().copied().unzip();
         let width = indices.last().map_or(0, |&last| last as usize + 1);
-        self.show(View::Sparse64(SparseExamples::new(&[0, row.len()], &indices, &values, width, &classes)))
+        self.show(
+            View::Sparse64(SparseExamples::new(&[0, row.len()], &indices, &values, width, &classes)),
+            0..1,
+        )
     }
 
     /// Learns from every row of `data` once, as they stand. Classes are matched by name.
@@ -86,7 +92,7 @@ impl Online {
             data.labels().names().iter().map(|name| self.class(name)).collect::<Result<_, _>>()?;
         let classes: Vec<u32> = data.classes().iter().map(|&class| numbers[class as usize]).collect();
         self.feature_names = data.feature_names().map(<[String]>::to_vec);
-        self.show(data.view().with_classes(&classes))
+        self.show(data.view().with_classes(&classes), 0..data.len())
     }
 
     /// Learns from rows `part` of `rows` once, as they stand: the way to learn from a stream of blocks.
@@ -103,18 +109,13 @@ impl Online {
             }
         }
         assert!(rows.visit(Known(part.clone(), self.labels.len() as u32)), "classes are the learner's");
-        check_finite(rows)?;
-        let part = self.note(rows, part)?;
-        let part = Visits::Range { first: part.start, end: part.end };
-        let _ = self.learner.pass(rows, part, &mut ());
-        Ok(())
+        self.show(rows, part)
     }
 
-    /// The same learner, keeping in mind what it is shown by [`Online::learn_rows`], so that it can be
-    /// [stopped](Online::checkpoint) and resumed.
+    /// The same learner, which may be [stopped](Online::checkpoint) and resumed.
     #[must_use]
     pub fn keeping_track(mut self) -> Self {
-        self.shown = Some(Shown { rows: 0, digest: Fingerprint::default(), resumed: None });
+        self.keeps_track = true;
         self
     }
 
@@ -137,23 +138,23 @@ impl Online {
         if self.learner.totals().rounds > checkpoint.mark.rows as u64 {
             return Err(Error::BadCheckpoint { what: "it counts more rounds than rows".to_owned() });
         }
-        self = self.keeping_track();
-        if let Some(shown) = &mut self.shown {
-            shown.resumed = Some(checkpoint.mark);
-        }
-        Ok(self)
+        self.shown.resumed = Some(checkpoint.mark);
+        Ok(self.keeping_track())
     }
 
     /// How many rows that are known already must still be shown again.
     pub fn rows_to_pass_over(&self) -> usize {
-        let shown = self.shown.as_ref();
-        shown.and_then(|shown| Some(shown.resumed.as_ref()?.rows.saturating_sub(shown.rows))).unwrap_or(0)
+        let Shown { rows, resumed, .. } = &self.shown;
+        resumed.as_ref().map_or(0, |mark| mark.rows.saturating_sub(*rows))
     }
 
     /// A checkpoint of the learner as it stands; `None` unless it is [keeping
     /// track](Online::keeping_track), and while rows are passed over.
     pub fn checkpoint(&self) -> Option<Vec<u8>> {
-        let shown = self.shown.as_ref().filter(|_| self.rows_to_pass_over() == 0)?;
+        if !self.keeps_track || self.rows_to_pass_over() > 0 {
+            return None;
+        }
+        let shown = &self.shown;
         let mark = Mark {
             rows: shown.rows,
             features: 0,
@@ -169,7 +170,7 @@ impl Online {
     /// Takes note of rows about to be learned from, and says which of them are new.
     fn note(&mut self, rows: View<'_>, part: Range<usize>) -> Result<Range<usize>, Error> {
         let known = self.rows_to_pass_over().min(part.len());
-        let Some(shown) = &mut self.shown else { return Ok(part) };
+        let shown = &mut self.shown;
         let new = part.start + known..part.end;
         shown.digest.add_rows(rows, part.start..new.start);
         shown.rows += known;
@@ -217,6 +218,7 @@ impl Online {
                 held_out: None,
             },
             calibration: None,
+            provenance: Provenance::of_data(self.shown.digest.digest()),
         })
     }
 
@@ -226,10 +228,11 @@ impl Online {
         self.learner.totals()
     }
 
-    fn show(&mut self, rows: View<'_>) -> Result<(), Error> {
+    fn show(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
         check_finite(rows)?;
+        let part = self.note(rows, part)?;
         // Nobody watches and no limit is set, so the pass always runs to its end.
-        let _ = self.learner.pass(rows, Visits::Range { first: 0, end: rows.len() }, &mut ());
+        let _ = self.learner.pass(rows, Visits::Range { first: part.start, end: part.end }, &mut ());
         Ok(())
     }
 

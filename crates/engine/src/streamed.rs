@@ -7,8 +7,9 @@
 
 use crate::error::Error;
 use crate::evaluate::Evaluation;
+use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
-use crate::model::{Model, Story, Validated};
+use crate::model::{Model, Provenance, Story, Validated};
 use crate::spec::Spec;
 use crate::split::split_rows;
 use crate::train::{build, class_weights, two_classes};
@@ -105,7 +106,9 @@ pub fn train_streamed(
         None => (learner.read(spec.readout()), None),
     };
     let kept = kept.expect("learners remember what their spec reads out");
-    Ok(model(spec, data, kept, story(train_rows.len(), learner.totals(), stopped, validation)))
+    let provenance = Provenance::of_data(fingerprint(data)?);
+    let story = story(train_rows.len(), learner.totals(), stopped, validation);
+    Ok(Model { provenance, ..model(spec, data, kept, story) })
 }
 
 /// The rows of `data` in two parts, as [`split`](crate::split) parts a data set in memory.
@@ -182,6 +185,16 @@ fn pass(
     })
 }
 
+/// The fingerprint of all rows.
+fn fingerprint(data: &mut Cached) -> Result<String, DataError> {
+    let mut digest = Fingerprint::of(data.labels());
+    data.rewind()?;
+    while let Some((_, view)) = data.next()? {
+        digest.add_rows(view, 0..view.len());
+    }
+    Ok(digest.digest())
+}
+
 /// Lends every block of one pass to `work`, with the places of those `rows` that are in it.
 fn each_block<B>(
     data: &mut Cached,
@@ -217,6 +230,7 @@ fn model(spec: &Spec, data: &Cached, kept: Kept, story: Story) -> Model {
         kept,
         story,
         calibration: None,
+        provenance: Provenance::default(),
     }
 }
 

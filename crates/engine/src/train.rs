@@ -2,14 +2,16 @@
 
 use crate::error::Error;
 use crate::evaluate::count_wrong;
+use crate::fingerprint::fingerprint;
 use crate::learner::{Learner, Shape};
-use crate::model::{Checkpoint, Mark, Model, Story, Validated, Watched, encode_checkpoint};
+use crate::model::{Checkpoint, Mark, Model, Provenance, Story, Validated, Watched, encode_checkpoint};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{Examples, Observer, Order, Pass, Plan, Planes, Row, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -41,6 +43,7 @@ pub struct Training<'a> {
     schema: Option<Arc<Schema>>,
     checkpoint: Option<Checkpoint>,
     keeper: Option<&'a mut dyn Keeper>,
+    fingerprint: Option<&'a str>,
 }
 
 /// Someone who keeps checkpoints of a training, and may stop it.
@@ -66,7 +69,8 @@ pub enum Wants {
 impl<'a> Training<'a> {
     /// Trains what `spec` describes on `data`.
     pub fn new(spec: &'a Spec, data: &'a Dataset) -> Self {
-        Self { spec, data, rows: None, start: None, schema: None, checkpoint: None, keeper: None }
+        let (rows, start, schema, checkpoint, keeper, fingerprint) = (None, None, None, None, None, None);
+        Self { spec, data, rows, start, schema, checkpoint, keeper, fingerprint }
     }
 
     /// Learns from these rows only.
@@ -100,9 +104,16 @@ impl<'a> Training<'a> {
         Self { keeper: Some(keeper), ..self }
     }
 
+    /// The [`fingerprint`](crate::fingerprint()) of the data, if it is known already: it is found by a look at
+    /// all rows otherwise.
+    #[must_use]
+    pub fn fingerprint(self, known: &'a str) -> Self {
+        Self { fingerprint: Some(known), ..self }
+    }
+
     /// Trains, watched by `observer`.
     pub fn run(self, observer: &mut dyn Observer) -> Result<Model, Error> {
-        let Self { spec, data, rows, start, schema, checkpoint, keeper } = self;
+        let Self { spec, data, rows, start, schema, checkpoint, keeper, fingerprint: known } = self;
         let all: Vec<u32>;
         let rows = if let Some(rows) = rows {
             rows
@@ -120,7 +131,9 @@ impl<'a> Training<'a> {
         if train_rows.is_empty() {
             return Err(Error::NoRows);
         }
-        let mark = || Mark::new(data, train_rows, start.as_ref(), schema.as_deref());
+        let values = OnceCell::new();
+        let values = || values.get_or_init(|| known.map_or_else(|| fingerprint(data), str::to_owned));
+        let mark = || Mark::new(data, values(), train_rows, start.as_ref(), schema.as_deref());
         let mut mark = LazyMark { mark: None, make: &mark };
         if let Some(checkpoint) = &checkpoint {
             checkpoint.check(spec, mark.get())?;
@@ -154,6 +167,7 @@ impl<'a> Training<'a> {
         }
         let best = watch.patience.and_then(Patience::finish);
         let model = finish(spec, data, train_rows.len(), &*learner, stopped, best)?;
+        let model = Model { provenance: Provenance::of_data(values().clone()), ..model };
         Ok(match schema {
             Some(schema) => model.with_schema(schema),
             None => model,
@@ -216,6 +230,7 @@ fn finish(
         kept: kept.expect("learners remember what their spec reads out"),
         story: Story { rows, totals: learner.totals(), stopped, validation, held_out: None },
         calibration: None,
+        provenance: Provenance::default(),
     })
 }
 

@@ -103,7 +103,7 @@ fn strangers_are_told_apart() {
     let mut newer = models()[0].to_bytes();
     newer[8] = 3;
     let error = Model::from_bytes(&newer).unwrap_err().to_string();
-    assert!(error.contains("version 3") && error.contains("up to 1"), "{error}");
+    assert!(error.contains("version 3") && error.contains("up to 2"), "{error}");
 }
 
 #[test]
@@ -145,4 +145,68 @@ fn saving_replaces_in_one_step_and_cleans_up() {
     let unwritable = models()[0].save(folder.join("no/such/folder/m.model")).unwrap_err().to_string();
     assert!(unwritable.contains("no file can be made"), "{unwritable}");
     fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn models_of_the_first_version_are_read() {
+    // Trained by the program as it was then, on `crates/data/tests/data/table.csv` and `table.svm`.
+    let planes = include_bytes!("fixtures/version-1/planes.model");
+    let votes = include_bytes!("fixtures/version-1/votes.model");
+    for (bytes, classes, width) in [(&planes[..], ["ant", "bee", "cow"], 5), (votes, ["0", "1", "2"], 5)] {
+        assert_eq!(bytes[8], 1);
+        let model = Model::from_bytes(bytes).unwrap();
+        assert_eq!((model.labels().names(), model.width()), (&classes.map(str::to_owned)[..], width));
+        assert_eq!((model.data_fingerprint(), model.date()), (None, None));
+        // Written anew it is of this version, and still says nothing that it does not know.
+        let again = model.to_bytes();
+        assert_eq!(again[8], 2);
+        let mut relabelled = again.clone();
+        relabelled[8] = 1;
+        rosenblatt::model_checksum(&mut relabelled);
+        assert_eq!(relabelled, bytes);
+    }
+    let model = Model::from_bytes(planes).unwrap();
+    let scaler = model.schema().unwrap().scaler.as_ref().unwrap();
+    assert_eq!(scaler.shift[0], -0.25);
+    assert_eq!(model.predict_one(&[0.5, -0.5, 0.1, 0.2, -1.4]).unwrap(), "ant");
+}
+
+#[test]
+fn where_a_model_comes_from_is_kept() {
+    let spec = Spec::default();
+    let rows = [[1.0, 0.0], [0.0, -2.0]];
+    let model = train(&spec, &Dataset::from_rows(&rows, &["b", "a"])).unwrap();
+    // As FORMAT.md has it, by hand.
+    let digest = |words: &[u64]| {
+        let (mut first, mut second) = (0x243F_6A88_85A3_08D3_u64, 0x1319_8A2E_0370_7344_u64);
+        for word in words.iter().chain(&[0, 1, 2, 3]) {
+            first = (first ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+            second = second.wrapping_add(*word).wrapping_mul(0xBF58_476D_1CE4_E5B9).rotate_left(37);
+        }
+        [first ^ second.rotate_left(32), second]
+    };
+    let name = |name: u8| digest(&[u64::from(name), 1])[0];
+    let value =
+        |feature: u64, value: f64| (feature + 1).wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ value.to_bits();
+    let one = 1.0_f64.to_bits();
+    let [first, second] = digest(&[value(0, 1.0), 1, name(b'b'), one, value(1, -2.0), 1, name(b'a'), one]);
+    assert_eq!(model.data_fingerprint(), Some(format!("{first:016x}{second:016x}").as_str()));
+    assert_eq!(model.date(), None);
+
+    let dated = model.clone().dated("2026-11-15T10:20:30Z".parse().unwrap());
+    let bytes = dated.to_bytes();
+    let again = Model::from_bytes(&bytes).unwrap();
+    assert_eq!((again.data_fingerprint(), again.date()), (model.data_fingerprint(), dated.date()));
+    assert_eq!(again.to_bytes(), bytes);
+    for (from, to, complaint) in [
+        ("2026-11-15", "2026-11-31", "a date should"),
+        ("fingerprint\":\"", "fingerprint\":\"x", "32 hexadecimal digits"),
+    ] {
+        let place = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+        let mut lying = bytes.clone();
+        lying[place..place + to.len()].copy_from_slice(to.as_bytes());
+        rosenblatt::model_checksum(&mut lying);
+        let error = Model::from_bytes(&lying).unwrap_err().to_string();
+        assert!(error.contains(complaint), "{error}");
+    }
 }

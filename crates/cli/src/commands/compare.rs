@@ -10,7 +10,9 @@ use crate::report::short_number;
 use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::{Average, Examples, Readout};
 use rosenblatt::data::Schema;
-use rosenblatt::{Classes, Dataset, Error, Model, Options, Spec, Training, folds, smallest_margin};
+use rosenblatt::{
+    Classes, Dataset, Error, Model, Options, Spec, Training, fingerprint, folds, smallest_margin,
+};
 use rosenblatt_data::{Source, Visitor, load_with_schema};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -159,6 +161,7 @@ struct Parts<'a> {
     schema: Arc<Schema>,
     /// Rows to learn from and rows to be judged on.
     folds: Vec<(Vec<u32>, Vec<u32>)>,
+    fingerprint: String,
 }
 
 impl<'a> Parts<'a> {
@@ -173,7 +176,7 @@ impl<'a> Parts<'a> {
         let others =
             |number: usize| (0..data.len() as u32).filter(|&row| part[row as usize] != number).collect();
         let folds = held.iter().enumerate().map(|(number, rows)| (others(number), rows.clone())).collect();
-        Self { data, schema, folds }
+        Self { data, schema, folds, fingerprint: fingerprint(data) }
     }
 
     /// Trains on all folds but one and judges on that one, for each; `tell` hears which is at hand.
@@ -182,7 +185,8 @@ impl<'a> Parts<'a> {
         for (number, (learned, held)) in self.folds.iter().enumerate() {
             tell(number + 1);
             let start = Instant::now();
-            let model = Training::new(spec, self.data).rows(learned).run(&mut ())?;
+            let training = Training::new(spec, self.data).rows(learned).fingerprint(&self.fingerprint);
+            let model = training.run(&mut ())?;
             let time = start.elapsed();
             let wrong = self.data.visit(Wrong { model: &model, rows: held });
             let mistakes = model.story().totals.mistakes;

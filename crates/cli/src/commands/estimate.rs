@@ -7,8 +7,8 @@
 use crate::failure::Failure;
 use crate::progress::Progress;
 use rosenblatt::{
-    Calibration, Dataset, Evaluation, Method, Model, Spec, Training, evaluate_rows, folds, held_out_scores,
-    split,
+    Calibration, Dataset, Evaluation, Method, Model, Spec, Training, evaluate_rows, fingerprint, folds,
+    held_out_scores, split,
 };
 use std::time::{Duration, Instant};
 
@@ -79,6 +79,7 @@ pub(super) fn train(
             let parts = folds(data, n_folds, spec.options().seed);
             let (mut scores, mut classes, mut judged) = (Vec::new(), Vec::new(), Vec::new());
             progress.stage("cross-validation");
+            let known = fingerprint(data);
             for (number, held) in parts.iter().enumerate() {
                 progress.show(Some(number as f64 / n_folds as f64), || {
                     format!("cross-validation: fold {} of {n_folds}", number + 1)
@@ -88,7 +89,7 @@ pub(super) fn train(
                     is_held[row as usize] = true;
                 }
                 let rows: Vec<u32> = all.iter().copied().filter(|&row| !is_held[row as usize]).collect();
-                let model = Training::new(spec, data).rows(&rows).run(&mut ())?;
+                let model = Training::new(spec, data).rows(&rows).fingerprint(&known).run(&mut ())?;
                 judged.push(evaluate_rows(&model, data, held));
                 let (fold_scores, fold_classes) = held_out_scores(&model, data, held);
                 scores.extend(fold_scores);

@@ -126,6 +126,12 @@ fn text(model: &Model, size: u64) -> String {
         ),
         None => writeln!(text, "probabilities: none; the model was not calibrated"),
     };
+    if let Some(fingerprint) = model.data_fingerprint() {
+        let _ = writeln!(text, "trained on data with the fingerprint {fingerprint}");
+    }
+    if let Some(date) = model.date() {
+        let _ = writeln!(text, "date: {date}");
+    }
     let _ = writeln!(text, "size: {}\n", ui::bytes(size));
     text.push_str(&report::voices(model));
     text
@@ -229,6 +235,7 @@ fn json(model: &Model, size: u64) -> Value {
         .collect();
     json!({
         "classes": model.labels().names(), "features": model.width(), "bytes": size,
+        "data-fingerprint": model.data_fingerprint(), "date": model.date().map(|date| date.to_string()),
         "readout": model.spec().readout().to_string(),
         "spec": spec, "story": report::story_json(model),
         "hyperplanes": planes, "votes": votes, "calibration": report::calibration_json(model), "strongest": voices,

@@ -4,6 +4,7 @@
 
 use super::certify;
 use super::report_page::Subject;
+use crate::again;
 use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -53,6 +54,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let progress = Progress::new(args.quiet);
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;
+    // A model of one class against the rest saw all others as one.
+    let data = match again::chosen_class(&model) {
+        Some(class) if data.labels().class(class).is_some() => super::train::choose_one(data, Some(class))?,
+        _ => data,
+    };
     if data.is_empty() {
         return Err(Failure::Work(format!("{}: there are no rows", source.name())));
     }

@@ -9,7 +9,7 @@ use crate::ui::{count, counted, percent};
 use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::{
     Argument, Dataset, Evaluation, Explainer, Explanation, Model, Wrong, evaluate_rows, feature_name,
-    interval, split, strongest, wrong_rows,
+    fingerprint, interval, split, strongest, wrong_rows,
 };
 use rosenblatt_data::{DataError, ReadOptions, Source, Visitor, texts};
 use rosenblatt_plot::{Canvas, Heat, Svg, Tile};
@@ -350,6 +350,12 @@ impl<'a> Subject<'a> {
             ("bias", spec.bias().to_string()),
             ("seed", options.seed.to_string()),
         ];
+        if let Some(digest) = model.data_fingerprint() {
+            facts.push(("fingerprint of the data", digest.to_owned()));
+        }
+        if let Some(date) = model.date() {
+            facts.push(("date", date.to_string()));
+        }
         if model.labels().len() > 2 {
             facts.push(("classes told apart", options.multiclass.to_string()));
         }
@@ -399,20 +405,12 @@ fn held_out_words(model: &Model) -> Vec<String> {
 /// The rows a model should be judged on: those it has not learned from, if there are any.
 fn judged_rows(model: &Model, data: &Dataset) -> (Vec<u32>, Judged) {
     let all: Vec<u32> = (0..data.len() as u32).collect();
-    let story = model.story();
-    let learned = story.rows + story.validation.as_ref().map_or(0, |held| held.rows);
-    match story.held_out {
-        Some(share) => {
-            let (kept, held) = split(data, share, model.spec().options().seed);
-            if kept.len() == learned && !held.is_empty() {
-                (held, Judged::SetAside)
-            } else {
-                (all, Judged::Others)
-            }
-        }
-        None if all.len() == learned => (all, Judged::Learned),
-        None => (all, Judged::Others),
+    if model.data_fingerprint() != Some(fingerprint(data).as_str()) {
+        return (all, Judged::Others);
     }
+    let Some(share) = model.story().held_out else { return (all, Judged::Learned) };
+    let (_, held) = split(data, share, model.spec().options().seed);
+    (held, Judged::SetAside)
 }
 
 fn explanations(model: &Model, data: &Dataset, wrong: &[Wrong]) -> Vec<Explanation> {

@@ -17,8 +17,8 @@ use crate::ui::{self, count, counted};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Observer, Pass, Readout};
 use rosenblatt::{
-    Checkpoint, Claim, Dataset, Error, Evaluation, Labels, Method, Model, Spec, Training, check_writable,
-    evaluate_rows, previous_path,
+    Checkpoint, Claim, Dataset, Date, Error, Evaluation, Labels, Method, Model, Spec, Training,
+    check_writable, evaluate_rows, previous_path,
 };
 use rosenblatt_data::{LabelColumn, ReadOptions, Schema, Source, load_with_schema};
 use serde_json::json;
@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// More classes than this, of fewer than two rows each, are a sign of a mistake.
 const MANY_CLASSES: usize = 20;
@@ -90,6 +90,10 @@ pub(crate) struct Args {
     /// there is none
     #[arg(long)]
     pub(super) resume: bool,
+    /// Write the date into the model: the time now, in UTC, or that of `SOURCE_DATE_EPOCH` (seconds since 1970)
+    /// if it is set. Without it no date is written, and the same training gives the same bytes
+    #[arg(long)]
+    date: bool,
     /// Keep the model that is there now, with `.1` behind its name
     #[arg(long)]
     keep_previous: bool,
@@ -138,6 +142,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     let path = model_path(args)?;
+    let date = args.date()?;
     let claim = Claim::take(&path)?;
     signals::remove_at_exit(claim.path());
     signals::sweep_at_exit(&path);
@@ -154,7 +159,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(limit) => train_streamed::train(args, &found, &read, limit)?,
         None => None,
     };
-    let trained = if let Some(trained) = streamed {
+    let mut trained = if let Some(trained) = streamed {
         trained
     } else {
         let (source, read) = decide_scale(&args.data, &found, read)?;
@@ -164,6 +169,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         };
         train(&source, &read, spec, &wish, args.quiet, Some((&mut checkpoints, checkpoint)))?
     };
+    if let Some(date) = date {
+        trained.model = trained.model.dated(date);
+    }
     args.save(&trained.model, &path)?;
     checkpoints.clear();
     if let Some((format, path)) = export {
@@ -183,6 +191,32 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 impl Args {
+    /// What the model is to be dated, if it is.
+    pub(super) fn date(&self) -> Result<Option<Date>, Failure> {
+        if !self.date {
+            return Ok(None);
+        }
+        let date = match std::env::var_os("SOURCE_DATE_EPOCH") {
+            Some(text) => {
+                let seconds = text.to_str().and_then(|text| text.parse().ok());
+                seconds.and_then(Date::from_seconds).ok_or_else(|| {
+                    let found = text.to_string_lossy().escape_debug().to_string();
+                    Failure::Usage(format!(
+                        "SOURCE_DATE_EPOCH should be a number of seconds since 1970, but is `{found}`"
+                    ))
+                })?
+            }
+            None => SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .ok()
+                .and_then(|since| Date::from_seconds(since.as_secs()))
+                .ok_or_else(|| {
+                    Failure::Work("the clock of this machine shows no time since 1970".to_owned())
+                })?,
+        };
+        Ok(Some(date))
+    }
+
     pub(super) fn save(&self, model: &Model, path: &Path) -> Result<(), Failure> {
         if self.keep_previous && path.exists() {
             model.save_keeping_previous(path)?;
@@ -339,7 +373,7 @@ fn learn(
     }
 }
 
-fn choose_one(data: Dataset, class: Option<&str>) -> Result<Dataset, Failure> {
+pub(super) fn choose_one(data: Dataset, class: Option<&str>) -> Result<Dataset, Failure> {
     let Some(class) = class else { return Ok(data) };
     let names = data.labels().names();
     let known: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();

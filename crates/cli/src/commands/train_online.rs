@@ -34,6 +34,7 @@ pub(super) fn run(
     checkpoint: Option<Checkpoint>,
 ) -> Result<(), Failure> {
     let spec = spec(args)?;
+    let date = args.date()?;
     let source = Source::find_all(&args.files)?;
     let start = Instant::now();
     let (source, read) = prepare(args, &source, read)?;
@@ -65,6 +66,7 @@ pub(super) fn run(
     }
     table.finish()?;
     let model = learner.model()?;
+    let model = if let Some(date) = date { model.dated(date) } else { model };
     let mut schema = stream.schema().clone();
     if schema.width().is_none() {
         schema.width = Some(model.width());

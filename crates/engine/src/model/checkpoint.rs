@@ -80,10 +80,14 @@ struct WatchedText {
 }
 
 impl Mark {
-    /// The mark of a run that learns from `rows` of `data`.
-    pub(crate) fn new(data: &Dataset, rows: &[u32], start: Option<&Planes>, schema: Option<&Schema>) -> Self {
-        let mut values = Fingerprint::default();
-        values.add_rows(data.view(), 0..data.len());
+    /// The mark of a run that learns from `rows` of `data`, whose fingerprint is known.
+    pub(crate) fn new(
+        data: &Dataset,
+        values: &str,
+        rows: &[u32],
+        start: Option<&Planes>,
+        schema: Option<&Schema>,
+    ) -> Self {
         let mut choice = Fingerprint::default();
         for row in rows {
             choice.add(u64::from(*row));
@@ -97,7 +101,7 @@ impl Mark {
             features: data.width(),
             classes: data.labels().names().to_vec(),
             used: rows.len(),
-            values: values.digest(),
+            values: values.to_owned(),
             choice: choice.digest(),
             reading: reading(schema, data.feature_names()),
         }

@@ -4,7 +4,7 @@
 //! believed only after its length and its checksum hold, and even then every number is checked before
 //! it is used: a file may be whole and still be wrong.
 
-use super::{Model, Story, Validated};
+use super::{Date, Model, Provenance, Story, Validated};
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// The first bytes of every model file. The line ends are there to be spoiled by a transfer that
 /// treats the file as text.
 const MAGIC: [u8; 8] = *b"RBLATT\r\n";
-/// The version this program writes, and the last one it reads.
-const VERSION: u32 = 1;
+/// The version this program writes, and the last one it reads. The first knew nothing of where a model comes from.
+const VERSION: u32 = 2;
 /// What the header of a model says it is.
 const MODEL: &str = "rosenblatt model";
 /// Magic, version, reserved, two lengths, checksum.
@@ -85,6 +85,10 @@ struct Header {
     hypothesis: Hypothesis,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     calibration: Option<CalibrationText>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    data_fingerprint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    date: Option<String>,
     arrays: Vec<Array>,
 }
 
@@ -247,6 +251,8 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         story: StoryText::from(&model.story),
         hypothesis,
         calibration,
+        data_fingerprint: model.provenance.data.clone(),
+        date: model.provenance.date.as_ref().map(Date::to_string),
         arrays: std::mem::take(&mut body.arrays),
     };
     pack(&header, &body)
@@ -508,6 +514,12 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     if named.as_ref().is_some_and(|names| names.len() != kept.width()) {
         return Err(content("it should have as many feature names as features"));
     }
+    let is_digest =
+        |text: &String| text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    if !header.data_fingerprint.as_ref().is_none_or(is_digest) {
+        return Err(content("its fingerprint should be 32 hexadecimal digits"));
+    }
+    let date = header.date.map(|text| text.parse()).transpose().map_err(content)?;
     Ok(Model {
         spec,
         labels,
@@ -516,6 +528,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         kept,
         story: header.story.try_into()?,
         calibration,
+        provenance: Provenance { data: header.data_fingerprint, date },
     })
 }
 

@@ -1,12 +1,14 @@
 //! A trained model: what it knows, and how it came to know it.
 
 mod checkpoint;
+mod date;
 mod disk;
 mod file;
 mod store;
 
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, reading};
+pub use date::Date;
 pub use file::{FormatError, model_checksum};
 pub use store::{
     Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
@@ -56,9 +58,45 @@ pub struct Model {
     pub(crate) kept: Kept,
     pub(crate) story: Story,
     pub(crate) calibration: Option<Calibration>,
+    pub(crate) provenance: Provenance,
+}
+
+/// Where a model comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Provenance {
+    /// The fingerprint of the data.
+    pub(crate) data: Option<String>,
+    pub(crate) date: Option<Date>,
+}
+
+impl Provenance {
+    /// What is known of a model of this data.
+    pub(crate) fn of_data(fingerprint: String) -> Self {
+        Self { data: Some(fingerprint), date: None }
+    }
 }
 
 impl Model {
+    /// What tells the data it was trained on from other data: 32 hexadecimal digits, a digest of the values,
+    /// weights and class names of all rows as they were read, those set aside included. The same rows have the
+    /// same one whatever file they come in; see [`fingerprint`](crate::fingerprint). Models of the first version
+    /// of the format have none.
+    pub fn data_fingerprint(&self) -> Option<&str> {
+        self.provenance.data.as_deref()
+    }
+
+    /// When it was made, if it was [told](Model::dated).
+    pub fn date(&self) -> Option<Date> {
+        self.provenance.date
+    }
+
+    /// The same model, with a date. Nothing else writes one, so that the same training gives the same bytes.
+    #[must_use]
+    pub fn dated(mut self, date: Date) -> Self {
+        self.provenance.date = Some(date);
+        self
+    }
+
     /// The description of the run it came from.
     pub fn spec(&self) -> &Spec {
         &self.spec
