@@ -3,11 +3,13 @@
 use crate::args::{DataArgs, FEW_ROWS};
 use rosenblatt::data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt::data::{ColumnKind, Missing, Schema};
-use rosenblatt::{ClassWeights, Classes, Model, Options, Validation};
+use rosenblatt::{Calibration, ClassWeights, Classes, Method, Model, Options, Validation};
 use std::fmt::Display;
 
 /// The passes that `train` makes if nothing is said.
 pub(crate) const EPOCHS: u64 = 20;
+/// The share of rows that it sets aside.
+pub(crate) const HOLDOUT: f64 = 0.2;
 
 /// What of a training is not in its model.
 pub(crate) struct Told<'a> {
@@ -17,8 +19,6 @@ pub(crate) struct Told<'a> {
     pub(crate) n_rows: usize,
     /// How they are read, beyond what the model remembers of it.
     pub(crate) data: &'a DataArgs,
-    /// The words that set rows aside.
-    pub(crate) holdout: Vec<String>,
     /// Where the model goes.
     pub(crate) model: &'a str,
 }
@@ -30,8 +30,12 @@ pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
     words.flag("model", told.model);
     words.reading(told.data, model.schema().map(AsRef::as_ref));
     words.learning(model, told.n_rows);
-    words.0.extend(told.holdout.iter().map(|word| quoted(word)));
-    words.0.join(" ")
+    words.judging(model);
+    let command = words.0.join(" ");
+    match model.date() {
+        Some(date) => format!("SOURCE_DATE_EPOCH={} {command} --date", date.seconds()),
+        None => command,
+    }
 }
 
 /// The class that a model tells from all others taken together, if it is of that kind.
@@ -167,6 +171,20 @@ impl Words {
         let patience = options.validation.map_or(0, |held| held.patience);
         let usual = if n_rows < FEW_ROWS { 0 } else { Validation::default().patience };
         self.flag_unless("patience", patience, &usual);
+    }
+
+    fn judging(&mut self, model: &Model) {
+        let story = model.story();
+        match (story.folds, story.held_out) {
+            (Some(n_folds), _) => self.flag("k-fold", n_folds),
+            (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &HOLDOUT),
+        }
+        match model.calibration().map(Calibration::method) {
+            Some(Method::Platt) => {}
+            Some(method) => self.flag("calibrate", method),
+            None if story.folds.is_some() || story.held_out.is_some() => self.flag("calibrate", "none"),
+            None => {}
+        }
     }
 }
 

@@ -175,7 +175,7 @@ pub(crate) fn story_json(model: &Model) -> Value {
     json!({
         "rows": story.rows, "epochs": story.totals.epochs, "rounds": story.totals.rounds,
         "mistakes": story.totals.mistakes, "updates": story.totals.updates, "errors": story.totals.errors,
-        "stopped": stopped, "validation": validation, "held-out": story.held_out,
+        "stopped": stopped, "validation": validation, "held-out": story.held_out, "folds": story.folds,
     })
 }
 

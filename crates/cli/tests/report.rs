@@ -32,6 +32,8 @@ fn the_command_on_the_page_trains_the_same_model() {
         format!(
             "{bundled}/banknote.csv --algorithm fixed-margin --param margin=0.5 --rate '1/sqrt(k)' --patience 2 --class-weight 1=2"
         ),
+        format!("{bundled}/iris.csv --k-fold 3 --calibrate isotonic --date"),
+        format!("{bundled}/banknote.csv --calibrate none"),
         format!("{bundled}/sms-spam.tsv --ngrams 1 --words count --hash-bits 12 --order given"),
         "\"it's odd.csv\" --label y --ignore id --categorical kind --max-updates 2 --zero plus".to_owned(),
     ] {

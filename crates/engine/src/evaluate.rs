@@ -214,7 +214,7 @@ fn squared_difference(shares: &[f64], truth: usize) -> f64 {
 /// How many of `rows` are given the wrong class by `kept`, read out of a run of `spec` on `data`.
 pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]) -> u64 {
     let (totals, stopped) = (Totals::default(), Stopped::Epochs);
-    let story = Story { rows: 0, totals, stopped, validation: None, held_out: None };
+    let story = Story { rows: 0, totals, stopped, validation: None, held_out: None, folds: None };
     let model = Model {
         spec: spec.clone(),
         labels: data.labels().clone(),

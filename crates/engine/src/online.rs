@@ -216,6 +216,7 @@ impl Online {
                 stopped: Stopped::Epochs,
                 validation: None,
                 held_out: None,
+                folds: None,
             },
             calibration: None,
             provenance: Provenance::of_data(self.shown.digest.digest()),

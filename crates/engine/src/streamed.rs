@@ -218,7 +218,7 @@ fn each_block<B>(
 }
 
 fn story(rows: usize, totals: Totals, stopped: Stopped, validation: Option<Validated>) -> Story {
-    Story { rows, totals, stopped, validation, held_out: None }
+    Story { rows, totals, stopped, validation, held_out: None, folds: None }
 }
 
 fn model(spec: &Spec, data: &Cached, kept: Kept, story: Story) -> Model {

@@ -228,7 +228,7 @@ fn finish(
         feature_names: data.feature_names().map(<[String]>::to_vec),
         schema: None,
         kept: kept.expect("learners remember what their spec reads out"),
-        story: Story { rows, totals: learner.totals(), stopped, validation, held_out: None },
+        story: Story { rows, totals: learner.totals(), stopped, validation, held_out: None, folds: None },
         calibration: None,
         provenance: Provenance::default(),
     })

@@ -100,7 +100,7 @@ pub(super) fn train(
             let fitted = fitted.transpose()?;
             progress.stage("first pass over all rows");
             let start = Instant::now();
-            let model = learn(&all)?.with_calibration(fitted);
+            let model = learn(&all)?.with_folds(n_folds).with_calibration(fitted);
             let time = start.elapsed();
             let fold_errors = judged.iter().map(Evaluation::error).collect();
             let estimate = Evaluation::pooled(&judged).map(|evaluation| Estimate { evaluation, fold_errors });

@@ -387,19 +387,12 @@ impl<'a> Subject<'a> {
             files: if own { &self.args.files } else { &unknown },
             n_rows: if own { self.seen.data.len() } else { self.model.story().rows },
             data: &self.args.data,
-            holdout: held_out_words(self.model),
             model: &file,
         };
         page.paragraph("This command trains the same model, to the bit, and the next makes this page:");
         let report: Vec<String> = std::env::args().skip(1).collect();
         page.code(&format!("{}\n{}", again::command(self.model, &told), again::words("rosenblatt", &report)));
     }
-}
-
-/// How rows were set aside, as `train` is told.
-fn held_out_words(model: &Model) -> Vec<String> {
-    let share = model.story().held_out.unwrap_or(0.0);
-    if share == 0.2 { Vec::new() } else { vec!["--holdout".to_owned(), share.to_string()] }
 }
 
 /// The rows a model should be judged on: those it has not learned from, if there are any.

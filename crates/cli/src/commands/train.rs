@@ -7,6 +7,7 @@
 use super::bounds::{self, Bounds};
 use super::estimate::{self, Estimate, Estimated, Plan};
 use super::{inspect, train_online, train_streamed};
+use crate::again;
 use crate::args::{DataArgs, SpecArgs, decide_scale};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::failure::Failure;
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     model: Option<PathBuf>,
     /// The share of rows set aside for the estimate; 0 to learn from all. Words and scales, which see no
     /// labels, are taken from all rows
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
+    #[arg(long, value_name = "SHARE", default_value_t = again::HOLDOUT)]
     pub(super) holdout: f64,
     /// Estimate the error by cross-validation on K folds instead; the model learns from all rows
     #[arg(long, value_name = "K", conflicts_with = "holdout")]

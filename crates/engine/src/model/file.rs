@@ -149,6 +149,8 @@ struct StoryText {
     validation: Option<ValidatedText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     held_out: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folds: Option<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -176,8 +178,8 @@ impl From<&Story> for StoryText {
             best_epoch: held.best_epoch,
         });
         let stopped = name.map_or("epochs", |(_, name)| name).to_owned();
-        let Story { rows, held_out, .. } = *story;
-        Self { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out }
+        let Story { rows, held_out, folds, .. } = *story;
+        Self { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out, folds }
     }
 }
 
@@ -185,8 +187,18 @@ impl TryFrom<StoryText> for Story {
     type Error = FormatError;
 
     fn try_from(text: StoryText) -> Result<Self, FormatError> {
-        let StoryText { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out } =
-            text;
+        let StoryText {
+            rows,
+            epochs,
+            rounds,
+            mistakes,
+            updates,
+            errors,
+            stopped,
+            validation,
+            held_out,
+            folds,
+        } = text;
         let (stopped, _) = STOPS
             .iter()
             .find(|(_, name)| *name == stopped)
@@ -200,7 +212,7 @@ impl TryFrom<StoryText> for Story {
         if held_out.is_some_and(|share| !(0.0..1.0).contains(&share)) {
             return Err(content("the share of rows set aside should be from 0 to 1".to_owned()));
         }
-        Ok(Self { rows, totals, stopped: *stopped, validation, held_out })
+        Ok(Self { rows, totals, stopped: *stopped, validation, held_out, folds })
     }
 }
 

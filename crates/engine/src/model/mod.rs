@@ -35,6 +35,8 @@ pub struct Story {
     pub validation: Option<Validated>,
     /// The share of the data that was set aside before it learned, by [`crate::split`] with its own seed.
     pub held_out: Option<f64>,
+    /// Over how many folds the same training was cross-validated before.
+    pub folds: Option<usize>,
 }
 
 /// What held-back rows said of a run.
@@ -133,6 +135,13 @@ impl Model {
     #[must_use]
     pub fn with_held_out(mut self, share: f64) -> Self {
         self.story.held_out = (share > 0.0).then_some(share);
+        self
+    }
+
+    /// The same model, knowing that the same training was cross-validated over this many folds.
+    #[must_use]
+    pub fn with_folds(mut self, n_folds: usize) -> Self {
+        self.story.folds = Some(n_folds);
         self
     }
 
