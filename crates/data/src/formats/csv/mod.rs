@@ -501,8 +501,7 @@ impl<T: Stored> Rows<T> {
     }
 }
 
-/// The quick parser of rows that are as most rows are: a label that was met before, plain numbers without
-/// blanks, no quotes.
+/// The quick parser of rows that are as most rows are: plain numbers without blanks, no quotes.
 struct Quick<'a, T> {
     text: &'a [u8],
     /// One bit for each byte of the text, set if it is no digit.
@@ -544,6 +543,7 @@ impl<T: Stored> Quick<'_, T> {
     fn row(&mut self, digits: impl Digits) -> Option<(u32, usize)> {
         let (text, bits, delimiter) = (self.text, self.bits, self.delimiter);
         let (mut at, mut class) = (self.start, 0);
+        let mut new_label = None;
         let mut room = self.values[self.n_values..].get_mut(..self.steps.len())?.iter_mut();
         let mut end_byte = delimiter;
         for &step in self.steps {
@@ -589,7 +589,10 @@ impl<T: Stored> Quick<'_, T> {
             } else {
                 let end = cell_end(text, at, delimiter)?;
                 if step == Step::Label {
-                    class = self.names.known(&text[at..end])?;
+                    match self.names.known(&text[at..end]) {
+                        Some(known) => class = known,
+                        None => new_label = Some(at..end),
+                    }
                 }
                 end
             };
@@ -601,9 +604,19 @@ impl<T: Stored> Quick<'_, T> {
             b'\r' if text.get(at) == Some(&b'\n') => at + 1,
             _ => return None,
         };
+        if let Some(label) = new_label {
+            class = number_new(&text[label], self.names)?;
+        }
         self.n_values += self.steps.len() - room.len();
         Some((class, next))
     }
+}
+
+/// The number of a label that was not met before. In a block of a few wide rows, most labels are such.
+#[inline(never)]
+fn number_new(label: &[u8], names: &mut LabelTable) -> Option<u32> {
+    let is_plain = label.trim_ascii().len() == label.len() && !is_missing(label);
+    if is_plain { names.number(label).ok() } else { None }
 }
 
 /// Whether a cell may end before `byte`.
