@@ -72,6 +72,7 @@ mod marks;
 mod meter;
 mod number;
 mod options;
+mod pairs;
 mod pool;
 mod quiet;
 mod room;

@@ -5,10 +5,13 @@
 //! between two neighbouring marks is then digits, nothing else, and needs no further check; and numbers
 //! can be converted without waiting for each other. Nothing here knows what the marks mean.
 //!
-//! What is `unsafe` here: two calls that are made after asking whether the machine can run what they call, and
+//! What is `unsafe` here: calls that are made after asking whether the machine can run what they call, and
 //! reading arrays into wide registers.
 
 use crate::number::digits;
+#[cfg(target_arch = "x86_64")]
+use crate::pairs::is_widest;
+use crate::pairs::{Eight, Pairs};
 
 /// The places of the bytes of a text that are no digits, ascending. Its memory is used again.
 #[derive(Debug, Clone, Default)]
@@ -165,7 +168,7 @@ impl Marks {
 /// Whether the machine has the wide registers and the shifts that this crate can make use of.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn is_wide() -> bool {
+pub(crate) fn is_wide() -> bool {
     std::arch::is_x86_feature_detected!("avx2")
         && std::arch::is_x86_feature_detected!("bmi1")
         && std::arch::is_x86_feature_detected!("bmi2")
@@ -185,11 +188,21 @@ pub(crate) trait Work {
 
 /// Ways to read digits, two numbers at a time.
 pub(crate) trait Digits: Copy {
+    /// Whether [`Digits::eight`] can find any pairs.
+    const FINDS_PAIRS: bool = false;
+
     /// Two numbers of eight digits each, of which the first is the lowest byte and bytes of zero are zeros, too.
     fn two_numbers(self, first: u64, second: u64) -> [u32; 2];
 
     /// The two runs of digits of a view that has this shape.
     fn two_runs(self, view: &[u8; VIEW], shape: Shape) -> [u32; 2];
+
+    /// As many pairs from mark `first` of `text` on, eight at most, as are like most pairs, have indices above
+    /// `before`, and ascend. None where the machine has no way to find them.
+    #[inline(always)]
+    fn eight(self, _text: &[u8], _pairs: &Pairs, _first: usize, _before: i32) -> Option<Eight> {
+        None
+    }
 }
 
 /// How many bytes parsers look at together.
@@ -262,12 +275,74 @@ impl Digits for Plainly {
     }
 }
 
-/// Does `work`, compiled for the machine at hand: shifts by a variable amount, of which parsers of digits
-/// have many, then need one instruction instead of three.
-#[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "a call that only some machines can run")]
+/// A way to do work that the machine at hand has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way(Width);
+
+/// What it needs; the portable ways stand first.
+#[derive(Debug, Clone, Copy)]
+enum Width {
+    Plain,
+    #[cfg(target_arch = "x86_64")]
+    Wide,
+    #[cfg(target_arch = "x86_64")]
+    Widest,
+}
+
+impl Way {
+    /// The best there is.
+    pub(crate) fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if is_widest() {
+            return Self(Width::Widest);
+        } else if is_wide() {
+            return Self(Width::Wide);
+        }
+        Self(Width::Plain)
+    }
+
+    /// All there are, for tests that hold them together.
+    #[cfg(test)]
+    pub(crate) fn all() -> Vec<Self> {
+        let mut ways = vec![Self(Width::Plain)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            ways.extend(is_wide().then_some(Self(Width::Wide)));
+            ways.extend(is_widest().then_some(Self(Width::Widest)));
+        }
+        ways
+    }
+
+    /// Does `work`, compiled for the machine at hand: shifts by a variable amount, of which parsers of digits
+    /// have many, then need one instruction instead of three.
+    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "calls that only some machines can run"))]
+    #[inline]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            Width::Plain => work.run(Plainly),
+            // SAFETY: the functions need exactly the features that `is_wide` and `is_widest` ask for, without
+            // which there is no such way, and nothing else of their caller: they call a safe method.
+            #[cfg(target_arch = "x86_64")]
+            Width::Wide => unsafe { wide::widely(work) },
+            #[cfg(target_arch = "x86_64")]
+            Width::Widest => unsafe { wide::most_widely(work) },
+        }
+    }
+}
+
+/// Does `work` in the best way there is.
 #[inline]
 pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
+    Way::best().run(work)
+}
+
+/// What only machines with wide registers can run.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "wide registers are filled from arrays")]
+mod wide {
+    use super::{Digits, Shape, VIEW, Work};
+    use crate::pairs::widest::eight;
+    use crate::pairs::{Eight, Pairs};
     use std::arch::x86_64::{
         __m128i, _mm_and_si128, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_madd_epi16, _mm_maddubs_epi16,
         _mm_packus_epi32, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_shuffle_epi8,
@@ -301,13 +376,16 @@ pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
 
     /// Reading digits with wide registers: functions that may be called where the work is done.
     #[derive(Clone, Copy)]
-    struct Widely<N, R>(N, R);
+    struct Widely<N, R, E, const FINDS_PAIRS: bool>(N, R, E);
 
-    impl<N, R> Digits for Widely<N, R>
+    impl<N, R, E, const FINDS_PAIRS: bool> Digits for Widely<N, R, E, FINDS_PAIRS>
     where
         N: Fn(u64, u64) -> [u32; 2] + Copy,
         R: Fn(&[u8; VIEW], Shape) -> [u32; 2] + Copy,
+        E: Fn(&[u8], &Pairs, usize, i32) -> Option<Eight> + Copy,
     {
+        const FINDS_PAIRS: bool = FINDS_PAIRS;
+
         #[inline(always)]
         fn two_numbers(self, first: u64, second: u64) -> [u32; 2] {
             (self.0)(first, second)
@@ -317,34 +395,30 @@ pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
         fn two_runs(self, view: &[u8; VIEW], shape: Shape) -> [u32; 2] {
             (self.1)(view, shape)
         }
+
+        #[inline(always)]
+        fn eight(self, text: &[u8], pairs: &Pairs, first: usize, before: i32) -> Option<Eight> {
+            (self.2)(text, pairs, first, before)
+        }
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn widely<W: Work>(work: W) -> W::Output {
-        work.run(Widely(
+    pub(super) fn widely<W: Work>(work: W) -> W::Output {
+        work.run(Widely::<_, _, _, false>(
             |first: u64, second: u64| two_numbers(first, second),
             |view: &[u8; VIEW], shape: Shape| two_runs(view, shape),
+            |_: &[u8], _: &Pairs, _, _| None,
         ))
     }
 
-    if is_wide() {
-        // SAFETY: the function needs exactly the features that `is_wide` asks for, and nothing else of its
-        // caller: it calls a safe method.
-        unsafe { widely(work) }
-    } else {
-        plainly(work)
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) fn most_widely<W: Work>(work: W) -> W::Output {
+        work.run(Widely::<_, _, _, true>(
+            |first: u64, second: u64| two_numbers(first, second),
+            |view: &[u8; VIEW], shape: Shape| two_runs(view, shape),
+            |text: &[u8], pairs: &Pairs, first, before| eight(text, pairs, first, before),
+        ))
     }
-}
-
-/// Does `work`.
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
-    plainly(work)
-}
-
-/// Does `work` in ordinary arithmetic.
-pub(crate) fn plainly<W: Work>(work: W) -> W::Output {
-    work.run(Plainly)
 }
 
 /// How many bytes of `text` are no digits: the first stage of parsing alone, for benchmarks.
@@ -394,8 +468,9 @@ mod tests {
                 let text = format!("7{first}:0.{second} 55:0.123456789012345678901234567890");
                 let view = text.as_bytes().first_chunk().unwrap();
                 let expected = [first, second].map(|digits| digits.parse::<u32>().unwrap());
-                assert_eq!(at_full_width(TwoRuns(view, shape)), expected, "{text}");
-                assert_eq!(plainly(TwoRuns(view, shape)), expected, "{text}");
+                for way in Way::all() {
+                    assert_eq!(way.run(TwoRuns(view, shape)), expected, "{way:?}: {text}");
+                }
             }
         }
     }
