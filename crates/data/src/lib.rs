@@ -56,6 +56,7 @@ mod block;
 pub mod bundled;
 mod cache;
 mod cached;
+mod cells;
 mod chunks;
 mod compression;
 mod convert;

@@ -16,6 +16,7 @@ mod record;
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::block::{Block, Stored, merge_row, sort_row};
+use crate::cells::Cells;
 use crate::chunks::{Chunks, Parse, Stopped};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::LabelTable;
@@ -94,8 +95,8 @@ impl<T: Stored> Reader for CsvReader<T> {
 struct Rows<T> {
     /// Shared by all threads; a survey, which is alone, adds to it.
     plan: Arc<Plan>,
-    marks: Marks,
-    tail_marks: Marks,
+    found: Found,
+    tail_found: Found,
     /// Room for the numbers of some rows.
     values: Vec<T>,
     /// The last rows of a text, and something behind them.
@@ -104,6 +105,22 @@ struct Rows<T> {
     row: Vec<(u32, T)>,
     /// A survey's findings in one row, taken in only when the row is known to stay.
     seen: Vec<(usize, Seen)>,
+}
+
+/// What is known of a text before any cell is looked at.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    marks: Marks,
+    cells: Cells,
+}
+
+impl Found {
+    /// Finds it out, and gives a bit for each byte, set if it is no digit.
+    fn find(&mut self, text: &[u8], delimiter: u8) -> (&[u8], &Cells) {
+        let bits = self.marks.find_bits(text);
+        self.cells.find(text, bits, delimiter);
+        (bits, &self.cells)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -156,8 +173,8 @@ impl<T: Stored> Rows<T> {
     fn new(plan: Plan) -> Self {
         let (values, tail) = (Vec::new(), Vec::new());
         let (cells, row, seen) = (Vec::new(), Vec::new(), Vec::new());
-        let (marks, tail_marks) = (Marks::default(), Marks::default());
-        Self { plan: Arc::new(plan), marks, tail_marks, values, tail, cells, row, seen }
+        let (found, tail_found) = (Found::default(), Found::default());
+        Self { plan: Arc::new(plan), found, tail_found, values, tail, cells, row, seen }
     }
 
     /// Adds the whole records of `text` to `block`, one after the other and without haste: the law that
@@ -182,9 +199,9 @@ impl<T: Stored> Rows<T> {
         let plan = Arc::clone(&self.plan);
         self.values.resize(ROOM.max(plan.steps.len()), T::default());
         // Taken out for the time being, so that odd records can be parsed meanwhile.
-        let mut memory = (std::mem::take(&mut self.marks), std::mem::take(&mut self.tail_marks));
+        let mut memory = (std::mem::take(&mut self.found), std::mem::take(&mut self.tail_found));
         let outcome = self.parse_marked(text, &plan, &mut memory, block);
-        (self.marks, self.tail_marks) = memory;
+        (self.found, self.tail_found) = memory;
         outcome
     }
 
@@ -192,19 +209,23 @@ impl<T: Stored> Rows<T> {
         &mut self,
         text: &[u8],
         plan: &Plan,
-        (marks, tail_marks): &mut (Marks, Marks),
+        (found, tail_found): &mut (Found, Found),
         block: &mut Block,
     ) -> Result<(usize, u64), Stopped> {
         let n_room = self.values.len();
-        let bits = marks.find_bits(text);
-        let mut tail_bits: &[u8] = &[];
+        let whole = found.find(text, plan.delimiter);
+        let mut last: (&[u8], &Cells) = (&[], &Cells::default());
+        // How far the marks of either text were looked at.
+        let mut at_marks = [0, 0];
         let (mut at, mut n_lines) = (0, 0);
         let mut is_tail = false;
         while at < text.len() {
             let Some(matrix) = T::dense(&mut block.matrix) else { break };
             let mut quick = Quick {
                 text: if is_tail { &self.tail } else { text },
-                bits: if is_tail { tail_bits } else { bits },
+                bits: if is_tail { last.0 } else { whole.0 },
+                cells: if is_tail { last.1 } else { whole.1 },
+                mark: at_marks[usize::from(is_tail)],
                 start: if is_tail { 0 } else { at },
                 end: if is_tail { text.len() - at } else { text.len() },
                 delimiter: plan.delimiter,
@@ -216,6 +237,7 @@ impl<T: Stored> Rows<T> {
             };
             n_lines += at_full_width(&mut quick);
             let n_values = quick.n_values;
+            at_marks[usize::from(is_tail)] = quick.mark;
             at = if is_tail { at + quick.start } else { quick.start };
             matrix.values.extend_from_slice(&self.values[..n_values]);
             if at >= text.len() {
@@ -236,7 +258,8 @@ impl<T: Stored> Rows<T> {
                 self.tail.clear();
                 self.tail.extend_from_slice(&text[at..]);
                 self.tail.extend_from_slice(&[0; VIEW]);
-                tail_bits = tail_marks.find_bits(&self.tail);
+                last = tail_found.find(&self.tail, plan.delimiter);
+                at_marks[1] = 0;
                 is_tail = true;
                 continue;
             }
@@ -501,12 +524,14 @@ impl<T: Stored> Rows<T> {
     }
 }
 
-/// The quick parser of rows that are as most rows are: a label that was met before, plain numbers without
-/// blanks, no quotes.
+/// The quick parser of rows that are as most rows are: plain numbers without blanks, no quotes.
 struct Quick<'a, T> {
     text: &'a [u8],
     /// One bit for each byte of the text, set if it is no digit.
     bits: &'a [u8],
+    cells: &'a Cells,
+    /// The mark before which none is looked at any more.
+    mark: usize,
     /// The row at hand.
     start: usize,
     /// Where the last row ends; the text may go on, with anything.
@@ -541,15 +566,38 @@ impl<T: Stored> Quick<'_, T> {
     /// Adds the numbers of the row at hand. Returns its label's number and the place behind the line end; or
     /// nothing, and then nothing is said about the row and nothing added.
     #[inline(always)]
-    fn row(&mut self, digits: impl Digits) -> Option<(u32, usize)> {
+    fn row<D: Digits>(&mut self, digits: D) -> Option<(u32, usize)> {
         let (text, bits, delimiter) = (self.text, self.bits, self.delimiter);
         let (mut at, mut class) = (self.start, 0);
-        let mut room = self.values[self.n_values..].get_mut(..self.steps.len())?.iter_mut();
+        let mut new_label = None;
+        let room = self.values[self.n_values..].get_mut(..self.steps.len())?;
         let mut end_byte = delimiter;
-        for &step in self.steps {
+        let (mut place, mut n_values) = (0, 0);
+        while let Some(&step) = self.steps.get(place) {
             // Only the last cell ends otherwise.
             if end_byte != delimiter {
                 return None;
+            }
+            if let Some(before) = at.checked_sub(1)
+                && step == Step::Number
+                && D::FINDS_MANY
+            {
+                self.mark = self.cells.behind(self.mark, before);
+                if self.cells.place(self.mark) == Some(before)
+                    && let Some(many) = digits.eight_cells(text, self.cells, self.mark, delimiter)
+                {
+                    let numbers = self.steps[place..].iter().take(many.n_cells);
+                    let n_cells = numbers.take_while(|&&step| step == Step::Number).count();
+                    let values = room[n_values..].iter_mut().zip(&many.values[..n_cells]);
+                    values.for_each(|(slot, &value)| *slot = T::nearest(value));
+                    n_values += n_cells;
+                    place += n_cells;
+                    self.mark += n_cells * many.n_marks;
+                    let end = self.cells.place(self.mark)?;
+                    end_byte = text[end];
+                    at = end + 1;
+                    continue;
+                }
             }
             let end = if step == Step::Number {
                 let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
@@ -584,26 +632,41 @@ impl<T: Stored> Quick<'_, T> {
                 };
                 // Whole numbers have no negative zero.
                 let sign = u64::from(is_negative) << 63;
-                *room.next()? = T::narrow(f64::from_bits(magnitude.to_bits() | sign))?;
+                *room.get_mut(n_values)? = T::narrow(f64::from_bits(magnitude.to_bits() | sign))?;
+                n_values += 1;
                 end
             } else {
                 let end = cell_end(text, at, delimiter)?;
                 if step == Step::Label {
-                    class = self.names.known(&text[at..end])?;
+                    match self.names.known(&text[at..end]) {
+                        Some(known) => class = known,
+                        None => new_label = Some(at..end),
+                    }
                 }
                 end
             };
             end_byte = text[end];
             at = end + 1;
+            place += 1;
         }
         let next = match end_byte {
             b'\n' => at,
             b'\r' if text.get(at) == Some(&b'\n') => at + 1,
             _ => return None,
         };
-        self.n_values += self.steps.len() - room.len();
+        if let Some(label) = new_label {
+            class = number_new(&text[label], self.names)?;
+        }
+        self.n_values += n_values;
         Some((class, next))
     }
+}
+
+/// The number of a label that was not met before. In a block of a few wide rows, most labels are such.
+#[inline(never)]
+fn number_new(label: &[u8], names: &mut LabelTable) -> Option<u32> {
+    let is_plain = label.trim_ascii().len() == label.len() && !is_missing(label);
+    if is_plain { names.number(label).ok() } else { None }
 }
 
 /// Whether a cell may end before `byte`.
@@ -651,6 +714,7 @@ mod tests {
     use crate::load::{LabelledRow, load_source, read_rows};
     use crate::options::LabelColumn;
     use crate::source::Source;
+    use rosenblatt_core::Random;
 
     fn source(text: &str) -> Source {
         Source::bytes("t.csv", text.as_bytes().to_vec())
@@ -792,6 +856,67 @@ mod tests {
         }
     }
 
+    /// Parses a table in both ways, which must agree in everything; whether it could be read.
+    fn both_ways(text: &[u8], round: u32) -> Option<bool> {
+        let on_bad_row = if round.is_multiple_of(2) { OnBadRow::Error } else { OnBadRow::Skip };
+        let missing = [Missing::Error, Missing::Zero, Missing::Drop][round as usize % 3];
+        let how = ReadOptions { missing, on_bad_row, ..ReadOptions::default() };
+        let shown = String::from_utf8_lossy(text).into_owned();
+        let input = Source::bytes("t.csv", text).parts()[0].open().unwrap();
+        let mut window = Window::new(input, 1 << 20).unwrap();
+        let plan = Plan::open(&mut window, None, &how).ok()?;
+        let mut rows = Rows::<f32>::new(plan);
+        let (mut quick, mut plain) = (Block::default(), Block::default());
+        rows.clear(&mut quick);
+        rows.clear(&mut plain);
+        let text = window.lines().unwrap();
+        let told = |outcome: Result<(usize, u64), Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
+        let expected = told(rows.parse_plainly(text, &mut plain));
+        if rows.plan.steps.is_empty() {
+            return None;
+        }
+        assert_eq!(told(rows.parse_quickly(text, &mut quick)), expected, "{shown}");
+        // Zeros have signs, too, which only their words tell.
+        assert_eq!(format!("{:?}", quick.matrix), format!("{:?}", plain.matrix), "{shown}");
+        assert_eq!(quick.classes, plain.classes, "{shown}");
+        assert_eq!((quick.n_skipped, quick.n_dropped), (plain.n_skipped, plain.n_dropped), "{shown}");
+        assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
+        Some(expected.is_ok())
+    }
+
+    /// Wide tables of numbers that are alike, but for a few, so that many are read at once.
+    #[test]
+    fn many_cells_at_once_are_what_they_are_one_by_one() {
+        let mut random = Random::for_purpose(9, "cells");
+        let mut n_good = 0;
+        for round in 0..4_000_u32 {
+            let (n_columns, n_digits) = (2 + random.below(30), random.below(10) as usize);
+            let mut text = (0..n_columns).map(|column| format!("c{column},")).collect::<String>();
+            text.push_str("label\n");
+            for _ in 0..1 + random.below(4) {
+                for _ in 0..n_columns {
+                    let size = 10_f64.powi(random.below(9) as i32);
+                    let number = (random.below(2_000_000) as f64 / 1e6 - 1.0) * size;
+                    let cell = match random.below(60) {
+                        0 => format!("{number:e}"),
+                        1 => "NA".to_owned(),
+                        2 => format!("{number:.15}"),
+                        3 => format!("{number:.0}"),
+                        4 => [" 1.5", "-", "-.5", "5.", "--1.5", "1.5.5", "+2.5", "\"2.5\"", "-0.0", "1-2.5"]
+                            [random.below(10) as usize]
+                            .to_owned(),
+                        _ => format!("{number:.n_digits$}"),
+                    };
+                    text.push_str(&cell);
+                    text.push(',');
+                }
+                text.push_str(["a\n", "b\n", "-1\n", "a\r\n"][random.below(4) as usize]);
+            }
+            n_good += u32::from(both_ways(text.as_bytes(), round) == Some(true));
+        }
+        assert!(n_good > 1000, "{n_good}");
+    }
+
     #[test]
     fn the_quick_parser_is_the_plain_one_and_threads_change_nothing() {
         let mut state = 5_u64;
@@ -835,30 +960,7 @@ mod tests {
                     _ => text.insert(at, b" ,.-+e\t\r\n09;\"x"[random(14) as usize]),
                 }
             }
-            let on_bad_row = if round % 2 == 0 { OnBadRow::Error } else { OnBadRow::Skip };
-            let missing = [Missing::Error, Missing::Zero, Missing::Drop][round as usize % 3];
-            let how = ReadOptions { missing, on_bad_row, ..ReadOptions::default() };
-            let shown = String::from_utf8_lossy(&text).into_owned();
-            let input = Source::bytes("t.csv", text.clone()).parts()[0].open().unwrap();
-            let mut window = Window::new(input, 1 << 20).unwrap();
-            let Ok(plan) = Plan::open(&mut window, None, &how) else { continue };
-            let mut rows = Rows::<f32>::new(plan);
-            let (mut quick, mut plain) = (Block::default(), Block::default());
-            rows.clear(&mut quick);
-            rows.clear(&mut plain);
-            let text = window.lines().unwrap();
-            let told =
-                |outcome: Result<(usize, u64), Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
-            let expected = told(rows.parse_plainly(text, &mut plain));
-            if rows.plan.steps.is_empty() {
-                continue;
-            }
-            n_good += u32::from(expected.is_ok());
-            assert_eq!(told(rows.parse_quickly(text, &mut quick)), expected, "{shown}");
-            assert_eq!(quick.matrix, plain.matrix, "{shown}");
-            assert_eq!(quick.classes, plain.classes, "{shown}");
-            assert_eq!((quick.n_skipped, quick.n_dropped), (plain.n_skipped, plain.n_dropped), "{shown}");
-            assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
+            n_good += u32::from(both_ways(&text, round) == Some(true));
         }
         assert!(n_good > 10_000, "{n_good}");
 
