@@ -9,9 +9,14 @@ mod convert;
 mod export;
 mod json;
 mod online;
+mod plot;
 mod predict;
 mod readme;
 mod safety;
 mod snapshots;
 mod streamed;
 mod trace;
+
+/// The reader of SVG that the plot crate's own tests use.
+#[path = "../../plot/tests/reading/mod.rs"]
+mod reading;

@@ -25,7 +25,7 @@ pub(super) fn draw_roc(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result
         .into_iter()
         .map(|curve| {
             let name = format!("{}: {:.3}", model.labels().name(curve.class), curve.area);
-            Series::new(name, curve.points)
+            Series::new(name, curve.points).bare()
         })
         .collect();
     notes.push("Beside each class stands the area below its curve: 1 is perfect, 0.5 is chance.".to_owned());
