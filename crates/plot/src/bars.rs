@@ -69,7 +69,7 @@ impl Bars {
             };
             items.push(value.into());
         }
-        let axis = Outline::Line(vec![at(zero, top), at(zero, height - LINE)]);
+        let axis = Outline::Line(vec![at(zero, top), at(zero, height - LINE - 1.0)]);
         items.push(Shape::new("axes", axis, Paint::stroke(Ink::Faint, 1.5)).into());
         Ok(on_paper(width, height, &self.title, &self.notes, items))
     }

@@ -7,7 +7,7 @@ use crate::marker::Marker;
 use crate::regions::{Grid, Verdict, simplified};
 use crate::scene::{Anchor, Outline, Paint, Picture, Point, Rect, Shape, Text, at};
 
-/// How many pixels apart points are asked for their class.
+/// How many pixels apart places are asked for their class, unless that is said.
 const SPACING: f64 = 5.0;
 /// How far a line may be from where it should be, in pixels.
 const TOLERANCE: f64 = 0.05;
@@ -68,6 +68,9 @@ pub struct Boundary<'a> {
     pub legend: Option<Vec<Key>>,
     /// For how many lines of notes there is room at least.
     pub note_lines: usize,
+    /// How many pixels apart places are asked for their class. Straight boundaries are right whatever it is; corners
+    /// and curves are the better the smaller it is, and asking takes the longer.
+    pub spacing: f64,
 }
 
 impl<'a> Boundary<'a> {
@@ -96,6 +99,7 @@ impl<'a> Boundary<'a> {
             frame: "learned from".to_owned(),
             legend: None,
             note_lines: 0,
+            spacing: SPACING,
         })
     }
 
@@ -111,8 +115,8 @@ impl<'a> Boundary<'a> {
             equal: self.equal,
         };
         let mut plot = chart.open(canvas);
-        let Self { decide, before, band, normal, classes, dots, .. } = self;
-        let grid = ask(&plot, decide);
+        let Self { decide, before, band, normal, classes, dots, spacing, .. } = self;
+        let grid = ask(&plot, spacing, decide);
         let regions = grid.regions();
         for (class, rings) in regions.areas {
             let rings = rings.iter().map(|ring| simplified(&placed(&plot, ring), TOLERANCE)).collect();
@@ -121,7 +125,7 @@ impl<'a> Boundary<'a> {
             plot.below(shape.saying(name));
         }
         if let Some(before) = before {
-            for border in ask(&plot, before).regions().borders {
+            for border in ask(&plot, spacing, before).regions().borders {
                 let line = simplified(&placed(&plot, &border), TOLERANCE);
                 let paint = Paint::stroke(Ink::Faint, 2.0).dashed();
                 plot.add(Shape::new("before", Outline::Line(line), paint));
@@ -176,8 +180,8 @@ impl<'a> Boundary<'a> {
 }
 
 /// Verdicts all over the area of a plot.
-fn ask(plot: &Plot, decide: &mut dyn FnMut(f64, f64) -> Verdict) -> Grid {
-    let cells = |length: f64| (length / SPACING).clamp(8.0, 200.0) as usize;
+fn ask(plot: &Plot, spacing: f64, decide: &mut dyn FnMut(f64, f64) -> Verdict) -> Grid {
+    let cells = |length: f64| (length / spacing).clamp(8.0, 400.0) as usize;
     let (x, y) = (plot.x.range, plot.y.range);
     let mut at_share = |across: f64, up: f64| decide(x.value(across), y.value(up));
     Grid::sample(cells(plot.area.width), cells(plot.area.height), &mut at_share)

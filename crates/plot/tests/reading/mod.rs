@@ -101,7 +101,7 @@ impl Drawn {
         let circle = |element: &Element| {
             Some((element.get("data-row")?.parse().ok()?, (element.number("cx"), element.number("cy"))))
         };
-        self.of_role(role).filter_map(circle).collect()
+        self.of_role(role).filter(|element| element.name == "circle").filter_map(circle).collect()
     }
 
     /// The left, right, upper and lower edge of what is seen of the data.

@@ -10,6 +10,8 @@ use rosenblatt_plot::{Axis, Boundary, Canvas, Dot, Picture, PlotError, Range, Ve
 
 /// More points than this hide each other.
 const MOST_DOTS: usize = 3000;
+/// So many weights are summed in no time.
+const CHEAP: usize = 2000;
 
 pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
     if wish.frames.is_some() {
@@ -48,7 +50,11 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         None
     };
     let title = wish.title.clone().unwrap_or_else(|| format!("Decision boundary, {}", subject.source));
-    let picture = Boundary { band, notes, ..scene.boundary(title, labels.names(), &dots, &mut decide)? };
+    // Corners are sharper where asking is cheap.
+    let is_cheap = model.planes().is_some_and(|planes| planes.raw_weights().len() <= CHEAP);
+    let spacing = if is_cheap { 2.0 } else { 5.0 };
+    let picture =
+        Boundary { band, notes, spacing, ..scene.boundary(title, labels.names(), &dots, &mut decide)? };
     Ok(picture.draw(canvas))
 }
 

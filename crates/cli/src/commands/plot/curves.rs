@@ -22,10 +22,11 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         curves.push((readout.to_string(), curve));
     }
     let series = |of: &dyn Fn(&PassPoint) -> f64| -> Vec<Series> {
-        let curve = |(name, points): &(String, Vec<PassPoint>)| {
-            Series::new(name.clone(), points.iter().map(|point| (point.epoch as f64, of(point))).collect())
+        let curve = |(number, (name, points)): (usize, &(String, Vec<PassPoint>))| {
+            let points = points.iter().map(|point| (point.epoch as f64, of(point))).collect();
+            Series::new(name.clone(), points).colour(number)
         };
-        curves.iter().map(curve).collect()
+        curves.iter().enumerate().map(curve).collect()
     };
     let name = spec.entry().info.name;
     let mut panels = vec![Lines::new(

@@ -45,7 +45,7 @@ pub(super) fn draw_confusion(subject: &Subject, wish: &Wish, canvas: Canvas) -> 
     let evaluation = evaluate_rows(model, &subject.data, &subject.rows);
     let (low, high) = interval(evaluation.errors, evaluation.rows);
     let notes = vec![format!(
-        "{}: {} in {}, that is {} (95 % interval {} to {}).",
+        "{}: {} in {}: {} ({} to {} with 95 % confidence).",
         subject.learner(),
         counted(evaluation.errors, "mistake", "mistakes"),
         subject.judged,
