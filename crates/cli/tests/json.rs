@@ -114,6 +114,14 @@ fn every_command_prints_what_its_schema_says() {
         ("certify-check", vec![format!("certify {iris} --check setosa.json")]),
         ("certify-model", vec![format!("certify {notes} --model n.model")]),
         ("trace", vec!["trace xor.csv --label class".to_owned(), format!("trace {iris} --algorithm pa1")]),
+        (
+            "plot",
+            vec![
+                "plot boundary xor.csv --label class".to_owned(),
+                format!("plot confusion {iris} -o c.png"),
+                format!("plot weights {notes} --as text"),
+            ],
+        ),
         ("convert", vec![format!("convert {iris} i.svm")]),
         ("algorithms", vec!["algorithms".to_owned(), "algorithms pa1".to_owned()]),
         ("demo", vec!["demo".to_owned()]),

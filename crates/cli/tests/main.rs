@@ -9,6 +9,7 @@ mod convert;
 mod export;
 mod json;
 mod online;
+mod plot;
 mod predict;
 mod provenance;
 mod readme;
@@ -17,3 +18,7 @@ mod safety;
 mod snapshots;
 mod streamed;
 mod trace;
+
+/// The reader of SVG that the plot crate's own tests use.
+#[path = "../../plot/tests/reading/mod.rs"]
+mod reading;

@@ -19,6 +19,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help-certify", &["rosenblatt certify --help"]),
     ("help-inspect", &["rosenblatt inspect --help"]),
     ("help-trace", &["rosenblatt trace --help"]),
+    ("help-plot", &["rosenblatt plot --help"]),
     ("help-algorithms", &["rosenblatt algorithms --help"]),
     ("algorithms", &["rosenblatt algorithms", "rosenblatt algorithms pa1"]),
     (
@@ -53,6 +54,16 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "plot",
+        &[
+            "printf 'x,y,class\\n4,0,plus\\n1,1,minus\\n0,1,minus\\n-2,-2,plus\\n' > points.csv",
+            "rosenblatt plot boundary points.csv --label class --bias none --scale none",
+            "rosenblatt plot norms points.csv --label class --bias none",
+            "rosenblatt plot weights sms-spam.tsv --top 8",
+            "rosenblatt plot confusion penguins.csv --label species --missing mean",
+        ],
+    ),
+    (
         "errors",
         &[
             "rosenblatt train",
@@ -67,6 +78,12 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "rosenblatt predict banknote.csv --model penguins.csv",
             "rosenblatt predict banknote.csv --model missing.model",
             "rosenblatt inspect penguins.csv --export pmml out.pmml",
+            "rosenblatt plot boundary",
+            "rosenblatt plot border banknote.csv",
+            "rosenblatt plot boundary banknote.csv -o picture.gif",
+            "rosenblatt plot boundary banknote.csv --columns 1",
+            "rosenblatt plot boundary banknote.csv --columns 1,wing",
+            "rosenblatt plot curves banknote.csv --model penguins.model",
         ],
     ),
 ];
@@ -175,6 +192,7 @@ fn every_example_of_every_help_page_works() {
         "certify",
         "inspect",
         "trace",
+        "plot",
         "convert",
         "algorithms",
         "completions",

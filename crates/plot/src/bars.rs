@@ -23,6 +23,8 @@ pub struct Bars {
     pub notes: Vec<String>,
     /// The bars, from the top.
     pub bars: Vec<Bar>,
+    /// The inks of values below zero, and above.
+    pub inks: [Ink; 2],
 }
 
 impl Bars {
@@ -56,7 +58,7 @@ impl Bars {
             let end = place(bar.value);
             let rect =
                 Rect { x: zero.min(end), y: y + thin, width: (end - zero).abs(), height: line - 2.0 * thin };
-            let ink = if bar.value < 0.0 { Ink::Class(1) } else { Ink::Class(0) };
+            let ink = self.inks[usize::from(bar.value >= 0.0)];
             let shape = Shape::new("bar", Outline::Rect(rect), Paint::fill(ink));
             items.push(shape.saying(format!("{}: {}", bar.name, bar.value)).into());
             let value = Text::new(at(end + 6.0, base), number(bar.value), SMALL).ink(Ink::Faint);
@@ -67,7 +69,7 @@ impl Bars {
             };
             items.push(value.into());
         }
-        let axis = Outline::Line(vec![at(zero, top), at(zero, height - LINE)]);
+        let axis = Outline::Line(vec![at(zero, top), at(zero, height - LINE - 1.0)]);
         items.push(Shape::new("axes", axis, Paint::stroke(Ink::Faint, 1.5)).into());
         Ok(on_paper(width, height, &self.title, &self.notes, items))
     }

@@ -7,7 +7,7 @@ use crate::marker::Marker;
 use crate::regions::{Grid, Verdict, simplified};
 use crate::scene::{Anchor, Outline, Paint, Picture, Point, Rect, Shape, Text, at};
 
-/// How many pixels apart points are asked for their class.
+/// How many pixels apart places are asked for their class, unless that is said.
 const SPACING: f64 = 5.0;
 /// How far a line may be from where it should be, in pixels.
 const TOLERANCE: f64 = 0.05;
@@ -64,6 +64,13 @@ pub struct Boundary<'a> {
     pub ring: String,
     /// What a frame means.
     pub frame: String,
+    /// The legend, instead of that of what is drawn.
+    pub legend: Option<Vec<Key>>,
+    /// For how many lines of notes there is room at least.
+    pub note_lines: usize,
+    /// How many pixels apart places are asked for their class. Straight boundaries are right whatever it is; corners
+    /// and curves are the better the smaller it is, and asking takes the longer.
+    pub spacing: f64,
 }
 
 impl<'a> Boundary<'a> {
@@ -90,6 +97,9 @@ impl<'a> Boundary<'a> {
             equal: false,
             ring: "mistake".to_owned(),
             frame: "learned from".to_owned(),
+            legend: None,
+            note_lines: 0,
+            spacing: SPACING,
         })
     }
 
@@ -98,14 +108,15 @@ impl<'a> Boundary<'a> {
         let chart = Chart {
             title: self.title.clone(),
             notes: self.notes.clone(),
+            note_lines: self.note_lines,
             x: self.x.clone(),
             y: self.y.clone(),
-            legend: self.legend(),
+            legend: self.legend.clone().unwrap_or_else(|| self.keys()),
             equal: self.equal,
         };
         let mut plot = chart.open(canvas);
-        let Self { decide, before, band, normal, classes, dots, .. } = self;
-        let grid = ask(&plot, decide);
+        let Self { decide, before, band, normal, classes, dots, spacing, .. } = self;
+        let grid = ask(&plot, spacing, decide);
         let regions = grid.regions();
         for (class, rings) in regions.areas {
             let rings = rings.iter().map(|ring| simplified(&placed(&plot, ring), TOLERANCE)).collect();
@@ -114,7 +125,7 @@ impl<'a> Boundary<'a> {
             plot.below(shape.saying(name));
         }
         if let Some(before) = before {
-            for border in ask(&plot, before).regions().borders {
+            for border in ask(&plot, spacing, before).regions().borders {
                 let line = simplified(&placed(&plot, &border), TOLERANCE);
                 let paint = Paint::stroke(Ink::Faint, 2.0).dashed();
                 plot.add(Shape::new("before", Outline::Line(line), paint));
@@ -127,6 +138,7 @@ impl<'a> Boundary<'a> {
                 plot.add(Shape::new("margin", Outline::Line(line), paint));
             }
         }
+        draw_dots(&mut plot, dots, classes);
         let borders: Vec<Vec<Point>> =
             regions.borders.iter().map(|border| simplified(&placed(&plot, border), TOLERANCE)).collect();
         if normal
@@ -139,11 +151,12 @@ impl<'a> Boundary<'a> {
         for line in borders {
             plot.add(Shape::new("boundary", Outline::Line(line), Paint::stroke(Ink::Text, 2.5)));
         }
-        draw_dots(&mut plot, dots, classes);
+        draw_rings(&mut plot, dots);
         plot.finish()
     }
 
-    fn legend(&self) -> Vec<Key> {
+    /// The legend of what is drawn.
+    pub fn keys(&self) -> Vec<Key> {
         let classes = self.classes.iter().enumerate();
         let mut keys: Vec<Key> =
             classes.map(|(class, name)| Key::new(Swatch::Class(class), name.clone())).collect();
@@ -167,8 +180,8 @@ impl<'a> Boundary<'a> {
 }
 
 /// Verdicts all over the area of a plot.
-fn ask(plot: &Plot, decide: &mut dyn FnMut(f64, f64) -> Verdict) -> Grid {
-    let cells = |length: f64| (length / SPACING).clamp(8.0, 200.0) as usize;
+fn ask(plot: &Plot, spacing: f64, decide: &mut dyn FnMut(f64, f64) -> Verdict) -> Grid {
+    let cells = |length: f64| (length / spacing).clamp(8.0, 400.0) as usize;
     let (x, y) = (plot.x.range, plot.y.range);
     let mut at_share = |across: f64, up: f64| decide(x.value(across), y.value(up));
     Grid::sample(cells(plot.area.width), cells(plot.area.height), &mut at_share)
@@ -215,13 +228,18 @@ fn draw_normal(plot: &mut Plot, from: Point, to: Point, decide: &mut dyn FnMut(f
     }
 }
 
-fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
-    let radius = match dots.len() {
+/// How large points are: the more, the smaller.
+fn radius_of(dots: &[Dot]) -> f64 {
+    match dots.len() {
         0..=60 => 7.0,
         61..=400 => 5.0,
         401..=1500 => 4.0,
         _ => 2.8,
-    };
+    }
+}
+
+fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
+    let radius = radius_of(dots);
     // What is right is drawn first: a mistake must not hide below others.
     for mistaken in [false, true] {
         for dot in dots.iter().filter(|dot| dot.mistaken == mistaken) {
@@ -232,17 +250,25 @@ fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
             let marker = Outline::Marker(Marker::of_class(dot.class), centre, radius);
             let shape = Shape::new(role, marker, paint).of_row(dot.row);
             plot.add(shape.saying(format!("row {}: {name}", dot.row + 1)));
-            if dot.support {
-                let half = 1.6 * radius;
-                let frame =
-                    Rect { x: centre.x - half, y: centre.y - half, width: 2.0 * half, height: 2.0 * half };
-                let paint = Paint::stroke(Ink::Text, 1.5);
-                plot.add(Shape::new("support", Outline::Rect(frame), paint).of_row(dot.row));
-            }
-            if mistaken {
-                let ring = Outline::Circle(centre, radius + 4.5);
-                plot.add(Shape::new("ring", ring, Paint::stroke(Ink::Wrong, 2.5)).of_row(dot.row));
-            }
+        }
+    }
+}
+
+/// Rings round mistakes and frames round what was learned from, over everything else.
+fn draw_rings(plot: &mut Plot, dots: &[Dot]) {
+    let radius = radius_of(dots);
+    for dot in dots {
+        let centre = plot.place(dot.x, dot.y);
+        if dot.support {
+            let half = 1.6 * radius;
+            let frame =
+                Rect { x: centre.x - half, y: centre.y - half, width: 2.0 * half, height: 2.0 * half };
+            let paint = Paint::stroke(Ink::Text, 1.5);
+            plot.add(Shape::new("support", Outline::Rect(frame), paint).of_row(dot.row));
+        }
+        if dot.mistaken {
+            let ring = Outline::Circle(centre, radius + 4.5);
+            plot.add(Shape::new("ring", ring, Paint::stroke(Ink::Wrong, 2.5)).of_row(dot.row));
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) const SMALL: f64 = 14.0;
 /// From one line of text to the next.
 pub(crate) const LINE: f64 = 20.0;
 const AIR: f64 = 10.0;
+/// An axis is stretched by less than this for the sake of the other.
+const MOST_STRETCHED: f64 = 2.0;
 
 /// How large a picture is, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,13 +86,15 @@ pub struct Chart {
     pub title: String,
     /// What must be known of it: what was left out, what was held still.
     pub notes: Vec<String>,
+    /// For how many lines of notes there is room at least: frames of a film are laid out alike.
+    pub note_lines: usize,
     /// The axis that lies.
     pub x: Axis,
     /// The axis that stands.
     pub y: Axis,
     /// What signs and colours mean.
     pub legend: Vec<Key>,
-    /// Whether a unit is as long on both axes, if need be by showing more of one.
+    /// Whether a unit is as long on both axes, if need be by showing more of one; but not twice as much or more.
     pub equal: bool,
 }
 
@@ -116,6 +120,7 @@ impl Chart {
         let Canvas { width, height, ruler } = canvas;
         let mut above = Vec::new();
         let mut y = head(&mut above, &self.title, &self.notes, canvas);
+        y += LINE * self.note_lines.saturating_sub(note_lines(&self.notes, canvas)) as f64;
         let legend = self.legend_width(canvas);
         if !self.y.name.is_empty() {
             above
@@ -176,12 +181,19 @@ impl Chart {
             axis.range.high = (middle + half).min(f64::MAX);
             axis
         };
-        if across > up {
+        if !(1.0 / MOST_STRETCHED..=MOST_STRETCHED).contains(&(across / up)) {
+            (self.x.clone(), self.y.clone())
+        } else if across > up {
             (self.x.clone(), stretched(&self.y, across / up))
         } else {
             (stretched(&self.x, up / across), self.y.clone())
         }
     }
+}
+
+/// How many lines notes take.
+pub fn note_lines(notes: &[String], canvas: Canvas) -> usize {
+    notes.iter().map(|note| canvas.ruler.wrap(note, SMALL, canvas.width - 2.0 * AIR).len()).sum()
 }
 
 /// Writes title and notes; returns where the next line begins.

@@ -3,6 +3,7 @@
 use crate::axis::PlotError;
 use crate::bars::on_paper;
 use crate::chart::{Canvas, LINE, SMALL, head};
+use crate::font::Ruler;
 use crate::ink::Ink;
 use crate::scene::{Anchor, Outline, Paint, Picture, Rect, Shape, Text, at};
 
@@ -31,13 +32,20 @@ impl Confusion<'_> {
         let top = head(&mut items, &self.title, &self.notes, canvas) + canvas.air(8.0);
         let longest = self.classes.iter().map(|name| ruler.width(name, SMALL)).fold(0.0, f64::max);
         let names = longest.min(width * 0.25).max(ruler.width("true class", SMALL));
-        let left = 10.0 + names + 12.0;
+        let left = 20.0 + names + canvas.air(2.0);
         let first = top + 2.0 * LINE;
         let (wide, high) =
             ((width - left - 20.0) / n_classes as f64, (height - first - 16.0) / n_classes as f64);
         let cell = (wide.min(140.0), high.clamp(6.0, 90.0).max((LINE + 2.0).min(wide)));
+        let cell = match ruler {
+            Ruler::Paper => cell,
+            // Whole letters, so that cells end where letters do.
+            Ruler::Terminal => {
+                ((cell.0 / 10.0).floor().max(1.0) * 10.0, (cell.1 / LINE).floor().max(1.0) * LINE)
+            }
+        };
         let caption = |x: f64, y: f64, text: &str| Text::new(at(x, y), text, SMALL).ink(Ink::Faint);
-        items.push(caption(10.0, first - 8.0, "true class").into());
+        items.push(caption(left - 8.0, first - 8.0, "true class").anchor(Anchor::End).into());
         items.push(caption(left, top + 12.0, "given class").into());
         // Too many to be named are told when pointed at.
         let step = (LINE / cell.1).ceil().max(1.0) as usize;

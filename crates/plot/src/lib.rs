@@ -54,7 +54,7 @@ mod terminal;
 pub use axis::{Axis, PlotError, Range, number};
 pub use bars::{Bar, Bars};
 pub use boundary::{Boundary, Dot};
-pub use chart::{Canvas, Chart, Key, Plot, Swatch};
+pub use chart::{Canvas, Chart, Key, Plot, Swatch, note_lines};
 pub use confusion::Confusion;
 pub use font::Ruler;
 pub use heat::{Heat, Tile};

@@ -21,18 +21,30 @@ pub struct Series {
     pub colour: Option<usize>,
     /// Whether it has gaps.
     pub dashed: bool,
+    /// Whether its points have signs, if they are few.
+    pub signs: bool,
 }
 
 impl Series {
     /// A curve.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, colour: None, dashed: false }
+        Self { name: name.into(), points, colour: None, dashed: false, signs: true }
     }
 
-    /// The same with gaps.
+    /// The same with gaps, and without signs: something to compare with.
     #[must_use]
     pub fn dashed(self) -> Self {
-        Self { dashed: true, ..self }
+        Self { dashed: true, signs: false, ..self }
+    }
+
+    /// The same as a bare line.
+    #[must_use]
+    pub fn bare(self) -> Self {
+        Self { signs: false, ..self }
+    }
+
+    fn has_signs(&self) -> bool {
+        self.signs && self.points.len() <= MOST_SIGNS
     }
 
     /// The same in the colour of that number.
@@ -114,6 +126,7 @@ impl Lines {
         let chart = Chart {
             title: self.title.clone(),
             notes: self.notes.clone(),
+            note_lines: 0,
             x: axis(&self.x_name, x, self.whole.0),
             y: axis(&self.y_name, y, self.whole.1),
             legend: self.legend(&colours),
@@ -130,7 +143,7 @@ impl Lines {
             let paint = Paint { dashed: series.dashed, ..Paint::stroke(Ink::Class(colour), 2.5) };
             let outline = Outline::Line(simplified(&line, 0.1));
             plot.add(Shape::new("curve", outline, paint).saying(&series.name));
-            if series.points.len() <= MOST_SIGNS {
+            if series.has_signs() {
                 for (number, centre) in line.into_iter().enumerate() {
                     let sign = Outline::Marker(Marker::of_class(colour), centre, 4.5);
                     let paint = Paint::fill(Ink::Class(colour)).edged(Ink::Paper, 1.0);
@@ -146,7 +159,7 @@ impl Lines {
 
     fn legend(&self, colours: &[usize]) -> Vec<Key> {
         let series = self.series.iter().zip(colours).map(|(series, &colour)| {
-            let swatch = if series.points.len() <= MOST_SIGNS && !series.dashed {
+            let swatch = if series.has_signs() {
                 Swatch::Class(colour)
             } else {
                 Swatch::Line(Ink::Class(colour), series.dashed)

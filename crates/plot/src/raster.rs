@@ -33,7 +33,8 @@ pub(crate) struct Window {
 /// What `rings` cover of `window`.
 pub(crate) fn cover(rings: &[Vec<Point>], window: Window) -> Option<Coverage> {
     let points = || rings.iter().flatten();
-    if points().any(|point| !(point.x.is_finite() && point.y.is_finite())) {
+    let is_empty = window.left >= window.right || window.top >= window.bottom;
+    if is_empty || points().any(|point| !(point.x.is_finite() && point.y.is_finite())) {
         return None;
     }
     let bound = |value: f64, low: usize, high: usize| value.clamp(low as f64, high as f64) as usize;

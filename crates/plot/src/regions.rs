@@ -1,7 +1,8 @@
 //! Where each class is: regions and the borders between them, from nothing but the class of points.
 //!
 //! A grid of points is asked. Where two neighbours differ, the border crosses between them in proportion to how
-//! surely each is what it is; where scores are linear, as those of a hyperplane are, that is exact. Each cell is cut
+//! surely each is what it is; where scores are linear, as those of a hyperplane are, that is exact. With more than two
+//! classes it would not be near the places where three meet, so there the crossing is searched for. Each cell is cut
 //! into polygons, and what two polygons of one class have in common is left out, so a region is as many corners as
 //! its shape needs.
 
@@ -22,7 +23,12 @@ pub(crate) struct Grid {
     columns: usize,
     rows: usize,
     verdicts: Vec<Verdict>,
+    /// Where crossings were searched for: a share of the way.
+    searched: BTreeMap<Vertex, f64>,
 }
+
+/// Halvings of the way between two neighbours.
+const HALVINGS: usize = 10;
 
 /// Regions and borders, in shares of the unit square.
 pub(crate) struct Regions {
@@ -44,7 +50,39 @@ impl Grid {
                 verdicts.push(decide(i as f64 / columns as f64, j as f64 / rows as f64));
             }
         }
-        Self { columns, rows, verdicts }
+        let mut grid = Self { columns, rows, verdicts, searched: BTreeMap::new() };
+        grid.search(decide);
+        grid
+    }
+
+    /// Searches for crossings if there are more than two classes.
+    fn search(&mut self, decide: &mut dyn FnMut(f64, f64) -> Verdict) {
+        let first = self.verdicts[0].class;
+        let second = self.verdicts.iter().map(|verdict| verdict.class).find(|class| *class != first);
+        if self.verdicts.iter().all(|verdict| verdict.class == first || Some(verdict.class) == second) {
+            return;
+        }
+        let class = |grid: &Self, vertex: Vertex| grid.verdicts[vertex / 4].class;
+        for j in 0..=self.rows {
+            for i in 0..=self.columns {
+                let from = self.corner(i, j);
+                let across = (i < self.columns).then(|| (self.corner(i + 1, j), from + 1, (1.0, 0.0)));
+                let up = (j < self.rows).then(|| (self.corner(i, j + 1), from + 2, (0.0, 1.0)));
+                for (to, crossing, (dx, dy)) in [across, up].into_iter().flatten() {
+                    if class(self, from) == class(self, to) {
+                        continue;
+                    }
+                    let (mut low, mut high) = (0.0, 1.0);
+                    for _ in 0..HALVINGS {
+                        let middle = f64::midpoint(low, high);
+                        let x = (i as f64 + middle * dx) / self.columns as f64;
+                        let y = (j as f64 + middle * dy) / self.rows as f64;
+                        if decide(x, y).class == class(self, from) { low = middle } else { high = middle }
+                    }
+                    self.searched.insert(crossing, f64::midpoint(low, high));
+                }
+            }
+        }
     }
 
     /// The same points, asked whether the second class leads by more than `level`, which may be negative.
@@ -53,7 +91,8 @@ impl Grid {
             let score = if verdict.class == 1 { verdict.lead } else { -verdict.lead };
             Verdict { class: usize::from(score > level), lead: (score - level).abs() }
         });
-        Self { columns: self.columns, rows: self.rows, verdicts: verdicts.collect() }
+        let verdicts = verdicts.collect();
+        Self { columns: self.columns, rows: self.rows, verdicts, searched: BTreeMap::new() }
     }
 
     fn corner(&self, i: usize, j: usize) -> Vertex {
@@ -61,7 +100,10 @@ impl Grid {
     }
 
     /// Where the class changes between two neighbouring corners: a share of the way.
-    fn crossing(&self, from: Vertex, to: Vertex) -> f64 {
+    fn crossing(&self, vertex: Vertex, from: Vertex, to: Vertex) -> f64 {
+        if let Some(share) = self.searched.get(&vertex) {
+            return *share;
+        }
         let (from, to) = (self.verdicts[from / 4].lead / 2.0, self.verdicts[to / 4].lead / 2.0);
         let share = from / (from + to);
         if share.is_finite() { share } else { 0.5 }
@@ -71,8 +113,8 @@ impl Grid {
         let (number, kind) = (vertex / 4, vertex % 4);
         let (i, j) = (number % (self.columns + 1), number / (self.columns + 1));
         let (x, y) = match kind {
-            1 => (i as f64 + self.crossing(self.corner(i, j), self.corner(i + 1, j)), j as f64),
-            2 => (i as f64, j as f64 + self.crossing(self.corner(i, j), self.corner(i, j + 1))),
+            1 => (i as f64 + self.crossing(vertex, self.corner(i, j), self.corner(i + 1, j)), j as f64),
+            2 => (i as f64, j as f64 + self.crossing(vertex, self.corner(i, j), self.corner(i, j + 1))),
             3 => self.middle(i, j),
             _ => (i as f64, j as f64),
         };

@@ -3,6 +3,8 @@
 //! A picture is a value. It knows nothing of files and of how it will be shown; [`Picture::svg`],
 //! [`Picture::png`] and [`Picture::text`] draw it.
 
+use crate::bars::on_paper;
+use crate::chart::{Canvas, head};
 use crate::font::Ruler;
 use crate::ink::Ink;
 use crate::marker::Marker;
@@ -294,23 +296,27 @@ impl Picture {
         Self { width, height, title, description, items: items.collect(), film }
     }
 
-    /// Several pictures side by side, in rows of `columns`.
+    /// Several pictures side by side, in rows of `columns`, below a title and notes.
     ///
     /// # Panics
     /// If there are no pictures or no columns.
-    pub fn sheet(title: impl Into<String>, pictures: Vec<Self>, columns: usize) -> Self {
+    pub fn sheet(title: &str, notes: &[String], pictures: Vec<Self>, columns: usize, ruler: Ruler) -> Self {
         assert!(!pictures.is_empty() && columns > 0, "a sheet has pictures in columns");
         let width = pictures.iter().map(|picture| picture.width).fold(0.0, f64::max);
         let height = pictures.iter().map(|picture| picture.height).fold(0.0, f64::max);
         let rows = pictures.len().div_ceil(columns);
         let description =
             pictures.iter().map(|picture| picture.description.as_str()).collect::<Vec<_>>().join(" ");
-        let whole = (width * pictures.len().min(columns) as f64, height * rows as f64);
-        let items = pictures.into_iter().enumerate().map(|(number, picture)| {
-            let shift = at(width * (number % columns) as f64, height * (number / columns) as f64);
+        let whole = width * pictures.len().min(columns) as f64;
+        let mut items = Vec::new();
+        let canvas = Canvas { width: whole, height, ruler };
+        let top = head(&mut items, title, notes, canvas) + canvas.air(6.0);
+        let panels = pictures.into_iter().enumerate().map(|(number, picture)| {
+            let shift = at(width * (number % columns) as f64, top + height * (number / columns) as f64);
             Group { shift, ..Group::new("panel", picture.items) }.into()
         });
-        let items = items.collect();
-        Self { width: whole.0, height: whole.1, title: title.into(), description, items, film: None }
+        items.extend(panels);
+        let description = format!("{} {description}", notes.join(" ")).trim().to_owned();
+        Self { description, ..on_paper(whole, top + height * rows as f64, title, notes, items) }
     }
 }

@@ -251,8 +251,7 @@ impl Page {
             if now != (None, None) {
                 line.push_str("\x1b[0m");
             }
-            let line = if how.colour { line.as_str() } else { line.trim_end() };
-            text.push_str(line);
+            text.push_str(line.trim_end());
             text.push('\n');
         }
         text

@@ -10,8 +10,8 @@ use rosenblatt_plot::{Axis, Boundary, Canvas, Dot, Picture, PlotError, Range, Ve
 
 /// More points than this hide each other.
 const MOST_DOTS: usize = 3000;
-/// Axes whose ranges differ by no more than this share one unit.
-const ALIKE: f64 = 4.0;
+/// So many weights are summed in no time.
+const CHEAP: usize = 2000;
 
 pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
     if wish.frames.is_some() {
@@ -50,7 +50,11 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         None
     };
     let title = wish.title.clone().unwrap_or_else(|| format!("Decision boundary, {}", subject.source));
-    let picture = Boundary { band, notes, ..scene.boundary(title, labels.names(), &dots, &mut decide)? };
+    // Corners are sharper where asking is cheap.
+    let is_cheap = model.planes().is_some_and(|planes| planes.raw_weights().len() <= CHEAP);
+    let spacing = if is_cheap { 2.0 } else { 5.0 };
+    let picture =
+        Boundary { band, notes, spacing, ..scene.boundary(title, labels.names(), &dots, &mut decide)? };
     Ok(picture.draw(canvas))
 }
 
@@ -115,7 +119,7 @@ impl<'a> Scene<'a> {
         match self.slice.kind() {
             SliceKind::Principal(first, second) => notes.push(format!(
                 "The first two principal components have {} and {} of the variance. Regions are those of the plane \
-                 through the mean; rows lie off it, and are ringed by what they are.",
+                 through the mean; rows lie off it, and rings go by all of their features.",
                 percent(first),
                 percent(second)
             )),
@@ -124,7 +128,7 @@ impl<'a> Scene<'a> {
                 if others > 0 {
                     let others = counted(others as u64, "other feature is", "other features are");
                     notes.push(format!(
-                        "{others} held at the mean for the regions; rows are ringed by what they are."
+                        "{others} held at the mean for the regions; rings go by all of them."
                     ));
                 }
             }
@@ -162,15 +166,11 @@ impl<'a> Scene<'a> {
         };
         let x = Range::of(&names[0], self.places.iter().map(|place| place.0))?;
         let y = Range::of(&names[1], self.places.iter().map(|place| place.1))?;
-        let length = |range: Range| range.high / 2.0 - range.low / 2.0;
-        let ratio = length(x) / length(y);
-        let equal =
-            matches!(self.slice.kind(), SliceKind::Principal(..)) || (1.0 / ALIKE..=ALIKE).contains(&ratio);
         let [x_name, y_name] = names;
         Ok(Boundary {
             x: Axis::new(x_name, x.padded(0.08)),
             y: Axis::new(y_name, y.padded(0.08)),
-            equal: equal && ratio.is_finite() && ratio > 0.0,
+            equal: true,
             ..Boundary::new(title, classes, dots, decide)?
         })
     }

@@ -2,7 +2,7 @@
 
 use super::{Subject, Wish};
 use crate::failure::Failure;
-use crate::ui::counted;
+use crate::ui::{count, counted};
 use rosenblatt::core::{Average, Readout};
 use rosenblatt::{PassPoint, learning_curve, split};
 use rosenblatt_plot::{Canvas, Lines, Picture, Ruler, Series};
@@ -22,22 +22,21 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         curves.push((readout.to_string(), curve));
     }
     let series = |of: &dyn Fn(&PassPoint) -> f64| -> Vec<Series> {
-        let curve = |(name, points): &(String, Vec<PassPoint>)| {
-            Series::new(name.clone(), points.iter().map(|point| (point.epoch as f64, of(point))).collect())
+        let curve = |(number, (name, points)): (usize, &(String, Vec<PassPoint>))| {
+            let points = points.iter().map(|point| (point.epoch as f64, of(point))).collect();
+            Series::new(name.clone(), points).colour(number)
         };
-        curves.iter().map(curve).collect()
+        curves.iter().enumerate().map(curve).collect()
     };
     let name = spec.entry().info.name;
-    let on_rows = counted(rows.len() as u64, "row", "rows");
     let mut panels = vec![Lines::new(
-        format!("Error on the {on_rows} learned from"),
+        "Error on rows learned from",
         "pass",
         "error (%)",
         series(&|point| 100.0 * point.errors[0]),
     )];
     if !held.is_empty() {
-        let on_held = counted(held.len() as u64, "row", "rows");
-        let title = format!("Error on {on_held} held out");
+        let title = "Error on rows held out";
         panels.push(Lines::new(title, "pass", "error (%)", series(&|point| 100.0 * point.errors[1])));
     }
     // All read-outs are of one run, so its mistakes are drawn once.
@@ -50,7 +49,8 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         format!("Mean {} loss on {which}", wish.loss.name()),
         "pass",
         "loss",
-        series(&|point| point.losses[place]),
+        // Votes are counted in rounds, which no loss is made for.
+        series(&|point| point.losses[place]).into_iter().filter(|series| series.name != "voted").collect(),
     ));
     let (part, columns) = match canvas.ruler {
         Ruler::Paper => {
@@ -59,11 +59,16 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         Ruler::Terminal => (Canvas { height: (canvas.height * 0.6).max(320.0), ..canvas }, 1),
     };
     let mut pictures = Vec::new();
-    for panel in &mut panels {
+    for panel in panels.iter_mut().filter(|panel| !panel.series.is_empty()) {
         panel.whole.0 = true;
         pictures.push(panel.draw(part)?);
     }
     let title =
         wish.title.clone().unwrap_or_else(|| format!("Learning curves of {name}, {}", subject.source));
-    Ok(Picture::sheet(title, pictures, columns))
+    let notes = [format!(
+        "Of {}, {} are held out.",
+        counted(data.len() as u64, "row", "rows"),
+        count(held.len() as u64)
+    )];
+    Ok(Picture::sheet(&title, &notes, pictures, columns, canvas.ruler))
 }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::ui::counted;
 use rosenblatt::core::{Binary, Decision, Dense, Planes, Random};
 use rosenblatt::{Spec, TracedRound, trace};
-use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Verdict, number};
+use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note_lines, number};
 
 /// How long a frame is seen.
 const SECONDS: f64 = 2.0;
@@ -30,7 +30,21 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
     let n_scorers = traced.scorers.len();
     let mut planes = vec![(vec![0.0; data.width()], 0.0); n_scorers];
     let mut frames = Vec::new();
-    for round in steps.iter().take(most) {
+    let mut legend = None;
+    // Frames are laid out alike, whatever they say.
+    let shown = || steps.iter().take(most);
+    let notes_of = |round: &TracedRound| -> Vec<String> {
+        std::iter::once(told(round, &traced.scorers)).chain(all_notes.iter().cloned()).collect()
+    };
+    let end = if steps.len() > most {
+        let more = counted((steps.len() - most) as u64, "more step", "more steps");
+        ("So far", format!("There are {more}; `--frames=N` shows them."))
+    } else {
+        ("In the end", format!("The run {}.", became(&ending(&traced, subject.spec.bias()))))
+    };
+    let room = shown().map(|round| note_lines(&notes_of(round), canvas)).max().unwrap_or(0);
+    let room = room.max(note_lines(std::slice::from_ref(&end.1), canvas));
+    for round in shown() {
         let before = Hypothesis::new(&subject.spec, names.len(), &planes);
         planes[round.scorer] = (round.weights.clone(), round.bias);
         let after = Hypothesis::new(&subject.spec, names.len(), &planes);
@@ -39,30 +53,31 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
             dot.mistaken = dot.row == round.row;
         }
         let (mut decide, mut decide_before) = (after.decides(&scene), before.decides(&scene));
-        let notes = std::iter::once(told(round, &traced.scorers)).chain(all_notes.iter().cloned());
         let title = format!("Round {}: a step along row {}", round.round, round.row + 1);
         let frame = Boundary {
-            notes: notes.collect(),
+            notes: notes_of(round),
+            note_lines: room,
             before: Some(&mut decide_before),
             ring: "this example".to_owned(),
             ..scene.boundary(title, names, &dots, &mut decide)?
         };
+        legend.get_or_insert_with(|| frame.keys());
         frames.push(frame.draw(canvas));
     }
     let last = Hypothesis::new(&subject.spec, names.len(), &planes);
     let mut decide = last.decides(&scene);
-    let (title, note) = if steps.len() > most {
-        let more = counted((steps.len() - most) as u64, "more step", "more steps");
-        ("So far".to_owned(), format!("There are {more}; `--frames=N` shows them."))
-    } else {
-        ("In the end".to_owned(), format!("The run {}.", became(&ending(&traced, subject.spec.bias()))))
+    let (title, note) = end;
+    let end = Boundary {
+        notes: vec![note],
+        note_lines: room,
+        legend,
+        ..scene.boundary(title.to_owned(), names, &dots, &mut decide)?
     };
-    let end = Boundary { notes: vec![note], ..scene.boundary(title, names, &dots, &mut decide)? };
     frames.push(end.draw(canvas));
     let title = wish.title.clone().unwrap_or_else(|| format!("Every step of a run, {}", subject.source));
     if wish.still {
         let columns = if canvas.width < 600.0 { 2 } else { 1 };
-        return Ok(Picture::sheet(title, frames, columns));
+        return Ok(Picture::sheet(&title, &[], frames, columns, canvas.ruler));
     }
     Ok(Picture { title, ..Picture::film(frames, SECONDS) })
 }
@@ -70,8 +85,8 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
 /// A frame of a sheet; a terminal shows one below the other, as large as it is.
 fn smaller(canvas: Canvas) -> Canvas {
     match canvas.ruler {
-        rosenblatt_plot::Ruler::Paper => Canvas { width: 560.0, height: 420.0, ..canvas },
-        rosenblatt_plot::Ruler::Terminal => canvas,
+        Ruler::Paper => Canvas { width: 560.0, height: 420.0, ..canvas },
+        Ruler::Terminal => canvas,
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) fn draw_mistakes(subject: &Subject, wish: &Wish, canvas: Canvas) -> R
     }
     let name = subject.spec.entry().info.name;
     let title = wish.title.clone().unwrap_or_else(|| format!("Mistakes of the {name}, {}", subject.source));
-    let series = vec![Series::new("mistakes", points)];
+    let series = vec![Series::new("mistakes", points).bare()];
     let lines = Lines {
         notes,
         levels,
@@ -79,7 +79,8 @@ pub(super) fn draw_mistakes(subject: &Subject, wish: &Wish, canvas: Canvas) -> R
 
 pub(super) fn draw_norms(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
     let (growth, margin, notes) = run(subject)?;
-    let norms = growth.points.iter().map(|point| (point.steps as f64, point.norm)).collect();
+    let norms = growth.points.iter().map(|point| (point.steps as f64, point.norm));
+    let norms = std::iter::once((0.0, 0.0)).chain(norms).collect();
     let mut series = vec![Series::new("|w|", norms)];
     let last = growth.points.last().map_or(1.0, |point| point.steps as f64);
     if growth.plain {

@@ -25,7 +25,7 @@ pub(super) fn draw_roc(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result
         .into_iter()
         .map(|curve| {
             let name = format!("{}: {:.3}", model.labels().name(curve.class), curve.area);
-            Series::new(name, curve.points)
+            Series::new(name, curve.points).bare()
         })
         .collect();
     notes.push("Beside each class stands the area below its curve: 1 is perfect, 0.5 is chance.".to_owned());
@@ -45,7 +45,7 @@ pub(super) fn draw_confusion(subject: &Subject, wish: &Wish, canvas: Canvas) -> 
     let evaluation = evaluate_rows(model, &subject.data, &subject.rows);
     let (low, high) = interval(evaluation.errors, evaluation.rows);
     let notes = vec![format!(
-        "{}: {} in {}, that is {} (95 % interval {} to {}).",
+        "{}: {} in {}: {} ({} to {} with 95 % confidence).",
         subject.learner(),
         counted(evaluation.errors, "mistake", "mistakes"),
         subject.judged,

@@ -15,7 +15,7 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
     let wrong = values.iter().filter(|value| **value <= 0.0).count() as u64;
     let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let mut notes = vec![format!(
-        "{}: of {}, {} on the wrong side; the smallest margin is {}.",
+        "{}: of {}, {} on the wrong side; smallest margin {}.",
         subject.learner(),
         subject.judged,
         counted(wrong, "is", "are"),

@@ -4,7 +4,7 @@ use super::{Subject, Wish};
 use crate::failure::Failure;
 use rosenblatt::data::Scaling;
 use rosenblatt::{Model, feature_name, weights_for};
-use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Picture, PlotError, Ruler, Tile};
+use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
 
 /// More classes than this are not drawn at once.
 const MOST_TILES: usize = 20;
@@ -71,13 +71,13 @@ fn bars(
     model: &Model,
     classes: &[u32],
     most: usize,
-    (title, notes): (String, Vec<String>),
+    (title, mut notes): (String, Vec<String>),
     canvas: Canvas,
 ) -> Result<Picture, Failure> {
     let n_panels = classes.len().min(MOST_PANELS);
     let most = if n_panels > 1 { most.div_ceil(2) } else { most };
     let mut panels = Vec::new();
-    for (number, &class) in classes.iter().take(n_panels).enumerate() {
+    for &class in classes.iter().take(n_panels) {
         let Some(weights) = weights_for(model, class) else { continue };
         let mut features: Vec<usize> =
             (0..weights.len()).filter(|&feature| weights[feature] != 0.0).collect();
@@ -101,25 +101,27 @@ fn bars(
             };
             (title.clone(), notes.iter().cloned().chain([sides]).collect())
         } else {
-            let more = if number == 0 { notes.clone() } else { Vec::new() };
-            // Panels begin at one height.
-            let pad = if number == 0 || canvas.ruler == Ruler::Terminal {
-                Vec::new()
-            } else {
-                vec![String::from("\u{a0}"); notes.len()]
-            };
-            (format!("For and against {name}"), more.into_iter().chain(pad).collect())
+            (format!("For and against {name}"), Vec::new())
         };
+        // As everywhere, a class has its colour; what is merely against one has none.
+        let against = if model.labels().len() == 2 { Ink::Class(1 - class as usize) } else { Ink::Faint };
+        let inks = [against, Ink::Class(class as usize)];
         let width =
             if n_panels == 1 || canvas.ruler == Ruler::Terminal { canvas.width } else { canvas.width * 0.65 };
-        panels.push(Bars { title, notes, bars }.draw(Canvas { width, ..canvas })?);
+        panels.push(Bars { title, notes, bars, inks }.draw(Canvas { width, ..canvas })?);
     }
     match panels.len() {
         0 => Err(PlotError::Nothing { what: "weights that are not zero".to_owned() }.into()),
         1 => Ok(panels.remove(0)),
         _ => {
             let columns = if canvas.ruler == Ruler::Terminal { 1 } else { 2 };
-            Ok(Picture::sheet(title, panels, columns))
+            if classes.len() > n_panels {
+                notes.push(format!(
+                    "The first {n_panels} of {} classes; `--class` chooses another.",
+                    classes.len()
+                ));
+            }
+            Ok(Picture::sheet(&title, &notes, panels, columns, canvas.ruler))
         }
     }
 }

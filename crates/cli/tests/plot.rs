@@ -1,0 +1,266 @@
+//! `plot`: its SVG is read back and compared with what other commands say of the same data and model.
+
+use crate::bench::Bench;
+use crate::reading::{Drawn, well_formed};
+use std::fmt::Write as _;
+use std::fs;
+
+const LECTURE: &str = "x,y,class\n4,0,plus\n1,1,minus\n0,1,minus\n-2,-2,plus\n";
+const TEXTBOOK: &str = "--label class --bias none --scale none --readout last --order given";
+
+fn svg(bench: &Bench, name: &str) -> String {
+    let svg = fs::read_to_string(bench.path(name)).unwrap();
+    well_formed(&svg);
+    svg
+}
+
+/// Two clouds that overlap, in units that differ a thousandfold.
+fn clouds(n_rows: usize) -> String {
+    let mut text = "height,weight,kind\n".to_owned();
+    for row in 0..n_rows {
+        let (a, b) = ((row * 7919 % 997) as f64 / 997.0, (row * 104_729 % 991) as f64 / 991.0);
+        let kind = row % 2;
+        let _ = writeln!(
+            text,
+            "{:.4},{:.1},{}",
+            1.5 + 0.5 * a + 0.2 * kind as f64,
+            40_000.0 + 30_000.0 * b + 15_000.0 * kind as f64,
+            ["cat", "dog"][kind]
+        );
+    }
+    text
+}
+
+#[test]
+fn the_boundary_of_the_lecture_note_is_where_its_weights_say() {
+    let bench = Bench::new();
+    bench.write("points.csv", LECTURE);
+    bench.ok(&format!("rosenblatt plot boundary points.csv {TEXTBOOK} --support -o b.svg"));
+    let drawn = Drawn::new(&svg(&bench, "b.svg"));
+    let [line] = drawn.paths("boundary").try_into().unwrap();
+    assert_eq!(line.len(), 2);
+    for (px, py) in line {
+        let (x, y) = drawn.values(px, py);
+        // The note ends with w = (1, -3).
+        let off = (x - 3.0 * y) / 3.0 * drawn.pixels_per_unit().1;
+        assert!(off.abs() < 1.0, "({x}, {y}) is {off} pixels off");
+    }
+    assert_eq!(drawn.rows("ring"), [0; 0]);
+    assert_eq!(drawn.rows("support"), [0, 1, 3]);
+    // The nearest row is (0, 1), whose score is -3: (1, 1) has -2, (4, 0) has 4.
+    for (line, level) in drawn.paths("margin").iter().zip([-2.0, 2.0]) {
+        for &(px, py) in line {
+            let (x, y) = drawn.values(px, py);
+            let off = (x - 3.0 * y - level) / 3.0 * drawn.pixels_per_unit().1;
+            assert!(off.abs() < 1.0, "margin at ({x}, {y}) is {off} pixels off");
+        }
+    }
+}
+
+#[test]
+fn frames_show_every_step_with_the_boundary_before_and_after() {
+    let bench = Bench::new();
+    bench.write("points.csv", LECTURE);
+    bench.ok("rosenblatt plot boundary points.csv --label class --bias none --frames -o f.svg");
+    let film = svg(&bench, "f.svg");
+    let frames: Vec<&str> = film.split("<g class=\"frame\"").skip(1).collect();
+    assert_eq!(frames.len(), 4, "three steps and the end");
+    // Rows 1, 2 and 4 are the note's mistakes, and these the weights after each.
+    let expected: [(usize, [f64; 2]); 3] = [(0, [4.0, 0.0]), (1, [3.0, -1.0]), (3, [1.0, -3.0])];
+    for (frame, (row, w)) in frames.iter().zip(expected) {
+        let drawn = Drawn::new(&format!("<g{frame}"));
+        assert_eq!(drawn.rows("ring"), [row]);
+        let [line] = drawn.paths("boundary").try_into().unwrap();
+        for (px, py) in line {
+            let (x, y) = drawn.values(px, py);
+            let length = w[0].hypot(w[1]);
+            let off = (w[0] * x + w[1] * y) / length * drawn.pixels_per_unit().0;
+            assert!(off.abs() < 1.0, "row {row}: ({x}, {y}) is {off} pixels off");
+        }
+    }
+    assert!(frames[0].contains("w = (4, 0), b = 0") && frames[2].contains("w = (1, \u{2212}3)"));
+    // What is before a step is what was after the last one.
+    let (first, second) = (Drawn::new(&format!("<g{}", frames[0])), Drawn::new(&format!("<g{}", frames[1])));
+    assert_eq!(first.paths("boundary"), second.paths("before"));
+    assert!(frames[3].contains("converged in pass 2"));
+    bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
+    let text = bench.ok("rosenblatt plot boundary xor.csv --label class --frames=2");
+    assert!(text.contains("There are 2 more steps"), "{text}");
+}
+
+#[test]
+fn rings_are_the_mistakes_and_the_boundary_parts_what_is_predicted() {
+    let bench = Bench::new();
+    let table = clouds(200);
+    bench.write("pets.csv", &table);
+    bench.ok("rosenblatt train pets.csv --holdout 0 --model pets.model --quiet");
+    bench.ok("rosenblatt plot boundary pets.csv --model pets.model -o pets.svg");
+    let drawn = Drawn::new(&svg(&bench, "pets.svg"));
+    let predicted = bench.ok("rosenblatt predict pets.csv --model pets.model");
+    let kinds = table.lines().skip(1).map(|line| line.rsplit(',').next().unwrap());
+    let wrong = kinds.zip(predicted.lines()).enumerate().filter(|(_, (kind, given))| kind != given);
+    let wrong: Vec<usize> = wrong.map(|(row, _)| row).collect();
+    assert!(wrong.len() > 5, "{wrong:?}");
+    let mut ringed = drawn.rows("ring");
+    ringed.sort_unstable();
+    assert_eq!(ringed, wrong);
+    // A pixel to either side of the line, the model says different things, in the units of the file.
+    let [line] = drawn.paths("boundary").try_into().unwrap();
+    let [(ax, ay), (bx, by)] = line[..] else { panic!("a straight line has two ends") };
+    let length = (bx - ax).hypot(by - ay);
+    let (dx, dy) = ((by - ay) / length, (ax - bx) / length);
+    let mut sides = "height,weight\n".to_owned();
+    for (px, py) in [(ax, ay), (bx, by)] {
+        for side in [-1.0, 1.0] {
+            let (x, y) = drawn.values(px + side * dx, py + side * dy);
+            let _ = writeln!(sides, "{x},{y}");
+        }
+    }
+    bench.write("sides.csv", sides);
+    let said = bench.ok("rosenblatt predict sides.csv --model pets.model");
+    let said: Vec<&str> = said.lines().collect();
+    assert!(said[0] != said[1] && said[0] == said[2] && said[1] == said[3], "{said:?}");
+    // Every point is where the file has it, and on the page.
+    let clip = drawn.clip();
+    for (row, (px, py)) in drawn.circles("dot").into_iter().chain(drawn.circles("ring")) {
+        let cells: Vec<f64> = table
+            .lines()
+            .nth(row + 1)
+            .unwrap()
+            .split(',')
+            .take(2)
+            .map(|cell| cell.parse().unwrap())
+            .collect();
+        let (x, y) = drawn.values(px, py);
+        let (across, up) = drawn.pixels_per_unit();
+        assert!(((x - cells[0]) * across).abs() < 1.0 && ((y - cells[1]) * up).abs() < 1.0, "row {row}");
+        assert!(clip.0 <= px && px <= clip.1 && clip.2 <= py && py <= clip.3, "row {row} is outside");
+    }
+}
+
+#[test]
+fn many_rows_are_sampled_alike_every_time_and_the_picture_says_so() {
+    let bench = Bench::new();
+    bench.write("pets.csv", clouds(7000));
+    for name in ["a.svg", "b.svg"] {
+        bench.ok(&format!("rosenblatt plot boundary pets.csv --epochs 2 -o {name}"));
+    }
+    let picture = svg(&bench, "a.svg");
+    assert_eq!(picture, svg(&bench, "b.svg"));
+    assert!(picture.contains("3,000 of 7,000 rows are drawn"));
+    let drawn = Drawn::new(&picture);
+    assert_eq!(drawn.rows("dot").len() + drawn.rows("mistake").len(), 3000);
+}
+
+#[test]
+fn other_features_are_held_still_and_it_is_said() {
+    let bench = Bench::new();
+    let penguins = "crates/data/bundled/penguins.csv --label species --missing mean";
+    bench.ok(&format!("rosenblatt plot boundary {penguins} --columns bill_length_mm,5 -o columns.svg"));
+    let columns = svg(&bench, "columns.svg");
+    assert!(columns.contains("8 other features are held at the mean"));
+    assert!(columns.contains(">bill_length_mm</text>"));
+    bench.ok(&format!("rosenblatt plot boundary {penguins} -o principal.svg"));
+    let principal = svg(&bench, "principal.svg");
+    assert!(principal.contains("of the variance") && principal.contains(">first principal component</text>"));
+    assert_eq!(Drawn::new(&principal).rows("dot").len() + Drawn::new(&principal).rows("mistake").len(), 344);
+}
+
+#[test]
+fn hostile_class_names_do_no_harm() {
+    let bench = Bench::new();
+    let long = "y".repeat(200);
+    bench.write(
+        "names.csv",
+        format!("a,b,class\n1,2,<script>alert(1)</script>\n3,1,{long}\n2,5,{long}\n0,0,\"\"\"&\"\n"),
+    );
+    for kind in ["boundary", "confusion", "roc", "weights", "margins", "curves"] {
+        bench.ok(&format!("rosenblatt plot {kind} names.csv --label class --holdout 0 -o {kind}.svg"));
+        let picture = svg(&bench, &format!("{kind}.svg"));
+        assert!(!picture.contains("<script"), "{kind}");
+        assert!(Drawn::new(&picture).texts().iter().all(|text| !text.contains(&long)), "{kind}");
+        bench.ok(&format!("rosenblatt plot {kind} names.csv --label class --holdout 0 -o {kind}.png"));
+    }
+    assert!(svg(&bench, "boundary.svg").contains(&format!("<title>{long}</title>")));
+}
+
+#[test]
+fn degenerate_data_is_drawn_or_refused_with_a_reason() {
+    let bench = Bench::new();
+    for (name, rows) in [
+        ("same-x", "1,0,p\n1,5,q\n1,9,p\n"),
+        ("all-alike", "1,1,p\n1,1,q\n"),
+        ("constant", "0,3,p\n1,3,q\n2,3,q\n"),
+        ("tiny", "1e-30,2e-30,p\n3e-30,1e-30,q\n"),
+        ("huge", "1e300,-1e300,p\n-1e300,1e300,q\n"),
+    ] {
+        bench.write(&format!("{name}.csv"), format!("a,b,class\n{rows}"));
+        let line = format!("rosenblatt plot boundary {name}.csv --label class --scale none --precision f64");
+        let done = bench.run(&format!("{line} -o {name}.svg && {line} -o {name}.png && {line}"));
+        if name == "huge" {
+            // A step along such a row has a length that is no number; training says so.
+            assert!(done.code == Some(0) || done.stderr.contains("overflow"), "{}", done.all());
+            continue;
+        }
+        assert_eq!(done.code, Some(0), "{name}: {}", done.all());
+        let picture = svg(&bench, &format!("{name}.svg"));
+        assert!(!picture.contains("NaN") && !picture.contains("inf"), "{name}");
+    }
+    bench.write("one.csv", "a,class\n1,p\n3,q\n");
+    bench.ok("rosenblatt plot boundary one.csv --label class -o one.svg");
+    svg(&bench, "one.svg");
+    let refused = |content: &str, expected: &str| {
+        bench.write("bad.csv", content);
+        let done = bench.run("rosenblatt plot boundary bad.csv --label class -o bad.svg");
+        assert_eq!(done.code, Some(1), "{}", done.all());
+        assert!(done.stderr.contains(expected), "{}", done.stderr);
+        assert!(!bench.path("bad.svg").exists());
+    };
+    refused("a,b,class\n1,2,p\nNaN,3,q\n", "bad.csv:3:1");
+    refused("a,b,class\n1,2,p\n", "at least two classes");
+    refused("a,b,class\n", "bad.csv");
+}
+
+#[test]
+fn every_kind_is_drawn_in_every_form() {
+    let bench = Bench::new();
+    bench.write("points.csv", LECTURE);
+    bench.ok("rosenblatt train crates/data/bundled/banknote.csv --model notes.model --quiet");
+    let notes = "crates/data/bundled/banknote.csv";
+    for (kind, rest) in [
+        ("boundary", format!("{notes} --model notes.model")),
+        ("curves", format!("{notes} --epochs 3 --readouts last,averaged,voted,pocket --loss logistic")),
+        ("mistakes", "points.csv --label class --bias none".to_owned()),
+        ("norms", "points.csv --label class --algorithm pa".to_owned()),
+        ("margins", format!("{notes} --model notes.model")),
+        ("weights", "--model notes.model".to_owned()),
+        ("roc", format!("{notes} --model notes.model")),
+        ("confusion", format!("{notes} --model notes.model --title Notes")),
+    ] {
+        let line = format!("rosenblatt plot {kind} {rest}");
+        bench.ok(&format!("{line} -o {kind}.svg --theme dark --canvas 640x480"));
+        svg(&bench, &format!("{kind}.svg"));
+        bench.ok(&format!("{line} -o {kind}.png"));
+        assert!(fs::read(bench.path(&format!("{kind}.png"))).unwrap().starts_with(b"\x89PNG"), "{kind}");
+        let text = bench.ok(&line);
+        assert!(text.lines().count() > 5 && !text.contains('\u{1b}'), "{kind}\n{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{kind}\n{text}");
+        assert_eq!(bench.ok(&format!("{line} --as svg -o -")), bench.ok(&format!("{line} --as svg")));
+    }
+    let bound = svg(&bench, "mistakes.svg");
+    // The note's rows have R = 4 and a largest margin of 4/sqrt(26).
+    assert!(bound.contains("(R/γ)² = 26"), "{bound}");
+    assert!(svg(&bench, "norms.svg").contains("do not apply"));
+}
+
+#[test]
+fn weights_of_pixels_are_pictures() {
+    let bench = Bench::new();
+    bench.write("pixels.csv", "a,b,c,d,digit\n9,0,0,9,one\n8,0,1,9,one\n0,9,9,0,two\n1,9,8,0,two\n");
+    bench.ok("rosenblatt plot weights pixels.csv --image 2x2 -o w.svg");
+    let picture = svg(&bench, "w.svg");
+    assert!(picture.matches("class=\"heat ").count() >= 2, "{picture}");
+    let done = bench.run("rosenblatt plot weights pixels.csv --image 3x2 -o no.svg");
+    assert_eq!(done.code, Some(1));
+    assert!(done.stderr.contains("3x2 have 6 pixels, but the model has 4 features"), "{}", done.stderr);
+}
