@@ -20,7 +20,7 @@ pub use cosine::Cosine;
 pub use intersection::Intersection;
 pub use laplacian::Laplacian;
 pub use linear::Linear;
-pub use outline::Outline;
+pub use outline::{Outline, Survey};
 pub use own::FromRows;
 pub use polynomial::Polynomial;
 pub use precomputed::Precomputed;

@@ -20,28 +20,76 @@ pub struct Outline {
 impl Outline {
     /// The outline of these rows of `examples`. The same however the rows are stored: zeros are counted, not added.
     pub fn of<E: Examples>(examples: E, rows: &[u32]) -> Self {
-        let entries = |row: u32| examples.row(row as usize).entries().filter(|(_, value)| *value != 0.0);
-        let (mut n_entries, mut total, mut norm2, mut negative) = (0_u64, 0.0, 0.0_f64, None);
+        let mut survey = Survey::default();
+        survey.look(examples, rows, 0);
+        survey.measure(examples.width());
+        survey.look_again(examples, rows);
+        survey.outline(examples.len())
+    }
+}
+
+/// An outline in the making, for rows that come in blocks: all are shown twice, in one order, so that the outcome
+/// is that of all together.
+#[derive(Debug, Clone, Default)]
+pub struct Survey {
+    width: usize,
+    n_rows: u64,
+    n_entries: u64,
+    total: f64,
+    norm2: f64,
+    negative: Option<(usize, usize, f64)>,
+    mean: f64,
+    squares: f64,
+}
+
+fn entries<E: Examples>(examples: E, row: u32) -> impl Iterator<Item = (usize, f64)> {
+    examples.row(row as usize).entries().filter(|(_, value)| *value != 0.0)
+}
+
+impl Survey {
+    /// Looks at these rows of a block that begins with row `first`.
+    pub fn look<E: Examples>(&mut self, examples: E, rows: &[u32], first: usize) {
         for &row in rows {
             let mut own = 0.0;
-            for (feature, value) in entries(row) {
-                n_entries += 1;
-                total += value;
+            for (feature, value) in entries(examples, row) {
+                self.n_entries += 1;
+                self.total += value;
                 own += value * value;
-                if value < 0.0 && negative.is_none() {
-                    negative = Some((row as usize, feature, value));
+                if value < 0.0 && self.negative.is_none() {
+                    self.negative = Some((first + row as usize, feature, value));
                 }
             }
-            norm2 = norm2.max(own);
+            self.norm2 = self.norm2.max(own);
         }
-        let n_values = rows.len() as f64 * examples.width() as f64;
-        let mean = if n_values > 0.0 { total / n_values } else { 0.0 };
-        let mut squares = (n_values - n_entries as f64) * mean * mean;
+        self.n_rows += rows.len() as u64;
+    }
+
+    /// All rows, of `width` features, have been looked at once.
+    pub fn measure(&mut self, width: usize) {
+        self.width = width;
+        let n_values = self.n_values();
+        self.mean = if n_values > 0.0 { self.total / n_values } else { 0.0 };
+        self.squares = (n_values - self.n_entries as f64) * self.mean * self.mean;
+    }
+
+    /// Looks at the rows of a block for the second time.
+    pub fn look_again<E: Examples>(&mut self, examples: E, rows: &[u32]) {
+        let mean = self.mean;
         for &row in rows {
-            squares += entries(row).map(|(_, value)| (value - mean) * (value - mean)).sum::<f64>();
+            let squares = entries(examples, row).map(|(_, value)| (value - mean) * (value - mean));
+            self.squares += squares.sum::<f64>();
         }
-        let variance = if n_values > 0.0 { squares / n_values } else { 0.0 };
-        Self { n_rows: examples.len(), width: examples.width(), variance, norm2, negative }
+    }
+
+    /// The outline, of data that has `n_rows` rows, learned from or not.
+    pub fn outline(&self, n_rows: usize) -> Outline {
+        let n_values = self.n_values();
+        let variance = if n_values > 0.0 { self.squares / n_values } else { 0.0 };
+        Outline { n_rows, width: self.width, variance, norm2: self.norm2, negative: self.negative }
+    }
+
+    fn n_values(&self) -> f64 {
+        self.n_rows as f64 * self.width as f64
     }
 }
 

@@ -91,6 +91,16 @@ const LARGEST_SIZE: usize = 1 << 20;
 /// exhaust the machine.
 const MOST_BYTES: u128 = 2 << 30;
 
+/// The map of this name or alias.
+fn find(name: &str) -> Option<&'static Info> {
+    MAPS.iter().find(|info| info.name == name || info.aliases.contains(&name))
+}
+
+/// The kernel that a map stands in for if nobody says otherwise.
+pub fn usual_kernel(map: &str) -> &'static str {
+    find(map).and_then(|info| info.kernels.first().copied()).unwrap_or("rbf")
+}
+
 /// The map a user asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
@@ -98,8 +108,8 @@ pub struct Choice {
     pub name: String,
     /// How many features come out, at most.
     pub size: usize,
-    /// The kernel it stands in for; the map's usual one if nothing is given.
-    pub kernel: Option<kernels::Choice>,
+    /// The kernel it stands in for.
+    pub kernel: kernels::Choice,
     /// Decides every random draw.
     pub seed: u64,
 }
@@ -107,11 +117,10 @@ pub struct Choice {
 impl Choice {
     /// The line of the table, unless the choice is wrong whatever the data.
     pub fn check(&self) -> Result<&'static Info, MapError> {
-        let called = |info: &&Info| info.name == self.name || info.aliases.contains(&self.name.as_str());
-        let info = MAPS.iter().find(called).ok_or_else(|| MapError::Unknown(self.name.clone()))?;
-        let kernel = self.kernel_choice(info).check().map_err(MapError::Kernel)?.name;
+        let info = find(&self.name).ok_or_else(|| MapError::Unknown(self.name.clone()))?;
+        let kernel = self.kernel.check().map_err(MapError::Kernel)?.name;
         if kernel == "precomputed" || !(info.kernels.is_empty() || info.kernels.contains(&kernel)) {
-            return Err(MapError::WrongKernel { map: info, kernel });
+            return Err(MapError::WrongKernel { map: info.name, kernel });
         }
         let in_range =
             if (1..=LARGEST_SIZE).contains(&self.size) { Ok(()) } else { Err("from 1 to 1048576") };
@@ -120,9 +129,15 @@ impl Choice {
         Ok(info)
     }
 
-    fn kernel_choice(&self, info: &Info) -> kernels::Choice {
-        let usual = info.kernels.first().copied().unwrap_or("rbf");
-        self.kernel.clone().unwrap_or_else(|| kernels::Choice::named(usual))
+    /// What of it follows from all rows to learn from, so that there is no map before they are known.
+    pub fn follows_from_rows(&self) -> Result<Option<&'static str>, MapError> {
+        let info = self.check()?;
+        let gamma = self.kernel.gamma.or(self.kernel.check().map_err(MapError::Kernel)?.gamma);
+        Ok(match gamma {
+            _ if info.from_rows => Some("map"),
+            Some(Gamma::Scale | Gamma::Auto) => Some("gamma"),
+            _ => None,
+        })
     }
 
     /// Which of `n_rows` rows the map is fitted to, by ascending number; none if it is fitted to no rows.
@@ -140,7 +155,7 @@ impl Choice {
     /// The map for rows like these, fitted to `landmarks` if it is fitted to any.
     pub fn fit(&self, outline: &Outline, landmarks: Rows) -> Result<Arc<dyn FeatureMap>, MapError> {
         let info = self.check()?;
-        let kernel = self.kernel_choice(info).kernel(outline).map_err(MapError::Kernel)?;
+        let kernel = self.kernel.kernel(outline).map_err(MapError::Kernel)?;
         self.build(info, kernel, outline.width, landmarks, None)
     }
 
@@ -156,11 +171,10 @@ impl Choice {
         if info.from_rows != fitted.is_some() {
             return Err(MapError::Stored("the landmarks are missing, or there should be none"));
         }
-        let choice = self.kernel_choice(info);
-        if choice.check().map_err(MapError::Kernel)?.gamma.is_some() != gamma.is_some() {
+        if self.kernel.check().map_err(MapError::Kernel)?.gamma.is_some() != gamma.is_some() {
             return Err(MapError::Stored("the kernel's gamma is missing, or there should be none"));
         }
-        let choice = kernels::Choice { gamma: gamma.map(Gamma::Number), ..choice };
+        let choice = kernels::Choice { gamma: gamma.map(Gamma::Number), ..self.kernel.clone() };
         let outline = Outline { n_rows: 1, width, variance: 0.0, norm2: 0.0, negative: None };
         let kernel = choice.kernel(&outline).map_err(MapError::Kernel)?;
         let (landmarks, factor) = fitted.map_or_else(Default::default, |(rows, factor)| (rows, Some(factor)));
@@ -195,7 +209,7 @@ impl Choice {
 }
 
 /// A choice that cannot work, and why.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MapError {
     /// Nobody knows a map of this name.
@@ -205,7 +219,7 @@ pub enum MapError {
     /// The map cannot stand in for this kernel.
     WrongKernel {
         /// The map.
-        map: &'static Info,
+        map: &'static str,
         /// The kernel.
         kernel: &'static str,
     },
@@ -249,7 +263,7 @@ impl fmt::Display for MapError {
                 });
                 let others: Vec<String> = others.map(|info| format!("`{}`", info.name)).collect();
                 let cure = if others.is_empty() { "no map".to_owned() } else { others.join(" or ") };
-                write!(f, "the map `{}` cannot stand in for the kernel `{kernel}`; {cure} can", map.name)
+                write!(f, "the map `{map}` cannot stand in for the kernel `{kernel}`; {cure} can")
             }
             Self::Size { expected, found } => write!(f, "`map-size` should be {expected}, but is {found}"),
             Self::NotPositive { kernel } => write!(
@@ -276,7 +290,7 @@ mod tests {
     const WIDTH: usize = 12;
 
     fn choice(name: &str, size: usize, kernel: kernels::Choice) -> Choice {
-        Choice { name: name.to_owned(), size, kernel: Some(kernel), seed: 5 }
+        Choice { name: name.to_owned(), size, kernel, seed: 5 }
     }
 
     fn points(n_rows: usize) -> Vec<Vec<f64>> {
@@ -330,8 +344,7 @@ mod tests {
         let (mut squares, mut largest, mut n_pairs) = (0.0, 0.0_f64, 0.0);
         for a in 0..points.len() {
             for b in 0..a {
-                let kernel = choice.kernel.as_ref().unwrap();
-                let value = exact(kernel, map.gamma(), &points[a], &points[b]);
+                let value = exact(&choice.kernel, map.gamma(), &points[a], &points[b]);
                 let product: f64 = images[a].iter().zip(&images[b]).map(|(x, y)| x * y).sum();
                 squares += (product - value).powi(2);
                 largest = largest.max(value.abs());
@@ -385,7 +398,7 @@ mod tests {
     fn a_row_is_mapped_to_the_same_bits_in_any_form_and_company() {
         let points = points(30);
         for (name, size) in [("fourier", 300), ("sketch", 256), ("nystroem", 20)] {
-            let choice = Choice { kernel: None, ..choice(name, size, kernels::Choice::default()) };
+            let choice = choice(name, size, kernels::Choice::named(usual_kernel(name)));
             let map = fitted(&choice, &points);
             let together = mapped(&*map, &points);
             for (point, together) in points.iter().zip(&together) {
