@@ -3,8 +3,7 @@
 //! Each chore is a module; this file only knows their names. Chores call the ordinary tools as a
 //! person would, so that whatever they do can also be done by hand.
 
-mod bench_certify;
-mod bench_data;
+mod bench;
 mod test;
 mod tidy;
 mod torture;
@@ -21,8 +20,8 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore {
         name: "bench",
-        summary: "bench data: reading; bench certify: proofs; beside the peers",
-        run: bench,
+        summary: "the whole product beside its peers; bench data: reading; bench certify: proofs",
+        run: bench::run,
     },
     Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
@@ -32,14 +31,6 @@ const CHORES: &[Chore] = &[
         run: torture::run,
     },
 ];
-
-fn bench(words: &[String]) -> Result<(), String> {
-    match words.first().map(String::as_str) {
-        Some("certify") => bench_certify::run(&words[1..]),
-        Some("certify-probe") => bench_certify::probe(&words[1..]),
-        _ => bench_data::run(words),
-    }
-}
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::ui;
 use clap::Args;
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
-use rosenblatt::{ClassWeights, Classes, Options, Spec, Validation};
+use rosenblatt::kernel::Gamma;
+use rosenblatt::{ClassWeights, Classes, Mapping, Options, Spec, Validation};
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::{
     Column, ColumnKind, Input, LabelColumn, Limits, Meter, Missing, OnBadRow, Pictures, Precision,
@@ -330,6 +331,42 @@ pub(crate) struct SpecArgs {
     /// for fewer than 1,000 rows, of which none can be spared
     #[arg(long, value_name = "PASSES")]
     pub(crate) patience: Option<u64>,
+    #[command(flatten)]
+    pub(crate) map: MapArgs,
+}
+
+/// What rows go through before they are learned from.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct MapArgs {
+    /// Learn behind a feature map that stands in for a kernel: fourier (rbf, laplacian), nystroem (any kernel) or
+    /// sketch (polynomial)
+    #[arg(long, value_name = "NAME")]
+    map: Option<String>,
+    /// How many features come out of it
+    #[arg(long, value_name = "N", default_value_t = Mapping::default().size, requires = "map")]
+    map_size: usize,
+    /// The kernel: linear, polynomial, rbf, sigmoid, laplacian, intersection or cosine; rbf if not said, but
+    /// polynomial for a sketch
+    #[arg(long, value_name = "NAME", requires = "map")]
+    kernel: Option<String>,
+    /// The kernel's factor: scale (1 / features / variance), auto (1 / features) or a number
+    #[arg(long, value_name = "NUMBER", value_parser = by_name::<Gamma>, allow_hyphen_values = true, requires = "map")]
+    gamma: Option<Gamma>,
+    /// What a polynomial or sigmoid kernel adds to the product
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, requires = "map")]
+    offset: Option<f64>,
+    /// The power of a polynomial kernel
+    #[arg(long, value_name = "N", requires = "map")]
+    degree: Option<u32>,
+}
+
+impl MapArgs {
+    /// What the words mean.
+    pub(crate) fn mapping(&self) -> Option<Mapping> {
+        let Self { map_size: size, gamma, offset, degree, .. } = *self;
+        let name = self.map.clone()?;
+        Some(Mapping { name, size, kernel: self.kernel.clone(), gamma, offset, degree })
+    }
 }
 
 impl SpecArgs {
@@ -371,6 +408,7 @@ impl SpecArgs {
             max_updates: self.max_updates,
             validation: (patience > 0).then(|| Validation { patience, ..Validation::default() }),
             class_weights,
+            map: self.map.mapping(),
             ..Options::default()
         };
         Spec::new(options).map_err(|error| Failure::Usage(error.to_string()))

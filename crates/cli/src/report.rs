@@ -2,6 +2,7 @@
 
 use crate::ui::{count, counted, percent, table};
 use rosenblatt::core::Stopped;
+use rosenblatt::kernel::maps::usual_kernel;
 use rosenblatt::{Evaluation, Model, Sharpness, interval, strongest};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -28,6 +29,9 @@ pub(crate) fn story(model: &Model) -> String {
         counted(totals.mistakes, "mistake", "mistakes"),
     );
     let ended = match story.stopped {
+        Stopped::Clean if model.map().is_some() => {
+            "converged: a hyperplane separates the training data behind the map, as a whole pass without a mistake shows"
+        }
         Stopped::Clean => {
             "converged: the training data is linearly separable, as a whole pass without a mistake shows"
         }
@@ -35,6 +39,9 @@ pub(crate) fn story(model: &Model) -> String {
         Stopped::Updates => "stopped at the limit of updates",
         Stopped::Epochs => "stopped at the limit of passes",
     };
+    if let Some(map) = map(model) {
+        let _ = write!(text, "\n{map}");
+    }
     let _ = write!(text, "\n{ended}");
     if let Some(held) = &story.validation {
         let _ = write!(text, "; the model of pass {} is kept", held.best_epoch);
@@ -103,6 +110,18 @@ pub(crate) fn probabilities(model: &Model, judged: &Evaluation) -> String {
 /// How good probabilities are.
 pub(crate) fn sharpness(Sharpness { brier, log_loss }: Sharpness) -> String {
     format!("Brier score {brier:.4}, log loss {log_loss:.4}")
+}
+
+/// The feature map of a model, if it has one.
+fn map(model: &Model) -> Option<String> {
+    let (map, mapping) = model.map().zip(model.spec().options().map.as_ref())?;
+    let kernel = mapping.kernel.as_deref().unwrap_or_else(|| usual_kernel(&mapping.name));
+    let numbers =
+        [("degree", mapping.degree.map(f64::from)), ("gamma", map.gamma()), ("offset", mapping.offset)];
+    let given = numbers.iter().filter_map(|(name, value)| Some(format!(", {name} {}", (*value)?)));
+    let given: String = given.collect();
+    let size = counted(map.size() as u64, "feature", "features");
+    Some(format!("behind the map {} to {size}, standing in for the kernel {kernel}{given}", mapping.name))
 }
 
 /// The features that speak most strongly for each class. Numbers without names say something only while

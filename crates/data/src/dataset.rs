@@ -286,6 +286,18 @@ impl<'a> View<'a> {
         self.visit(Len)
     }
 
+    /// How many features there are; no row is wider.
+    pub fn width(self) -> usize {
+        struct Width;
+        impl Visitor for Width {
+            type Output = usize;
+            fn visit<E: Examples>(self, examples: E) -> usize {
+                examples.width()
+            }
+        }
+        self.visit(Width)
+    }
+
     /// Whether there are no rows.
     pub fn is_empty(self) -> bool {
         self.len() == 0

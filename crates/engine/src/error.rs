@@ -1,6 +1,7 @@
 //! What can go wrong between a wish and a model.
 
 use rosenblatt_core::{NameError, ParamError, SetupError};
+use rosenblatt_kernel::maps::MapError;
 
 /// Why no model came of it. Messages say what was found, what was expected and, where known, the cure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -20,6 +21,9 @@ pub enum Error {
     /// A convention has another name.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// The feature map is wrong, or does not suit the data.
+    #[error(transparent)]
+    Map(#[from] MapError),
     /// The choices do not go together.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -100,6 +104,12 @@ pub enum Error {
         "this model is a vote of many hyperplanes and has no weights of its own; train with `--readout averaged`"
     )]
     NotLinear,
+    /// Something that is about features as they are is asked of a model that maps them.
+    #[error("{what} features as they are, but rows go through a feature map here; leave `--map` out")]
+    Mapped {
+        /// What cannot be had, as the beginning of a sentence.
+        what: &'static str,
+    },
     /// The hypotheses would not fit into memory.
     #[error(
         "{features} features for {scorers} scorers need {needed} bytes of weights; hash the features, or raise the limit"
@@ -111,6 +121,25 @@ pub enum Error {
         scorers: usize,
         /// Bytes the weights would take.
         needed: u128,
+    },
+    /// Mapped rows would not fit into memory.
+    #[error(
+        "{rows} rows of {size} mapped features need {needed} bytes; lower `map-size`, or learn where rows stay on disk \
+         (`--memory`)"
+    )]
+    MappedTooLarge {
+        /// Rows of the data.
+        rows: usize,
+        /// Features that come out of the map.
+        size: usize,
+        /// Bytes the mapped rows would take.
+        needed: u128,
+    },
+    /// The values of a row are too large for the map.
+    #[error("the values of row {row} are too large for the feature map; scale the features, or lower gamma")]
+    BeyondMap {
+        /// The row, from 0.
+        row: usize,
     },
 }
 

@@ -3,6 +3,7 @@
 use crate::calibration::class_scores;
 use crate::error::Error;
 use crate::fingerprint::fingerprint;
+use crate::mapped::behind_map;
 use crate::model::{Model, Provenance, Story};
 use crate::roc::curve;
 use crate::spec::Spec;
@@ -112,7 +113,11 @@ pub fn predict(model: &Model, data: &Dataset) -> Vec<u32> {
             (0..examples.len()).map(|row| predictor.predict(examples.row(row))).collect()
         }
     }
-    data.visit(Predict(model))
+    let all: Vec<u32> = (0..data.len() as u32).collect();
+    match behind_map(model, data, &all) {
+        Some((behind, mapped)) => mapped.visit(Predict(&behind)),
+        None => data.visit(Predict(model)),
+    }
 }
 
 /// Compares a model's predictions with the classes of `data`, which are matched by name.
@@ -179,6 +184,10 @@ pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation 
         }
     }
     let (labels, numbers) = matched(model, data);
+    if let Some((behind, mapped)) = behind_map(model, data, rows) {
+        let rows: Vec<u32> = (0..mapped.len() as u32).collect();
+        return mapped.visit(Evaluate { model: &behind, rows: &rows, numbers, labels });
+    }
     data.visit(Evaluate { model, rows, numbers, labels })
 }
 
@@ -220,6 +229,7 @@ pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]
         labels: data.labels().clone(),
         feature_names: None,
         schema: None,
+        map: None,
         kept: kept.clone(),
         story,
         calibration: None,

@@ -76,9 +76,12 @@ fn mean_of_survivors(votes: &Votes) -> Planes {
     Planes::from_parts(weights, biases)
 }
 
-/// The weight of every feature in favour of `class`; `None` if the model has none for it. Of a vote, those of the
-/// mean of its survivors.
+/// The weight of every feature in favour of `class`; `None` if the model has none for it, or for features. Of a vote,
+/// those of the mean of its survivors.
 pub fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
+    if model.map().is_some() {
+        return None;
+    }
     let planes = mean_planes(model);
     Some(match (model.labels().len(), class) {
         (2, 1) => planes.weights(0),
@@ -124,7 +127,7 @@ pub fn feature_name(model: &Model, feature: usize) -> String {
 
 /// The most mistakes the rule can make on these rows, ever: its bound, with the margin of the model
 /// itself standing in for the largest one. `None` if the model does not separate the rows, if there
-/// are more than two classes, or if no bound is known for the rule.
+/// are more than two classes, if rows go through a map, or if no bound is known for the rule.
 pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64> {
     struct Reach<'a> {
         planes: &'a Planes,
@@ -143,7 +146,7 @@ pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64>
             })
         }
     }
-    let planes = model.planes().filter(|planes| planes.n_scorers() == 1 && planes.width() >= data.width())?;
+    let planes = plain_planes(model, data).filter(|planes| planes.n_scorers() == 1)?;
     let (longest, nearest) = data.visit(Reach { planes, rows });
     // A learned bias is a coordinate that is always 1, as far as the bound is concerned.
     let constant = match model.spec().bias() {
@@ -162,8 +165,14 @@ pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64>
     bound.filter(|bound| bound.is_finite())
 }
 
+/// The hyperplanes that rows of `data` meet as they are.
+fn plain_planes<'m>(model: &'m Model, data: &Dataset) -> Option<&'m Planes> {
+    model.planes().filter(|planes| model.map().is_none() && planes.width() >= data.width())
+}
+
 /// The smallest signed distance of these rows from the hyperplanes of the model: positive if it gives all
-/// of them their class. `None` if the model is a vote, or does not know all features of the data.
+/// of them their class. `None` if the model is a vote, sees rows through a map, or does not know all features of
+/// the data.
 pub fn smallest_margin(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64> {
     #[derive(Clone, Copy)]
     struct Chosen<'a, E>(E, &'a [u32]);
@@ -204,7 +213,7 @@ pub fn smallest_margin(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f6
             margins.map(|margins| margins.geometric)
         }
     }
-    let planes = model.planes().filter(|planes| planes.width() >= data.width())?;
+    let planes = plain_planes(model, data)?;
     data.visit(Smallest { model, planes, rows })
 }
 

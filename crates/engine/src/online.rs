@@ -13,12 +13,19 @@
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
+use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, Story, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
 use crate::train::{build, check_finite};
 use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
+use rosenblatt_kernel::kernels::Outline;
+use rosenblatt_kernel::maps::Rows;
 use std::ops::Range;
+use std::sync::Arc;
+
+/// So many rows are mapped at once.
+const MAPPED_AT_ONCE: usize = 1024;
 
 /// A learner that is shown examples whenever there are some.
 pub struct Online {
@@ -26,6 +33,7 @@ pub struct Online {
     labels: Labels,
     feature_names: Option<Vec<String>>,
     learner: Box<dyn Learner>,
+    mapper: Option<Mapper>,
     shown: Shown,
     /// Whether it may be stopped and resumed.
     keeps_track: bool,
@@ -60,9 +68,10 @@ impl Online {
                 labels.names().iter().map(|name| weights.get(name).copied().unwrap_or(1.0)).collect()
             }
         };
+        let mapper = mapper(&spec)?;
         let learner = build(&spec, labels.len(), Shape { class_weights, ..Shape::smallest() })?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), resumed: None };
-        Ok(Self { spec, labels, feature_names: None, learner, shown, keeps_track: false })
+        Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }
 
     /// Learns from one row. Rows may grow wider as new features turn up.
@@ -110,6 +119,23 @@ impl Online {
         }
         assert!(rows.visit(Known(part.clone(), self.labels.len() as u32)), "classes are the learner's");
         self.show(rows, part)
+    }
+
+    /// Nobody watches and no limit is set, so a pass always runs to its end.
+    fn pass(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
+        let Some(mapper) = &mut self.mapper else {
+            let _ = self.learner.pass(rows, Visits::Range { first: part.start, end: part.end }, &mut ());
+            return Ok(());
+        };
+        let width = rows.width();
+        self.spec.map().map_or(Ok(()), |choice| choice.check_width(width))?;
+        mapper.widen(width);
+        let listed: Vec<u32> = part.map(|row| row as u32).collect();
+        for some in listed.chunks(MAPPED_AT_ONCE) {
+            let mapped = mapper.block(rows, some)?;
+            let _ = self.learner.pass(mapped, Visits::Range { first: 0, end: mapped.len() }, &mut ());
+        }
+        Ok(())
     }
 
     /// The same learner, which may be [stopped](Online::checkpoint) and resumed.
@@ -188,6 +214,11 @@ impl Online {
     /// The same learner, with names for its features.
     #[must_use]
     pub fn with_feature_names(mut self, names: Vec<String>) -> Self {
+        if let Some(mapper) = &mut self.mapper {
+            mapper.widen(names.len());
+            self.feature_names = Some(names);
+            return self;
+        }
         // A pass over no rows of this width makes room for features that may never turn up.
         let none = View::Sparse64(SparseExamples::new(&[0], &[], &[], names.len(), &[]));
         let _ = self.learner.pass(none, Visits::Listed(&[]), &mut ());
@@ -209,6 +240,7 @@ impl Online {
             labels: self.labels.clone(),
             feature_names: self.feature_names.clone(),
             schema: None,
+            map: self.mapper.as_ref().map(|mapper| Arc::clone(mapper.map())),
             kept: kept.expect("learners remember what their spec reads out"),
             story: Story {
                 rows: totals.rounds as usize,
@@ -232,14 +264,34 @@ impl Online {
     fn show(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
         check_finite(rows)?;
         let part = self.note(rows, part)?;
-        // Nobody watches and no limit is set, so the pass always runs to its end.
-        let _ = self.learner.pass(rows, Visits::Range { first: part.start, end: part.end }, &mut ());
-        Ok(())
+        self.pass(rows, part)
     }
 
     fn class(&self, name: &str) -> Result<u32, Error> {
         self.labels
             .class(name)
             .ok_or_else(|| Error::UnknownClass { name: name.to_owned(), known: self.labels.names().to_vec() })
+    }
+}
+
+/// The map of rows that come one by one: one that can be had before any of them.
+fn mapper(spec: &Spec) -> Result<Option<Mapper>, Error> {
+    let Some(choice) = spec.map() else { return Ok(None) };
+    let refuse = |name, expected, found| Err(Error::Range { name, expected, found });
+    match choice.follows_from_rows()? {
+        Some("map") => {
+            let expected =
+                "fourier or sketch where rows come one by one, as others are fitted to all of them";
+            refuse("map", expected, choice.name)
+        }
+        Some(_) => {
+            let expected = "a number where rows come one by one, as it would follow from all of them";
+            let gamma = choice.kernel.gamma.map_or_else(|| "left open".to_owned(), |gamma| gamma.to_string());
+            refuse("gamma", expected, gamma)
+        }
+        None => {
+            let nothing = Outline { n_rows: 0, width: 0, variance: 0.0, norm2: 0.0, negative: None };
+            Ok(Some(Mapper::new(choice.fit(&nothing, Rows::default())?)))
+        }
     }
 }

@@ -10,6 +10,7 @@ use rosenblatt_core::{
     Average, Bias, Convention, Direct, Mistake, Multiclass, NameError, OneVsOne, OneVsRest, Order, Params,
     Ratchet, Readout, Schedule, Share, Zero,
 };
+use rosenblatt_kernel::{Gamma, kernels, maps};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -59,6 +60,8 @@ pub struct Options {
     pub validation: Option<Validation>,
     /// How much each class counts.
     pub class_weights: ClassWeights,
+    /// The feature map that rows go through before they are learned from.
+    pub map: Option<Mapping>,
 }
 
 impl Default for Options {
@@ -80,7 +83,43 @@ impl Default for Options {
             stop_when_clean: true,
             validation: None,
             class_weights: ClassWeights::Even,
+            map: None,
         }
+    }
+}
+
+/// A feature map, and the kernel it stands in for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Mapping {
+    /// The map, by name or alias: `fourier`, `nystroem` or `sketch`.
+    pub name: String,
+    /// How many features come out, at most.
+    pub size: usize,
+    /// The kernel, by name or alias; the one that suits the map if nothing is given.
+    pub kernel: Option<String>,
+    /// The kernel's factor: `scale`, `auto` or a number; its own if nothing is given.
+    #[serde(with = "by_name::optional")]
+    pub gamma: Option<Gamma>,
+    /// What the kernel adds to a product; its own if nothing is given.
+    pub offset: Option<f64>,
+    /// The kernel's power; its own if nothing is given.
+    pub degree: Option<u32>,
+}
+
+impl Default for Mapping {
+    fn default() -> Self {
+        Self { name: "fourier".to_owned(), size: 1024, kernel: None, gamma: None, offset: None, degree: None }
+    }
+}
+
+impl Mapping {
+    /// The kernel crate's choice, its random draws decided by `seed`.
+    fn choice(&self, seed: u64) -> maps::Choice {
+        let Self { gamma, offset, degree, .. } = *self;
+        let kernel = self.kernel.as_deref().unwrap_or_else(|| maps::usual_kernel(&self.name));
+        let kernel = kernels::Choice { name: kernel.to_owned(), gamma, offset, degree };
+        maps::Choice { name: self.name.clone(), size: self.size, kernel, seed }
     }
 }
 
@@ -193,6 +232,9 @@ impl Spec {
                 range("class-weights", weight.is_finite() && *weight >= 0.0, "zero or positive", weight)?;
             }
         }
+        if let Some(map) = &options.map {
+            map.choice(options.seed).check()?;
+        }
         let entry = algorithms::find(&options.algorithm)?;
         let spec = Self { options, entry };
         // Building the learner once, for the smallest shape there is, asks the rule and the core.
@@ -226,6 +268,11 @@ impl Spec {
     pub fn order(&self) -> Order {
         let suited = if self.entry.info.picks_worst { Order::Worst } else { Order::ShuffleEpoch };
         self.options.order.clone().unwrap_or(suited)
+    }
+
+    /// The feature map that rows go through, if there is one.
+    pub(crate) fn map(&self) -> Option<maps::Choice> {
+        self.options.map.as_ref().map(|map| map.choice(self.options.seed))
     }
 
     /// How many scorers `n_classes` classes need.

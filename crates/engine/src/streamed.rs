@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::evaluate::Evaluation;
 use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
+use crate::mapped::Mapper;
 use crate::model::{Model, Provenance, Story, Validated};
 use crate::spec::Spec;
 use crate::split::split_rows;
@@ -16,7 +17,13 @@ use crate::train::{build, class_weights, two_classes};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Examples, Law, Observer, Order, Readout, Stopped, Totals, Visits};
 use rosenblatt_data::{Cached, DataError, View, Visitor};
+use rosenblatt_kernel::kernels::Survey;
+use rosenblatt_kernel::maps::{Choice, FeatureMap, Rows};
 use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// So many rows are mapped at once.
+const MAPPED_AT_ONCE: usize = 1024;
 
 /// Why no model came of it: the wish, or the data.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +62,10 @@ pub fn train_streamed(
         return Err(Error::NoRows.into());
     }
     let weights = class_weights(&options.class_weights, data.labels(), data.classes(), train_rows)?;
-    let shape = Shape { width: data.width(), class_weights: weights, start: None };
+    let map = spec.map().map(|choice| fit(&choice, data, train_rows)).transpose()?;
+    let mut mapper = map.clone().map(Mapper::new);
+    let width = map.as_ref().map_or(data.width(), |map| map.size());
+    let shape = Shape { width, class_weights: weights, start: None };
     let mut learner = build(spec, data.labels().len(), shape)?;
     learner.limit_updates(options.max_updates.unwrap_or(u64::MAX));
     let mut best: Option<(u64, u64, Kept)> = None;
@@ -68,13 +78,22 @@ pub fn train_streamed(
             break Stopped::Epochs;
         }
         let before = learner.totals();
-        let flow = pass(&mut *learner, data, train_rows, observer)?;
+        let flow = match &mut mapper {
+            None => pass(&mut *learner, data, train_rows, observer)?,
+            Some(mapper) => mapped_pass(&mut *learner, mapper, data, train_rows, observer)?,
+        };
         let (pass, watched) = learner.end_pass(&before, observer);
         let mut watched = watched;
         if let Some(((_, held_rows), patience)) = &held_back
             && let Some(kept) = learner.read(spec.readout())
         {
-            let model = model(spec, data, kept.clone(), story(0, Totals::default(), Stopped::Epochs, None));
+            let model = model(
+                spec,
+                data,
+                map.clone(),
+                kept.clone(),
+                story(0, Totals::default(), Stopped::Epochs, None),
+            );
             let errors = evaluate_streamed(&model, data, held_rows)?.errors;
             errors_by_pass.push(errors);
             if best.as_ref().is_none_or(|(fewest, ..)| errors < *fewest) {
@@ -108,7 +127,7 @@ pub fn train_streamed(
     let kept = kept.expect("learners remember what their spec reads out");
     let provenance = Provenance::of_data(fingerprint(data)?);
     let story = story(train_rows.len(), learner.totals(), stopped, validation);
-    Ok(Model { provenance, ..model(spec, data, kept, story) })
+    Ok(Model { provenance, ..model(spec, data, map, kept, story) })
 }
 
 /// The rows of `data` in two parts, as [`split`](crate::split) parts a data set in memory.
@@ -195,6 +214,81 @@ fn fingerprint(data: &mut Cached) -> Result<String, DataError> {
     Ok(digest.digest())
 }
 
+/// The same for rows that go through a map.
+fn mapped_pass(
+    learner: &mut dyn Learner,
+    mapper: &mut Mapper,
+    data: &mut Cached,
+    rows: &[u32],
+    observer: &mut dyn Observer,
+) -> Result<ControlFlow<Stopped>, StreamedError> {
+    let flow = each_block(data, rows, |view, listed| {
+        for some in listed.chunks(MAPPED_AT_ONCE) {
+            let mapped = match mapper.block(view, some) {
+                Ok(mapped) => mapped,
+                Err(error) => return ControlFlow::Break(Err(error)),
+            };
+            let whole = Visits::Range { first: 0, end: mapped.len() };
+            learner.pass(mapped, whole, observer).map_break(Ok)?;
+        }
+        ControlFlow::Continue(())
+    })?;
+    match flow {
+        ControlFlow::Continue(()) => Ok(ControlFlow::Continue(())),
+        ControlFlow::Break(why) => Ok(ControlFlow::Break(why?)),
+    }
+}
+
+/// The map that `choice` describes, fitted to these rows as if they were in memory: two passes, as a variance
+/// needs the mean.
+fn fit(choice: &Choice, data: &mut Cached, rows: &[u32]) -> Result<Arc<dyn FeatureMap>, StreamedError> {
+    struct Look<'a>(&'a mut Survey, &'a [u32], usize);
+    impl Visitor for Look<'_> {
+        type Output = ();
+        fn visit<E: Examples>(self, examples: E) {
+            self.0.look(examples, self.1, self.2);
+        }
+    }
+    struct LookAgain<'a> {
+        survey: &'a mut Survey,
+        listed: &'a [u32],
+        /// The places of landmarks in the list.
+        chosen: &'a [usize],
+        landmarks: &'a mut Rows,
+        width: usize,
+    }
+    impl Visitor for LookAgain<'_> {
+        type Output = ();
+        fn visit<E: Examples>(self, examples: E) {
+            self.survey.look_again(examples, self.listed);
+            for &place in self.chosen {
+                self.landmarks.push(examples.row(self.listed[place] as usize), self.width);
+            }
+        }
+    }
+    let (width, n_rows) = (data.width(), data.classes().len());
+    let (mut survey, mut first) = (Survey::default(), 0);
+    let _ = each_block(data, rows, |view, listed| {
+        view.visit(Look(&mut survey, listed, first));
+        first += view.len();
+        ControlFlow::<()>::Continue(())
+    })?;
+    survey.measure(width);
+    let wanted = choice.landmarks(rows.len()).map_err(Error::from)?;
+    let (mut landmarks, mut rest, mut passed) = (Rows::default(), wanted.as_slice(), 0);
+    let _ = each_block(data, rows, |view, listed| {
+        let n_here = rest.partition_point(|&place| place < passed + listed.len());
+        let (here, behind) = rest.split_at(n_here);
+        rest = behind;
+        let chosen: Vec<usize> = here.iter().map(|place| place - passed).collect();
+        passed += listed.len();
+        let (survey, landmarks) = (&mut survey, &mut landmarks);
+        view.visit(LookAgain { survey, listed, chosen: &chosen, landmarks, width });
+        ControlFlow::<()>::Continue(())
+    })?;
+    Ok(choice.fit(&survey.outline(n_rows), landmarks).map_err(Error::from)?)
+}
+
 /// Lends every block of one pass to `work`, with the places of those `rows` that are in it.
 fn each_block<B>(
     data: &mut Cached,
@@ -221,12 +315,13 @@ fn story(rows: usize, totals: Totals, stopped: Stopped, validation: Option<Valid
     Story { rows, totals, stopped, validation, held_out: None, folds: None }
 }
 
-fn model(spec: &Spec, data: &Cached, kept: Kept, story: Story) -> Model {
+fn model(spec: &Spec, data: &Cached, map: Option<Arc<dyn FeatureMap>>, kept: Kept, story: Story) -> Model {
     Model {
         spec: spec.clone(),
         labels: data.labels().clone(),
         feature_names: data.schema().feature_names(),
         schema: None,
+        map,
         kept,
         story,
         calibration: None,

@@ -2,6 +2,7 @@
 //!
 //! Predicting needs only the difference of the two sides; a person wants to know how many there were.
 
+use crate::mapped::Mapper;
 use crate::model::Model;
 use rosenblatt_core::Row;
 use rosenblatt_core::memory::{Kept, Votes};
@@ -34,6 +35,7 @@ pub struct Tally {
 #[derive(Debug, Clone)]
 pub struct Counter<'m> {
     votes: &'m Votes,
+    mapper: Option<Mapper>,
     rounds: u64,
     sides: Vec<[u64; 2]>,
     tallies: Vec<Tally>,
@@ -46,13 +48,17 @@ impl<'m> Counter<'m> {
         let Kept::Votes(votes) = model.kept() else { return None };
         let log = votes.log();
         let (sides, tallies) = (vec![[0; 2]; log.n_scorers], vec![Tally::default(); log.n_scorers]);
-        Some(Self { votes, rounds: log.rounds, sides, tallies, scratch: Vec::new() })
+        let mapper = model.map.clone().map(Mapper::new);
+        Some(Self { votes, mapper, rounds: log.rounds, sides, tallies, scratch: Vec::new() })
     }
 
     /// The votes on `row`. Two classes: one tally, for the second class. More: one per class, or per pair
     /// of classes for its first, as the model tells them apart.
     pub fn count<R: Row>(&mut self, row: R) -> &[Tally] {
-        self.votes.tallies(row, &mut self.sides, &mut self.scratch);
+        match &mut self.mapper {
+            None => self.votes.tallies(row, &mut self.sides, &mut self.scratch),
+            Some(mapper) => self.votes.tallies(mapper.row(row), &mut self.sides, &mut self.scratch),
+        }
         for (tally, &[ayes, noes]) in self.tallies.iter_mut().zip(&self.sides) {
             *tally = Tally { ayes, noes, abstained: self.rounds - ayes - noes };
         }

@@ -101,6 +101,9 @@ pub struct Trace {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result<Trace, Error> {
+    if spec.options().map.is_some() {
+        return Err(Error::Mapped { what: "a trace shows" });
+    }
     let n_scorers = spec.n_scorers(data.labels().len());
     let mut tracer = Tracer {
         data,

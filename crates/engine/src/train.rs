@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::evaluate::count_wrong;
 use crate::fingerprint::fingerprint;
 use crate::learner::{Learner, Shape};
+use crate::mapped;
 use crate::model::{Checkpoint, Mark, Model, Provenance, Story, Validated, Watched, encode_checkpoint};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
@@ -138,8 +139,11 @@ impl<'a> Training<'a> {
         if let Some(checkpoint) = &checkpoint {
             checkpoint.check(spec, mark.get())?;
         }
+        let map = spec.map().map(|choice| mapped::fit(&choice, data.view(), train_rows)).transpose()?;
+        let mapped = map.as_deref().map(|map| mapped::map_dataset(map, data)).transpose()?;
+        let seen = mapped.as_ref().unwrap_or(data);
         let shape = Shape {
-            width: data.width(),
+            width: seen.width(),
             class_weights: class_weights(&options.class_weights, data.labels(), data.classes(), train_rows)?,
             start: start.clone(),
         };
@@ -155,19 +159,19 @@ impl<'a> Training<'a> {
         };
         let mut patience = held_back.as_ref().map(|(_, held_rows, limit)| {
             let watched = Watched { errors: Vec::new(), best: None };
-            Patience { spec, data, held_rows, limit: *limit, watched }
+            Patience { spec, data: seen, held_rows, limit: *limit, watched }
         });
         if let Some(checkpoint) = checkpoint {
             restore(&mut *learner, &plan, patience.as_mut(), checkpoint)?;
         }
         let mut watch = Keeping { spec, patience, keeper, mark, has_stopped: false };
-        let stopped = learner.fit(data.view(), &plan, &mut (observer, &mut watch));
+        let stopped = learner.fit(seen.view(), &plan, &mut (observer, &mut watch));
         if watch.has_stopped {
             return Err(Error::Interrupted { epoch: learner.totals().epochs + 1 });
         }
         let best = watch.patience.and_then(Patience::finish);
         let model = finish(spec, data, train_rows.len(), &*learner, stopped, best)?;
-        let model = Model { provenance: Provenance::of_data(values().clone()), ..model };
+        let model = Model { provenance: Provenance::of_data(values().clone()), map, ..model };
         Ok(match schema {
             Some(schema) => model.with_schema(schema),
             None => model,
@@ -227,6 +231,7 @@ fn finish(
         labels: data.labels().clone(),
         feature_names: data.feature_names().map(<[String]>::to_vec),
         schema: None,
+        map: None,
         kept: kept.expect("learners remember what their spec reads out"),
         story: Story { rows, totals: learner.totals(), stopped, validation, held_out: None, folds: None },
         calibration: None,

@@ -8,7 +8,8 @@ mod allocations;
 
 use rosenblatt::core::{Random, Readout};
 use rosenblatt::{
-    Checkpoint, Classes, Dataset, Keeper, Model, Options, Spec, Training, Wants, model_checksum, train,
+    Checkpoint, Classes, Dataset, Keeper, Mapping, Model, Options, Spec, Training, Wants, model_checksum,
+    train,
 };
 use std::time::{Duration, Instant};
 
@@ -41,11 +42,17 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
     };
     let planes = spec(Readout::Last, Classes::OneVsRest);
     let votes = spec(Readout::Voted, Classes::OneVsOne);
+    let mapped = |name: &str| {
+        let map = Some(Mapping { name: name.to_owned(), size: 8, ..Mapping::default() });
+        Spec::new(Options { map, epochs: 2, ..Options::default() }).unwrap()
+    };
     let mut kept = Once(Vec::new());
     Training::new(&votes, &data()).keeper(&mut kept).run(&mut ()).unwrap_err();
     vec![
         ("model of weights", train(&planes, &data()).unwrap().to_bytes()),
         ("model of votes", train(&votes, &data()).unwrap().to_bytes()),
+        ("model behind drawn directions", train(&mapped("fourier"), &data()).unwrap().to_bytes()),
+        ("model behind landmarks", train(&mapped("nystroem"), &data()).unwrap().to_bytes()),
         ("checkpoint", kept.0),
     ]
 }

@@ -1,7 +1,7 @@
 //! The model file: what is saved comes back, and what was cut, changed or made up is refused.
 
 use rosenblatt::core::{Random, Readout};
-use rosenblatt::{Classes, Dataset, FormatError, Model, Options, Spec, predict, train};
+use rosenblatt::{Classes, Dataset, FormatError, Mapping, Model, Options, Spec, predict, train};
 use std::fs;
 
 fn data() -> Dataset {
@@ -23,7 +23,7 @@ fn data() -> Dataset {
         .with_feature_names(["v", "w", "x", "y", "z"].map(str::to_owned).to_vec())
 }
 
-/// One model of every kind: planes and votes, independent and joint.
+/// One model of every kind: planes and votes, independent and joint, behind every map.
 fn models() -> Vec<Model> {
     let kinds = [
         (Readout::Last, Classes::OneVsRest),
@@ -35,7 +35,21 @@ fn models() -> Vec<Model> {
         let spec = Spec::new(Options { readout: Some(readout), multiclass, epochs: 2, ..Options::default() });
         train(&spec.unwrap(), &data()).unwrap()
     };
-    kinds.into_iter().map(model).collect()
+    let behind_map = |name: &str| {
+        let map = Some(Mapping { name: name.to_owned(), size: 16, ..Mapping::default() });
+        train(&Spec::new(Options { map, epochs: 2, ..Options::default() }).unwrap(), &data()).unwrap()
+    };
+    kinds.into_iter().map(model).chain(["fourier", "sketch", "nystroem"].map(behind_map)).collect()
+}
+
+/// A model that is whole but for a word of its header, which was replaced by another of the same length.
+fn lie(bytes: &[u8], from: &str, to: &str) -> String {
+    assert_eq!(from.len(), to.len());
+    let place = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+    let mut lying = bytes.to_vec();
+    lying[place..place + to.len()].copy_from_slice(to.as_bytes());
+    rosenblatt::model_checksum(&mut lying);
+    Model::from_bytes(&lying).unwrap_err().to_string()
 }
 
 #[test]
@@ -110,14 +124,7 @@ fn strangers_are_told_apart() {
 fn a_whole_file_that_says_what_cannot_be_is_refused() {
     // The header is text, so lies of the same length can be told in it; the checksum is then made right.
     let bytes = models()[0].to_bytes();
-    let lie = |from: &str, to: &str| {
-        assert_eq!(from.len(), to.len());
-        let place = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
-        let mut lying = bytes.clone();
-        lying[place..place + to.len()].copy_from_slice(to.as_bytes());
-        rosenblatt::model_checksum(&mut lying);
-        Model::from_bytes(&lying).unwrap_err().to_string()
-    };
+    let lie = |from: &str, to: &str| lie(&bytes, from, to);
     assert!(lie("\"width\":5", "\"width\":9").contains("not as many weights"));
     assert!(lie("\"scorers\":3", "\"scorers\":2").contains("need 3 scorers"));
     assert!(lie("\"a\",\"b\",\"c\"", "\"a\",\"a\",\"c\"").contains("two different classes"));
@@ -128,6 +135,26 @@ fn a_whole_file_that_says_what_cannot_be_is_refused() {
     not_a_number[end - 8..].copy_from_slice(&f64::NAN.to_le_bytes());
     rosenblatt::model_checksum(&mut not_a_number);
     assert!(Model::from_bytes(&not_a_number).unwrap_err().to_string().contains("NaN"));
+}
+
+#[test]
+fn a_map_that_cannot_be_is_refused() {
+    let [fourier, sketch, nystroem] = [4, 5, 6].map(|which| models()[which].to_bytes());
+    assert!(lie(&fourier, "\"size\":16", "\"size\":17").contains("not as wide as its hypothesis"));
+    assert!(lie(&fourier, "\"name\":\"fourier\"", "\"name\":\"furrier\"").contains("one of fourier"));
+    assert!(lie(&fourier, "\"landmarks\":false", "\"landmarks\":true ").contains("landmark-offsets"));
+    assert!(lie(&sketch, "\"size\":16", "\"size\":15").contains("power of two"));
+    assert!(lie(&sketch, "\"gamma\":1.0", "\"gamma\":-10").contains("positive number"));
+    assert!(lie(&nystroem, "\"landmarks\":true", "\"landmarks\":null").contains("its header"));
+    assert!(lie(&nystroem, "\"map\":{\"width\":5", "\"map\":{\"width\":2").contains("do not fit together"));
+    assert!(lie(&nystroem, "\"size\":16", "\"size\":15").contains("more landmarks than were asked for"));
+    // The last array is the factor; what it divides by must be positive.
+    let mut divides_by_nothing = nystroem;
+    let end = divides_by_nothing.len();
+    divides_by_nothing[end - 8..].copy_from_slice(&0_f64.to_le_bytes());
+    rosenblatt::model_checksum(&mut divides_by_nothing);
+    let said = Model::from_bytes(&divides_by_nothing).unwrap_err().to_string();
+    assert!(said.contains("the factor does not fit"), "{said}");
 }
 
 #[test]

@@ -53,6 +53,9 @@ pub(super) fn run(
             "`--bounds` are those of the algorithm `perceptron` with two classes".to_owned(),
         ));
     }
+    if spec.options().map.is_some() {
+        return Ok(Err(Error::Mapped { what: "`--bounds` measure" }));
+    }
     let (progress, epochs) = (watch.progress, watch.epochs);
     data.visit(Watched { training, bias: spec.bias(), watch, progress, epochs })
 }

@@ -12,7 +12,7 @@ use rosenblatt::certify::{
     self, Certificate, Findings, NotFinite, Polynomial, Question, Rows, Verdict, check, investigate, lift,
 };
 use rosenblatt::core::Examples;
-use rosenblatt::{Dataset, Model, write_whole};
+use rosenblatt::{Dataset, Error, Model, write_whole};
 use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, Visitor, load_source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -322,6 +322,9 @@ fn model_mistakes(args: &Args, path: &PathBuf, mut read: ReadOptions) -> Result<
     read.schema = model.schema().cloned();
     let data = load_source(&Source::find_all(&args.files)?, &read)?;
     let names = model.labels().names();
+    if model.map().is_some() {
+        return Err(Error::Mapped { what: "a certificate is about" }.into());
+    }
     let ([_, positive], Some(planes)) = (names, model.planes()) else {
         return Err(Failure::Work(
             "only the mistakes of one hyperplane can be certified: the model should have two classes and not be a vote"

@@ -3,7 +3,7 @@
 //! Every algorithm sees the same rows the same number of times. Nothing is stopped early, since what
 //! stopping adds to one read-out and not to another is not what is to be compared here.
 
-use crate::args::{DataArgs, by_name, decide_scale};
+use crate::args::{DataArgs, MapArgs, by_name, decide_scale};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::short_number;
@@ -49,6 +49,8 @@ pub(crate) struct Args {
     /// More than two classes: one-vs-rest, one-vs-one, direct-max, direct-uniform, direct-proportional
     #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = by_name::<Classes>)]
     multiclass: Classes,
+    #[command(flatten)]
+    map: MapArgs,
     #[command(flatten)]
     data: DataArgs,
     /// Print JSON
@@ -136,6 +138,7 @@ fn spec(args: &Args, word: &str) -> Result<Spec, Failure> {
         multiclass: args.multiclass,
         seed: args.seed,
         epochs: args.epochs,
+        map: args.map.mapping(),
         ..Options::default()
     };
     Spec::new(options).map_err(|error| usage(error.to_string()))

@@ -6,7 +6,9 @@ use crate::output::{Form, Output};
 use crate::progress::Progress;
 use crate::report::short_number;
 use rosenblatt::core::{Examples, Row};
-use rosenblatt::{Argument, Calibration, Counter, Explainer, Model, Predictor, class_scores, feature_name};
+use rosenblatt::{
+    Argument, Calibration, Counter, Error, Explainer, Model, Predictor, class_scores, feature_name,
+};
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{LabelColumn, Source, Visitor, blocks};
 use serde_json::{Value, json};
@@ -157,6 +159,9 @@ impl<'m> Wanted<'m> {
                  out (`--holdout` or `--k-fold`)"
                     .to_owned(),
             );
+        }
+        if args.explain.is_some() && model.map().is_some() {
+            return Err(Error::Mapped { what: "`--explain` weighs" }.into());
         }
         let explain = args.explain.map(|most| (Explainer::new(model), most));
         let (class_scores, shares) = (Vec::new(), Vec::new());

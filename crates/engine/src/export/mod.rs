@@ -54,8 +54,12 @@ impl FromStr for Export {
     }
 }
 
-/// The bytes of `model` in another format; refused if the model is a vote, which no single weights are.
+/// The bytes of `model` in another format; refused if the model is a vote, which no single weights are, or sees
+/// rows through a map, which other programs do not have.
 pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
+    if model.map().is_some() {
+        return Err(Error::Mapped { what: "an exported model weighs" });
+    }
     let planes = model.planes().ok_or(Error::NotLinear)?;
     let (.., write) = FORMATS.iter().find(|(known, ..)| *known == format).unwrap_or(&FORMATS[0]);
     Ok(write(model, planes))

@@ -11,6 +11,7 @@ use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
 use rosenblatt_core::state::List;
 use rosenblatt_core::{Planes, Stopped, Totals};
 use rosenblatt_data::{Labels, Schema};
+use rosenblatt_kernel::maps::{FeatureMap, Rows};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -89,7 +90,18 @@ struct Header {
     data_fingerprint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    map: Option<MapText>,
     arrays: Vec<Array>,
+}
+
+/// What a feature map took from the data; landmarks are arrays, and random draws follow from the seed.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct MapText {
+    width: usize,
+    gamma: Option<f64>,
+    landmarks: bool,
 }
 
 /// How scores become probabilities; the curves are arrays.
@@ -252,6 +264,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
     let mut body = Body::default();
     let hypothesis = encode_kept(&model.kept, &mut body);
     let calibration = model.calibration.as_ref().map(|fitted| encode_calibration(fitted, &mut body));
+    let map = model.map().map(|map| encode_map(map, &mut body));
     let header = Header {
         format: MODEL.to_owned(),
         writer: env!("CARGO_PKG_VERSION").to_owned(),
@@ -265,6 +278,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         calibration,
         data_fingerprint: model.provenance.data.clone(),
         date: model.provenance.date.as_ref().map(Date::to_string),
+        map,
         arrays: std::mem::take(&mut body.arrays),
     };
     pack(&header, &body)
@@ -363,6 +377,17 @@ fn encode_calibration(calibration: &Calibration, body: &mut Body) -> Calibration
         }
     }
     CalibrationText { method: method.to_string(), rows: calibration.rows() }
+}
+
+fn encode_map(map: &dyn FeatureMap, body: &mut Body) -> MapText {
+    if let Some((rows, factor)) = map.landmarks() {
+        let (offsets, indices, values) = rows.parts();
+        body.u64s("landmark-offsets", offsets.iter().map(|&offset| offset as u64));
+        body.u32s("landmark-indices", indices.iter().copied());
+        body.f64s("landmark-values", values);
+        body.f64s("landmark-factor", factor);
+    }
+    MapText { width: map.width(), gamma: map.gamma(), landmarks: map.landmarks().is_some() }
 }
 
 /// The checksum of a file, its own place taken as zeros.
@@ -521,9 +546,26 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         Some(text) => Some(decode_calibration(text, n_curves(n_classes), &mut arrays)?),
         None => None,
     };
+    let map = match (&header.map, spec.map()) {
+        (None, None) => None,
+        (Some(text), Some(choice)) => {
+            // Random maps are as wide as was asked for: nothing larger is drawn than the hypothesis shows.
+            if !text.landmarks && choice.size != kept.width() {
+                return Err(content("what comes out of its map is not as wide as its hypothesis"));
+            }
+            let fitted = text.landmarks.then(|| decode_landmarks(text.width, &mut arrays)).transpose()?;
+            let map = choice.restore(text.width, text.gamma, fitted);
+            Some(map.map_err(|error| content(format!("its map: {error}")))?)
+        }
+        _ => return Err(content("its map is missing, or there should be none")),
+    };
     arrays.finish()?;
+    if map.as_ref().is_some_and(|map| map.size() != kept.width()) {
+        return Err(content("what comes out of its map is not as wide as its hypothesis"));
+    }
+    let width = map.as_ref().map_or_else(|| kept.width(), |map| map.width());
     let named = header.schema.as_ref().and_then(Schema::feature_names).or(header.feature_names);
-    if named.as_ref().is_some_and(|names| names.len() != kept.width()) {
+    if named.as_ref().is_some_and(|names| names.len() != width) {
         return Err(content("it should have as many feature names as features"));
     }
     let is_digest =
@@ -537,6 +579,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         labels,
         feature_names: named,
         schema: header.schema.map(Arc::new),
+        map,
         kept,
         story: header.story.try_into()?,
         calibration,
@@ -644,6 +687,14 @@ fn decode_calibration(
         return Err(content(format!("these classes need {needed} calibration curves, not {}", curves.len())));
     }
     Ok(Calibration { rows: text.rows, curves })
+}
+
+fn decode_landmarks(width: usize, arrays: &mut Arrays<'_>) -> Result<(Rows, Vec<f64>), FormatError> {
+    let offsets = arrays.u64s("landmark-offsets")?.into_iter().map(|offset| offset as usize).collect();
+    let (indices, values) = (arrays.u32s("landmark-indices")?, arrays.f64s("landmark-values")?);
+    let rows = Rows::from_parts(offsets, indices, values, width)
+        .ok_or_else(|| content("the landmarks of the map do not fit together"))?;
+    Ok((rows, arrays.f64s("landmark-factor")?))
 }
 
 fn scatter(places: &[u32], values: &[f64], n_weights: usize) -> Result<Vec<f64>, FormatError> {

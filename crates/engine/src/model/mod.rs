@@ -16,10 +16,12 @@ pub use store::{
 
 use crate::calibration::Calibration;
 use crate::error::Error;
+use crate::mapped::Mapper;
 use crate::spec::Spec;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Binary, Decision, Dense, Multiclass, Planes, Random, Row, Stopped, Totals};
 use rosenblatt_data::{Labels, Schema};
+use rosenblatt_kernel::maps::FeatureMap;
 use std::sync::Arc;
 
 /// How a run went.
@@ -57,6 +59,8 @@ pub struct Model {
     pub(crate) labels: Labels,
     pub(crate) feature_names: Option<Vec<String>>,
     pub(crate) schema: Option<Arc<Schema>>,
+    /// What rows go through before the hypothesis sees them.
+    pub(crate) map: Option<Arc<dyn FeatureMap>>,
     pub(crate) kept: Kept,
     pub(crate) story: Story,
     pub(crate) calibration: Option<Calibration>,
@@ -162,15 +166,20 @@ impl Model {
 
     /// How many features it knows.
     pub fn width(&self) -> usize {
-        self.kept.width()
+        self.map.as_ref().map_or_else(|| self.kept.width(), |map| map.width())
+    }
+
+    /// The feature map that rows go through before its hyperplanes see them, if it has one.
+    pub fn map(&self) -> Option<&dyn FeatureMap> {
+        self.map.as_deref()
     }
 
     /// Something that predicts many rows of up to `width` features; what the model does not know
     /// counts nothing.
     pub fn predictor(&self, width: usize) -> Predictor {
         let kept = match &self.kept {
-            Kept::Planes(planes) => Kept::Planes(planes.widened(width)),
-            Kept::Votes(votes) => Kept::Votes(votes.clone()),
+            Kept::Planes(planes) if self.map.is_none() => Kept::Planes(planes.widened(width)),
+            kept => kept.clone(),
         };
         let options = self.spec.options();
         let n_classes = self.labels.len();
@@ -181,6 +190,7 @@ impl Model {
         };
         let n_scorers = decision.n_scorers();
         Predictor {
+            mapper: self.map.clone().map(Mapper::new),
             kept,
             decision,
             zero: options.zero,
@@ -222,6 +232,7 @@ impl Deciding {
 /// A model at work.
 #[derive(Debug, Clone)]
 pub struct Predictor {
+    mapper: Option<Mapper>,
     kept: Kept,
     decision: Deciding,
     zero: rosenblatt_core::Zero,
@@ -234,7 +245,10 @@ impl Predictor {
     /// The class of a row.
     #[inline]
     pub fn predict<R: Row>(&mut self, row: R) -> u32 {
-        self.kept.scores(row, &mut self.scores, &mut self.scratch);
+        match &mut self.mapper {
+            None => self.kept.scores(row, &mut self.scores, &mut self.scratch),
+            Some(mapper) => self.kept.scores(mapper.row(row), &mut self.scores, &mut self.scratch),
+        }
         match &self.decision {
             Deciding::Two(decision) => decision.name(&self.scores, self.zero, &mut self.random),
             Deciding::Many(decision) => decision.name(&self.scores, self.zero, &mut self.random),

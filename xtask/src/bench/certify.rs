@@ -8,7 +8,9 @@
 //! checking. The outcome is a folder below `bench/runs`. Options: `--repeats N`,
 //! `--no-peers`, `--python PATH` (one that has scikit-learn, instead of an environment made here).
 
-use crate::bench_data::{Random, generate, output_of, python, today, told};
+use super::tools::{
+    Random, after, answer, build, cores, generate, load, number, output_of, python, today, told,
+};
 use crate::say;
 use rosenblatt_certify::{NotFinite, Question, Rows, Verdict, check, decide};
 use rosenblatt_core::Examples;
@@ -60,10 +62,8 @@ struct Sample {
     missing: f64,
 }
 
-pub(crate) fn run(words: &[String]) -> Result<(), String> {
-    let after = |word: &str| words.iter().skip_while(|other| *other != word).nth(1);
-    let n_repeats: usize =
-        after("--repeats").map_or(Ok(3), |text| text.parse()).map_err(|_| "--repeats N")?;
+pub(super) fn run(words: &[String]) -> Result<(), String> {
+    let n_repeats: usize = number(words, "--repeats", 3)?;
     let with_peers = !words.iter().any(|word| word == "--no-peers");
     fs::create_dir_all(FOLDER).map_err(told("making the folder"))?;
     let generated = PathBuf::from(FOLDER).join("slab.svm");
@@ -71,13 +71,12 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let named = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == "--file");
     let files: Vec<PathBuf> =
         [generated].into_iter().chain(named.map(|(_, file)| PathBuf::from(file))).collect();
-    say("building for release");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--quiet", "--release", "--package", "xtask"]).status();
-    if !built.is_ok_and(|status| status.success()) {
-        return Err("the release build failed".to_owned());
-    }
-    let python = if with_peers { after("--python").map(PathBuf::from).or_else(python) } else { None };
+    build("xtask")?;
+    let python = if with_peers {
+        after(words, "--python").map(PathBuf::from).or_else(|| python(&["scikit-learn"]))
+    } else {
+        None
+    };
     let mut samples = Vec::new();
     for repeat in 0..n_repeats {
         for file in &files {
@@ -116,7 +115,7 @@ fn ours(file: &Path) -> Result<(f64, f64, f64), String> {
 }
 
 /// The measuring process: decides one file, checks the certificate, prints seconds, upper bound and gap.
-pub(crate) fn probe(words: &[String]) -> Result<(), String> {
+pub(super) fn probe(words: &[String]) -> Result<(), String> {
     struct Collect;
     impl Visitor for Collect {
         type Output = Result<Rows, NotFinite>;
@@ -133,18 +132,14 @@ pub(crate) fn probe(words: &[String]) -> Result<(), String> {
     let data = load_source(&Source::file(file), &read).map_err(|error| error.report())?;
     let rows = data.visit(Collect).map_err(|error| error.to_string())?;
     let start = Instant::now();
-    let answer = decide(&rows, Question::default(), &mut |_| ControlFlow::Continue(()));
-    let certificate = answer.certificate(&rows, true, None, [None, None]).ok_or("undecided")?;
+    let decided = decide(&rows, Question::default(), &mut |_| ControlFlow::Continue(()));
+    let certificate = decided.certificate(&rows, true, None, [None, None]).ok_or("undecided")?;
     check(&certificate, &rows)?;
-    if !matches!(answer.verdict, Verdict::Separable(_)) {
+    if !matches!(decided.verdict, Verdict::Separable(_)) {
         return Err("not separable, so that there is no margin to compare".to_owned());
     }
-    say_result(&format!("{} {} {}", start.elapsed().as_secs_f64(), answer.at_most, answer.gap()));
+    answer(&format!("{} {} {}", start.elapsed().as_secs_f64(), decided.at_most, decided.gap()));
     Ok(())
-}
-
-fn say_result(text: &str) {
-    println!("{text}");
 }
 
 /// The largest value of a libsvm file, by which the peers' rows are divided: they are slow without.
@@ -208,18 +203,17 @@ fn write_run(samples: &[Sample], n_repeats: usize, words: &[String]) -> Result<(
             let _ = writeln!(summary, "| {file} | {who} | {seconds:.4} | {ratio:.1} | {missing:.0e} |");
         }
     }
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let words: Vec<&str> = words.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
     let readme = format!(
         "# Certified margins beside hard-margin machines, {date}\n\n- Command: `cargo xtask bench certify {}`\n\
-         - Machine: {cores} cores; load at the end {}\n- Ours: deciding, the margin to 1e-6, and checking the \
+         - Machine: {} cores; load at the end {}\n- Ours: deciding, the margin to 1e-6, and checking the \
          certificate exactly.\n\
          - Peers: the fit alone, rows divided by the largest value, at the loosest of eight tolerances that brings \
          the margin within 1e-6 of the certified bound, or the last one tried.\n- The machine is shared, so that \
          only ratios within this run count.\n",
         words.join(" "),
-        load.trim()
+        cores(),
+        load()
     );
     for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {
         fs::write(folder.join(name), text).map_err(told("writing the run"))?;

@@ -6,17 +6,21 @@
 //! environment that is made here with pip; those that cannot be had are named as missing. The outcome is a
 //! folder below `bench/runs`. Options: `--repeats N`, `--no-peers`, `--small` (a tenth of the rows).
 
+use super::probes::{in_pieces, touched};
+use super::tools::{
+    FOLDER, Random, answer, build, generate, load, machine, number, output_of, python, today, told, versions,
+};
+use super::workloads::{WordRows, digits};
 use crate::say;
 use rosenblatt_data::{ReadOptions, Source, blocks, count_marks, load_source};
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-const FOLDER: &str = "target/bench-data";
-const N_FEATURES: usize = 47_236;
+const PACKAGES: &[&str] = &["scikit-learn", "polars", "xgboost-cpu"];
 
 /// One thing that is measured.
 struct Case {
@@ -78,14 +82,6 @@ const CASES: &[Case] = &[
     Case { file: CSV, name: "Polars read_csv, all threads", how: How::Python(POLARS) },
 ];
 
-pub(crate) fn run(words: &[String]) -> Result<(), String> {
-    match words.first().map(String::as_str) {
-        Some("data") => bench(&words[1..]),
-        Some("data-probe") => probe(&words[1..]),
-        _ => Err("expected `cargo xtask bench data` or `cargo xtask bench certify`".to_owned()),
-    }
-}
-
 /// What was measured once.
 struct Sample {
     case: usize,
@@ -130,23 +126,16 @@ impl Length {
 /// What one process says: wall seconds, processor seconds of all its threads, peak memory.
 type Said = (f64, f64, u64);
 
-fn bench(words: &[String]) -> Result<(), String> {
+pub(super) fn run(words: &[String]) -> Result<(), String> {
     let has = |word: &str| words.iter().any(|other| other == word);
-    let after = |word: &str| words.iter().skip_while(|other| *other != word).nth(1);
-    let n_repeats: usize =
-        after("--repeats").map_or(Ok(5), |text| text.parse()).map_err(|_| "--repeats N")?;
+    let n_repeats: usize = number(words, "--repeats", 5)?;
     let scale = if has("--small") { 10 } else { 1 };
     let folder = PathBuf::from(FOLDER).join(if scale == 1 { "full" } else { "small" });
     fs::create_dir_all(&folder).map_err(told("making the folder"))?;
     generate(&folder.join(SVM), |out| write_svm(out, 200_000 / scale))?;
     generate(&folder.join(CSV), |out| write_csv(out, 2_000_000 / scale))?;
-    say("building for release");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--quiet", "--release", "--package", "xtask"]).status();
-    if !built.is_ok_and(|status| status.success()) {
-        return Err("the release build failed".to_owned());
-    }
-    let python = if has("--no-peers") { None } else { python() };
+    build("xtask")?;
+    let python = if has("--no-peers") { None } else { python(PACKAGES) };
     let mut missing = Vec::new();
     let mut samples = Vec::new();
     for repeat in 0..n_repeats {
@@ -209,75 +198,14 @@ fn bench(words: &[String]) -> Result<(), String> {
     write_run(&folder, n_repeats, &samples, &missing, &memory, words)
 }
 
-pub(crate) fn told(what: &str) -> impl Fn(std::io::Error) -> String {
-    move |error| format!("{what}: {error}")
-}
-
-/// Makes a file unless it is there, whole.
-pub(crate) fn generate(
-    path: &Path,
-    write: impl Fn(&mut BufWriter<File>) -> std::io::Result<()>,
-) -> Result<(), String> {
-    if path.exists() {
-        return Ok(());
-    }
-    say(&format!("generating {}", path.display()));
-    let unfinished = path.with_extension("part");
-    let file = File::create(&unfinished).map_err(told("generating"))?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
-    write(&mut out).and_then(|()| out.flush()).map_err(told("generating"))?;
-    fs::rename(&unfinished, path).map_err(told("generating"))
-}
-
-/// `SplitMix64` (Steele, Lea and Flood 2014).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
-    }
-
-    /// Uniform in `0..1`.
-    fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Close enough to normal: the sum of twelve uniforms.
-    pub(crate) fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-    }
-}
-
-/// Rows of words: frequencies fall like 1/rank, values are tf-idf of unit norm with seven significant
-/// digits, labels are those of a hidden plane with one in twenty flipped.
+/// Rows of words in libsvm text, one label in twenty flipped.
 fn write_svm(out: &mut impl Write, n_rows: usize) -> std::io::Result<()> {
-    let mut random = Random(1958);
-    let plane: Vec<f64> = (0..N_FEATURES).map(|_| random.normal()).collect();
-    let mut row: Vec<(usize, f64)> = Vec::new();
+    let mut rows = WordRows::new(1958, 0.05, 0.0);
     for _ in 0..n_rows {
-        row.clear();
-        let n_words = 30 + (random.next() % 91) as usize;
-        while row.len() < n_words {
-            let rank = (N_FEATURES as f64).powf(random.uniform());
-            // Words are numbered by the alphabet, not by frequency.
-            let feature = (rank as usize * 30_011 + 7) % N_FEATURES;
-            if row.iter().all(|&(other, _)| other != feature) {
-                let times = 1.0 + (-random.uniform().ln()).floor();
-                row.push((feature, (1.0 + times.ln()) * (1.5 + rank.ln())));
-            }
-        }
-        row.sort_by_key(|&(feature, _)| feature);
-        let norm = row.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
-        let score: f64 = row.iter().map(|&(feature, value)| plane[feature] * value).sum();
-        let is_flipped = random.uniform() < 0.05;
-        out.write_all(if (score > 0.0) == is_flipped { b"-1" } else { b"+1" })?;
-        for &(feature, value) in &row {
-            let value = value / norm;
-            let n_digits = 7 + usize::from(value < 0.1) + usize::from(value < 0.01);
+        let (is_positive, row) = rows.draw();
+        out.write_all(if is_positive { b"+1" } else { b"-1" })?;
+        for &(feature, value) in row {
+            let n_digits = digits(value);
             write!(out, " {}:{value:.n_digits$}", feature + 1)?;
         }
         out.write_all(b"\n")?;
@@ -302,23 +230,6 @@ fn write_csv(out: &mut impl Write, n_rows: usize) -> std::io::Result<()> {
         writeln!(out, "{}", u8::from(score > 0.0))?;
     }
     Ok(())
-}
-
-/// A Python with the peers in it.
-pub(crate) fn python() -> Option<PathBuf> {
-    let folder = PathBuf::from(FOLDER).join("venv");
-    let python = folder.join("bin/python");
-    if !python.exists() {
-        say("making a Python environment");
-        Command::new("python3").args(["-m", "venv"]).arg(&folder).status().ok()?;
-    }
-    for package in ["scikit-learn", "polars", "xgboost-cpu"] {
-        let is_there = Command::new(&python).args(["-m", "pip", "show", "-q", package]).status();
-        if !is_there.is_ok_and(|status| status.success()) {
-            let _ = Command::new(&python).args(["-m", "pip", "install", "-q", package]).status();
-        }
-    }
-    python.exists().then_some(python)
 }
 
 /// Measures one case once.
@@ -347,16 +258,6 @@ fn measure(case: &Case, file: &Path, python: Option<&Path>) -> Result<Said, Stri
             Ok((seconds, cpu_seconds, 0))
         }
     }
-}
-
-/// Runs to the end; what it printed.
-pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| error.to_string())?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        return Err(text.lines().last().unwrap_or("it failed or is not there").to_owned());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Runs to the end; the numbers it printed last.
@@ -418,18 +319,15 @@ fn cpu_seconds() -> f64 {
 }
 
 /// The measuring process: does one thing once, prints seconds, peak memory in KiB, and what it found.
-fn probe(words: &[String]) -> Result<(), String> {
+pub(super) fn probe(words: &[String]) -> Result<(), String> {
     let [what, threads, n_times, file] = words else { return Err("expected a probe".to_owned()) };
     let threads = threads.parse().map_err(|_| "threads")?;
     let n_times: usize = n_times.parse().map_err(|_| "times")?;
     let how = ReadOptions { threads, ..ReadOptions::default() };
     let (start, cpu_before) = (Instant::now(), cpu_seconds());
     let found: usize = match what.as_str() {
-        "touch" => in_pieces(file, |piece| {
-            let (words, _) = piece.as_chunks::<8>();
-            words.iter().fold(0_usize, |sum, word| sum.wrapping_add(u64::from_le_bytes(*word) as usize))
-        })?,
-        "marks" => in_pieces(file, count_marks)?,
+        "touch" => in_all(file, |piece| touched(piece) as usize)?,
+        "marks" => in_all(file, count_marks)?,
         "load" => load_source(&Source::file(file), &how).map_err(|error| error.report())?.len(),
         "stream" => {
             let source = Source::find_all(std::iter::repeat_n(file, n_times)).map_err(|e| e.report())?;
@@ -450,21 +348,11 @@ fn probe(words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads a file the way the reader does, piece by piece.
-fn in_pieces(file: &str, mut work: impl FnMut(&[u8]) -> usize) -> Result<usize, String> {
-    let mut input = File::open(file).map_err(told("opening"))?;
-    let mut buffer = vec![0; 256 << 10];
+/// The sum of what is found in all pieces of a file.
+fn in_all(file: &str, work: impl Fn(&[u8]) -> usize) -> Result<usize, String> {
     let mut sum = 0_usize;
-    loop {
-        match input.read(&mut buffer).map_err(told("reading"))? {
-            0 => return Ok(sum),
-            n_bytes => sum = sum.wrapping_add(work(&buffer[..n_bytes])),
-        }
-    }
-}
-
-fn answer(text: &str) {
-    println!("{text}");
+    in_pieces(Path::new(file), |piece| sum = sum.wrapping_add(work(piece)))?;
+    Ok(sum)
 }
 
 fn write_run(
@@ -526,54 +414,18 @@ fn write_run(
     for (case_idx, why) in missing {
         let _ = writeln!(summary, "\nMissing: {} ({why})", CASES[*case_idx].name);
     }
-    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown");
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut readme = format!(
-        "# Reading data, {date}\n\n- Command: `cargo xtask bench data {}`\n- Machine: {cores} cores, {}; load at the end {}\n",
+        "# Reading data, {date}\n\n- Command: `cargo xtask bench data {}`\n- Machine: {}; load at the end {}\n",
         words.join(" "),
-        model.trim_start_matches([' ', '\t', ':']),
-        load.trim()
+        machine(),
+        load()
     );
     readme.push_str("- Files lie in the page cache. Every measurement is a process of its own, all take turns, and minima\n  are compared; the machine is shared, so that only ratios within this run count. CPU seconds (all threads\n  of the process together) suffer less from a busy machine than wall seconds do.\n- Seconds are taken inside the process (LIBLINEAR: the whole process, whose solver stops at once).\n- Versions: ");
-    readme.push_str(&versions());
+    readme.push_str(&versions(&[PACKAGES, &["numpy"]].concat(), &["liblinear-tools"]));
     readme.push_str("\n- `raw.csv` holds every measurement, `summary.md` the minima.\n");
     for (name, text) in [("README.md", &readme), ("raw.csv", &raw), ("summary.md", &summary)] {
         fs::write(folder.join(name), text).map_err(told("writing the run"))?;
     }
     say(&format!("{summary}\nwritten to {}", folder.display()));
     Ok(())
-}
-
-fn versions() -> String {
-    let ask = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).output().ok()?;
-        Some(String::from_utf8_lossy(&output.stdout).trim().replace('\n', ", "))
-    };
-    let script = "import importlib.metadata as m
-for p in ['scikit-learn', 'numpy', 'polars', 'xgboost-cpu']:
-    try: print(p, m.version(p))
-    except Exception: pass";
-    let python = PathBuf::from(FOLDER).join("venv/bin/python");
-    let known = [
-        ask("rustc", &["--version"]),
-        ask(&python.to_string_lossy(), &["-c", script]),
-        ask("dpkg-query", &["-W", "-f", "liblinear-tools ${Version}", "liblinear-tools"]),
-    ];
-    known.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
-}
-
-/// The date of today, UTC, from the days since 1970 (Hinnant's `civil_from_days`).
-pub(crate) fn today() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let days = seconds / 86_400 + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
 }

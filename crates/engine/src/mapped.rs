@@ -1,0 +1,170 @@
+//! Rows seen through a feature map: the stage between the rows as they were read and the learner.
+//!
+//! Every row is mapped by itself, so neither threads nor blocks change a bit of it.
+
+use crate::error::Error;
+use crate::model::Model;
+use rosenblatt_core::{Dense, DenseExamples, Examples, Row};
+use rosenblatt_data::{Dataset, DenseMatrix, Matrix, View, Visitor};
+use rosenblatt_kernel::kernels::Outline;
+use rosenblatt_kernel::maps::{Choice, FeatureMap, Rows};
+use std::sync::Arc;
+
+/// So many rows go through a map at once: enough to use again what is in the cache, few enough to be spread
+/// over threads.
+const ROWS_AT_ONCE: usize = 64;
+/// The most bytes that mapped rows may take in memory.
+const MOST_BYTES: u128 = 8 << 30;
+
+/// The map that `choice` describes, fitted to these rows.
+pub(crate) fn fit(choice: &Choice, view: View<'_>, rows: &[u32]) -> Result<Arc<dyn FeatureMap>, Error> {
+    struct Fit<'a>(&'a Choice, &'a [u32]);
+    impl Visitor for Fit<'_> {
+        type Output = Result<Arc<dyn FeatureMap>, Error>;
+        fn visit<E: Examples>(self, examples: E) -> Self::Output {
+            let Self(choice, rows) = self;
+            let mut landmarks = Rows::default();
+            for place in choice.landmarks(rows.len())? {
+                landmarks.push(examples.row(rows[place] as usize), examples.width());
+            }
+            Ok(choice.fit(&Outline::of(examples, rows), landmarks)?)
+        }
+    }
+    view.visit(Fit(choice, rows))
+}
+
+/// A map at work, with the room it needs.
+#[derive(Debug, Clone)]
+pub(crate) struct Mapper {
+    map: Arc<dyn FeatureMap>,
+    rows: Rows,
+    out: Vec<f32>,
+    classes: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl Mapper {
+    pub(crate) fn new(map: Arc<dyn FeatureMap>) -> Self {
+        let (rows, out) = (Rows::default(), Vec::new());
+        Self { map, rows, out, classes: Vec::new(), weights: Vec::new() }
+    }
+
+    pub(crate) fn map(&self) -> &Arc<dyn FeatureMap> {
+        &self.map
+    }
+
+    /// Makes room for rows of this many features.
+    pub(crate) fn widen(&mut self, width: usize) {
+        if width <= self.map.width() {
+            return;
+        }
+        // Models that were taken before keep the map as it was.
+        if Arc::get_mut(&mut self.map).is_none() {
+            self.map = self.map.copied();
+        }
+        if let Some(map) = Arc::get_mut(&mut self.map) {
+            map.widen(width);
+        }
+    }
+
+    /// One row, mapped. What the map does not know of it counts nothing.
+    pub(crate) fn row<R: Row>(&mut self, row: R) -> Dense<'_, f32> {
+        self.rows.clear();
+        self.rows.push(row, self.map.width());
+        self.out.resize(self.map.size(), 0.0);
+        self.map.apply(&self.rows, &mut self.out);
+        Dense(&self.out)
+    }
+
+    /// The rows that are listed, mapped, with their classes and weights.
+    pub(crate) fn block(&mut self, view: View<'_>, listed: &[u32]) -> Result<View<'_>, Error> {
+        struct Facts<'a>(&'a mut Mapper, &'a [u32]);
+        impl Visitor for Facts<'_> {
+            type Output = ();
+            fn visit<E: Examples>(self, examples: E) {
+                let Self(Mapper { classes, weights, .. }, listed) = self;
+                classes.clear();
+                classes.extend(listed.iter().map(|&row| examples.class(row as usize)));
+                weights.clear();
+                weights.extend(listed.iter().map(|&row| examples.weight(row as usize)));
+            }
+        }
+        view.visit(Facts(self, listed));
+        self.out.resize(listed.len() * self.map.size(), 0.0);
+        map_rows(&*self.map, view, listed, &mut self.out)?;
+        let examples = DenseExamples::new(&self.out, self.map.size(), &self.classes);
+        // Rows that all count 1 are learned from the quicker way.
+        let is_weighted = self.weights.iter().any(|weight| *weight != 1.0);
+        Ok(View::Dense32(if is_weighted { examples.with_weights(&self.weights) } else { examples }))
+    }
+}
+
+/// All rows of the data, mapped.
+pub(crate) fn map_dataset(map: &dyn FeatureMap, data: &Dataset) -> Result<Dataset, Error> {
+    let all: Vec<u32> = (0..data.len() as u32).collect();
+    let mapped = map_some(map, data, &all)?;
+    Ok(match data.weights() {
+        Some(weights) => mapped.with_weights(weights.to_vec()),
+        None => mapped,
+    })
+}
+
+/// Some rows of the data, mapped, with their classes.
+fn map_some(map: &dyn FeatureMap, data: &Dataset, rows: &[u32]) -> Result<Dataset, Error> {
+    let needed = rows.len() as u128 * map.size() as u128 * 4;
+    if needed > MOST_BYTES {
+        return Err(Error::MappedTooLarge { rows: rows.len(), size: map.size(), needed });
+    }
+    let mut values = vec![0.0; rows.len() * map.size()];
+    map_rows(map, data.view(), rows, &mut values)?;
+    let matrix = Matrix::Dense32(DenseMatrix { values, width: map.size() });
+    let classes = rows.iter().map(|&row| data.classes()[row as usize]).collect();
+    Ok(Dataset::new(matrix, classes, data.labels().clone()))
+}
+
+/// What is behind the map of a model, and these rows as they come out of it: the quick way to ask it of many.
+/// `None` if it has no map, or if these rows cannot all be held: one by one, they can.
+pub(crate) fn behind_map(model: &Model, data: &Dataset, rows: &[u32]) -> Option<(Model, Dataset)> {
+    let mapped = map_some(model.map()?, data, rows).ok()?;
+    Some((Model { map: None, ..model.clone() }, mapped))
+}
+
+/// Maps the rows that are listed, on all cores; refuses those that a map cannot hold.
+fn map_rows(map: &dyn FeatureMap, view: View<'_>, listed: &[u32], out: &mut [f32]) -> Result<(), Error> {
+    struct Part<'a> {
+        map: &'a dyn FeatureMap,
+        listed: &'a [u32],
+        out: &'a mut [f32],
+    }
+    impl Visitor for Part<'_> {
+        type Output = Result<(), Error>;
+        fn visit<E: Examples>(self, examples: E) -> Result<(), Error> {
+            let Self { map, listed, out } = self;
+            let mut rows = Rows::default();
+            for (some, out) in listed.chunks(ROWS_AT_ONCE).zip(out.chunks_mut(ROWS_AT_ONCE * map.size())) {
+                rows.clear();
+                for &row in some {
+                    rows.push(examples.row(row as usize), map.width());
+                }
+                map.apply(&rows, out);
+                if let Some(place) = out.iter().position(|value| !value.is_finite()) {
+                    return Err(Error::BeyondMap { row: some[place / map.size()] as usize });
+                }
+            }
+            Ok(())
+        }
+    }
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = listed.len().div_ceil(n_threads).next_multiple_of(ROWS_AT_ONCE).max(1);
+    if share >= listed.len() {
+        return view.visit(Part { map, listed, out });
+    }
+    std::thread::scope(|scope| {
+        let parts = listed.chunks(share).zip(out.chunks_mut(share * map.size()));
+        let parts = parts.map(|(listed, out)| scope.spawn(move || view.visit(Part { map, listed, out })));
+        let parts: Vec<_> = parts.collect();
+        // The first complaint in the order of the rows, whichever thread was first.
+        let done: Vec<_> = parts.into_iter().map(|part| part.join().expect("a map does not panic")).collect();
+        done.into_iter().collect()
+    })
+}

@@ -1,0 +1,35 @@
+//! The product itself: the perceptron of the features, kept as the rows it stepped along.
+
+use super::{Formula, Info, Kernel};
+use std::sync::Arc;
+
+pub(super) const INFO: Info = Info {
+    name: "linear",
+    aliases: &["dot"],
+    formula: "x.y",
+    prefer: "to compare; without a kernel the same is learned faster",
+    gamma: None,
+    offset: None,
+    degree: None,
+    build: |_| Arc::new(Linear),
+};
+
+/// `x·y`.
+#[derive(Debug, Clone, Copy)]
+pub struct Linear;
+
+impl Kernel for Linear {
+    fn finish(&self, _sums: &mut [f64], _norm2: f64, _norms2: &[f64]) {}
+
+    fn ignores_zeros(&self) -> bool {
+        true
+    }
+
+    fn largest(&self, norm2: f64) -> f64 {
+        norm2
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        Some(Formula::named(INFO.name))
+    }
+}

@@ -1,0 +1,57 @@
+//! Powers of the product: all products of up to `degree` features at once.
+
+use super::{Formula, Gamma, Info, Kernel, power};
+use std::sync::Arc;
+
+pub(super) const INFO: Info = Info {
+    name: "polynomial",
+    aliases: &["poly"],
+    formula: "(gamma x.y + offset)^degree",
+    prefer: "for pictures and wherever features count together; the kernel of Freund and Schapire",
+    gamma: Some(Gamma::Number(1.0)),
+    offset: Some(1.0),
+    degree: Some(3),
+    build: |numbers| {
+        let super::Numbers { gamma, offset, degree } = numbers;
+        Arc::new(Polynomial { gamma, offset, degree })
+    },
+};
+
+/// `(gamma x·y + offset)^degree`.
+#[derive(Debug, Clone, Copy)]
+pub struct Polynomial {
+    /// The factor of the product.
+    pub gamma: f64,
+    /// What is added to it.
+    pub offset: f64,
+    /// The power.
+    pub degree: u32,
+}
+
+impl Kernel for Polynomial {
+    fn finish(&self, sums: &mut [f64], _norm2: f64, _norms2: &[f64]) {
+        let Self { gamma, offset, degree } = *self;
+        // The degrees that are used all the time, each a loop that the compiler can spread over lanes.
+        match degree {
+            1 => sums.iter_mut().for_each(|sum| *sum = power(gamma * *sum + offset, 1)),
+            2 => sums.iter_mut().for_each(|sum| *sum = power(gamma * *sum + offset, 2)),
+            3 => sums.iter_mut().for_each(|sum| *sum = power(gamma * *sum + offset, 3)),
+            4 => sums.iter_mut().for_each(|sum| *sum = power(gamma * *sum + offset, 4)),
+            5 => sums.iter_mut().for_each(|sum| *sum = power(gamma * *sum + offset, 5)),
+            _ => sums.iter_mut().for_each(|sum| *sum = power(gamma * *sum + offset, degree)),
+        }
+    }
+
+    fn ignores_zeros(&self) -> bool {
+        self.offset == 0.0
+    }
+
+    fn largest(&self, norm2: f64) -> f64 {
+        power(self.gamma * norm2 + self.offset, self.degree)
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        let Self { gamma, offset, degree } = *self;
+        Some(Formula { name: INFO.name, gamma: Some(gamma), offset: Some(offset), degree: Some(degree) })
+    }
+}

@@ -1,0 +1,40 @@
+//! Nearness: rows speak for rows close to them. Gauss's bell around every support vector.
+
+use super::{Formula, Gamma, Info, Kernel};
+use std::sync::Arc;
+
+pub(super) const INFO: Info = Info {
+    name: "rbf",
+    aliases: &["gaussian"],
+    formula: "exp(-gamma |x - y|^2)",
+    prefer: "for few features of one scale, where near rows are alike",
+    gamma: Some(Gamma::Scale),
+    offset: None,
+    degree: None,
+    build: |numbers| Arc::new(Rbf { gamma: numbers.gamma }),
+};
+
+/// `exp(-gamma ‖x - y‖²)`.
+#[derive(Debug, Clone, Copy)]
+pub struct Rbf {
+    /// How quickly nearness fades.
+    pub gamma: f64,
+}
+
+impl Kernel for Rbf {
+    fn finish(&self, sums: &mut [f64], norm2: f64, norms2: &[f64]) {
+        for (sum, other) in sums.iter_mut().zip(norms2) {
+            // Rounding may leave a little less than nothing between a row and its like.
+            let distance2 = (norm2 + other - 2.0 * *sum).max(0.0);
+            *sum = (-self.gamma * distance2).exp();
+        }
+    }
+
+    fn largest(&self, _norm2: f64) -> f64 {
+        1.0
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        Some(Formula { gamma: Some(self.gamma), ..Formula::named(INFO.name) })
+    }
+}

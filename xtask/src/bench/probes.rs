@@ -1,0 +1,140 @@
+//! Processes that are measured from inside: what the machine allows, and prediction of rows in memory.
+
+use super::tools::{Random, answer, told};
+use rosenblatt_core::{Examples, Planes};
+use rosenblatt_data::{Dataset, LabelColumn, ReadOptions, Source, Visitor, load_source};
+use std::fs::File;
+use std::hint::black_box;
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How much memory is read to find the bandwidth: far more than any cache holds.
+const BANDWIDTH_BYTES: usize = 1 << 30;
+
+/// `touch-probe FILE`: reads every byte once.
+pub(super) fn touch(words: &[String]) -> Result<(), String> {
+    let [file] = words else { return Err("expected a file".to_owned()) };
+    let start = Instant::now();
+    let mut sum = 0_u64;
+    in_pieces(Path::new(file), |piece| sum = sum.wrapping_add(touched(piece)))?;
+    black_box(sum);
+    answer(&format!("{{\"seconds\": {}}}", start.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// What all bytes of a piece come to, so that each is looked at.
+pub(super) fn touched(piece: &[u8]) -> u64 {
+    let (words, _) = piece.as_chunks::<8>();
+    words.iter().fold(0, |sum, word| sum.wrapping_add(u64::from_le_bytes(*word)))
+}
+
+/// How often a byte stands in a file.
+pub(super) fn count(file: &Path, wanted: u8) -> Result<u64, String> {
+    let mut found = 0;
+    in_pieces(file, |piece| found += piece.iter().map(|byte| u64::from(*byte == wanted)).sum::<u64>())?;
+    Ok(found)
+}
+
+/// Reads a file the way the reader does, piece by piece.
+pub(super) fn in_pieces(file: &Path, mut work: impl FnMut(&[u8])) -> Result<(), String> {
+    let mut input = File::open(file).map_err(told("opening"))?;
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        match input.read(&mut buffer).map_err(told("reading"))? {
+            0 => return Ok(()),
+            n_bytes => work(&buffer[..n_bytes]),
+        }
+    }
+}
+
+/// `bandwidth-probe THREADS`: how fast memory is read, in GB/s.
+pub(super) fn bandwidth(words: &[String]) -> Result<(), String> {
+    let threads: usize = words.first().and_then(|word| word.parse().ok()).ok_or("expected threads")?;
+    let memory = vec![1_u64; BANDWIDTH_BYTES / 8];
+    let mut best = f64::INFINITY;
+    for _ in 0..7 {
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for part in memory.chunks(memory.len().div_ceil(threads.max(1))) {
+                scope.spawn(move || {
+                    // Several sums, so that no addition waits for the one before it.
+                    let (chunks, _) = part.as_chunks::<16>();
+                    let mut sums = [0_u64; 16];
+                    for chunk in chunks {
+                        for (sum, value) in sums.iter_mut().zip(chunk) {
+                            *sum = sum.wrapping_add(*value);
+                        }
+                    }
+                    black_box(sums);
+                });
+            }
+        });
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    answer(&format!("{}", BANDWIDTH_BYTES as f64 / best / 1e9));
+    Ok(())
+}
+
+/// The bandwidth on so many threads, from a process of its own.
+pub(super) fn bandwidth_of(threads: usize) -> Result<f64, String> {
+    let mut command = std::process::Command::new("target/release/xtask");
+    let said = super::tools::output_of(command.args(["bench", "bandwidth-probe", &threads.to_string()]))?;
+    said.trim().parse().map_err(|_| format!("the bandwidth is {said}"))
+}
+
+/// `predict-probe THREADS CLASSES FILE [LABELS]`: scores all rows in memory, again and again; the least seconds.
+pub(super) fn predict(words: &[String]) -> Result<(), String> {
+    let [threads, classes, file, labels @ ..] = words else { return Err("expected a probe".to_owned()) };
+    let threads: usize = threads.parse().map_err(|_| "threads")?;
+    let classes: usize = classes.parse().map_err(|_| "classes")?;
+    let label = if labels.is_empty() { LabelColumn::Guess } else { LabelColumn::Absent };
+    let how = ReadOptions { label, ..ReadOptions::default() };
+    let data = load_source(&Source::file(file), &how).map_err(|error| error.report())?;
+    let n_scorers = if classes == 2 { 1 } else { classes };
+    let mut random = Random(7);
+    let weights = (0..data.width() * n_scorers).map(|_| random.normal()).collect();
+    let planes = Planes::from_parts(weights, vec![0.0; n_scorers]);
+    let (begun, mut best) = (Instant::now(), f64::INFINITY);
+    while begun.elapsed() < Duration::from_secs(1) {
+        let start = Instant::now();
+        sweep(&data, &planes, threads);
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    answer(&format!("{{\"seconds\": {best}}}"));
+    Ok(())
+}
+
+/// The class of every row, on some threads.
+fn sweep(data: &Dataset, planes: &Planes, threads: usize) {
+    struct Part<'a>(&'a Planes, usize, usize);
+    impl Visitor for Part<'_> {
+        type Output = Vec<u32>;
+        fn visit<E: Examples>(self, examples: E) -> Vec<u32> {
+            let Self(planes, first, end) = self;
+            let mut scores = vec![0.0; planes.n_scorers()];
+            (first..end.min(examples.len()))
+                .map(|row| {
+                    planes.scores(examples.row(row), &mut scores);
+                    match scores.as_slice() {
+                        [score] => u32::from(*score > 0.0),
+                        scores => {
+                            let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+                            best.unwrap_or(0) as u32
+                        }
+                    }
+                })
+                .collect()
+        }
+    }
+    let share = data.len().div_ceil(threads.max(1)).max(1);
+    if threads == 1 {
+        black_box(data.visit(Part(planes, 0, data.len())));
+        return;
+    }
+    std::thread::scope(|scope| {
+        for first in (0..data.len()).step_by(share) {
+            scope.spawn(move || black_box(data.visit(Part(planes, first, first + share))));
+        }
+    });
+}
