@@ -60,6 +60,12 @@ impl Words {
         self.0.push(quoted(&value.to_string()));
     }
 
+    fn flags<T: Display>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
+        for value in values {
+            self.flag(name, value);
+        }
+    }
+
     fn flag_unless<T: Display + PartialEq>(&mut self, name: &str, value: T, default: &T) {
         if value != *default {
             self.flag(name, value);
@@ -80,9 +86,9 @@ impl Words {
             ("delimiter", data.delimiter.as_ref()),
             ("precision", data.precision.as_ref()),
         ] {
-            value.into_iter().for_each(|value| self.flag(name, value));
+            self.flags(name, value);
         }
-        data.ignore.iter().for_each(|column| self.flag("ignore", column));
+        self.flags("ignore", &data.ignore);
         if let Some(path) = &data.labels {
             self.flag("labels", path.display());
         }
@@ -99,10 +105,10 @@ impl Words {
             Missing::Zero => Some("zero"),
             Missing::Drop => Some("drop"),
         };
-        missing.into_iter().for_each(|policy| self.flag("missing", policy));
+        self.flags("missing", missing);
         self.switch("zero-based", schema.zero_based);
         let hash_bits = schema.hash_bits.or_else(|| schema.text.as_ref().and_then(|text| text.hash_bits));
-        hash_bits.into_iter().for_each(|bits| self.flag("hash-bits", bits));
+        self.flags("hash-bits", hash_bits);
         for column in &schema.columns {
             if let ColumnKind::Category { values } = &column.kind
                 && values.iter().all(|value| value.parse::<f64>().is_ok())
@@ -146,26 +152,32 @@ impl Words {
 
     fn learning(&mut self, model: &Model, n_rows: usize) {
         let (options, default) = (model.spec().options(), Options::default());
-        chosen_class(model).into_iter().for_each(|class| self.flag("one-against-rest", class));
+        self.flags("one-against-rest", chosen_class(model));
         self.flag_unless("algorithm", &options.algorithm, &&default.algorithm);
-        options.params.iter().for_each(|(name, value)| self.flag("param", format!("{name}={value}")));
-        options.rate.iter().for_each(|rate| self.flag("rate", rate));
-        options.readout.iter().for_each(|readout| self.flag("readout", readout));
+        self.flags("param", options.params.iter().map(|(name, value)| format!("{name}={value}")));
+        self.flags("rate", &options.rate);
+        self.flags("readout", options.readout);
         self.flag_unless("multiclass", options.multiclass, &Classes::OneVsRest);
         self.flag_unless("zero", options.zero.to_string(), &default.zero.to_string());
         self.flag_unless("mistake", options.mistake.to_string(), &default.mistake.to_string());
-        options.bias.iter().for_each(|bias| self.flag("bias", bias));
-        options.order.iter().for_each(|order| self.flag("order", order));
+        self.flags("bias", options.bias);
+        self.flags("order", &options.order);
         self.flag_unless("seed", options.seed, &default.seed);
         self.flag_unless("epochs", options.epochs, &EPOCHS);
-        options.max_updates.iter().for_each(|most| self.flag("max-updates", most));
+        self.flags("max-updates", options.max_updates);
+        if let Some(map) = &options.map {
+            self.flag("map", &map.name);
+            self.flag("map-size", map.size);
+            self.flags("kernel", &map.kernel);
+            self.flags("gamma", map.gamma);
+            self.flags("offset", map.offset);
+            self.flags("degree", map.degree);
+        }
         match &options.class_weights {
             ClassWeights::Even => {}
             ClassWeights::Balanced => self.flag("class-weight", "balanced"),
             ClassWeights::Given(weights) => {
-                weights
-                    .iter()
-                    .for_each(|(class, weight)| self.flag("class-weight", format!("{class}={weight}")));
+                self.flags("class-weight", weights.iter().map(|(class, weight)| format!("{class}={weight}")));
             }
         }
         let patience = options.validation.map_or(0, |held| held.patience);

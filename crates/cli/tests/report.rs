@@ -32,6 +32,7 @@ fn the_command_on_the_page_trains_the_same_model() {
         format!(
             "{bundled}/banknote.csv --algorithm fixed-margin --param margin=0.5 --rate '1/sqrt(k)' --patience 2 --class-weight 1=2"
         ),
+        format!("{bundled}/iris.csv --map nystroem --map-size 20 --kernel polynomial --degree 3 --gamma 0.5"),
         format!("{bundled}/iris.csv --k-fold 3 --calibrate isotonic --date"),
         format!("{bundled}/banknote.csv --calibrate none"),
         format!("{bundled}/sms-spam.tsv --ngrams 1 --words count --hash-bits 12 --order given"),
@@ -56,10 +57,10 @@ fn the_command_on_the_page_trains_the_same_model() {
 fn pages_fetch_nothing_and_names_do_no_harm() {
     let bench = Bench::new();
     let (evil, long) = ("<script>alert(1)</script>", "n".repeat(200));
-    let rows: String = (0..40)
-        .map(|row| format!("{},{},{}\n", row % 7, row % 5, if row % 3 == 0 { evil } else { long.as_str() }))
-        .collect();
-    bench.write("evil.csv", format!("\"<img src=x>\",b,class\n{rows}"));
+    let row =
+        |row: u32| format!("{},{},{}", row % 7, row % 5, if row.is_multiple_of(3) { evil } else { &long });
+    let rows: Vec<String> = (0..40).map(row).collect();
+    bench.write("evil.csv", format!("\"<img src=x>\",b,class\n{}\n", rows.join("\n")));
     bench.ok("rosenblatt train evil.csv --label class --model evil.model");
     bench.ok("rosenblatt report evil.model evil.csv -o evil.html");
     let page = page(&bench, "evil.html");

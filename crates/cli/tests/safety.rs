@@ -119,6 +119,25 @@ fn a_signal_leaves_a_checkpoint_and_resuming_gives_the_same_bits() {
 }
 
 #[test]
+fn a_run_over_rows_on_disk_resumes_to_the_bit() {
+    let bench = Bench::new();
+    bench.write("t.svm", libsvm(&rows(6000)));
+    let train =
+        "train t.svm --epochs 120 --patience 60 --seed 3 --order given --checkpoint-every 700rows --quiet";
+    bench.ok(&format!("rosenblatt {train} --model whole.model"));
+    let on_disk = format!("{train} --memory 200KiB --model t.model");
+    let child = start(&bench, &on_disk);
+    wait_for(&bench.path("t.model.checkpoint"));
+    send(&child, "INT");
+    let (code, _, said) = ended(child);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("a checkpoint is in t.model.checkpoint") && said.contains("--resume"), "{said}");
+    bench.ok(&format!("rosenblatt {on_disk} --resume"));
+    assert!(fs::read(bench.path("t.model")).unwrap() == fs::read(bench.path("whole.model")).unwrap());
+    assert_eq!(visible_and_hidden(&bench), ["t.model", "t.svm", "whole.model"]);
+}
+
+#[test]
 fn a_spoiled_checkpoint_makes_way_for_the_one_before() {
     let bench = Bench::new();
     bench.write("t.svm", libsvm(&rows(6000)));

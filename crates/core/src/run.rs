@@ -864,6 +864,20 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
         self.since(before)
     }
 
+    /// How many visits of a pass that is made in pieces ([`Run::pass`]) are over, and the totals when it began.
+    pub fn place(&self) -> (usize, Totals) {
+        (self.place, if self.place == 0 { self.totals } else { self.before })
+    }
+
+    /// Says how many visits of a pass that is made in pieces are over, so that the run's [state](Snapshot::state)
+    /// tells it. None are before the pass, and again behind it.
+    pub fn set_place(&mut self, place: usize) {
+        if self.place == 0 {
+            self.before = self.totals;
+        }
+        self.place = place;
+    }
+
     /// Ends the run after this many steps, counted from its beginning.
     pub fn limit_updates(&mut self, max_updates: u64) {
         self.max_updates = max_updates;

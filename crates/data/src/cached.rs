@@ -108,6 +108,15 @@ impl Cached {
         self.rewind()
     }
 
+    /// The rows with two classes: `name`, and all others as `not name`; see [`Dataset::one_against_rest`]. `None`
+    /// if there is no such class, or no other.
+    ///
+    /// [`Dataset::one_against_rest`]: crate::Dataset::one_against_rest
+    pub fn one_against_rest(mut self, name: &str) -> Option<Self> {
+        self.labels = self.labels.one_against_rest(name, &mut self.classes)?;
+        Some(self)
+    }
+
     /// What prediction must know of the data.
     pub fn schema(&self) -> &Schema {
         &self.schema

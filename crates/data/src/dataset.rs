@@ -155,9 +155,7 @@ impl Dataset {
     /// assert_eq!(bob.classes(), [0, 1, 0]);
     /// ```
     pub fn one_against_rest(mut self, name: &str) -> Option<Self> {
-        let chosen = self.labels.class(name).filter(|_| self.labels.len() > 1)?;
-        self.classes.iter_mut().for_each(|class| *class = u32::from(*class == chosen));
-        self.labels = Labels::in_order([format!("not {name}"), name.to_owned()]);
+        self.labels = self.labels.one_against_rest(name, &mut self.classes)?;
         Some(self)
     }
 

@@ -19,6 +19,16 @@ impl Labels {
         Self { names: names.into_iter().map(Into::into).collect() }
     }
 
+    /// Two labels, `not name` and `name`, and the numbers `classes` made theirs. `None` if there is no such label, or
+    /// no other.
+    pub(crate) fn one_against_rest(&self, name: &str, classes: &mut [u32]) -> Option<Self> {
+        let chosen = self.class(name).filter(|_| self.len() > 1)?;
+        for class in classes {
+            *class = u32::from(*class == chosen);
+        }
+        Some(Self::in_order([format!("not {name}"), name.to_owned()]))
+    }
+
     /// Numbers the distinct ones of `names` in sorted order: `2` before `10`, numbers before words.
     pub fn sorted<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Self {
         let distinct: BTreeSet<String> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();

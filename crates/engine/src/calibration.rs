@@ -7,9 +7,9 @@
 //! those of scikit-learn (`tests/calibration.rs` holds the two together).
 
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{Model, Predictor};
 use rosenblatt_core::{Examples, Multiclass};
-use rosenblatt_data::{Dataset, Visitor};
+use rosenblatt_data::{Dataset, View, Visitor};
 use std::fmt;
 use std::str::FromStr;
 
@@ -198,23 +198,44 @@ pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
 
 /// The scores of many rows as [`Calibration::fit`] takes them, and their classes.
 pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>, Vec<u32>) {
-    struct Scores<'a>(&'a Model, &'a [u32]);
-    impl Visitor for Scores<'_> {
-        type Output = (Vec<f64>, Vec<u32>);
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            let Self(model, rows) = self;
-            let mut predictor = model.predictor(examples.width());
-            let (mut scores, mut classes, mut of_row) = (Vec::new(), Vec::new(), Vec::new());
-            for row in rows.iter().map(|&row| row as usize) {
-                predictor.predict(examples.row(row));
-                class_scores(model, predictor.scores(), &mut of_row);
-                scores.extend(&of_row);
-                classes.push(examples.class(row));
-            }
-            (scores, classes)
-        }
+    let mut held_out = HeldOut::new(model, data.width());
+    held_out.add(data.view(), rows);
+    (held_out.scores, held_out.classes)
+}
+
+/// The scores and classes of rows that come piece by piece.
+pub(crate) struct HeldOut<'a> {
+    model: &'a Model,
+    predictor: Predictor,
+    of_row: Vec<f64>,
+    pub(crate) scores: Vec<f64>,
+    pub(crate) classes: Vec<u32>,
+}
+
+impl<'a> HeldOut<'a> {
+    /// None yet, of rows of up to `width` features.
+    pub(crate) fn new(model: &'a Model, width: usize) -> Self {
+        let (of_row, scores, classes) = (Vec::new(), Vec::new(), Vec::new());
+        Self { model, predictor: model.predictor(width), of_row, scores, classes }
     }
-    data.visit(Scores(model, rows))
+
+    /// Adds these of the rows.
+    pub(crate) fn add(&mut self, view: View<'_>, rows: &[u32]) {
+        struct Scores<'a, 'm>(&'a mut HeldOut<'m>, &'a [u32]);
+        impl Visitor for Scores<'_, '_> {
+            type Output = ();
+            fn visit<E: Examples>(self, examples: E) {
+                let Self(HeldOut { model, predictor, of_row, scores, classes }, rows) = self;
+                for row in rows.iter().map(|&row| row as usize) {
+                    predictor.predict(examples.row(row));
+                    class_scores(model, predictor.scores(), of_row);
+                    scores.extend(of_row.iter());
+                    classes.push(examples.class(row));
+                }
+            }
+        }
+        view.visit(Scores(self, rows));
+    }
 }
 
 /// Platt's sigmoid by Newton's method with a line search (Lin, Lin and Weng 2007). Targets are moved off

@@ -30,6 +30,12 @@ pub(crate) trait Learner: Send {
     /// the run.
     fn end_pass(&mut self, before: &Totals, observer: &mut dyn Observer) -> (Pass, ControlFlow<()>);
 
+    /// How many visits of a pass that is made in pieces are over, and the totals when it began.
+    fn place(&self) -> (usize, Totals);
+
+    /// Says how many visits of such a pass are over.
+    fn set_place(&mut self, place: usize);
+
     /// Ends the run after this many steps.
     fn limit_updates(&mut self, max_updates: u64);
 
@@ -135,6 +141,14 @@ impl<R: Rule + Send, S: LinearSpace, D: Decision + Send> Learner for Run<R, S, D
     fn end_pass(&mut self, before: &Totals, observer: &mut dyn Observer) -> (Pass, ControlFlow<()>) {
         let pass = Run::end_pass(self, before);
         (pass, observer.pass(&pass, self))
+    }
+
+    fn place(&self) -> (usize, Totals) {
+        Run::place(self)
+    }
+
+    fn set_place(&mut self, place: usize) {
+        Run::set_place(self, place);
     }
 
     fn limit_updates(&mut self, max_updates: u64) {

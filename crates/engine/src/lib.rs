@@ -94,7 +94,10 @@ pub use rosenblatt_kernel as kernel;
 pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, Mapping, Options, Spec, Validation};
 pub use split::{folds, split};
-pub use streamed::{StreamedError, check_spec, evaluate_streamed, split_streamed, train_streamed};
+pub use streamed::{
+    StreamedError, StreamedTraining, calibrate_streamed, check_spec, evaluate_streamed, split_streamed,
+    train_streamed,
+};
 pub use tally::{Counter, Tally};
 pub use trace::{Ending, Trace, TracedRound, TracedStep, trace};
 pub use train::{Keeper, Training, Wants, train};

@@ -5,15 +5,18 @@
 //! classes, the same rows held back, the same weights to the last bit. What cannot be had so is refused with
 //! the reason: other orders, rules that need a whole pass at once, and the pocket's ratchet.
 
+use crate::calibration::{Calibration, HeldOut, Method};
 use crate::error::Error;
 use crate::evaluate::Evaluation;
 use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
 use crate::mapped::Mapper;
-use crate::model::{Model, Provenance, Story, Validated};
+use crate::model::{
+    Checkpoint, Mark, Model, Provenance, Story, Validated, Watched, encode_checkpoint, reading,
+};
 use crate::spec::Spec;
 use crate::split::split_rows;
-use crate::train::{build, class_weights, two_classes};
+use crate::train::{Keeper, Wants, build, class_weights, restore, two_classes};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Examples, Law, Observer, Order, Readout, Stopped, Totals, Visits};
 use rosenblatt_data::{Cached, DataError, View, Visitor};
@@ -44,90 +47,156 @@ pub fn train_streamed(
     rows: Option<&[u32]>,
     observer: &mut dyn Observer,
 ) -> Result<Model, StreamedError> {
-    check_spec(spec)?;
-    let all: Vec<u32>;
-    let rows = if let Some(rows) = rows {
-        rows
-    } else {
-        all = (0..data.classes().len() as u32).collect();
-        &all
-    };
-    two_classes(data.labels(), data.classes(), rows)?;
-    let options = spec.options();
-    let held_back = options
-        .validation
-        .map(|held| (split_rows(data.classes(), rows, held.fraction, options.seed), held.patience));
-    let train_rows = held_back.as_ref().map_or(rows, |((train, _), _)| train);
-    if train_rows.is_empty() {
-        return Err(Error::NoRows.into());
+    StreamedTraining { rows, ..StreamedTraining::new(spec, data) }.run(observer)
+}
+
+/// A training on rows that stay on disk, with everything that may be said about it; see
+/// [`Training`](crate::Training).
+pub struct StreamedTraining<'a> {
+    spec: &'a Spec,
+    data: &'a mut Cached,
+    rows: Option<&'a [u32]>,
+    checkpoint: Option<Checkpoint>,
+    keeper: Option<&'a mut dyn Keeper>,
+}
+
+impl<'a> StreamedTraining<'a> {
+    /// Trains what `spec` describes on `data`.
+    pub fn new(spec: &'a Spec, data: &'a mut Cached) -> Self {
+        Self { spec, data, rows: None, checkpoint: None, keeper: None }
     }
-    let weights = class_weights(&options.class_weights, data.labels(), data.classes(), train_rows)?;
-    let map = spec.map().map(|choice| fit(&choice, data, train_rows)).transpose()?;
-    let mut mapper = map.clone().map(Mapper::new);
-    let width = map.as_ref().map_or(data.width(), |map| map.size());
-    let shape = Shape { width, class_weights: weights, start: None };
-    let mut learner = build(spec, data.labels().len(), shape)?;
-    learner.limit_updates(options.max_updates.unwrap_or(u64::MAX));
-    let mut best: Option<(u64, u64, Kept)> = None;
-    let mut errors_by_pass = Vec::new();
-    let stopped = loop {
-        if options.max_updates.is_some_and(|most| learner.totals().updates >= most) {
-            break Stopped::Updates;
-        }
-        if learner.totals().epochs >= options.epochs {
-            break Stopped::Epochs;
-        }
-        let before = learner.totals();
-        let flow = match &mut mapper {
-            None => pass(&mut *learner, data, train_rows, observer)?,
-            Some(mapper) => mapped_pass(&mut *learner, mapper, data, train_rows, observer)?,
+
+    /// Learns from these rows only, whose numbers ascend.
+    #[must_use]
+    pub fn rows(self, rows: &'a [u32]) -> Self {
+        Self { rows: Some(rows), ..self }
+    }
+
+    /// Goes on from where an earlier run of the same description on the same data stood, on disk or in memory.
+    /// The model is then the same, to the bit, as if that run had never stopped.
+    #[must_use]
+    pub fn resume(self, checkpoint: Checkpoint) -> Self {
+        Self { checkpoint: Some(checkpoint), ..self }
+    }
+
+    /// Hands checkpoints to `keeper` whenever it wants one.
+    #[must_use]
+    pub fn keeper(self, keeper: &'a mut dyn Keeper) -> Self {
+        Self { keeper: Some(keeper), ..self }
+    }
+
+    /// Trains, watched by `observer`.
+    pub fn run(self, observer: &mut dyn Observer) -> Result<Model, StreamedError> {
+        let Self { spec, data, rows, checkpoint, mut keeper } = self;
+        check_spec(spec)?;
+        let all: Vec<u32>;
+        let rows = if let Some(rows) = rows {
+            rows
+        } else {
+            all = (0..data.classes().len() as u32).collect();
+            &all
         };
-        let (pass, watched) = learner.end_pass(&before, observer);
-        let mut watched = watched;
-        if let Some(((_, held_rows), patience)) = &held_back
-            && let Some(kept) = learner.read(spec.readout())
-        {
-            let model = model(
-                spec,
-                data,
-                map.clone(),
-                kept.clone(),
-                story(0, Totals::default(), Stopped::Epochs, None),
-            );
-            let errors = evaluate_streamed(&model, data, held_rows)?.errors;
-            errors_by_pass.push(errors);
-            if best.as_ref().is_none_or(|(fewest, ..)| errors < *fewest) {
-                best = Some((errors, pass.epoch, kept));
+        two_classes(data.labels(), data.classes(), rows)?;
+        let options = spec.options();
+        let held_back = options
+            .validation
+            .map(|held| (split_rows(data.classes(), rows, held.fraction, options.seed), held.patience));
+        let train_rows = held_back.as_ref().map_or(rows, |((train, _), _)| train);
+        if train_rows.is_empty() {
+            return Err(Error::NoRows.into());
+        }
+        let values = fingerprint(data)?;
+        let shape = (data.classes().len(), data.width(), data.labels());
+        let reading = reading(Some(data.schema()), data.schema().feature_names().as_deref());
+        let mark = Mark::new(shape, &values, train_rows, None, reading);
+        let weights = class_weights(&options.class_weights, data.labels(), data.classes(), train_rows)?;
+        let map = spec.map().map(|choice| fit(&choice, data, train_rows)).transpose()?;
+        let mut mapper = map.clone().map(Mapper::new);
+        let width = map.as_ref().map_or(data.width(), |map| map.size());
+        let shape = Shape { width, class_weights: weights, start: None };
+        let mut learner = build(spec, data.labels().len(), shape)?;
+        learner.limit_updates(options.max_updates.unwrap_or(u64::MAX));
+        let mut watched = held_back.as_ref().map(|_| Watched::default());
+        if let Some(checkpoint) = checkpoint {
+            checkpoint.check(spec, &mark)?;
+            let n_visits = train_rows.len();
+            restore(&mut *learner, options.epochs, n_visits, watched.as_mut(), checkpoint)?;
+        }
+        let stopped = loop {
+            if options.max_updates.is_some_and(|most| learner.totals().updates >= most) {
+                break Stopped::Updates;
             }
-            let best_epoch = best.as_ref().map_or(0, |(_, epoch, _)| *epoch);
-            if pass.epoch - best_epoch >= *patience {
-                watched = ControlFlow::Break(());
+            if learner.totals().epochs >= options.epochs {
+                break Stopped::Epochs;
             }
+            let (_, before) = learner.place();
+            let mut keep = |learner: &dyn Learner| {
+                let Some(keeper) = &mut keeper else { return ControlFlow::Continue(()) };
+                let wants = keeper.wants(&learner.totals());
+                if wants != Wants::Nothing {
+                    keeper.keep(&encode_checkpoint(spec, &mark, &learner.state(), watched.as_ref()));
+                }
+                if wants == Wants::Stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let flow = match pass(&mut *learner, mapper.as_mut(), data, train_rows, observer, &mut keep)? {
+                ControlFlow::Continue(()) => None,
+                ControlFlow::Break(Some(stopped)) => Some(stopped),
+                ControlFlow::Break(None) => {
+                    return Err(Error::Interrupted { epoch: learner.totals().epochs + 1 }.into());
+                }
+            };
+            learner.set_place(0);
+            let (pass, mut flow_of_observer) = learner.end_pass(&before, observer);
+            if let Some(((_, held_rows), patience)) = &held_back
+                && let Some(watched) = &mut watched
+                && let Some(kept) = learner.read(spec.readout())
+            {
+                let story = story(0, Totals::default(), Stopped::Epochs, None);
+                let model = model(spec, data, map.clone(), kept.clone(), story);
+                let errors = evaluate_streamed(&model, data, held_rows)?.errors;
+                if watched.note(pass.epoch, errors, kept) >= *patience {
+                    flow_of_observer = ControlFlow::Break(());
+                }
+            }
+            if let Some(stopped) = flow {
+                break stopped;
+            }
+            if flow_of_observer.is_break() {
+                break Stopped::Observer;
+            }
+            if options.stop_when_clean && pass.mistakes == 0 && pass.updates == 0 {
+                break Stopped::Clean;
+            }
+        };
+        if !learner.is_finite() {
+            return Err(Error::Overflow { epoch: learner.totals().epochs }.into());
         }
-        if let ControlFlow::Break(stopped) = flow {
-            break stopped;
-        }
-        if watched.is_break() {
-            break Stopped::Observer;
-        }
-        if options.stop_when_clean && pass.mistakes == 0 && pass.updates == 0 {
-            break Stopped::Clean;
-        }
-    };
-    if !learner.is_finite() {
-        return Err(Error::Overflow { epoch: learner.totals().epochs }.into());
+        let held_rows = held_back.as_ref().map_or(0, |((_, held_rows), _)| held_rows.len());
+        let (kept, validation) = match watched.and_then(|watched| watched.finish(held_rows)) {
+            Some((kept, validated)) => (Some(kept), Some(validated)),
+            None => (learner.read(spec.readout()), None),
+        };
+        let kept = kept.expect("learners remember what their spec reads out");
+        let story = story(train_rows.len(), learner.totals(), stopped, validation);
+        Ok(Model { provenance: Provenance::of_data(values), ..model(spec, data, map, kept, story) })
     }
-    let held_rows = held_back.as_ref().map_or(0, |((_, held_rows), _)| held_rows.len());
-    let (kept, validation) = match best {
-        Some((_, best_epoch, kept)) => {
-            (Some(kept), Some(Validated { rows: held_rows, errors: errors_by_pass, best_epoch }))
-        }
-        None => (learner.read(spec.readout()), None),
-    };
-    let kept = kept.expect("learners remember what their spec reads out");
-    let provenance = Provenance::of_data(fingerprint(data)?);
-    let story = story(train_rows.len(), learner.totals(), stopped, validation);
-    Ok(Model { provenance, ..model(spec, data, map, kept, story) })
+}
+
+/// The same model, with probabilities fitted on these rows of `data`, which it should not have learned from and whose
+/// numbers ascend: as [`Model::calibrated`] does it in memory. The scores of those rows are held in memory.
+pub fn calibrate_streamed(
+    model: Model,
+    method: Method,
+    data: &mut Cached,
+    rows: &[u32],
+) -> Result<Model, StreamedError> {
+    let mut held_out = HeldOut::new(&model, data.width());
+    let _ = each_block(data, rows, |view, listed| {
+        held_out.add(view, listed);
+        ControlFlow::<()>::Continue(())
+    })?;
+    let fitted = Calibration::fit(method, model.labels().len(), &held_out.scores, &held_out.classes)?;
+    Ok(model.with_calibration(Some(fitted)))
 }
 
 /// The rows of `data` in two parts, as [`split`](crate::split) parts a data set in memory.
@@ -189,18 +258,46 @@ pub fn check_spec(spec: &Spec) -> Result<(), Error> {
     Ok(())
 }
 
+/// The rest of a pass: what is behind the place that the learner has come to. `keep` is asked before every block, and
+/// may break it off, with nothing.
 fn pass(
     learner: &mut dyn Learner,
+    mut mapper: Option<&mut Mapper>,
     data: &mut Cached,
     rows: &[u32],
     observer: &mut dyn Observer,
-) -> Result<ControlFlow<Stopped>, DataError> {
-    each_block(data, rows, |view, listed| {
-        if listed.len() == view.len() {
-            learner.pass(view, Visits::Range { first: 0, end: view.len() }, observer)
-        } else {
-            learner.pass(view, Visits::Listed(listed), observer)
+    keep: &mut dyn FnMut(&dyn Learner) -> ControlFlow<()>,
+) -> Result<ControlFlow<Option<Stopped>>, StreamedError> {
+    let (mut place, _) = learner.place();
+    let flow = each_block(data, rows.get(place..).unwrap_or_default(), |view, listed| {
+        if listed.is_empty() {
+            return ControlFlow::Continue(());
         }
+        keep(learner).map_break(|()| Ok(None))?;
+        place += listed.len();
+        learner.set_place(place);
+        let stopped = |stopped| Ok(Some(stopped));
+        let Some(mapper) = &mut mapper else {
+            let visits = if listed.len() == view.len() {
+                Visits::Range { first: 0, end: view.len() }
+            } else {
+                Visits::Listed(listed)
+            };
+            return learner.pass(view, visits, observer).map_break(stopped);
+        };
+        for some in listed.chunks(MAPPED_AT_ONCE) {
+            let mapped = match mapper.block(view, some) {
+                Ok(mapped) => mapped,
+                Err(error) => return ControlFlow::Break(Err(error)),
+            };
+            let whole = Visits::Range { first: 0, end: mapped.len() };
+            learner.pass(mapped, whole, observer).map_break(stopped)?;
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(match flow {
+        ControlFlow::Continue(()) => ControlFlow::Continue(()),
+        ControlFlow::Break(why) => ControlFlow::Break(why?),
     })
 }
 
@@ -212,31 +309,6 @@ fn fingerprint(data: &mut Cached) -> Result<String, DataError> {
         digest.add_rows(view, 0..view.len());
     }
     Ok(digest.digest())
-}
-
-/// The same for rows that go through a map.
-fn mapped_pass(
-    learner: &mut dyn Learner,
-    mapper: &mut Mapper,
-    data: &mut Cached,
-    rows: &[u32],
-    observer: &mut dyn Observer,
-) -> Result<ControlFlow<Stopped>, StreamedError> {
-    let flow = each_block(data, rows, |view, listed| {
-        for some in listed.chunks(MAPPED_AT_ONCE) {
-            let mapped = match mapper.block(view, some) {
-                Ok(mapped) => mapped,
-                Err(error) => return ControlFlow::Break(Err(error)),
-            };
-            let whole = Visits::Range { first: 0, end: mapped.len() };
-            learner.pass(mapped, whole, observer).map_break(Ok)?;
-        }
-        ControlFlow::Continue(())
-    })?;
-    match flow {
-        ControlFlow::Continue(()) => Ok(ControlFlow::Continue(())),
-        ControlFlow::Break(why) => Ok(ControlFlow::Break(why?)),
-    }
 }
 
 /// The map that `choice` describes, fitted to these rows as if they were in memory: two passes, as a variance
@@ -397,6 +469,109 @@ mod tests {
             assert_eq!((judged.errors, &judged.confusion), (in_memory.errors, &in_memory.confusion));
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    /// Stops at every `every`-th question.
+    struct Stopper {
+        every: u64,
+        asked: u64,
+        kept: Option<Vec<u8>>,
+    }
+
+    impl Keeper for Stopper {
+        fn wants(&mut self, _so_far: &Totals) -> Wants {
+            self.asked += 1;
+            if self.asked.is_multiple_of(self.every) { Wants::Stop } else { Wants::Nothing }
+        }
+
+        fn keep(&mut self, checkpoint: &[u8]) {
+            self.kept = Some(checkpoint.to_vec());
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_again_and_again_ends_in_the_same_bits() {
+        let folder = tempfile::tempdir().unwrap();
+        let validation = Some(Validation { fraction: 0.1, patience: 1 });
+        for (n_classes, algorithm, readout, validation, max_updates, every) in [
+            (2, "perceptron", None, None, None, 2),
+            (2, "pa1", Some(Readout::Voted), validation, None, 3),
+            (3, "arow", Some(Readout::Random), validation, None, 2),
+            (2, "perceptron", Some(Readout::Pocket), None, None, 5),
+            (3, "alma", None, None, Some(9000), 2),
+        ] {
+            let source = Source::bytes("t.svm", text(9_000, n_classes).into_bytes());
+            let options = Options {
+                algorithm: algorithm.to_owned(),
+                order: Some(Order::Given),
+                epochs: 3,
+                readout,
+                ratchet: false,
+                validation,
+                max_updates,
+                ..Options::default()
+            };
+            let spec = Spec::new(options).unwrap();
+            let how = ReadOptions::default();
+            let mut cached = Cached::read(&source, &how, Park::Temporary(&folder.path().join("c"))).unwrap();
+            let (rows, _) = split_streamed(&cached, 0.2, 7);
+            let whole = train_streamed(&spec, &mut cached, Some(&rows), &mut ()).unwrap();
+            let (dataset, schema) = load_with_schema(&source, &how).unwrap();
+            let mut checkpoint: Option<Vec<u8>> = None;
+            let mut n_pieces = 0;
+            let pieced = loop {
+                n_pieces += 1;
+                let mut stopper = Stopper { every, asked: 0, kept: None };
+                let from = checkpoint.as_ref().map(|bytes| Checkpoint::from_bytes(bytes).unwrap());
+                // Now and then it goes on in memory.
+                let outcome = if n_pieces % 4 == 3 {
+                    let training = Training::new(&spec, &dataset).rows(&rows).schema(schema.clone().into());
+                    let training = training.keeper(&mut stopper);
+                    let training = if let Some(from) = from { training.resume(from) } else { training };
+                    training.run(&mut ()).map_err(StreamedError::from)
+                } else {
+                    let training = StreamedTraining::new(&spec, &mut cached).rows(&rows).keeper(&mut stopper);
+                    let training = if let Some(from) = from { training.resume(from) } else { training };
+                    training.run(&mut ())
+                };
+                match outcome {
+                    Err(StreamedError::Training(Error::Interrupted { .. })) => checkpoint = stopper.kept,
+                    done => break done.unwrap(),
+                }
+            };
+            assert!(n_pieces > 3, "{algorithm}: {n_pieces}");
+            let schema = std::sync::Arc::new(schema);
+            let [pieced, whole] = [pieced, whole].map(|model| model.with_schema(schema.clone()).to_bytes());
+            assert!(pieced == whole, "{algorithm} in {n_pieces} pieces");
+            // Another choice of rows is another run.
+            let from = Checkpoint::from_bytes(checkpoint.as_ref().unwrap()).unwrap();
+            let other = StreamedTraining::new(&spec, &mut cached).resume(from).run(&mut ());
+            assert!(matches!(other, Err(StreamedError::Training(Error::OtherRun { .. }))));
+        }
+    }
+
+    #[test]
+    fn probabilities_and_one_class_against_the_rest_are_those_of_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = Source::bytes("t.svm", text(9_000, 4).into_bytes());
+        let how = ReadOptions::default();
+        let options = Options { order: Some(Order::Given), epochs: 2, ..Options::default() };
+        let spec = Spec::new(options).unwrap();
+        for (class, method) in [(None, Method::Platt), (Some("2"), Method::Isotonic)] {
+            let mut cached = Cached::read(&source, &how, Park::Temporary(&folder.path().join("c"))).unwrap();
+            let (mut dataset, _) = load_with_schema(&source, &how).unwrap();
+            if let Some(class) = class {
+                cached = cached.one_against_rest(class).unwrap();
+                dataset = dataset.one_against_rest(class).unwrap();
+            }
+            let (rows, held) = split(&dataset, 0.2, 7);
+            let expected = Training::new(&spec, &dataset).rows(&rows).run(&mut ()).unwrap();
+            let expected = expected.calibrated(method, &dataset, &held).unwrap();
+            let found = train_streamed(&spec, &mut cached, Some(&rows), &mut ()).unwrap();
+            let found = calibrate_streamed(found, method, &mut cached, &held).unwrap();
+            assert!(found.to_bytes() == expected.to_bytes());
+            assert!(cached.one_against_rest("7").is_none());
+        }
     }
 
     #[test]

@@ -5,7 +5,9 @@ use crate::evaluate::count_wrong;
 use crate::fingerprint::fingerprint;
 use crate::learner::{Learner, Shape};
 use crate::mapped;
-use crate::model::{Checkpoint, Mark, Model, Provenance, Story, Validated, Watched, encode_checkpoint};
+use crate::model::{
+    Checkpoint, Mark, Model, Provenance, Story, Validated, Watched, encode_checkpoint, reading,
+};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
@@ -134,7 +136,11 @@ impl<'a> Training<'a> {
         }
         let values = OnceCell::new();
         let values = || values.get_or_init(|| known.map_or_else(|| fingerprint(data), str::to_owned));
-        let mark = || Mark::new(data, values(), train_rows, start.as_ref(), schema.as_deref());
+        let mark = || {
+            let shape = (data.len(), data.width(), data.labels());
+            let reading = reading(schema.as_deref(), data.feature_names());
+            Mark::new(shape, values(), train_rows, start.as_ref(), reading)
+        };
         let mut mark = LazyMark { mark: None, make: &mark };
         if let Some(checkpoint) = &checkpoint {
             checkpoint.check(spec, mark.get())?;
@@ -157,12 +163,20 @@ impl<'a> Training<'a> {
             max_updates: options.max_updates,
             stop_when_clean: options.stop_when_clean,
         };
-        let mut patience = held_back.as_ref().map(|(_, held_rows, limit)| {
-            let watched = Watched { errors: Vec::new(), best: None };
-            Patience { spec, data: seen, held_rows, limit: *limit, watched }
+        let mut patience = held_back.as_ref().map(|(_, held_rows, limit)| Patience {
+            spec,
+            data: seen,
+            held_rows,
+            limit: *limit,
+            watched: Watched::default(),
         });
         if let Some(checkpoint) = checkpoint {
-            restore(&mut *learner, &plan, patience.as_mut(), checkpoint)?;
+            let watched = patience.as_mut().map(|patience| &mut patience.watched);
+            let visits = match plan.order {
+                Order::Permutation(order) => order.len(),
+                _ => train_rows.len(),
+            };
+            restore(&mut *learner, plan.epochs, visits, watched, checkpoint)?;
         }
         let mut watch = Keeping { spec, patience, keeper, mark, has_stopped: false };
         let stopped = learner.fit(seen.view(), &plan, &mut (observer, &mut watch));
@@ -179,34 +193,31 @@ impl<'a> Training<'a> {
     }
 }
 
-/// Brings a fresh learner to where the checkpoint stood.
-fn restore(
+/// Brings a fresh learner, which is to make so many passes of so many visits, to where the checkpoint stood.
+pub(crate) fn restore(
     learner: &mut dyn Learner,
-    plan: &Plan<'_>,
-    patience: Option<&mut Patience<'_>>,
+    n_epochs: u64,
+    visits: usize,
+    watching: Option<&mut Watched>,
     checkpoint: Checkpoint,
 ) -> Result<(), Error> {
     let refuse = |what: String| Err(Error::BadCheckpoint { what });
     if let Err(error) = learner.restore(checkpoint.state) {
         return refuse(error.to_string());
     }
-    let visits = match plan.order {
-        Order::Permutation(order) => order.len(),
-        _ => plan.rows.map_or(0, <[u32]>::len),
-    };
     let Totals { epochs, rounds, .. } = learner.totals();
     // Whole, but made up: nobody can have seen more rows than there were.
-    if epochs > plan.epochs || u128::from(rounds) > (u128::from(epochs) + 1) * visits as u128 {
+    if epochs > n_epochs || u128::from(rounds) > (u128::from(epochs) + 1) * visits as u128 {
         return refuse(format!("{rounds} rounds cannot have been made in {epochs} passes"));
     }
     let watched = checkpoint.watched;
     if watched.as_ref().map_or(0, |watched| watched.errors.len() as u64)
-        != patience.as_ref().map_or(0, |_| epochs)
+        != watching.as_ref().map_or(0, |_| epochs)
     {
         return refuse("the rows held back were not asked after every pass".to_owned());
     }
-    if let (Some(patience), Some(watched)) = (patience, watched) {
-        patience.watched = watched;
+    if let (Some(watching), Some(watched)) = (watching, watched) {
+        *watching = watched;
     }
     Ok(())
 }
@@ -329,20 +340,14 @@ struct Patience<'a> {
 
 impl Patience<'_> {
     fn finish(self) -> Option<(Kept, Validated)> {
-        let (best_epoch, kept) = self.watched.best?;
-        Some((kept, Validated { rows: self.held_rows.len(), errors: self.watched.errors, best_epoch }))
+        self.watched.finish(self.held_rows.len())
     }
 
     fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
         let Some(kept) = run.read(self.spec.readout()) else { return ControlFlow::Continue(()) };
         let errors = count_wrong(self.spec, &kept, self.data, self.held_rows);
-        let Watched { errors: all, best } = &mut self.watched;
-        all.push(errors);
-        if best.as_ref().is_none_or(|(epoch, _)| errors < all[*epoch as usize - 1]) {
-            *best = Some((pass.epoch, kept));
-        }
-        let best_epoch = best.as_ref().map_or(0, |(epoch, _)| *epoch);
-        if pass.epoch - best_epoch >= self.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let n_without_progress = self.watched.note(pass.epoch, errors, kept);
+        if n_without_progress >= self.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -61,14 +61,12 @@ pub fn wrong_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Wrong> {
 }
 
 fn lead(scores: &[f64], given: usize, truth: usize) -> f64 {
-    match scores {
-        [score] => score.abs(),
-        _ => {
-            let others = scores.iter().enumerate().filter(|(class, _)| *class != given);
-            let next = others.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
-            scores[given] - scores.get(truth).copied().unwrap_or(next)
-        }
+    if let [score] = scores {
+        return score.abs();
     }
+    let others = scores.iter().enumerate().filter(|(class, _)| *class != given);
+    let next = others.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+    scores[given] - scores.get(truth).copied().unwrap_or(next)
 }
 
 #[cfg(test)]

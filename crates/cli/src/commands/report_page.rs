@@ -152,9 +152,9 @@ impl<'a> Subject<'a> {
         ));
         let judged = format!("{}.", capital(&self.judged.sentence(evaluation.rows)));
         if self.judged == Judged::Learned {
-            page.warning(&judged)
+            page.warning(&judged);
         } else {
-            page.paragraph(&judged)
+            page.paragraph(&judged);
         }
         page.tiles(&[
             (percent(evaluation.error()), "error"),

@@ -103,8 +103,9 @@ pub(crate) struct Args {
     pub(super) bounds: bool,
     /// If the rows would take more memory than this (512MiB, 2GiB), they are parsed once into a cache on disk and
     /// every pass reads that: rows are visited as they stand (`--order given`), and the model, its
-    /// estimate and the rows set aside are what they would be in memory with that order, but probabilities
-    /// are not fitted. Twelve bytes a row are needed all the same. Without it, all rows are held in memory
+    /// estimate and the rows set aside are what they would be in memory with that order. Twelve bytes a row
+    /// are needed all the same, and the scores of those that probabilities are fitted on. Without it, all
+    /// rows are held in memory
     #[arg(long, value_name = "SIZE", value_parser = train_streamed::size, conflicts_with = "online")]
     pub(super) memory: Option<u64>,
     /// Where that cache goes; it stays and is used again for the same data read in the same way. Otherwise it
@@ -157,18 +158,24 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let found = Source::find_all(&args.files)?;
     let streamed = match args.memory {
-        Some(limit) => train_streamed::train(args, &found, &read, limit)?,
+        Some(limit) => {
+            let keeping = (&mut checkpoints, checkpoint.as_ref());
+            train_streamed::train(args, &found, &read, limit, wish.calibrate, keeping)?
+        }
         None => None,
     };
     let mut trained = if let Some(trained) = streamed {
         trained
     } else {
         let (source, read) = decide_scale(&args.data, &found, read)?;
-        let spec = |n_rows| match args.one_against_rest {
-            Some(_) => args.spec.for_one_class(n_rows).spec(n_rows),
-            None => args.spec.spec(n_rows),
-        };
-        train(&source, &read, spec, &wish, args.quiet, Some((&mut checkpoints, checkpoint)))?
+        train(
+            &source,
+            &read,
+            |n_rows| args.wished_spec(n_rows),
+            &wish,
+            args.quiet,
+            Some((&mut checkpoints, checkpoint)),
+        )?
     };
     if let Some(date) = date {
         trained.model = trained.model.dated(date);
@@ -192,6 +199,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 impl Args {
+    /// What is to be trained on so many rows.
+    pub(super) fn wished_spec(&self, n_rows: usize) -> Result<Spec, Failure> {
+        match self.one_against_rest {
+            Some(_) => self.spec.for_one_class(n_rows).spec(n_rows),
+            None => self.spec.spec(n_rows),
+        }
+    }
+
     /// What the model is to be dated, if it is.
     pub(super) fn date(&self) -> Result<Option<Date>, Failure> {
         if !self.date {
@@ -376,11 +391,15 @@ fn learn(
 
 pub(super) fn choose_one(data: Dataset, class: Option<&str>) -> Result<Dataset, Failure> {
     let Some(class) = class else { return Ok(data) };
-    let names = data.labels().names();
+    let unknown = no_class(data.labels(), class);
+    data.one_against_rest(class).ok_or(unknown)
+}
+
+pub(super) fn no_class(labels: &Labels, class: &str) -> Failure {
+    let names = labels.names();
     let known: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
     let dots = if names.len() > known.len() { ", …" } else { "" };
-    let message = format!("there is no class `{class}`; the classes are {}{dots}", known.join(", "));
-    data.one_against_rest(class).ok_or(Failure::Work(message))
+    Failure::Work(format!("there is no class `{class}`; the classes are {}{dots}", known.join(", ")))
 }
 
 /// A column that was taken for the label, and is different in most rows, is none.

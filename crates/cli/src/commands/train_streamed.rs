@@ -2,23 +2,32 @@
 //!
 //! The rows are parsed once and parked in a cache on disk. If they turn out to fit, they are read into memory and
 //! trained on as ever; otherwise every pass reads the cache. The report is that of any training but for the
-//! figures that need all rows at once: the area under the curve and the bound on mistakes.
+//! figures that need all rows at once: the area under the curve, the sharpness of probabilities and the bound on
+//! mistakes. Checkpoints are those of any training, and one of them may be gone on from in memory, too.
 
 use super::estimate::Estimate;
-use super::train::{Args, Trained, Watch, outline};
+use super::train::{Args, Trained, Watch, no_class, outline};
 use crate::args::decide_scale;
+use crate::checkpoints::Checkpoints;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::{Order, Readout};
-use rosenblatt::{Options, Spec, check_spec, evaluate_streamed, split_streamed, train_streamed};
+use rosenblatt::{
+    Checkpoint, Error, Method, Options, Spec, StreamedError, StreamedTraining, calibrate_streamed,
+    check_spec, evaluate_streamed, split_streamed,
+};
 use rosenblatt_data::{Cached, Park, ReadOptions, Source};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// What must be in memory of every row: its class, and its number in lists of rows.
 const BYTES_A_ROW: u64 = 12;
+/// What must be in memory of every row that probabilities are fitted on: its scores, its class, and what the fit
+/// makes of one of them.
+const BYTES_A_SCORE: u64 = 8;
+const BYTES_A_FIT: u64 = 36;
 
 /// Trains, unless the rows fit `limit` and can be read again, into memory.
 pub(super) fn train(
@@ -26,6 +35,8 @@ pub(super) fn train(
     source: &Source,
     read: &ReadOptions,
     limit: u64,
+    calibrate: Option<Method>,
+    (checkpoints, checkpoint): (&mut Checkpoints, Option<&Checkpoint>),
 ) -> Result<Option<Trained>, Failure> {
     let start = Instant::now();
     // What cannot be read twice is not held in memory to find its scale.
@@ -44,11 +55,23 @@ pub(super) fn train(
         return Ok(None);
     }
     refuse_what_needs_memory(args)?;
+    if let Some(class) = &args.one_against_rest {
+        let unknown = no_class(data.labels(), class);
+        data = data.one_against_rest(class).ok_or(unknown)?;
+    }
     let n_rows = data.classes().len();
-    let needed = BYTES_A_ROW * n_rows as u64;
+    let mut needed = BYTES_A_ROW * n_rows as u64;
+    if calibrate.is_some() {
+        let n_scores = if data.labels().len() == 2 { 1 } else { data.labels().len() };
+        needed += (n_rows as f64 * args.holdout) as u64 * (BYTES_A_SCORE * n_scores as u64 + BYTES_A_FIT);
+    }
     if needed > limit {
+        let (and_fit, or_not) = match calibrate {
+            Some(_) => (" and to fit probabilities", "leave those out with --calibrate none, "),
+            None => ("", ""),
+        };
         return Err(Failure::Work(format!(
-            "{} rows need {} of memory to know each by its class, but `--memory` allows {}\nhelp: raise it, or learn in one pass with --online",
+            "{} rows need {} of memory to know each by its class{and_fit}, but `--memory` allows {}\nhelp: raise it, {or_not}or learn in one pass with --online",
             ui::count(n_rows as u64),
             ui::bytes(needed),
             ui::bytes(limit),
@@ -69,10 +92,22 @@ pub(super) fn train(
     let start = Instant::now();
     progress.stage("first pass");
     let mut watch = Watch { progress: &progress, epochs: spec.options().epochs, mistakes: 0, last: None };
-    let model = train_streamed(&spec, &mut data, Some(&train_rows), &mut watch)?;
-    progress.stage("measuring");
+    signals::be_careful();
+    let training = StreamedTraining::new(&spec, &mut data).rows(&train_rows).keeper(checkpoints);
+    let training = if let Some(from) = checkpoint { training.resume(from.clone()) } else { training };
+    let model = match (training.run(&mut watch), signals::asked()) {
+        (Err(StreamedError::Training(Error::Interrupted { .. })), Some(signal)) => {
+            return Err(checkpoints.stopped(signal));
+        }
+        (trained, _) => trained?,
+    };
     let train_time = start.elapsed();
-    let model = model.with_schema(Arc::new(data.schema().clone())).with_held_out(args.holdout);
+    let mut model = model.with_schema(Arc::new(data.schema().clone())).with_held_out(args.holdout);
+    if let Some(method) = calibrate.filter(|_| !held_rows.is_empty()) {
+        progress.stage("calibration");
+        model = calibrate_streamed(model, method, &mut data, &held_rows)?;
+    }
+    progress.stage("measuring");
     let estimate = if held_rows.is_empty() {
         None
     } else {
@@ -95,14 +130,7 @@ pub(super) fn train(
 
 /// Options that are for rows in memory only.
 fn refuse_what_needs_memory(args: &Args) -> Result<(), Failure> {
-    let wishes = [
-        (args.k_fold.is_some(), "--k-fold"),
-        (args.calibrate.as_deref().is_some_and(|method| method != "none"), "--calibrate"),
-        (args.one_against_rest.is_some(), "--one-against-rest"),
-        (args.bounds, "--bounds"),
-        (args.checkpoint_every.is_some(), "--checkpoint-every"),
-        (args.resume, "--resume"),
-    ];
+    let wishes = [(args.k_fold.is_some(), "--k-fold"), (args.bounds, "--bounds")];
     match wishes.iter().find(|(wished, _)| *wished) {
         Some((_, name)) => Err(Failure::Work(format!(
             "`{name}` needs all rows in memory, and they do not fit\nhelp: raise --memory, or leave it out"
@@ -113,7 +141,7 @@ fn refuse_what_needs_memory(args: &Args) -> Result<(), Failure> {
 
 /// The wish as far as it can be had for rows on disk, and what was changed of it.
 fn spec(args: &Args, n_rows: usize) -> Result<(Spec, Vec<String>), Failure> {
-    let wish = args.spec.spec(n_rows)?.options().clone();
+    let wish = args.wished_spec(n_rows)?.options().clone();
     let order = wish.order.clone().or(Some(Order::Given));
     let mut notes = Vec::new();
     let ratchet = wish.ratchet && wish.readout != Some(Readout::Pocket);

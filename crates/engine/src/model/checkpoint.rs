@@ -4,6 +4,7 @@
 //! state of the learner, and what the rows held back have said so far. Whoever resumes must bring the same
 //! data and the same description; what differs is told, and nothing is learned.
 
+use super::Validated;
 use super::file::{
     Array, Arrays, Body, FormatError, Hypothesis, content, decode_hypothesis, encode_kept, header_error,
     pack, unpack,
@@ -14,7 +15,7 @@ use crate::spec::{Options, Spec};
 use rosenblatt_core::Planes;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::state::{List, State};
-use rosenblatt_data::{Dataset, Labels, Schema};
+use rosenblatt_data::{Labels, Schema};
 use serde::{Deserialize, Serialize};
 
 /// What the header of a checkpoint says it is.
@@ -50,12 +51,29 @@ pub(crate) struct Mark {
 }
 
 /// What the rows held back have said so far.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Watched {
     /// Errors after each pass.
     pub(crate) errors: Vec<u64>,
     /// The best hypothesis so far, and the pass it was made by.
     pub(crate) best: Option<(u64, Kept)>,
+}
+
+impl Watched {
+    /// Takes note of what they say after a pass. Returns how many passes ago the best one was.
+    pub(crate) fn note(&mut self, epoch: u64, errors: u64, kept: Kept) -> u64 {
+        self.errors.push(errors);
+        if self.best.as_ref().is_none_or(|(best, _)| errors < self.errors[*best as usize - 1]) {
+            self.best = Some((epoch, kept));
+        }
+        epoch - self.best.as_ref().map_or(0, |(best, _)| *best)
+    }
+
+    /// The best hypothesis, and what `rows` rows said.
+    pub(crate) fn finish(self, rows: usize) -> Option<(Kept, Validated)> {
+        let (best_epoch, kept) = self.best?;
+        Some((kept, Validated { rows, errors: self.errors, best_epoch }))
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -80,13 +98,13 @@ struct WatchedText {
 }
 
 impl Mark {
-    /// The mark of a run that learns from `rows` of `data`, whose fingerprint is known.
+    /// The mark of a run that learns from `rows` of data of this shape, whose fingerprint is known.
     pub(crate) fn new(
-        data: &Dataset,
+        (n_rows, width, labels): (usize, usize, &Labels),
         values: &str,
         rows: &[u32],
         start: Option<&Planes>,
-        schema: Option<&Schema>,
+        reading: String,
     ) -> Self {
         let mut choice = Fingerprint::default();
         for row in rows {
@@ -97,13 +115,13 @@ impl Mark {
             choice.add(weight.to_bits());
         }
         Self {
-            rows: data.len(),
-            features: data.width(),
-            classes: data.labels().names().to_vec(),
+            rows: n_rows,
+            features: width,
+            classes: labels.names().to_vec(),
             used: rows.len(),
             values: values.to_owned(),
             choice: choice.digest(),
-            reading: reading(schema, data.feature_names()),
+            reading,
         }
     }
 }

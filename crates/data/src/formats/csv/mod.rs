@@ -891,9 +891,9 @@ mod tests {
         let mut n_good = 0;
         for round in 0..4_000_u32 {
             let (n_columns, n_digits) = (2 + random.below(30), random.below(10) as usize);
-            let mut text = (0..n_columns).map(|column| format!("c{column},")).collect::<String>();
-            text.push_str("label\n");
-            for _ in 0..1 + random.below(4) {
+            let names: Vec<String> = (0..n_columns).map(|column| format!("c{column}")).collect();
+            let mut text = format!("{},label\n", names.join(","));
+            for _ in 0..=random.below(4) {
                 for _ in 0..n_columns {
                     let size = 10_f64.powi(random.below(9) as i32);
                     let number = (random.below(2_000_000) as f64 / 1e6 - 1.0) * size;
