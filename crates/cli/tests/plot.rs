@@ -86,6 +86,18 @@ fn frames_show_every_step_with_the_boundary_before_and_after() {
     bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
     let text = bench.ok("rosenblatt plot boundary xor.csv --label class --frames=2");
     assert!(text.contains("There are 2 more steps"), "{text}");
+    let text = bench.ok("rosenblatt plot boundary xor.csv --label class --frames");
+    assert!(
+        text.contains("the weights are what they were") && text.matches("a step along").count() == 4,
+        "{text}"
+    );
+    // Three classes learned together: a step moves two hyperplanes at once.
+    bench.write("three.csv", "x,y,class\n2,0,a\n0,2,b\n-2,-2,c\n");
+    bench
+        .ok("rosenblatt plot boundary three.csv --label class --multiclass direct-max --frames -o three.svg");
+    let three = svg(&bench, "three.svg");
+    let end = three.rsplit("<g class=\"frame\"").next().unwrap();
+    assert!(end.contains("converged") && end.matches("class=\"region").count() == 3, "{end}");
 }
 
 #[test]

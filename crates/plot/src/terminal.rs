@@ -233,8 +233,10 @@ impl Page {
                     (None, dots) => char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' '),
                 };
                 if how.colour {
-                    let ink = cell.ink.filter(|_| letter != ' ').and_then(|ink| ink_colour(ink, how.look));
                     let paper = cell.paper.map(|ink| ink.rgb(how.look));
+                    // On the terminal's own paper, text is written in whatever colour it has for that.
+                    let is_plain = paper.is_none() && matches!(cell.ink, Some(Ink::Text | Ink::Faint));
+                    let ink = cell.ink.filter(|_| letter != ' ' && !is_plain).map(|ink| ink.rgb(how.look));
                     if (ink, paper) != now {
                         line.push_str("\x1b[0m");
                         if let Some(Rgb(r, g, b)) = ink {
@@ -256,11 +258,6 @@ impl Page {
         }
         text
     }
-}
-
-/// Text is written in whatever colour the terminal has for it.
-fn ink_colour(ink: Ink, look: Look) -> Option<Rgb> {
-    (!matches!(ink, Ink::Text | Ink::Faint)).then(|| ink.rgb(look))
 }
 
 fn shade(step: i8) -> char {

@@ -106,11 +106,13 @@ impl<'a> Scene<'a> {
     /// The points to draw, all of them unless there are too many.
     pub(super) fn dots(&self, classes: &[u32]) -> Vec<Dot> {
         let rows = sample(self.places.len(), MOST_DOTS, self.subject.spec.options().seed);
-        let dot = |row: usize| {
-            let (x, y) = self.places[row];
-            Dot::new(row, x, y, classes[row] as usize)
-        };
-        rows.into_iter().map(dot).collect()
+        rows.into_iter().map(|row| self.dot(row, classes)).collect()
+    }
+
+    /// The point of a row.
+    pub(super) fn dot(&self, row: usize, classes: &[u32]) -> Dot {
+        let (x, y) = self.places[row];
+        Dot::new(row, x, y, classes[row] as usize)
     }
 
     /// What must be known of the plane, and of the points that are drawn.

@@ -5,9 +5,10 @@ use super::{Subject, Wish};
 use crate::commands::trace::ending;
 use crate::failure::Failure;
 use crate::ui::counted;
-use rosenblatt::core::{Binary, Decision, Dense, Planes, Random};
-use rosenblatt::{Spec, TracedRound, trace};
+use rosenblatt::core::{Binary, Decision, Dense, Observer, Planes, Random, Round};
+use rosenblatt::{Spec, Training, trace};
 use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note_lines, number};
+use std::ops::ControlFlow;
 
 /// How long a frame is seen.
 const SECONDS: f64 = 2.0;
@@ -17,38 +18,43 @@ const SPELLED_OUT: usize = 4;
 pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
     let data = &subject.data;
     let scene = Scene::new(subject, &wish.plane)?;
-    let traced = trace(&subject.spec, data, 1..=u64::MAX)?;
-    let most = usize::try_from(wish.frames.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).max(1);
-    let steps: Vec<&TracedRound> = traced.rounds.iter().filter(|round| round.step.is_some()).collect();
+    // How the run ends, and how many steps it makes; none of its rounds is kept.
+    let traced = trace(&subject.spec, data, 0..=0)?;
+    let n_scorers = traced.scorers.len();
+    let most = wish.frames.unwrap_or(u64::MAX).clamp(1, traced.totals.updates.max(1));
+    let mut watch = FirstSteps { most, n_scorers, steps: Vec::new() };
+    Training::new(&subject.spec, data).run(&mut watch)?;
+    let steps = watch.steps;
     if steps.is_empty() {
         return Err(PlotError::Nothing { what: "steps".to_owned() }.into());
     }
+    let n_more = traced.totals.updates.saturating_sub(steps.len() as u64);
     let dots = scene.dots(data.classes());
     let all_notes = scene.notes(dots.len());
     let names = data.labels().names();
     let canvas = if wish.still { smaller(canvas) } else { canvas };
-    let n_scorers = traced.scorers.len();
-    let mut planes = vec![(vec![0.0; data.width()], 0.0); n_scorers];
+    let mut before =
+        Hypothesis::new(&subject.spec, names.len(), &vec![(vec![0.0; data.width()], 0.0); n_scorers]);
     let mut frames = Vec::new();
     let mut legend = None;
     // Frames are laid out alike, whatever they say.
-    let shown = || steps.iter().take(most);
-    let notes_of = |round: &TracedRound| -> Vec<String> {
+    let notes_of = |round: &Step| -> Vec<String> {
         std::iter::once(told(round, &traced.scorers)).chain(all_notes.iter().cloned()).collect()
     };
-    let end = if steps.len() > most {
-        let more = counted((steps.len() - most) as u64, "more step", "more steps");
+    let end = if n_more > 0 {
+        let more = counted(n_more, "more step", "more steps");
         ("So far", format!("There are {more}; `--frames=N` shows them."))
     } else {
         ("In the end", format!("The run {}.", became(&ending(&traced, subject.spec.bias()))))
     };
-    let room = shown().map(|round| note_lines(&notes_of(round), canvas)).max().unwrap_or(0);
+    let room = steps.iter().map(|round| note_lines(&notes_of(round), canvas)).max().unwrap_or(0);
     let room = room.max(note_lines(std::slice::from_ref(&end.1), canvas));
-    for round in shown() {
-        let before = Hypothesis::new(&subject.spec, names.len(), &planes);
-        planes[round.scorer] = (round.weights.clone(), round.bias);
-        let after = Hypothesis::new(&subject.spec, names.len(), &planes);
+    for round in &steps {
+        let after = Hypothesis::new(&subject.spec, names.len(), &round.planes);
         let mut dots = dots.clone();
+        if !dots.iter().any(|dot| dot.row == round.row) {
+            dots.push(scene.dot(round.row, data.classes()));
+        }
         for dot in &mut dots {
             dot.mistaken = dot.row == round.row;
         }
@@ -63,9 +69,10 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         };
         legend.get_or_insert_with(|| frame.keys());
         frames.push(frame.draw(canvas));
+        drop((decide, decide_before));
+        before = after;
     }
-    let last = Hypothesis::new(&subject.spec, names.len(), &planes);
-    let mut decide = last.decides(&scene);
+    let mut decide = before.decides(&scene);
     let (title, note) = end;
     let end = Boundary {
         notes: vec![note],
@@ -100,18 +107,56 @@ fn became(ending: &str) -> String {
 }
 
 /// What happened in a round, in a line.
-fn told(round: &TracedRound, scorers: &[String]) -> String {
-    let weights: Vec<String> = round.weights.iter().take(SPELLED_OUT).map(|weight| number(*weight)).collect();
-    let more = if round.weights.len() > SPELLED_OUT { ", …" } else { "" };
+fn told(round: &Step, scorers: &[String]) -> String {
+    let (weights, bias) = &round.planes[round.scorer];
+    let more = if weights.len() > SPELLED_OUT { ", …" } else { "" };
+    let weights: Vec<String> = weights.iter().take(SPELLED_OUT).map(|weight| number(*weight)).collect();
     let verdict = if round.mistaken { "a mistake" } else { "right, but close" };
     let asked =
         if scorers.len() > 1 { format!("Asked whether {}: ", scorers[round.scorer]) } else { String::new() };
     format!(
         "{asked}y f(x) = {}, {verdict}. Then w = ({}{more}), b = {}.",
-        number(round.side * round.activation),
+        number(round.margin),
         weights.join(", "),
-        number(round.bias)
+        number(*bias)
     )
+}
+
+/// A step of a run.
+struct Step {
+    round: u64,
+    row: usize,
+    scorer: usize,
+    mistaken: bool,
+    /// `y f(x)` before it.
+    margin: f64,
+    /// The weights and the bias of every scorer after it.
+    planes: Vec<(Vec<f64>, f64)>,
+}
+
+/// Keeps the first steps of a run, and ends it then.
+struct FirstSteps {
+    most: u64,
+    n_scorers: usize,
+    steps: Vec<Step>,
+}
+
+impl Observer for FirstSteps {
+    fn wants_rounds(&self) -> bool {
+        true
+    }
+
+    fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+        if round.step.is_none() {
+            return ControlFlow::Continue(());
+        }
+        let Round { row, scorer, mistaken, .. } = *round;
+        let margin = round.label * round.activation;
+        let plane = |scorer| (round.hypothesis.weights(scorer), round.hypothesis.bias(scorer));
+        let planes = (0..self.n_scorers).map(plane).collect();
+        self.steps.push(Step { round: round.round, row, scorer, mistaken, margin, planes });
+        if self.steps.len() as u64 >= self.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }
 
 /// Hyperplanes, and how they decide.

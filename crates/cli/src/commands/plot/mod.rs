@@ -338,6 +338,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let form = args.form()?;
     let wish = args.wish(form)?;
     args.spec.spec(0)?;
+    if form == Form::Png && !args.json && args.output.is_none() && std::io::stdout().is_terminal() {
+        return Err(Failure::Usage(
+            "a PNG is nothing for a terminal; say where it goes with `--output`".to_owned(),
+        ));
+    }
     let path = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     if let Some(path) = path {
         check_writable(path)?;
