@@ -38,9 +38,12 @@ pub(super) fn measured(
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        let last = said.lines().rev().find(|line| !line.trim().is_empty());
-        let why = last.or(stdout.lines().last()).unwrap_or("it failed and said nothing");
-        return Err(why.trim_start_matches("error: ").to_owned());
+        // What the process itself says last, or first of an error, before what is said of it here.
+        let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+        let error = lines.iter().find(|line| line.starts_with("error: ")).or(lines.last());
+        return Err(error
+            .map_or("it failed and said nothing", |line| line.trim_start_matches("error: "))
+            .to_owned());
     }
     let text = std::fs::read_to_string(&report).map_err(told("reading what was measured"))?;
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();

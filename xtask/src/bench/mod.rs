@@ -5,8 +5,8 @@
 //! over, and minima count. The outcome is a folder below `bench/runs`: what was run where (`README.md`), every
 //! measurement (`raw.json`), the tables (`summary.md`), and what the project's README says of it (`readme-section.md`).
 //!
-//! - `--scale S` takes that share of the rows (1 needs 13 GB of disk below `target/bench-data` and about two hours on
-//!   two cores; 0.02 needs 300 MB and ten minutes), `--only WORKLOAD` one data set, `--repeats N` so many turns (3);
+//! - `--scale S` takes that share of the rows (1 needs 13 GB of disk below `target/bench-data` and one to two hours on
+//!   two quiet cores; 0.02 needs 300 MB and some minutes), `--only WORKLOAD` one data set, `--repeats N` so many turns (3);
 //! - `--no-peers` measures ours alone, `--no-growth` leaves out how cost grows;
 //! - `--readme RUN` puts what a run found into the README, and measures nothing;
 //! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
@@ -80,8 +80,11 @@ struct Sample {
     task: usize,
     repeat: usize,
     taken: Taken,
-    /// What is compared: the process's own seconds if it says any, else the wall.
+    /// What is compared: the process's own seconds if it says any, else the wall; with eleven passes if passes are
+    /// counted.
     seconds: f64,
+    /// The same with one pass.
+    one_pass: Option<f64>,
 }
 
 /// What a data set comes to.
@@ -166,9 +169,9 @@ fn bench(words: &[String]) -> Result<(), String> {
             }
             let task = &run.tasks[idx];
             match measure_task(&context, task, &files[task.workload], repeat) {
-                Ok((taken, seconds)) => {
+                Ok((taken, seconds, one_pass)) => {
                     say(&format!("{repeat} {:<90} {seconds:9.4} s, {} MiB", task.id(), taken.peak_kib >> 10));
-                    run.samples.push(Sample { task: idx, repeat, taken, seconds });
+                    run.samples.push(Sample { task: idx, repeat, taken, seconds, one_pass });
                 }
                 Err(why) => {
                     say(&format!("missing: {} ({why})", task.id()));
@@ -217,13 +220,13 @@ fn outline(workload: &Workload, files: &Files) -> Result<Outline, String> {
     Ok(Outline { rows: files.rows, pass_bytes })
 }
 
-/// Runs a task once; what the process took, and the seconds that are compared.
+/// Runs a task once; what the process took, its seconds, and those of one pass if passes are counted.
 fn measure_task(
     context: &Context,
     task: &Task,
     files: &Files,
     repeat: usize,
-) -> Result<(Taken, f64), String> {
+) -> Result<(Taken, f64, Option<f64>), String> {
     let steps: Vec<&str> = task.command.split(" && ").collect();
     let (last, before) = steps.split_last().ok_or("no command")?;
     let words = |line: &str, passes: u32| words_of(context, task, files, line, passes);
@@ -234,7 +237,7 @@ fn measure_task(
     }
     if !task.steady {
         let Outcome { taken, stdout } = measured(&words(last, 1)?, files.folder(), None, MOST)?;
-        return Ok((taken, own_seconds(&stdout).unwrap_or(taken.wall)));
+        return Ok((taken, own_seconds(&stdout).unwrap_or(taken.wall), None));
     }
     if repeat == 0 {
         // Whatever is parked for later passes is there from now on.
@@ -245,7 +248,7 @@ fn measure_task(
         Ok::<_, String>((taken, own_seconds(&stdout).unwrap_or(taken.wall)))
     };
     let ((_, one), (taken, eleven)) = (seconds(1)?, seconds(11)?);
-    Ok((taken, ((eleven - one) / 10.0).max(1e-9)))
+    Ok((taken, eleven, Some(one)))
 }
 
 /// The seconds that a process says of itself, in JSON on its last line.

@@ -29,8 +29,13 @@ impl Run {
     fn least(&self, idx: usize) -> Option<Least> {
         let of_task = || self.samples.iter().filter(move |sample| sample.task == idx);
         let least = |of: &dyn Fn(&super::Sample) -> f64| of_task().map(of).min_by(f64::total_cmp);
+        let seconds = least(&|sample| sample.seconds)?;
+        // A steady pass is the difference of two minima, each of which is close to what it takes undisturbed.
+        let steady = of_task().filter_map(|sample| sample.one_pass).min_by(f64::total_cmp);
+        // Of too few rows the difference is noise, and says nothing.
+        let seconds = steady.map_or(Some(seconds), |one| (seconds > one).then(|| (seconds - one) / 10.0))?;
         Some(Least {
-            seconds: least(&|sample| sample.seconds)?,
+            seconds,
             cpu: least(&|sample| sample.taken.cpu)?,
             peak_mib: least(&|sample| sample.taken.peak_kib as f64 / 1024.0)?,
         })
@@ -156,7 +161,8 @@ fn summary(run: &Run) -> String {
             for idx in of_group {
                 let task = &run.tasks[idx];
                 let Some(Least { seconds, cpu, peak_mib }) = run.least(idx) else {
-                    let why = run.missing.get(&idx).map_or("not measured", String::as_str);
+                    let too_few = "eleven passes took no longer than one: too few rows to tell";
+                    let why = run.missing.get(&idx).map_or(too_few, String::as_str);
                     let _ = writeln!(text, "| {} | missing: {} | | | | | |", task.who, why.replace('|', "/"));
                     continue;
                 };
@@ -261,8 +267,9 @@ fn targets(run: &Run) -> String {
             );
         }
     }
-    if let Some(reached) = kernel_accuracy(run) {
-        line("kernel-small", "accuracy beside Weka", "no lower".to_owned(), Some(reached));
+    if let Some(reached) = beside_weka(run) {
+        let target = "10x Weka's VotedPerceptron at no lower accuracy".to_owned();
+        line("kernel-small", "file to model", target, Some(reached));
     }
     for workload in WORKLOADS {
         let streamed = (0..run.tasks.len()).filter(|&idx| {
@@ -315,16 +322,24 @@ fn accuracy_in_time(run: &Run, workload: &str) -> Option<(String, bool)> {
     Some((format!("{below:+.2} points below {peer}, {ratio:.0}x faster ({who})"), below <= 0.3))
 }
 
-fn kernel_accuracy(run: &Run) -> Option<(String, bool)> {
-    let of = |start: &str| {
-        let tasks = (0..run.tasks.len()).filter(|&idx| {
-            run.tasks[idx].workload == "kernel-small" && run.tasks[idx].who.starts_with(start)
-        });
-        let judged = tasks.filter_map(|idx| Some((*run.accuracy.get(&idx)?, run.tasks[idx].who)));
-        judged.max_by(|a, b| a.0.total_cmp(&b.0))
+/// The quickest of ours that is no less accurate than Weka's voted perceptron.
+fn beside_weka(run: &Run) -> Option<(String, bool)> {
+    let judged = |start: &str| -> Vec<(f64, f64, &'static str)> {
+        let of = |idx: usize| {
+            let task = &run.tasks[idx];
+            let is_wanted = task.workload == "kernel-small" && task.who.starts_with(start);
+            let accuracy = run.accuracy.get(&idx).filter(|_| is_wanted)?;
+            Some((*accuracy, run.least(idx)?.seconds, task.who))
+        };
+        (0..run.tasks.len()).filter_map(of).collect()
     };
-    let ((ours, who), (weka, _)) = of("ours").zip(of("Weka"))?;
-    Some((format!("{ours:.4} ({who}) beside {weka:.4}"), ours >= weka))
+    let (theirs, seconds, _) = *judged("Weka").first()?;
+    let as_good = judged("ours").into_iter().filter(|(accuracy, ..)| *accuracy >= theirs);
+    let Some((accuracy, ours, who)) = as_good.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return Some((format!("none of ours reaches {theirs:.4}"), false));
+    };
+    let ratio = seconds / ours;
+    Some((format!("{ratio:.1}x, {accuracy:.4} beside {theirs:.4} ({who})"), ratio >= 10.0))
 }
 
 fn raw(run: &Run) -> serde_json::Value {
@@ -339,7 +354,8 @@ fn raw(run: &Run) -> serde_json::Value {
                 .filter(|sample| sample.task == idx)
                 .map(|sample| {
                     json!({
-                        "turn": sample.repeat, "seconds": sample.seconds, "wall": sample.taken.wall,
+                        "turn": sample.repeat, "seconds": sample.seconds, "one-pass": sample.one_pass,
+                        "wall": sample.taken.wall,
                         "cpu": sample.taken.cpu, "peak-kib": sample.taken.peak_kib,
                     })
                 })
