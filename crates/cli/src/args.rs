@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::ui;
 use clap::Args;
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
-use rosenblatt::{ClassWeights, Classes, Options, Spec, Validation};
+use rosenblatt::kernel::{Gamma, Removal};
+use rosenblatt::{ClassWeights, Classes, KernelOptions, Options, Spec, Validation};
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::{
     Column, ColumnKind, Input, LabelColumn, Limits, Meter, Missing, OnBadRow, Pictures, Precision,
@@ -329,6 +330,57 @@ pub(crate) struct SpecArgs {
     /// for fewer than 1,000 rows, of which none can be spared
     #[arg(long, value_name = "PASSES")]
     pub(crate) patience: Option<u64>,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
+}
+
+/// What takes the place of the product of rows.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Kernels")]
+pub(crate) struct KernelArgs {
+    /// Learn with a kernel: linear, polynomial, rbf, sigmoid, laplacian, intersection, cosine or precomputed
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kernel: Option<String>,
+    /// The power of a polynomial
+    #[arg(long, value_name = "N", requires = "kernel")]
+    pub(crate) degree: Option<u32>,
+    /// The factor of the product or the distance: scale, auto or a number
+    #[arg(long, value_name = "NAME|NUMBER", requires = "kernel", value_parser = by_name::<Gamma>, allow_hyphen_values = true)]
+    pub(crate) gamma: Option<Gamma>,
+    /// What is added to the product
+    #[arg(long, value_name = "NUMBER", requires = "kernel", allow_hyphen_values = true)]
+    pub(crate) offset: Option<f64>,
+    /// Divide every hypothesis by its length before it is read out
+    #[arg(long, requires = "kernel")]
+    pub(crate) normalise: bool,
+    /// Memory for sums that are kept from pass to pass and values that are computed ahead (512MiB, 2GiB); changes
+    /// nothing but the time it takes
+    #[arg(long, value_name = "SIZE", requires = "kernel", value_parser = size)]
+    pub(crate) kernel_memory: Option<u64>,
+    /// The most support vectors, for long streams; the last hypothesis is kept
+    #[arg(long, value_name = "N", requires = "kernel")]
+    pub(crate) budget: Option<usize>,
+    /// What gives way when the budget is spent: projectron (the new row is projected on the others), forgetron (the
+    /// oldest is forgotten after all were shrunk) or random
+    #[arg(long, value_name = "NAME", requires = "budget", value_parser = by_name::<Removal>)]
+    pub(crate) removal: Option<Removal>,
+}
+
+impl KernelArgs {
+    fn options(&self) -> Option<KernelOptions> {
+        let name = self.kernel.clone()?;
+        let default = KernelOptions::default();
+        Some(KernelOptions {
+            name,
+            gamma: self.gamma,
+            offset: self.offset,
+            degree: self.degree,
+            normalised: self.normalise,
+            memory: self.kernel_memory.unwrap_or(default.memory),
+            budget: self.budget,
+            removal: self.removal.unwrap_or(default.removal),
+        })
+    }
 }
 
 impl SpecArgs {
@@ -370,6 +422,7 @@ impl SpecArgs {
             max_updates: self.max_updates,
             validation: (patience > 0).then(|| Validation { patience, ..Validation::default() }),
             class_weights,
+            kernel: self.kernel.options(),
             ..Options::default()
         };
         Spec::new(options).map_err(|error| Failure::Usage(error.to_string()))
@@ -379,6 +432,22 @@ impl SpecArgs {
 /// A choice from its name.
 pub(crate) fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, NameError> {
     name.parse()
+}
+
+/// `512MiB`, `2G` or `1000000` as bytes.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let n_digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit: u64 = match text[n_digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        _ => 0,
+    };
+    let bytes = text[..n_digits].parse().ok().and_then(|number: u64| number.checked_mul(unit));
+    bytes
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "it should be a number of bytes, KiB, MiB or GiB, for instance 512MiB".to_owned())
 }
 
 fn assignment(option: &str, word: &str) -> Result<(String, f64), Failure> {

@@ -19,8 +19,10 @@ const LISTED_CLASSES: usize = 40;
 pub(crate) fn story(model: &Model) -> String {
     let (spec, story) = (model.spec(), model.story());
     let totals = story.totals;
+    let kernel = model.expansion().and_then(|expansion| expansion.kernel().formula());
+    let kernel = kernel.map_or_else(String::new, |formula| format!(" with kernel {formula},"));
     let mut text = format!(
-        "{} read out {}: {} over {}, {}",
+        "{}{kernel} read out {}: {} over {}, {}",
         spec.entry().info.name,
         spec.readout(),
         counted(totals.epochs, "pass", "passes"),
@@ -28,6 +30,9 @@ pub(crate) fn story(model: &Model) -> String {
         counted(totals.mistakes, "mistake", "mistakes"),
     );
     let ended = match story.stopped {
+        Stopped::Clean if spec.kernel().is_some() => {
+            "converged: the kernel separates the training data, as a whole pass without a mistake shows"
+        }
         Stopped::Clean => {
             "converged: the training data is linearly separable, as a whole pass without a mistake shows"
         }

@@ -205,12 +205,11 @@ pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>
             let Self(model, rows) = self;
             let mut predictor = model.predictor(examples.width());
             let (mut scores, mut classes, mut of_row) = (Vec::new(), Vec::new(), Vec::new());
-            for row in rows.iter().map(|&row| row as usize) {
-                predictor.predict(examples.row(row));
-                class_scores(model, predictor.scores(), &mut of_row);
+            predictor.each(examples, rows, |row, _, said| {
+                class_scores(model, said, &mut of_row);
                 scores.extend(&of_row);
-                classes.push(examples.class(row));
-            }
+                classes.push(examples.class(row as usize));
+            });
             (scores, classes)
         }
     }

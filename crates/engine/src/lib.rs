@@ -38,6 +38,7 @@
 //! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
 //! | have probabilities | [`Model::calibrated`], [`Calibration`] |
+//! | learn with a kernel | [`Options::kernel`], [`KernelOptions`], [`kernel::KERNELS`] |
 //! | ask why | [`strongest`], [`Explainer`], [`Counter`] |
 //! | know whether a hyperplane separates the data | [`certify`] |
 //! | keep | [`Model::save`], [`Model::load`], [`export`] for other programs |
@@ -56,6 +57,7 @@ mod insight;
 mod learner;
 mod model;
 mod online;
+mod reproduce;
 mod spec;
 mod split;
 mod streamed;
@@ -75,11 +77,13 @@ pub use model::{
     model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 pub use online::Online;
+pub use reproduce::{FreundSchapire, Measured, freund_schapire};
 pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels};
-pub use spec::{ClassWeights, Classes, Options, Spec, Validation};
+pub use rosenblatt_kernel as kernel;
+pub use spec::{ClassWeights, Classes, KernelOptions, Options, Spec, Validation};
 pub use split::{folds, split};
 pub use streamed::{StreamedError, check_spec, evaluate_streamed, split_streamed, train_streamed};
 pub use tally::{Counter, Tally};

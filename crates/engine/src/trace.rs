@@ -101,6 +101,10 @@ pub struct Trace {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result<Trace, Error> {
+    if let Some(options) = spec.kernel() {
+        let expected = "none, as a trace shows weights";
+        return Err(Error::Range { name: "kernel", expected, found: options.name.clone() });
+    }
     let n_scorers = spec.n_scorers(data.labels().len());
     let mut tracer = Tracer {
         data,

@@ -13,6 +13,7 @@ mod evaluate;
 mod inspect;
 mod man;
 mod predict;
+mod reproduce;
 mod trace;
 mod train;
 mod train_online;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Trace(Box<trace::Args>),
     /// Write data in another format, split or shuffled if need be
     Convert(convert::Args),
+    /// Run an experiment of the literature again and compare with what was published
+    Reproduce(reproduce::Args),
     /// List the algorithms, or explain one
     Algorithms(algorithms::Args),
     /// Print completions for a shell
@@ -60,6 +63,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
