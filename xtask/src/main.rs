@@ -5,6 +5,7 @@
 
 mod bench_certify;
 mod bench_data;
+mod bench_kernel;
 mod test;
 mod tidy;
 mod torture;
@@ -21,7 +22,7 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore {
         name: "bench",
-        summary: "bench data: reading; bench certify: proofs; beside the peers",
+        summary: "bench data: reading; bench certify: proofs; bench kernel; beside the peers",
         run: bench,
     },
     Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
@@ -36,6 +37,7 @@ const CHORES: &[Chore] = &[
 fn bench(words: &[String]) -> Result<(), String> {
     match words.first().map(String::as_str) {
         Some("certify") => bench_certify::run(&words[1..]),
+        Some("kernel") => bench_kernel::run(&words[1..]),
         Some("certify-probe") => bench_certify::probe(&words[1..]),
         _ => bench_data::run(words),
     }
