@@ -20,7 +20,7 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore {
         name: "bench",
-        summary: "the whole product beside its peers; bench data: reading; bench certify: proofs",
+        summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench kernel",
         run: bench::run,
     },
     Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },

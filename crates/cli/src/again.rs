@@ -3,7 +3,7 @@
 use crate::args::{DataArgs, FEW_ROWS};
 use rosenblatt::data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt::data::{ColumnKind, Missing, Schema};
-use rosenblatt::{Calibration, ClassWeights, Classes, Method, Model, Options, Validation};
+use rosenblatt::{Calibration, ClassWeights, Classes, KernelOptions, Method, Model, Options, Validation};
 use std::fmt::Display;
 
 /// The passes that `train` makes if nothing is said.
@@ -172,6 +172,19 @@ impl Words {
             self.flags("gamma", map.gamma);
             self.flags("offset", map.offset);
             self.flags("degree", map.degree);
+        }
+        if let Some(kernel) = &options.kernel {
+            let default = KernelOptions::default();
+            self.flag("kernel", &kernel.name);
+            self.flags("gamma", kernel.gamma);
+            self.flags("offset", kernel.offset);
+            self.flags("degree", kernel.degree);
+            self.switch("normalise", kernel.normalised);
+            self.flag_unless("kernel-memory", kernel.memory, &default.memory);
+            self.flags("budget", kernel.budget);
+            if kernel.budget.is_some() {
+                self.flag_unless("removal", kernel.removal.to_string(), &default.removal.to_string());
+            }
         }
         match &options.class_weights {
             ClassWeights::Even => {}

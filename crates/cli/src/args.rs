@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::ui;
 use clap::Args;
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
-use rosenblatt::kernel::Gamma;
-use rosenblatt::{ClassWeights, Classes, Mapping, Options, Spec, Validation};
+use rosenblatt::kernel::{Gamma, Removal};
+use rosenblatt::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::{
     Column, ColumnKind, Input, LabelColumn, Limits, Meter, Missing, OnBadRow, Pictures, Precision,
@@ -332,40 +332,102 @@ pub(crate) struct SpecArgs {
     #[arg(long, value_name = "PASSES")]
     pub(crate) patience: Option<u64>,
     #[command(flatten)]
-    pub(crate) map: MapArgs,
+    pub(crate) kernel: KernelArgs,
+    #[command(flatten)]
+    pub(crate) support: SupportArgs,
 }
 
-/// What rows go through before they are learned from.
+/// What takes the place of the product of rows, exactly or behind a map that stands in for it.
 #[derive(Args, Debug, Clone)]
-pub(crate) struct MapArgs {
-    /// Learn behind a feature map that stands in for a kernel: fourier (rbf, laplacian), nystroem (any kernel) or
-    /// sketch (polynomial)
+#[command(next_help_heading = "Kernels")]
+pub(crate) struct KernelArgs {
+    /// Learn with a kernel: linear, polynomial, rbf, sigmoid, laplacian, intersection, cosine or precomputed
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// The power of a polynomial
+    #[arg(long, value_name = "N")]
+    degree: Option<u32>,
+    /// The kernel's factor: scale (1 / features / variance), auto (1 / features) or a number
+    #[arg(long, value_name = "NAME|NUMBER", value_parser = by_name::<Gamma>, allow_hyphen_values = true)]
+    gamma: Option<Gamma>,
+    /// What a polynomial or sigmoid kernel adds to the product
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    offset: Option<f64>,
+    /// Learn behind a feature map that stands in for the kernel, at the speed of a hyperplane: fourier (rbf,
+    /// laplacian), nystroem (any kernel) or sketch (polynomial). The kernel is rbf if not said, but polynomial for
+    /// a sketch
     #[arg(long, value_name = "NAME")]
     map: Option<String>,
     /// How many features come out of it
     #[arg(long, value_name = "N", default_value_t = Mapping::default().size, requires = "map")]
     map_size: usize,
-    /// The kernel: linear, polynomial, rbf, sigmoid, laplacian, intersection or cosine; rbf if not said, but
-    /// polynomial for a sketch
-    #[arg(long, value_name = "NAME", requires = "map")]
-    kernel: Option<String>,
-    /// The kernel's factor: scale (1 / features / variance), auto (1 / features) or a number
-    #[arg(long, value_name = "NUMBER", value_parser = by_name::<Gamma>, allow_hyphen_values = true, requires = "map")]
-    gamma: Option<Gamma>,
-    /// What a polynomial or sigmoid kernel adds to the product
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, requires = "map")]
-    offset: Option<f64>,
-    /// The power of a polynomial kernel
-    #[arg(long, value_name = "N", requires = "map")]
-    degree: Option<u32>,
 }
 
-impl MapArgs {
-    /// What the words mean.
+impl KernelArgs {
+    /// The map that is wished, if one is.
     pub(crate) fn mapping(&self) -> Option<Mapping> {
         let Self { map_size: size, gamma, offset, degree, .. } = *self;
         let name = self.map.clone()?;
         Some(Mapping { name, size, kernel: self.kernel.clone(), gamma, offset, degree })
+    }
+
+    /// The kernel that is to be learned with as it is, without a map.
+    pub(crate) fn exact(&self) -> Option<&str> {
+        self.kernel.as_deref().filter(|_| self.map.is_none())
+    }
+
+    /// What the words mean for a kernel without a map; parameters of no kernel are an error.
+    pub(crate) fn options(&self) -> Result<Option<KernelOptions>, Failure> {
+        let Self { gamma, offset, degree, .. } = *self;
+        if self.kernel.is_none() && self.map.is_none() {
+            let given =
+                [(gamma.is_some(), "gamma"), (offset.is_some(), "offset"), (degree.is_some(), "degree")];
+            if let Some((_, name)) = given.iter().find(|(is_given, _)| *is_given) {
+                let message =
+                    format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
+                return Err(Failure::Usage(message));
+            }
+        }
+        let options = |name: &str| KernelOptions {
+            name: name.to_owned(),
+            gamma,
+            offset,
+            degree,
+            ..KernelOptions::default()
+        };
+        Ok(self.exact().map(options))
+    }
+}
+
+/// What becomes of support vectors.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Kernels")]
+pub(crate) struct SupportArgs {
+    /// Divide every hypothesis by its length before it is read out
+    #[arg(long, requires = "kernel", conflicts_with = "map")]
+    normalise: bool,
+    /// Memory for sums that are kept from pass to pass and values that are computed ahead (512MiB, 2GiB); changes
+    /// nothing but the time it takes
+    #[arg(long, value_name = "SIZE", requires = "kernel", conflicts_with = "map", value_parser = size)]
+    kernel_memory: Option<u64>,
+    /// The most support vectors, for long streams; the last hypothesis is kept
+    #[arg(long, value_name = "N", requires = "kernel", conflicts_with = "map")]
+    budget: Option<usize>,
+    /// What gives way when the budget is spent: projectron (the new row is projected on the others), forgetron (the
+    /// oldest is forgotten after all were shrunk) or random
+    #[arg(long, value_name = "NAME", requires = "budget", value_parser = by_name::<Removal>)]
+    removal: Option<Removal>,
+}
+
+impl SupportArgs {
+    fn add_to(&self, options: KernelOptions) -> KernelOptions {
+        KernelOptions {
+            normalised: self.normalise,
+            memory: self.kernel_memory.unwrap_or(options.memory),
+            budget: self.budget,
+            removal: self.removal.unwrap_or(options.removal),
+            ..options
+        }
     }
 }
 
@@ -408,7 +470,8 @@ impl SpecArgs {
             max_updates: self.max_updates,
             validation: (patience > 0).then(|| Validation { patience, ..Validation::default() }),
             class_weights,
-            map: self.map.mapping(),
+            map: self.kernel.mapping(),
+            kernel: self.kernel.options()?.map(|options| self.support.add_to(options)),
             ..Options::default()
         };
         Spec::new(options).map_err(|error| Failure::Usage(error.to_string()))
@@ -418,6 +481,22 @@ impl SpecArgs {
 /// A choice from its name.
 pub(crate) fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, NameError> {
     name.parse()
+}
+
+/// `512MiB`, `2G` or `1000000` as bytes.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let n_digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit: u64 = match text[n_digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        _ => 0,
+    };
+    let bytes = text[..n_digits].parse().ok().and_then(|number: u64| number.checked_mul(unit));
+    bytes
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "it should be a number of bytes, KiB, MiB or GiB, for instance 512MiB".to_owned())
 }
 
 fn assignment(option: &str, word: &str) -> Result<(String, f64), Failure> {

@@ -20,8 +20,10 @@ const LISTED_CLASSES: usize = 40;
 pub(crate) fn story(model: &Model) -> String {
     let (spec, story) = (model.spec(), model.story());
     let totals = story.totals;
+    let kernel = model.expansion().and_then(|expansion| expansion.kernel().formula());
+    let kernel = kernel.map_or_else(String::new, |formula| format!(" with kernel {formula},"));
     let mut text = format!(
-        "{} read out {}: {} over {}, {}",
+        "{}{kernel} read out {}: {} over {}, {}",
         spec.entry().info.name,
         spec.readout(),
         counted(totals.epochs, "pass", "passes"),
@@ -31,6 +33,9 @@ pub(crate) fn story(model: &Model) -> String {
     let ended = match story.stopped {
         Stopped::Clean if model.map().is_some() => {
             "converged: a hyperplane separates the training data behind the map, as a whole pass without a mistake shows"
+        }
+        Stopped::Clean if spec.kernel().is_some() => {
+            "converged: the kernel separates the training data, as a whole pass without a mistake shows"
         }
         Stopped::Clean => {
             "converged: the training data is linearly separable, as a whole pass without a mistake shows"

@@ -8,6 +8,7 @@ mod compare;
 mod convert;
 mod export;
 mod json;
+mod kernel;
 mod maps;
 mod online;
 mod plot;

@@ -47,7 +47,7 @@ pub enum Bias {
 
 impl Bias {
     /// How much a step of length 1 moves the bias: the square of the constant feature.
-    pub(crate) fn gain(self) -> f64 {
+    pub fn gain(self) -> f64 {
         match self {
             Self::None => 0.0,
             Self::Learned => 1.0,
@@ -56,7 +56,7 @@ impl Bias {
     }
 
     /// How much the constant feature adds to `‖x‖²`.
-    pub(crate) fn spread(self) -> f64 {
+    pub fn spread(self) -> f64 {
         match self {
             Self::None | Self::Learned => 0.0,
             Self::Augmented(constant) => constant * constant,

@@ -36,7 +36,8 @@ fn unknown(what: &'static str, known: &'static str, given: &str) -> NameError {
 
 /// Implements the names of a plain enumeration.
 macro_rules! named {
-    ($type:ty, $what:literal, $known:literal, $($variant:pat => $name:literal = $value:expr),+ $(,)?) => {
+    ($type:ty, $what:literal, $known:literal,
+        $($variant:pat => $name:literal $(or $alias:literal)? = $value:expr),+ $(,)?) => {
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self { $($variant => $name),+ })
@@ -48,7 +49,7 @@ macro_rules! named {
 
             fn from_str(name: &str) -> Result<Self, NameError> {
                 match name {
-                    $($name => Ok($value),)+
+                    $($name $(| $alias)? => Ok($value),)+
                     _ => Err(unknown($what, $known, name)),
                 }
             }
@@ -82,7 +83,7 @@ named!(Readout, "readout",
     Self::Averaged(Average::Pre) => "averaged-pre" = Self::Averaged(Average::Pre),
     Self::Averaged(Average::Both) => "averaged-both" = Self::Averaged(Average::Both),
     Self::Averaged(Average::Running) => "averaged-running" = Self::Averaged(Average::Running),
-    Self::Voted => "voted" = Self::Voted,
+    Self::Voted => "voted" or "vote" = Self::Voted,
     Self::Pocket => "pocket" = Self::Pocket,
     Self::Random => "random" = Self::Random,
 );

@@ -7,14 +7,14 @@
 use crate::convention::{Bias, Convention, ConventionError, Mistake, Zero};
 use crate::decision::{Decision, Problem};
 use crate::examples::Examples;
-use crate::memory::{Average, Kept, Memories, Memory, Readout, Remember};
+use crate::memory::{Average, Kept, Memories, Readout, Remember};
 use crate::observer::{Observer, Pass, Round, Snapshot};
 use crate::order::Order;
 use crate::random::Random;
 use crate::row::Row;
 use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
 use crate::simd::{self, Work};
-use crate::space::{LinearSpace, Move, Planes, Shape, Space, Visits};
+use crate::space::{LinearSpace, Move, Outcome, Planes, Shape, Space, Visits};
 use crate::state::{State, StateError, at_most};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -148,6 +148,11 @@ pub trait Recall {
 
     /// How many training errors it makes.
     fn judged(&mut self, _errors: u64) {}
+
+    /// Whether hypotheses are judged now and then, each time on all rows.
+    fn judges(&self) -> bool {
+        false
+    }
 }
 
 impl Recall for () {}
@@ -159,6 +164,10 @@ impl Recall for Memories {
 
     fn judged(&mut self, errors: u64) {
         Memories::judged(self, errors);
+    }
+
+    fn judges(&self) -> bool {
+        Memories::judges(self)
     }
 }
 
@@ -203,6 +212,19 @@ impl<S: LinearSpace, D: Decision> Run<Box<dyn Rule + Send + Sync>, S, D> {
 }
 
 impl Setup {
+    /// Whether this can work with a rule, whatever space it moves in.
+    pub fn check(&self, info: &Info) -> Result<(), SetupError> {
+        let from_zero = self.start.as_ref().is_none_or(Planes::is_zero);
+        self.convention.check(from_zero, info.mistake_driven).map_err(SetupError::Convention)?;
+        if info.whole_vector && self.convention.bias == Bias::Learned {
+            return Err(SetupError::BiasBeside(info.name));
+        }
+        if self.remember.running && info.shrinks {
+            return Err(SetupError::RunningAverage(info.name));
+        }
+        Ok(())
+    }
+
     /// The empty hypothesis and its memory, unless the setup cannot work.
     fn prepare<S: LinearSpace>(
         &self,
@@ -210,15 +232,8 @@ impl Setup {
         n_scorers: usize,
         space: impl FnOnce(Shape) -> S,
     ) -> Result<(S, Memories), SetupError> {
+        self.check(info)?;
         let Self { width, convention, remember, start, .. } = self;
-        let from_zero = start.as_ref().is_none_or(Planes::is_zero);
-        convention.check(from_zero, info.mistake_driven).map_err(SetupError::Convention)?;
-        if info.whole_vector && convention.bias == Bias::Learned {
-            return Err(SetupError::BiasBeside(info.name));
-        }
-        if remember.running && info.shrinks {
-            return Err(SetupError::RunningAverage(info.name));
-        }
         let mut space = space(Shape { width: *width, n_scorers, bias: convention.bias });
         if let Some(planes) = start {
             if planes.n_scorers() != n_scorers {
@@ -487,17 +502,24 @@ where
     /// no candidates: nothing would ever move them up.
     fn worst<E: Examples>(&mut self, examples: E, visits: Visits<'_>) -> u32 {
         let mut worst = (f64::INFINITY, 0);
-        for place in 0..visits.len() {
-            let row_idx = visits.row(place);
-            if weight_of(examples, &self.class_weights, row_idx) == 0.0 {
-                continue;
-            }
-            self.space.scores(place, examples.row(row_idx), &mut self.scores);
-            self.decision.problems(examples.class(row_idx), &self.scores, |problem| {
-                if problem.margin < worst.0 {
-                    worst = (problem.margin, row_idx as u32);
+        let block = self.space.block().max(1);
+        let mut from = 0;
+        while from < visits.len() {
+            let part = visits.part(from, visits.len().min(from.saturating_add(block)));
+            self.space.prepare(examples, part);
+            for place in 0..part.len() {
+                let row_idx = part.row(place);
+                if weight_of(examples, &self.class_weights, row_idx) == 0.0 {
+                    continue;
                 }
-            });
+                self.space.scores(place, examples.row(row_idx), &mut self.scores);
+                self.decision.problems(examples.class(row_idx), &self.scores, |problem| {
+                    if problem.margin < worst.0 {
+                        worst = (problem.margin, row_idx as u32);
+                    }
+                });
+            }
+            from += part.len();
         }
         worst.1
     }
@@ -584,13 +606,13 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
                 seen.spread = problem
                     .directions
                     .iter()
-                    .map(|(scorer, direction)| direction * direction * space.spread(*scorer, row))
+                    .map(|(scorer, direction)| direction * direction * space.spread(place, *scorer, row))
                     .sum();
             }
             step = rule.step(&seen);
         }
-        // A row of zeros moves nothing unless there is a bias to move.
-        if step.is_some() && convention.bias == Bias::None && row.is_zero() {
+        // A row of zeros mostly moves nothing unless there is a bias to move.
+        if step.is_some() && convention.bias == Bias::None && space.is_still(row) {
             step = None;
         }
         if let Some(step) = step {
@@ -611,7 +633,7 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
                 mistaken,
                 step,
                 weight,
-                spread: space.spread(scorer, row),
+                spread: space.spread(place, scorer, row),
                 norm2: norm2(*space, problem),
                 hypothesis: *space,
             };
@@ -753,7 +775,7 @@ fn errors_among<E: Examples, D: Decision>(
     errors
 }
 
-impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
+impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
     /// Passes over the rows until the plan says stop.
     pub fn fit<E: Examples, O: Observer + ?Sized>(
         &mut self,
@@ -763,6 +785,18 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
     ) -> Stopped {
         self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
         self.space.widen(examples.width());
+        self.space.stays(examples);
+        let stopped = self.passes(examples, plan, observer);
+        self.space.leaves();
+        stopped
+    }
+
+    fn passes<E: Examples, O: Observer + ?Sized>(
+        &mut self,
+        examples: E,
+        plan: &Plan<'_>,
+        observer: &mut O,
+    ) -> Stopped {
         let all: Vec<u32>;
         let rows = if let Some(rows) = plan.rows {
             rows
@@ -859,7 +893,7 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
     /// Ends a pass that began when the totals were `before` and was made in pieces ([`Run::pass`]), as
     /// [`Run::fit`] ends every pass of its own. Says what came of it.
     pub fn end_pass(&mut self, before: &Totals) -> Pass {
-        self.memory.pass_over(self.totals.rounds, self.space.linear());
+        self.space.pass_over(&mut self.memory, self.totals.rounds);
         self.totals.epochs += 1;
         self.since(before)
     }
@@ -906,10 +940,12 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
         let [place, random] = state.take_counters("place")?;
         (self.place, self.random) = (place as usize, Random::new(random));
         self.space.restore(&mut state)?;
-        self.memory.restore(&mut state, self.space.linear(), self.totals.rounds)?;
+        self.space.restore_memory(&mut self.memory, &mut state, self.totals.rounds)?;
         state.finish()
     }
+}
 
+impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
     /// The hyperplanes as they stand.
     pub fn last(&self) -> Planes {
         self.space.linear().planes()
@@ -919,14 +955,14 @@ impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
     pub fn averaged(&self, kind: Average) -> Option<Planes> {
         match self.read(Readout::Averaged(kind))? {
             Kept::Planes(planes) => Some(planes),
-            Kept::Votes(_) => None,
+            Kept::Votes(_) | Kept::Other(_) => None,
         }
     }
 }
 
-impl<R: Rule, S: LinearSpace, D: Decision> Snapshot for Run<R, S, D> {
+impl<R: Rule, S: Outcome, D: Decision> Snapshot for Run<R, S, D> {
     fn read(&self, readout: Readout) -> Option<Kept> {
-        self.memory.read(readout, self.decision.ballot(), self.space.linear(), self.totals.rounds)
+        self.space.read(&self.memory, readout, self.decision.ballot(), self.totals.rounds)
     }
 
     fn state(&self) -> State<'_> {
@@ -935,7 +971,7 @@ impl<R: Rule, S: LinearSpace, D: Decision> Snapshot for Run<R, S, D> {
         state.u64s("before", self.before.to_list().to_vec());
         state.u64s("place", vec![self.place as u64, self.random.state()]);
         self.space.save(&mut state);
-        self.memory.save(&mut state);
+        self.space.save_memory(&self.memory, &mut state);
         state
     }
 }

@@ -63,15 +63,18 @@ impl<'a> State<'a> {
         self.lists.front().map_or(Ok(()), |(name, _)| Err(StateError(format!("nobody knows `{name}`"))))
     }
 
-    pub(crate) fn u32s(&mut self, name: &'static str, values: impl Into<Cow<'a, [u32]>>) {
+    /// Adds small counters.
+    pub fn u32s(&mut self, name: &'static str, values: impl Into<Cow<'a, [u32]>>) {
         self.push(name, List::U32(values.into()));
     }
 
-    pub(crate) fn u64s(&mut self, name: &'static str, values: impl Into<Cow<'a, [u64]>>) {
+    /// Adds counters.
+    pub fn u64s(&mut self, name: &'static str, values: impl Into<Cow<'a, [u64]>>) {
         self.push(name, List::U64(values.into()));
     }
 
-    pub(crate) fn f64s(&mut self, name: &'static str, values: impl Into<Cow<'a, [f64]>>) {
+    /// Adds real numbers.
+    pub fn f64s(&mut self, name: &'static str, values: impl Into<Cow<'a, [f64]>>) {
         self.push(name, List::F64(values.into()));
     }
 
@@ -89,21 +92,24 @@ impl<'a> State<'a> {
         }
     }
 
-    pub(crate) fn take_u32s(&mut self, name: &str) -> Result<Vec<u32>, StateError> {
+    /// A list of small counters of any length.
+    pub fn take_u32s(&mut self, name: &str) -> Result<Vec<u32>, StateError> {
         match self.take(name)? {
             List::U32(values) => Ok(values.into_owned()),
             _ => Err(StateError(format!("`{name}` should hold small counters"))),
         }
     }
 
-    pub(crate) fn take_u64s(&mut self, name: &str) -> Result<Vec<u64>, StateError> {
+    /// A list of counters of any length.
+    pub fn take_u64s(&mut self, name: &str) -> Result<Vec<u64>, StateError> {
         match self.take(name)? {
             List::U64(values) => Ok(values.into_owned()),
             _ => Err(StateError(format!("`{name}` should hold counters"))),
         }
     }
 
-    pub(crate) fn take_f64s(&mut self, name: &str) -> Result<Vec<f64>, StateError> {
+    /// A list of real numbers of any length.
+    pub fn take_f64s(&mut self, name: &str) -> Result<Vec<f64>, StateError> {
         match self.take(name)? {
             List::F64(values) => Ok(values.into_owned()),
             _ => Err(StateError(format!("`{name}` should hold real numbers"))),
@@ -111,25 +117,20 @@ impl<'a> State<'a> {
     }
 
     /// A list of exactly `N` counters.
-    pub(crate) fn take_counters<const N: usize>(&mut self, name: &str) -> Result<[u64; N], StateError> {
+    pub fn take_counters<const N: usize>(&mut self, name: &str) -> Result<[u64; N], StateError> {
         let values = self.take_u64s(name)?;
         let found = values.len();
         values.try_into().map_err(|_| wrong_length(name, N, found))
     }
 
     /// A list of exactly `n` real numbers.
-    pub(crate) fn take_n_f64s(&mut self, name: &str, n: usize) -> Result<Vec<f64>, StateError> {
+    pub fn take_n_f64s(&mut self, name: &str, n: usize) -> Result<Vec<f64>, StateError> {
         let values = self.take_f64s(name)?;
         if values.len() == n { Ok(values) } else { Err(wrong_length(name, n, values.len())) }
     }
 
     /// A list of exactly `n` counters, none of them above `most`.
-    pub(crate) fn take_n_counters(
-        &mut self,
-        name: &str,
-        n: usize,
-        most: u64,
-    ) -> Result<Vec<u64>, StateError> {
+    pub fn take_n_counters(&mut self, name: &str, n: usize, most: u64) -> Result<Vec<u64>, StateError> {
         let values = self.take_u64s(name)?;
         if values.len() != n {
             return Err(wrong_length(name, n, values.len()));
@@ -172,6 +173,7 @@ pub(crate) fn at_most(name: &str, value: u64, most: u64) -> Result<(), StateErro
     }
 }
 
-pub(crate) fn refuse(what: &str) -> StateError {
+/// A state that says what cannot be.
+pub fn refuse(what: &str) -> StateError {
     StateError(what.to_owned())
 }

@@ -226,12 +226,11 @@ impl<'a> HeldOut<'a> {
             type Output = ();
             fn visit<E: Examples>(self, examples: E) {
                 let Self(HeldOut { model, predictor, of_row, scores, classes }, rows) = self;
-                for row in rows.iter().map(|&row| row as usize) {
-                    predictor.predict(examples.row(row));
-                    class_scores(model, predictor.scores(), of_row);
+                predictor.each(examples, rows, |row, _, said| {
+                    class_scores(model, said, of_row);
                     scores.extend(of_row.iter());
-                    classes.push(examples.class(row));
-                }
+                    classes.push(examples.class(row as usize));
+                });
             }
         }
         view.visit(Scores(self, rows));

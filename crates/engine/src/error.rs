@@ -1,6 +1,7 @@
 //! What can go wrong between a wish and a model.
 
 use rosenblatt_core::{NameError, ParamError, SetupError};
+use rosenblatt_kernel::KernelError;
 use rosenblatt_kernel::maps::MapError;
 
 /// Why no model came of it. Messages say what was found, what was expected and, where known, the cure.
@@ -24,6 +25,9 @@ pub enum Error {
     /// The feature map is wrong, or does not suit the data.
     #[error(transparent)]
     Map(#[from] MapError),
+    /// The kernel cannot be had.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// The choices do not go together.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -99,9 +103,16 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// Rows to be judged on that have other classes.
+    #[error("the test rows should have the classes of the training rows, in the same order, but do not")]
+    OtherClasses,
+    /// A kernel run starts from nothing.
+    #[error("a kernel run cannot start from hyperplanes; leave the start or the kernel out")]
+    StartBesideKernel,
     /// Weights are asked of a model that has none of its own.
     #[error(
-        "this model is a vote of many hyperplanes and has no weights of its own; train with `--readout averaged`"
+        "this model is a vote of many hyperplanes, or of a kernel, and has no weights of its own; train with \
+         `--readout averaged` and without a kernel"
     )]
     NotLinear,
     /// Something that is about features as they are is asked of a model that maps them.

@@ -110,7 +110,10 @@ pub fn predict(model: &Model, data: &Dataset) -> Vec<u32> {
         type Output = Vec<u32>;
         fn visit<E: Examples>(self, examples: E) -> Vec<u32> {
             let mut predictor = self.0.predictor(examples.width());
-            (0..examples.len()).map(|row| predictor.predict(examples.row(row))).collect()
+            let rows: Vec<u32> = (0..examples.len() as u32).collect();
+            let mut classes = Vec::with_capacity(rows.len());
+            predictor.each(examples, &rows, |_, class, _| classes.push(class));
+            classes
         }
     }
     let all: Vec<u32> = (0..data.len() as u32).collect();
@@ -148,19 +151,19 @@ pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation 
             let (mut of_row, mut shares) = (Vec::new(), Vec::new());
             // One list of (score, is of the class) per class that has a score of its own.
             let mut ranked: Vec<Vec<(f64, bool)>> = vec![Vec::new(); n_known];
-            for &row in rows {
+            predictor.each(examples, rows, |row, predicted, scores| {
                 let truth = numbers[examples.class(row as usize) as usize] as usize;
-                let predicted = predictor.predict(examples.row(row as usize)) as usize;
+                let predicted = predicted as usize;
                 confusion[truth][predicted] += 1;
                 errors += u64::from(truth != predicted);
                 if let Some(calibration) = model.calibration() {
-                    class_scores(model, predictor.scores(), &mut of_row);
+                    class_scores(model, scores, &mut of_row);
                     calibration.probabilities(&of_row, &mut shares);
                     brier += squared_difference(&shares, truth);
                     // A class the model does not know was given no chance.
                     log_loss -= shares.get(truth).copied().unwrap_or(0.0).max(f64::EPSILON).ln();
                 }
-                match predictor.scores() {
+                match scores {
                     [score] if n_known == 2 => ranked[1].push((*score, truth == 1)),
                     scores if scores.len() == n_known && n_known > 2 => {
                         for (class, score) in scores.iter().enumerate() {
@@ -169,7 +172,7 @@ pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation 
                     }
                     _ => {}
                 }
-            }
+            });
             let mut auc: Vec<Option<f64>> =
                 ranked.into_iter().map(|ranked| curve(0, ranked).map(|curve| curve.area)).collect();
             if n_known == 2 {

@@ -28,11 +28,13 @@ pub fn strongest(model: &Model, class: u32, most: usize) -> Vec<Voice> {
         .collect()
 }
 
-/// The hyperplanes of a model; of a vote, the mean of its survivors, each counting as long as it lived.
-pub(crate) fn mean_planes(model: &Model) -> Cow<'_, Planes> {
+/// The hyperplanes of a model; of a vote, the mean of its survivors, each counting as long as it lived. `None` if it
+/// has no weights for features at all.
+pub(crate) fn mean_planes(model: &Model) -> Option<Cow<'_, Planes>> {
     match model.kept() {
-        Kept::Planes(planes) => Cow::Borrowed(planes),
-        Kept::Votes(votes) => Cow::Owned(mean_of_survivors(votes)),
+        Kept::Planes(planes) => Some(Cow::Borrowed(planes)),
+        Kept::Votes(votes) => Some(Cow::Owned(mean_of_survivors(votes))),
+        Kept::Other(_) => None,
     }
 }
 
@@ -82,7 +84,7 @@ pub fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
     if model.map().is_some() {
         return None;
     }
-    let planes = mean_planes(model);
+    let planes = mean_planes(model)?;
     Some(match (model.labels().len(), class) {
         (2, 1) => planes.weights(0),
         (2, _) => planes.weights(0).iter().map(|weight| -weight).collect(),
@@ -324,7 +326,7 @@ mod tests {
                 sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value * lived as f64);
                 rounds += lived;
             });
-            let mean = mean_planes(&model);
+            let mean = mean_planes(&model).unwrap();
             for (sum, value) in sums.iter().zip(mean.raw_weights().iter().chain(mean.biases())) {
                 assert!((sum / rounds as f64 - value).abs() < 1e-12, "{algorithm}: {sum} {value}");
             }

@@ -1,17 +1,20 @@
 //! A run whose rule was chosen by name: static inside, one virtual call per pass outside.
 
 use crate::error::Error;
+use crate::model::Deciding;
 use crate::spec::{Classes, Spec};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
-use rosenblatt_core::space::LinearSpace;
+use rosenblatt_core::space::{LinearSpace, Outcome};
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Decision, Examples, Observer, Pass, Plan, Planes, Readout, Remember, Rule, Run, Setup,
-    Stopped, Totals, Visits,
+    Algorithm, Binary, Convention, Decision, Examples, Observer, Pass, Plan, Planes, Readout, Remember, Rule,
+    Run, Setup, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
+use rosenblatt_kernel::{BudgetSpace, Kernel, KernelSpace, Removal};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// A run of some rule for some classes.
 pub(crate) trait Learner: Send {
@@ -64,11 +67,13 @@ pub(crate) struct Shape {
     pub class_weights: Vec<f64>,
     /// Where to start, if not from zero.
     pub start: Option<Planes>,
+    /// What takes the place of the product of rows, if anything does.
+    pub kernel: Option<Arc<dyn Kernel>>,
 }
 
 impl Shape {
     pub(crate) fn smallest() -> Self {
-        Self { width: 0, class_weights: Vec::new(), start: None }
+        Self { width: 0, class_weights: Vec::new(), start: None, kernel: None }
     }
 }
 
@@ -87,6 +92,7 @@ pub(crate) fn build<A: Algorithm>(
             found: options.multiclass.to_string(),
         });
     }
+    let kernel = shape.kernel;
     let setup = Setup {
         width: shape.width,
         convention: spec.convention(),
@@ -95,6 +101,33 @@ pub(crate) fn build<A: Algorithm>(
         class_weights: shape.class_weights,
         seed: options.seed,
     };
+    if let Some(kernel) = kernel {
+        if !A::Space::SUITS_KERNELS {
+            return Err(Error::Range {
+                name: "algorithm",
+                expected: "one that steps along single rows and keeps nothing else, as a kernel needs it",
+                found: A::INFO.name.to_owned(),
+            });
+        }
+        setup.check(&A::INFO)?;
+        if let Some(options) = spec.kernel().filter(|options| options.budget.is_some()) {
+            if rule.needs().norm2 {
+                return Err(Error::Range {
+                    name: "algorithm",
+                    expected: "one that does not ask how long its hypothesis is, with a budget",
+                    found: A::INFO.name.to_owned(),
+                });
+            }
+            if options.removal == Removal::Forgetron && n_classes > 2 {
+                return Err(Error::Range {
+                    name: "removal",
+                    expected: "random or projectron for more than two classes, as the forgetron forgets for one scorer",
+                    found: options.removal.to_string(),
+                });
+            }
+        }
+        return Ok(with_kernel(Box::new(rule), kernel, spec, n_classes, setup));
+    }
     if n_classes == 2 {
         Ok(Box::new(Run::new(rule, Binary, setup)?))
     } else {
@@ -102,14 +135,56 @@ pub(crate) fn build<A: Algorithm>(
     }
 }
 
-impl<R: Rule + Send, S: LinearSpace, D: Decision + Send> Learner for Run<R, S, D> {
+/// A learner in the space of a kernel. Rule and decision are chosen at run time: kernel values cost far more than
+/// that, and the loop is compiled once per space.
+fn with_kernel(
+    rule: Box<dyn Rule + Send + Sync>,
+    kernel: Arc<dyn Kernel>,
+    spec: &Spec,
+    n_classes: usize,
+    setup: Setup,
+) -> Box<dyn Learner> {
+    let Setup { width, convention, class_weights, seed, .. } = setup;
+    let options = spec.kernel().cloned().unwrap_or_default();
+    let shape = rosenblatt_core::Shape { width, n_scorers: spec.n_scorers(n_classes), bias: convention.bias };
+    match options.budget {
+        None => {
+            let space = KernelSpace::new(kernel, shape, options.limits());
+            let space = space.normalised(options.normalised).seeded(seed);
+            in_space(space, rule, spec, n_classes, convention, class_weights)
+        }
+        Some(budget) => {
+            let space = BudgetSpace::new(kernel, shape, budget, options.removal, seed);
+            in_space(space, rule, spec, n_classes, convention, class_weights)
+        }
+    }
+}
+
+fn in_space<S: Outcome<Memory = ()> + Send + 'static>(
+    space: S,
+    rule: Box<dyn Rule + Send + Sync>,
+    spec: &Spec,
+    n_classes: usize,
+    convention: Convention,
+    class_weights: Vec<f64>,
+) -> Box<dyn Learner> {
+    let (decision, seed) = (Deciding::new(spec, n_classes), spec.options().seed);
+    Box::new(Run::from_parts(rule, space, (), decision, convention, class_weights, seed))
+}
+
+impl<R, S, D> Learner for Run<R, S, D>
+where
+    R: Rule + Send,
+    S: Outcome<Memory: Send> + Send,
+    D: Decision + Send,
+{
     fn fit(&mut self, rows: View<'_>, plan: &Plan<'_>, observer: &mut dyn Observer) -> Stopped {
-        struct Fit<'a, 'p, R, S: LinearSpace, D> {
+        struct Fit<'a, 'p, R, S: Outcome, D> {
             run: &'a mut Run<R, S, D>,
             plan: &'a Plan<'p>,
             observer: &'a mut dyn Observer,
         }
-        impl<R: Rule, S: LinearSpace, D: Decision> Visitor for Fit<'_, '_, R, S, D> {
+        impl<R: Rule, S: Outcome, D: Decision> Visitor for Fit<'_, '_, R, S, D> {
             type Output = Stopped;
             fn visit<E: Examples>(self, examples: E) -> Stopped {
                 self.run.fit(examples, self.plan, self.observer)
@@ -124,12 +199,12 @@ impl<R: Rule + Send, S: LinearSpace, D: Decision + Send> Learner for Run<R, S, D
         visits: Visits<'_>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<Stopped> {
-        struct OnePass<'a, 'v, R, S: LinearSpace, D> {
+        struct OnePass<'a, 'v, R, S: Outcome, D> {
             run: &'a mut Run<R, S, D>,
             visits: Visits<'v>,
             observer: &'a mut dyn Observer,
         }
-        impl<R: Rule, S: LinearSpace, D: Decision> Visitor for OnePass<'_, '_, R, S, D> {
+        impl<R: Rule, S: Outcome, D: Decision> Visitor for OnePass<'_, '_, R, S, D> {
             type Output = ControlFlow<Stopped>;
             fn visit<E: Examples>(self, examples: E) -> ControlFlow<Stopped> {
                 self.run.pass(examples, self.visits, self.observer)
@@ -172,6 +247,6 @@ impl<R: Rule + Send, S: LinearSpace, D: Decision + Send> Learner for Run<R, S, D
     }
 
     fn is_finite(&self) -> bool {
-        self.space().linear().is_finite()
+        self.space().is_finite()
     }
 }

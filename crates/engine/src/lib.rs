@@ -38,6 +38,7 @@
 //! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
 //! | have probabilities | [`Model::calibrated`], [`Calibration`] |
+//! | learn with a kernel | [`Options::kernel`], [`KernelOptions`], [`kernel::KERNELS`] |
 //! | ask why | [`strongest`], [`Explainer`], [`wrong_rows`], [`Counter`] |
 //! | know whether a hyperplane separates the data | [`certify`] |
 //! | keep | [`Model::save`], [`Model::load`], [`export`] for other programs |
@@ -59,6 +60,7 @@ mod learner;
 mod mapped;
 mod model;
 mod online;
+mod reproduce;
 mod roc;
 mod slice;
 mod spec;
@@ -85,6 +87,7 @@ pub use model::{
     model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 pub use online::Online;
+pub use reproduce::{FreundSchapire, Measured, freund_schapire};
 pub use roc::{Roc, roc};
 pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
@@ -92,7 +95,7 @@ pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels};
 pub use rosenblatt_kernel as kernel;
 pub use slice::{Slice, SliceKind, sample};
-pub use spec::{ClassWeights, Classes, Mapping, Options, Spec, Validation};
+pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
 pub use split::{folds, split};
 pub use streamed::{
     StreamedError, StreamedTraining, calibrate_streamed, check_spec, evaluate_streamed, split_streamed,

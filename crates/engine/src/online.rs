@@ -68,8 +68,16 @@ impl Online {
                 labels.names().iter().map(|name| weights.get(name).copied().unwrap_or(1.0)).collect()
             }
         };
+        let kernel = spec.kernel().map(|options| options.choice().blind()).transpose()?;
+        if kernel.as_ref().is_some_and(|kernel| kernel.by_number()) {
+            return Err(Error::Range {
+                name: "kernel",
+                expected: "a function of rows where they come one by one",
+                found: "precomputed".to_owned(),
+            });
+        }
         let mapper = mapper(&spec)?;
-        let learner = build(&spec, labels.len(), Shape { class_weights, ..Shape::smallest() })?;
+        let learner = build(&spec, labels.len(), Shape { class_weights, kernel, ..Shape::smallest() })?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }

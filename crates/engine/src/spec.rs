@@ -10,7 +10,7 @@ use rosenblatt_core::{
     Average, Bias, Convention, Direct, Mistake, Multiclass, NameError, OneVsOne, OneVsRest, Order, Params,
     Ratchet, Readout, Schedule, Share, Zero,
 };
-use rosenblatt_kernel::{Gamma, kernels, maps};
+use rosenblatt_kernel::{Choice, Gamma, Kernel, Limits, Outline, Removal, kernels, maps};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,7 +61,11 @@ pub struct Options {
     /// How much each class counts.
     pub class_weights: ClassWeights,
     /// The feature map that rows go through before they are learned from.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<Mapping>,
+    /// What takes the place of the product of rows, if anything does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelOptions>,
 }
 
 impl Default for Options {
@@ -84,6 +88,7 @@ impl Default for Options {
             validation: None,
             class_weights: ClassWeights::Even,
             map: None,
+            kernel: None,
         }
     }
 }
@@ -136,6 +141,54 @@ pub struct Validation {
 impl Default for Validation {
     fn default() -> Self {
         Self { fraction: 0.1, patience: 5 }
+    }
+}
+
+/// The kernel a user asks for, and how much it may use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct KernelOptions {
+    /// Its name or alias; `rosenblatt_kernel::KERNELS` lists them.
+    pub name: String,
+    /// The factor of the product: `scale`, `auto` or a number. The kernel's own if nothing is given.
+    #[serde(with = "by_name::optional")]
+    pub gamma: Option<Gamma>,
+    /// What is added to the product. The kernel's own if nothing is given.
+    pub offset: Option<f64>,
+    /// The power. The kernel's own if nothing is given.
+    pub degree: Option<u32>,
+    /// Divide every hypothesis by its length before it is read out.
+    pub normalised: bool,
+    /// Bytes for sums that are kept from pass to pass and for values that are computed ahead. Changes nothing but
+    /// the time it takes.
+    pub memory: u64,
+    /// The most support vectors; as many as there are mistaken rows if nothing is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<usize>,
+    /// What gives way when the budget is spent.
+    #[serde(with = "by_name")]
+    pub removal: Removal,
+}
+
+impl Default for KernelOptions {
+    fn default() -> Self {
+        let memory = Limits::default().memory as u64;
+        let name = "polynomial".to_owned();
+        let (gamma, offset, degree, budget) = (None, None, None, None);
+        let removal = Removal::default();
+        Self { name, gamma, offset, degree, normalised: false, memory, budget, removal }
+    }
+}
+
+impl KernelOptions {
+    /// The kernel, before the data is known.
+    pub(crate) fn choice(&self) -> Choice {
+        let Self { name, gamma, offset, degree, .. } = self;
+        Choice { name: name.clone(), gamma: *gamma, offset: *offset, degree: *degree }
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { memory: usize::try_from(self.memory).unwrap_or(usize::MAX), ..Limits::default() }
     }
 }
 
@@ -205,6 +258,9 @@ impl FromStr for Classes {
     }
 }
 
+/// The largest budget for which a matrix of all support vectors with each other is kept: 800 MB.
+const MOST_WITH_MATRIX: usize = 10_000;
+
 /// A checked description of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Options", into = "Options")]
@@ -227,6 +283,10 @@ impl Spec {
             range("validation.fraction", fraction > 0.0 && fraction < 1.0, "between 0 and 1", &fraction)?;
             range("validation.patience", patience > 0, "at least 1", &patience)?;
         }
+        if let (Some(map), Some(_)) = (&options.map, &options.kernel) {
+            let expected = "none beside a kernel that is learned with as it is; a map names its own";
+            return Err(Error::Range { name: "map", expected, found: map.name.clone() });
+        }
         if let ClassWeights::Given(weights) = &options.class_weights {
             for weight in weights.values() {
                 range("class-weights", weight.is_finite() && *weight >= 0.0, "zero or positive", weight)?;
@@ -238,8 +298,65 @@ impl Spec {
         let entry = algorithms::find(&options.algorithm)?;
         let spec = Self { options, entry };
         // Building the learner once, for the smallest shape there is, asks the rule and the core.
-        (spec.entry.build)(&spec, 2, crate::learner::Shape::smallest())?;
+        let mut smallest = crate::learner::Shape::smallest();
+        if let Some(options) = spec.kernel() {
+            let one_row = Outline { n_rows: 1, width: 1, variance: 1.0, norm2: 0.0, negative: None };
+            let kernel = options.choice().kernel(&one_row)?;
+            spec.check_kernel(options)?;
+            spec.check_budget(options, &*kernel)?;
+            smallest.kernel = Some(kernel);
+        }
+        (spec.entry.build)(&spec, 2, smallest)?;
         Ok(spec)
+    }
+
+    fn check_kernel(&self, options: &KernelOptions) -> Result<(), Error> {
+        let readout = self.readout();
+        let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
+        if matches!(readout, Readout::Pocket | Readout::Averaged(Average::Running)) {
+            let expected = "last, averaged, averaged-pre, averaged-both, voted or random with a kernel";
+            return refuse("readout", expected, readout.to_string());
+        }
+        if options.normalised && readout == Readout::Voted {
+            let expected = "one whose hypotheses have a length that counts, which votes do not";
+            return refuse("readout", expected, readout.to_string());
+        }
+        Ok(())
+    }
+
+    fn check_budget(&self, options: &KernelOptions, kernel: &dyn Kernel) -> Result<(), Error> {
+        let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
+        let Some(budget) = options.budget else { return Ok(()) };
+        if budget == 0 {
+            return refuse("budget", "at least 1", budget.to_string());
+        }
+        if options.removal != Removal::Random && budget > MOST_WITH_MATRIX {
+            let expected = "at most 10000 unless rows are removed at random, as a square of numbers is kept";
+            return refuse("budget", expected, budget.to_string());
+        }
+        if self.readout() != Readout::Last || options.normalised {
+            let expected = "last with a budget, and not normalised, as what was removed is gone";
+            return refuse("readout", expected, self.readout().to_string());
+        }
+        if options.removal == Removal::Forgetron {
+            // Its bound speaks of the perceptron and of values of at most 1.
+            if self.entry.info.name != "perceptron" {
+                return refuse("algorithm", "perceptron for the forgetron", self.entry.info.name.to_owned());
+            }
+            if !kernel.is_at_most_one() {
+                let expected = "rbf, laplacian or cosine for the forgetron, whose values are at most 1";
+                return refuse("kernel", expected, options.name.clone());
+            }
+        }
+        if options.removal == Removal::Projectron && options.name == "sigmoid" {
+            return refuse("kernel", "positive definite for the projectron", options.name.clone());
+        }
+        Ok(())
+    }
+
+    /// The kernel that was asked for, if any.
+    pub fn kernel(&self) -> Option<&KernelOptions> {
+        self.options.kernel.as_ref()
     }
 
     /// What was asked for.
@@ -254,13 +371,23 @@ impl Spec {
 
     /// The bias: the one asked for, or the one that suits the rule.
     pub fn bias(&self) -> Bias {
-        let suited = if self.entry.info.whole_vector { Bias::Augmented(1.0) } else { Bias::Learned };
+        let suited = match self.entry.info.whole_vector {
+            // A kernel has its own constant, or needs none.
+            _ if self.options.kernel.is_some() => Bias::None,
+            true => Bias::Augmented(1.0),
+            false => Bias::Learned,
+        };
         self.options.bias.unwrap_or(suited)
     }
 
     /// The read-out: the one asked for, or the one that suits the rule.
     pub fn readout(&self) -> Readout {
-        let suited = if self.entry.info.settles { Readout::Last } else { Readout::Averaged(Average::Post) };
+        let has_budget = self.kernel().is_some_and(|options| options.budget.is_some());
+        let suited = if self.entry.info.settles || has_budget {
+            Readout::Last
+        } else {
+            Readout::Averaged(Average::Post)
+        };
         self.options.readout.unwrap_or(suited)
     }
 
@@ -382,6 +509,53 @@ mod tests {
         let again: Spec = serde_json::from_str(&json).unwrap();
         assert_eq!(serde_json::to_string(&again).unwrap(), json);
         assert!(json.contains("\"direct-uniform\"") && json.contains("\"augmented(2)\""), "{json}");
+    }
+
+    #[test]
+    fn a_kernel_is_refused_what_it_cannot_do() {
+        let kernel = |change: fn(&mut KernelOptions)| {
+            let mut options = KernelOptions::default();
+            change(&mut options);
+            Options { kernel: Some(options), ..Options::default() }
+        };
+        let refused = |options: Options| Spec::new(options).unwrap_err().to_string();
+        let plain = || kernel(|_| ());
+        assert!(Spec::new(plain()).is_ok());
+        assert_eq!(Spec::new(plain()).unwrap().bias(), Bias::None);
+        assert_eq!(
+            refused(kernel(|kernel| kernel.degree = Some(0))),
+            "`degree` should be from 1 to 64, but is 0"
+        );
+        let negative = refused(kernel(|kernel| kernel.gamma = Some(Gamma::Number(-1.0))));
+        assert_eq!(negative, "`gamma` should be scale, auto or a positive number, but is -1");
+        for algorithm in ["arow", "batch"] {
+            let said = refused(Options { algorithm: algorithm.to_owned(), ..plain() });
+            assert!(said.contains("one that steps along single rows"), "{said}");
+        }
+        for readout in [Readout::Pocket, Readout::Averaged(Average::Running)] {
+            let said = refused(Options { readout: Some(readout), ..plain() });
+            assert!(said.contains("with a kernel"), "{said}");
+        }
+        for (change, expected) in [
+            ((|kernel| kernel.budget = Some(0)) as fn(&mut KernelOptions), "at least 1"),
+            (|kernel| kernel.budget = Some(20_000), "at most 10000"),
+            (
+                |kernel| (kernel.budget, kernel.removal) = (Some(9), Removal::Forgetron),
+                "values are at most 1",
+            ),
+            (|kernel| (kernel.budget, kernel.normalised) = (Some(9), true), "what was removed is gone"),
+        ] {
+            let said = refused(kernel(change));
+            assert!(said.contains(expected), "{said}");
+        }
+        let budget = Spec::new(kernel(|kernel| kernel.budget = Some(9))).unwrap();
+        assert_eq!(budget.readout(), Readout::Last);
+        let lengths = Options { readout: Some(Readout::Voted), ..kernel(|kernel| kernel.normalised = true) };
+        assert!(refused(lengths).contains("which votes do not"));
+        let json = serde_json::to_string(&Spec::new(plain()).unwrap()).unwrap();
+        let again: Spec = serde_json::from_str(&json).unwrap();
+        assert_eq!(serde_json::to_string(&again).unwrap(), json);
+        assert!(!serde_json::to_string(&Spec::default()).unwrap().contains("kernel"));
     }
 
     #[test]

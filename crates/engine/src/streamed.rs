@@ -113,7 +113,9 @@ impl<'a> StreamedTraining<'a> {
         let map = spec.map().map(|choice| fit(&choice, data, train_rows)).transpose()?;
         let mut mapper = map.clone().map(Mapper::new);
         let width = map.as_ref().map_or(data.width(), |map| map.size());
-        let shape = Shape { width, class_weights: weights, start: None };
+        let kernel =
+            spec.kernel().map(|options| options.choice().blind()).transpose().map_err(Error::from)?;
+        let shape = Shape { width, class_weights: weights, start: None, kernel };
         let mut learner = build(spec, data.labels().len(), shape)?;
         learner.limit_updates(options.max_updates.unwrap_or(u64::MAX));
         let mut watched = held_back.as_ref().map(|_| Watched::default());
@@ -220,10 +222,10 @@ pub fn evaluate_streamed(
     impl Visitor for Compare<'_> {
         type Output = ();
         fn visit<E: Examples>(self, examples: E) {
-            for &row in self.listed {
-                let predicted = self.predictor.predict(examples.row(row as usize));
-                self.confusion[examples.class(row as usize) as usize][predicted as usize] += 1;
-            }
+            let Self { listed, predictor, confusion } = self;
+            predictor.each(examples, listed, |row, predicted, _| {
+                confusion[examples.class(row as usize) as usize][predicted as usize] += 1;
+            });
         }
     }
     let labels = data.labels().clone();
@@ -250,6 +252,12 @@ pub fn check_spec(spec: &Spec) -> Result<(), Error> {
     if info.exempt.iter().any(|(law, _)| *law == Law::HalfPasses) {
         let expected = "one that learns row by row where rows do not stay in memory";
         return refuse("algorithm", expected, info.name.to_owned());
+    }
+    if let Some(options) = spec.kernel()
+        && options.choice().blind()?.by_number()
+    {
+        let expected = "a function of rows where they do not stay in memory";
+        return refuse("kernel", expected, options.name.clone());
     }
     if spec.readout() == Readout::Pocket && spec.options().ratchet {
         let expected = "false where rows do not stay in memory, as it counts errors on all of them";
@@ -404,7 +412,7 @@ fn model(spec: &Spec, data: &Cached, map: Option<Arc<dyn FeatureMap>>, kept: Kep
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Training, Validation, evaluate_rows, split};
+    use crate::{KernelOptions, Options, Training, Validation, evaluate_rows, split};
     use rosenblatt_core::Readout;
     use rosenblatt_data::{Park, ReadOptions, Source, load_with_schema};
     use std::fmt::Write as _;
@@ -440,6 +448,7 @@ mod tests {
         let validation = Some(Validation { fraction: 0.1, patience: 2 });
         for (n_classes, algorithm, readout, validation, max_updates) in [
             (2, "perceptron", None, None, None),
+            (3, "kernel perceptron", Some(Readout::Voted), None, Some(400)),
             (2, "perceptron", Some(Readout::Voted), validation, None),
             (2, "arow", None, validation, Some(3000)),
             (5, "pa1", None, validation, None),
@@ -447,8 +456,10 @@ mod tests {
         ] {
             let source = Source::bytes("t.svm", text(12_000, n_classes).into_bytes());
             let how = ReadOptions::default();
+            let kernel = algorithm.strip_prefix("kernel ").map(|_| KernelOptions::default());
             let options = Options {
-                algorithm: algorithm.to_owned(),
+                algorithm: algorithm.trim_start_matches("kernel ").to_owned(),
+                kernel,
                 order: Some(Order::Given),
                 epochs: 4,
                 readout,

@@ -104,6 +104,10 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
     if spec.options().map.is_some() {
         return Err(Error::Mapped { what: "a trace shows" });
     }
+    if let Some(options) = spec.kernel() {
+        let expected = "none, as a trace shows weights";
+        return Err(Error::Range { name: "kernel", expected, found: options.name.clone() });
+    }
     let n_scorers = spec.n_scorers(data.labels().len());
     let mut tracer = Tracer {
         data,

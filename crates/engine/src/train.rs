@@ -14,6 +14,7 @@ use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{Examples, Observer, Order, Pass, Plan, Planes, Row, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
+use rosenblatt_kernel::{Kernel, Outline};
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -152,7 +153,11 @@ impl<'a> Training<'a> {
             width: seen.width(),
             class_weights: class_weights(&options.class_weights, data.labels(), data.classes(), train_rows)?,
             start: start.clone(),
+            kernel: kernel_for(spec, data, train_rows)?,
         };
+        if shape.kernel.is_some() && start.is_some() {
+            return Err(Error::StartBesideKernel);
+        }
         let mut learner = build(spec, data.labels().len(), shape)?;
         let order = spec.order();
         let plan = Plan {
@@ -254,10 +259,23 @@ fn finish(
 pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
     let scorers = spec.n_scorers(n_classes);
     let needed = shape.width as u128 * scorers as u128 * 8;
-    if needed > MOST_WEIGHT_BYTES {
+    if needed > MOST_WEIGHT_BYTES && shape.kernel.is_none() {
         return Err(Error::TooLarge { features: shape.width, scorers, needed });
     }
     (spec.entry().build)(spec, n_classes, shape)
+}
+
+/// The kernel that `spec` asks for, as it suits these rows.
+fn kernel_for(spec: &Spec, data: &Dataset, rows: &[u32]) -> Result<Option<Arc<dyn Kernel>>, Error> {
+    struct Look<'a>(&'a [u32]);
+    impl Visitor for Look<'_> {
+        type Output = Outline;
+        fn visit<E: Examples>(self, examples: E) -> Outline {
+            Outline::of(examples, self.0)
+        }
+    }
+    let Some(options) = spec.kernel() else { return Ok(None) };
+    Ok(Some(options.choice().kernel(&data.visit(Look(rows)))?))
 }
 
 /// Rows, two classes, and nothing but numbers.
@@ -387,5 +405,67 @@ impl Observer for Keeping<'_, '_, '_> {
 
     fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
         self.patience.as_mut().map_or(ControlFlow::Continue(()), |patience| patience.pass(pass, run))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KernelOptions, Online, Options, evaluate};
+    use rosenblatt_core::Readout;
+
+    fn with_kernel(name: &str, readout: Readout) -> Spec {
+        let kernel = Some(KernelOptions { name: name.to_owned(), degree: None, ..KernelOptions::default() });
+        Spec::new(Options { kernel, readout: Some(readout), ..Options::default() }).unwrap()
+    }
+
+    #[test]
+    fn every_kernel_learns_what_no_hyperplane_can() {
+        let mut random = rosenblatt_core::Random::new(2);
+        let rows: Vec<[f64; 2]> = (0..200).map(|_| [random.unit() * 2.0, random.unit() * 2.0]).collect();
+        let names: Vec<&str> =
+            rows.iter().map(|[x, y]| if (*x > 1.0) == (*y > 1.0) { "same" } else { "other" }).collect();
+        let data = Dataset::from_rows(&rows, &names);
+        for name in ["poly", "rbf", "laplacian"] {
+            for readout in [Readout::Last, Readout::Averaged(rosenblatt_core::Average::Post), Readout::Voted]
+            {
+                let model = train(&with_kernel(name, readout), &data).unwrap();
+                let error = evaluate(&model, &data).error();
+                assert!(error < 0.1, "{name} {readout}: {error}");
+                let one = model.predict_one(&rows[0]).unwrap();
+                assert_eq!(one, model.labels().name(crate::predict(&model, &data)[0]), "alone as in company");
+            }
+        }
+        let linear = train(&Spec::default(), &data).unwrap();
+        assert!(evaluate(&linear, &data).error() > 0.2);
+        // One example at a time, in their order, is one pass over them.
+        let given = Options {
+            order: Some(Order::Given),
+            epochs: 1,
+            ..with_kernel("poly", Readout::Last).options().clone()
+        };
+        let spec = Spec::new(given).unwrap();
+        let whole = train(&spec, &data).unwrap();
+        let mut online = Online::new(spec, data.labels().names()).unwrap();
+        for (row, name) in rows.iter().zip(&names) {
+            online.learn(row, name).unwrap();
+        }
+        assert_eq!(online.model().unwrap().kept(), whole.kept());
+    }
+
+    #[test]
+    fn kernels_that_do_not_suit_the_data_are_refused() {
+        let data = Dataset::from_rows(&[[1.0, -1.0], [2.0, 1.0], [0.5, 3.0]], &["a", "b", "a"]);
+        let refused = |name: &str| train(&with_kernel(name, Readout::Last), &data).unwrap_err().to_string();
+        assert!(refused("precomputed").contains("3 rows of 2 columns"));
+        assert!(refused("intersection").contains("feature 1 of row 0 is -1"));
+        let start =
+            Training::new(&with_kernel("rbf", Readout::Last), &data).start(Planes::zero(2, 1)).run(&mut ());
+        assert_eq!(start.unwrap_err(), Error::StartBesideKernel);
+        let long = Dataset::from_rows(&[[1e200, 1.0], [1.0, 2.0]], &["a", "b"]);
+        let said = train(&with_kernel("poly", Readout::Last), &long).unwrap_err().to_string();
+        assert!(said.contains("overflow") && said.contains("unit-norm"), "{said}");
+        let online = Online::new(with_kernel("rbf", Readout::Last), ["a", "b"]);
+        assert!(online.err().unwrap().to_string().contains("a number where the rows are not known"));
     }
 }

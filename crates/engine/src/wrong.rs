@@ -37,21 +37,20 @@ pub fn wrong_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Wrong> {
             let mut predictor = model.predictor(examples.width());
             let (mut scores, mut shares) = (Vec::new(), Vec::new());
             let mut wrong = Vec::new();
-            for &row in rows {
+            predictor.each(examples, rows, |row, given, said| {
                 let truth = examples.class(row as usize);
-                let given = predictor.predict(examples.row(row as usize));
                 let known_as = numbers[truth as usize];
                 if given == known_as {
-                    continue;
+                    return;
                 }
-                class_scores(model, predictor.scores(), &mut scores);
+                class_scores(model, said, &mut scores);
                 let probability = model.calibration().map(|calibration| {
                     calibration.probabilities(&scores, &mut shares);
                     shares[given as usize]
                 });
                 let lead = lead(&scores, given as usize, known_as as usize);
                 wrong.push(Wrong { row, truth, given, lead, probability });
-            }
+            });
             wrong.sort_by(|a, b| b.lead.total_cmp(&a.lead).then(a.row.cmp(&b.row)));
             wrong
         }

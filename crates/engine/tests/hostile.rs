@@ -8,8 +8,8 @@ mod allocations;
 
 use rosenblatt::core::{Random, Readout};
 use rosenblatt::{
-    Checkpoint, Classes, Dataset, Keeper, Mapping, Model, Options, Spec, Training, Wants, model_checksum,
-    train,
+    Checkpoint, Classes, Dataset, Keeper, KernelOptions, Mapping, Model, Options, Spec, Training, Wants,
+    model_checksum, train,
 };
 use std::time::{Duration, Instant};
 
@@ -36,24 +36,32 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
             self.0 = checkpoint.to_vec();
         }
     }
-    let spec = |readout, multiclass| {
-        let options = Options { readout: Some(readout), multiclass, epochs: 2, ..Options::default() };
+    let spec = |readout, multiclass, kernel| {
+        let options = Options { readout: Some(readout), multiclass, kernel, epochs: 2, ..Options::default() };
         Spec::new(options).unwrap()
     };
-    let planes = spec(Readout::Last, Classes::OneVsRest);
-    let votes = spec(Readout::Voted, Classes::OneVsOne);
+    let planes = spec(Readout::Last, Classes::OneVsRest, None);
+    let votes = spec(Readout::Voted, Classes::OneVsOne, None);
     let mapped = |name: &str| {
         let map = Some(Mapping { name: name.to_owned(), size: 8, ..Mapping::default() });
         Spec::new(Options { map, epochs: 2, ..Options::default() }).unwrap()
     };
-    let mut kept = Once(Vec::new());
-    Training::new(&votes, &data()).keeper(&mut kept).run(&mut ()).unwrap_err();
+    let sums = spec(Readout::Last, Classes::OneVsRest, Some(KernelOptions::default()));
+    let kernel_votes = spec(Readout::Voted, Classes::OneVsOne, Some(KernelOptions::default()));
+    let checkpoint = |spec: &Spec| {
+        let mut kept = Once(Vec::new());
+        Training::new(spec, &data()).keeper(&mut kept).run(&mut ()).unwrap_err();
+        kept.0
+    };
     vec![
+        ("model of a kernel", train(&sums, &data()).unwrap().to_bytes()),
+        ("model of a kernel's votes", train(&kernel_votes, &data()).unwrap().to_bytes()),
+        ("checkpoint of a kernel", checkpoint(&kernel_votes)),
         ("model of weights", train(&planes, &data()).unwrap().to_bytes()),
         ("model of votes", train(&votes, &data()).unwrap().to_bytes()),
         ("model behind drawn directions", train(&mapped("fourier"), &data()).unwrap().to_bytes()),
         ("model behind landmarks", train(&mapped("nystroem"), &data()).unwrap().to_bytes()),
-        ("checkpoint", kept.0),
+        ("checkpoint", checkpoint(&votes)),
     ]
 }
 

@@ -1,7 +1,9 @@
 //! The model file: what is saved comes back, and what was cut, changed or made up is refused.
 
 use rosenblatt::core::{Random, Readout};
-use rosenblatt::{Classes, Dataset, FormatError, Mapping, Model, Options, Spec, predict, train};
+use rosenblatt::{
+    Classes, Dataset, FormatError, KernelOptions, Mapping, Model, Options, Spec, predict, train,
+};
 use std::fs;
 
 fn data() -> Dataset {
@@ -23,7 +25,7 @@ fn data() -> Dataset {
         .with_feature_names(["v", "w", "x", "y", "z"].map(str::to_owned).to_vec())
 }
 
-/// One model of every kind: planes and votes, independent and joint, behind every map.
+/// One model of every kind: planes and votes, independent and joint, without and with a kernel, behind every map.
 fn models() -> Vec<Model> {
     let kinds = [
         (Readout::Last, Classes::OneVsRest),
@@ -31,15 +33,25 @@ fn models() -> Vec<Model> {
         (Readout::Voted, Classes::Direct(rosenblatt::core::Share::Uniform)),
         (Readout::Pocket, Classes::OneVsRest),
     ];
-    let model = |(readout, multiclass)| {
-        let spec = Spec::new(Options { readout: Some(readout), multiclass, epochs: 2, ..Options::default() });
+    let model = |(readout, multiclass, kernel): (Readout, Classes, Option<&str>)| {
+        let kernel = kernel.map(|name| KernelOptions { name: name.to_owned(), ..KernelOptions::default() });
+        let readout = Some(readout);
+        let spec = Spec::new(Options { readout, multiclass, kernel, epochs: 2, ..Options::default() });
         train(&spec.unwrap(), &data()).unwrap()
     };
+    let plain = kinds.into_iter().map(|(readout, multiclass)| (readout, multiclass, None));
+    let with_kernel = [
+        (Readout::Last, Classes::OneVsRest, Some("rbf")),
+        (Readout::Voted, Classes::OneVsOne, Some("polynomial")),
+        (Readout::Voted, Classes::Direct(rosenblatt::core::Share::Max), Some("laplacian")),
+        (Readout::Random, Classes::OneVsRest, Some("cosine")),
+    ];
     let behind_map = |name: &str| {
         let map = Some(Mapping { name: name.to_owned(), size: 16, ..Mapping::default() });
         train(&Spec::new(Options { map, epochs: 2, ..Options::default() }).unwrap(), &data()).unwrap()
     };
-    kinds.into_iter().map(model).chain(["fourier", "sketch", "nystroem"].map(behind_map)).collect()
+    let maps = ["fourier", "sketch", "nystroem"].map(behind_map);
+    plain.chain(with_kernel).map(model).chain(maps).collect()
 }
 
 /// A model that is whole but for a word of its header, which was replaced by another of the same length.

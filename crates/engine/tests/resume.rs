@@ -2,8 +2,8 @@
 
 use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals};
 use rosenblatt::{
-    ALGORITHMS, Checkpoint, ClassWeights, Classes, Dataset, Error, Keeper, Model, Options, Spec, Training,
-    Validation, Wants,
+    ALGORITHMS, Checkpoint, ClassWeights, Classes, Dataset, Error, Keeper, KernelOptions, Model, Options,
+    Spec, Training, Validation, Wants,
 };
 
 /// Rows that no hyperplane separates, of `n_classes` classes.
@@ -120,6 +120,37 @@ fn every_algorithm_read_out_and_decision_goes_on_as_if_nothing_had_happened() {
         }
     }
     assert!(n_pieces > 1000, "{n_pieces}");
+}
+
+#[test]
+fn kernels_are_carried_over_with_all_their_read_outs() {
+    let (two, three, few) = (data(1500, 2), data(1500, 3), data(40, 3));
+    let algorithms = ["perceptron", "pa1", "pegasos", "perceptron"];
+    let mut n_pieces = 0;
+    for (turn, readout) in READOUTS.into_iter().enumerate() {
+        for (kernel, bias) in [("poly", None), ("rbf", Some(rosenblatt::core::Bias::Augmented(1.0)))] {
+            let options = Options {
+                algorithm: algorithms[turn % 4].to_owned(),
+                kernel: Some(KernelOptions { name: kernel.to_owned(), ..KernelOptions::default() }),
+                readout: Some(readout),
+                max_updates: Some(300),
+                bias,
+                epochs: 3,
+                ..Options::default()
+            };
+            n_pieces += check(options.clone(), &two, 2);
+            n_pieces += check(options, &three, 3);
+        }
+    }
+    assert!(n_pieces > 20, "{n_pieces}");
+    let worst = Options {
+        algorithm: "minover".to_owned(),
+        kernel: Some(KernelOptions::default()),
+        multiclass: Classes::Direct(Share::Max),
+        epochs: 2,
+        ..Options::default()
+    };
+    assert!(check(worst, &few, 7) > 2);
 }
 
 #[test]

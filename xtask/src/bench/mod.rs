@@ -11,11 +11,12 @@
 //! - `--readme RUN` puts what a run found into the README, and measures nothing;
 //! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
 //!
-//! `bench data` and `bench certify` are benchmarks of one part each.
+//! `bench data`, `bench certify` and `bench kernel` are benchmarks of one part each.
 
 mod certify;
 mod data;
 mod growth;
+mod kernel;
 mod measure;
 mod probes;
 mod quick;
@@ -48,6 +49,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("data") => data::run(rest),
         Some("data-probe") => data::probe(rest),
         Some("certify") => certify::run(rest),
+        Some("kernel") => kernel::run(rest),
         Some("certify-probe") => certify::probe(rest),
         Some("measure") => measure::run(rest),
         Some("predict-probe") => probes::predict(rest),
@@ -56,7 +58,9 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("--quick") => quick::run(),
         Some("--readme") => report::put_into_readme(after(words, "--readme").ok_or("which run?")?),
         None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth") => bench(words),
-        Some(other) => Err(format!("`{other}` is none of data, certify, --quick, --readme or an option")),
+        Some(other) => {
+            Err(format!("`{other}` is none of data, certify, kernel, --quick, --readme or an option"))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Every algorithm sees the same rows the same number of times. Nothing is stopped early, since what
 //! stopping adds to one read-out and not to another is not what is to be compared here.
 
-use crate::args::{DataArgs, MapArgs, by_name, decide_scale};
+use crate::args::{DataArgs, KernelArgs, by_name, decide_scale};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::short_number;
@@ -11,7 +11,8 @@ use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::{Average, Examples, Readout};
 use rosenblatt::data::Schema;
 use rosenblatt::{
-    Classes, Dataset, Error, Model, Options, Spec, Training, fingerprint, folds, smallest_margin,
+    Classes, Dataset, Error, KernelOptions, Model, Options, Spec, Training, fingerprint, folds,
+    smallest_margin,
 };
 use rosenblatt_data::{Source, Visitor, load_with_schema};
 use serde_json::{Value, json};
@@ -23,16 +24,18 @@ use std::time::{Duration, Instant};
 #[command(after_help = "Examples:
   rosenblatt compare mail.csv
   rosenblatt compare mail.csv --algorithms perceptron:last,perceptron:averaged,perceptron:pocket
+  rosenblatt compare iris.csv --algorithms perceptron,perceptron@poly^2,perceptron@rbf:voted
   rosenblatt compare a9a --algorithms pa1,arow,logistic --folds 10 --epochs 5 --json")]
 pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// What to compare: names of `rosenblatt algorithms`, each with a read-out behind a colon if you like
+    /// What to compare: names of `rosenblatt algorithms`, each with a kernel behind an `@` (`perceptron@rbf`,
+    /// `perceptron@poly^4`) and a read-out behind a colon if you like
     #[arg(
         long,
         short,
-        value_name = "NAME[:READOUT],...",
+        value_name = "NAME[@KERNEL][:READOUT],...",
         value_delimiter = ',',
         default_value = "perceptron:last,perceptron:averaged,perceptron:voted,pa1,arow,logistic,pegasos"
     )]
@@ -50,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = by_name::<Classes>)]
     multiclass: Classes,
     #[command(flatten)]
-    map: MapArgs,
+    kernel: KernelArgs,
     #[command(flatten)]
     data: DataArgs,
     /// Print JSON
@@ -120,7 +123,7 @@ fn nothing() -> String {
     "`--algorithms` should name at least one algorithm".to_owned()
 }
 
-/// The checked wish behind `name` or `name:readout`.
+/// The checked wish behind `name`, `name:readout`, `name@kernel` or `name@kernel^degree:readout`.
 fn spec(args: &Args, word: &str) -> Result<Spec, Failure> {
     let usage = |message: String| Failure::Usage(message);
     let (name, readout) = match word.trim().split_once(':') {
@@ -128,6 +131,10 @@ fn spec(args: &Args, word: &str) -> Result<Spec, Failure> {
             (name, Some(readout.parse::<Readout>().map_err(|error| usage(error.to_string()))?))
         }
         None => (word.trim(), None),
+    };
+    let (name, kernel) = match name.split_once('@') {
+        Some((name, kernel)) => (name, Some(kernel_options(kernel)?)),
+        None => (name, None),
     };
     if name.is_empty() {
         return Err(usage(nothing()));
@@ -138,14 +145,41 @@ fn spec(args: &Args, word: &str) -> Result<Spec, Failure> {
         multiclass: args.multiclass,
         seed: args.seed,
         epochs: args.epochs,
-        map: args.map.mapping(),
+        map: args.kernel.mapping(),
+        kernel: kernel.or(args.kernel.options()?),
         ..Options::default()
     };
     Spec::new(options).map_err(|error| usage(error.to_string()))
 }
 
+/// `poly` or `poly^4` as a kernel.
+fn kernel_options(word: &str) -> Result<KernelOptions, Failure> {
+    let (name, degree) = match word.split_once('^') {
+        Some((name, degree)) => {
+            let degree = degree.parse().map_err(|_| {
+                Failure::Usage(format!("the degree of a kernel should be a number, but is `{degree}`"))
+            })?;
+            (name, Some(degree))
+        }
+        None => (word, None),
+    };
+    Ok(KernelOptions { name: name.to_owned(), degree, ..KernelOptions::default() })
+}
+
 fn name(spec: &Spec) -> String {
-    format!("{} {}", spec.entry().info.name, spec.readout())
+    format!("{} {}", rule(spec), spec.readout())
+}
+
+/// The rule, with its kernel if it has one.
+fn rule(spec: &Spec) -> String {
+    let name = spec.entry().info.name;
+    spec.kernel().map_or_else(
+        || name.to_owned(),
+        |kernel| {
+            let degree = kernel.degree.map_or_else(String::new, |degree| format!("^{degree}"));
+            format!("{name}@{}{degree}", kernel.name)
+        },
+    )
 }
 
 /// The most common class, and the error of a model that always names it.
@@ -230,8 +264,10 @@ impl Visitor for Wrong<'_> {
 
     fn visit<E: Examples>(self, examples: E) -> Vec<bool> {
         let mut predictor = self.model.predictor(examples.width());
-        let rows = self.rows.iter().map(|&row| row as usize);
-        rows.map(|row| predictor.predict(examples.row(row)) != examples.class(row)).collect()
+        let mut wrong = Vec::with_capacity(self.rows.len());
+        predictor
+            .each(examples, self.rows, |row, class, _| wrong.push(class != examples.class(row as usize)));
+        wrong
     }
 }
 
@@ -333,9 +369,9 @@ impl Comparison<'_> {
     fn why_averaging(&self) -> Option<String> {
         let is_last = |result: &&Judged| result.spec.readout() == Readout::Last;
         self.results.iter().filter(is_last).find_map(|last| {
-            let rule = last.spec.entry().info.name;
+            let rule = rule(&last.spec);
             let averaged = self.results.iter().find(|result| {
-                result.spec.entry().info.name == rule
+                self::rule(&result.spec) == rule
                     && matches!(result.spec.readout(), Readout::Averaged(Average::Post))
             })?;
             let (saved, spoilt) = last.saved_and_spoilt_by(averaged);
@@ -361,7 +397,7 @@ impl Comparison<'_> {
             .map(|result| {
                 let errors: Vec<f64> = result.folds.iter().map(Fold::error).collect();
                 json!({
-                    "algorithm": result.spec.entry().info.name,
+                    "algorithm": rule(&result.spec),
                     "readout": result.spec.readout().to_string(),
                     "error": result.error(), "spread": result.spread(), "errors": errors,
                     "mistakes": result.mean(|fold| fold.mistakes as f64), "margin": result.margin(),

@@ -5,7 +5,8 @@ use crate::report;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::data::{ColumnKind, Scaling, Schema};
-use rosenblatt::{Export, Model, Voice, export, strongest, write_whole};
+use rosenblatt::kernel::Voice as SupportVoice;
+use rosenblatt::{Export, Model, Voice, export, feature_name, strongest, write_whole};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -116,6 +117,7 @@ fn text(model: &Model, size: u64) -> String {
             let rows = counted(votes.n_rows() as u64, "stored row", "stored rows");
             let _ = writeln!(text, "a vote of {survivors}, each a step along one of {rows}");
         }
+        Kept::Other(_) => text.push_str(&support(model)),
     }
     let _ = match model.calibration() {
         Some(calibration) => writeln!(
@@ -180,6 +182,89 @@ fn data_lines(schema: &Schema) -> Vec<String> {
     lines
 }
 
+/// How many of the heaviest support rows are shown.
+const HEAVIEST: usize = 3;
+
+/// The support rows of a kernel model: how many, for which class, and the heaviest; pictures as such.
+fn support(model: &Model) -> String {
+    let Some(expansion) = model.expansion() else { return String::new() };
+    let rows = expansion.rows();
+    let (n_scorers, weights) = (expansion.n_scorers(), expansion.weights());
+    let mut text = format!("{}\n", counted(rows.len() as u64, "support vector", "support vectors"));
+    if let SupportVoice::Votes { log, .. } = expansion.voice() {
+        let survivors = counted(log.len() as u64 + 1, "survivor", "survivors");
+        let _ = writeln!(text, "a vote of {survivors}, each a step along one of them");
+    }
+    let mut lines =
+        vec![["scorer for", "speak for it", "against it", "heaviest weight"].map(str::to_owned).to_vec()];
+    let mut heaviest: Vec<(f64, u32, usize)> = Vec::new();
+    for (scorer, name) in scorers(model).into_iter().enumerate() {
+        let of_scorer = || weights.iter().skip(scorer).step_by(n_scorers).enumerate();
+        let n_for = of_scorer().filter(|(_, weight)| **weight > 0.0).count();
+        let n_against = of_scorer().filter(|(_, weight)| **weight < 0.0).count();
+        let most = of_scorer().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()).then(b.0.cmp(&a.0)));
+        let most = most.map(|(row, weight)| (*weight, row as u32, scorer));
+        let weight = most.map_or_else(String::new, |(weight, ..)| report::short_number(weight));
+        lines.push(vec![name, count(n_for as u64), count(n_against as u64), weight]);
+        heaviest.extend(most);
+    }
+    let n_scorers_left = lines.len().saturating_sub(LISTED + 1);
+    lines.truncate(LISTED + 1);
+    text.push_str(&ui::table(&lines));
+    if n_scorers_left > 0 {
+        let _ = writeln!(text, "and {n_scorers_left} more");
+    }
+    heaviest.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then(a.1.cmp(&b.1)));
+    for (weight, row, scorer) in heaviest.into_iter().take(HEAVIEST) {
+        let name = scorers(model).swap_remove(scorer);
+        let _ = writeln!(
+            text,
+            "\nsupport vector {} with weight {} for {name}:",
+            row + 1,
+            report::short_number(weight)
+        );
+        let picture = model.schema().and_then(|schema| schema.picture.as_ref());
+        if let Some(picture) = picture.filter(|picture| picture.channels == 1) {
+            text.push_str(&shades(rows.entries(row), picture.width, picture.height));
+            continue;
+        }
+        let value =
+            |(feature, value)| format!("{}={}", feature_name(model, feature), report::short_number(value));
+        let shown: Vec<String> = rows.entries(row).take(VALUES_SHOWN).map(value).collect();
+        let dots = if rows.entries(row).count() > VALUES_SHOWN { ", …" } else { "" };
+        let _ = writeln!(text, "{}{dots}", shown.join(", "));
+    }
+    text
+}
+
+/// How many values of a support row are shown.
+const VALUES_SHOWN: usize = 12;
+
+/// A picture in shades of characters, two columns a pixel so that it keeps its form.
+fn shades(entries: impl Iterator<Item = (usize, f64)>, width: usize, height: usize) -> String {
+    const SHADES: &[u8] = b" .:-=+*#%@";
+    /// The widest picture that fits a terminal.
+    const WIDEST: usize = 40;
+    let mut pixels = vec![0.0_f64; width * height];
+    for (pixel, value) in entries.filter(|(pixel, _)| *pixel < width * height) {
+        pixels[pixel] = value;
+    }
+    let brightest = pixels.iter().copied().fold(0.0, f64::max);
+    let step = width.div_ceil(WIDEST).max(1);
+    let mut text = String::new();
+    for y in (0..height).step_by(step) {
+        let mut line = String::new();
+        for x in (0..width).step_by(step) {
+            let value = if brightest > 0.0 { pixels[y * width + x] / brightest } else { 0.0 };
+            let shade = (value.clamp(0.0, 1.0) * (SHADES.len() - 1) as f64).round() as usize;
+            line.extend([char::from(SHADES[shade]); 2]);
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
 struct Plane {
     name: String,
     used: usize,
@@ -187,14 +272,19 @@ struct Plane {
     bias: f64,
 }
 
-fn hyperplanes(model: &Model) -> Vec<Plane> {
-    let Some(planes) = model.planes() else { return Vec::new() };
+/// What a positive score of each scorer speaks for.
+fn scorers(model: &Model) -> Vec<String> {
     let names = model.labels().names();
-    let names: Vec<String> = match (names, model.pairs()) {
+    match (names, model.pairs()) {
         ([_, second], _) => vec![second.clone()],
         (_, Some(pairs)) => pairs.iter().map(|(a, b)| format!("{a} against {b}")).collect(),
         _ => names.to_vec(),
-    };
+    }
+}
+
+fn hyperplanes(model: &Model) -> Vec<Plane> {
+    let Some(planes) = model.planes() else { return Vec::new() };
+    let names = scorers(model);
     let plane = |(scorer, name): (usize, String)| {
         let weights = planes.weights(scorer);
         Plane {
@@ -217,8 +307,21 @@ fn json(model: &Model, size: u64) -> Value {
         .collect();
     let votes = match model.kept() {
         Kept::Votes(votes) => json!({ "survivors": votes.n_moves() + 1, "rows": votes.n_rows() }),
-        Kept::Planes(_) => Value::Null,
+        Kept::Planes(_) | Kept::Other(_) => Value::Null,
     };
+    let kernel = model.expansion().map(|expansion| {
+        let formula = expansion.kernel().formula();
+        let moves = match expansion.voice() {
+            SupportVoice::Votes { log, .. } => json!(log.len()),
+            SupportVoice::Sums { .. } => Value::Null,
+        };
+        json!({
+            "name": formula.map(|formula| formula.name), "gamma": formula.and_then(|formula| formula.gamma),
+            "offset": formula.and_then(|formula| formula.offset),
+            "degree": formula.and_then(|formula| formula.degree),
+            "support-vectors": expansion.rows().len(), "moves": moves,
+        })
+    });
     let voices: Vec<Value> = model
         .labels()
         .names()
@@ -238,6 +341,6 @@ fn json(model: &Model, size: u64) -> Value {
         "data-fingerprint": model.data_fingerprint(), "date": model.date().map(|date| date.to_string()),
         "readout": model.spec().readout().to_string(),
         "spec": spec, "story": report::story_json(model),
-        "hyperplanes": planes, "votes": votes, "calibration": report::calibration_json(model), "strongest": voices,
+        "hyperplanes": planes, "votes": votes, "kernel": kernel, "calibration": report::calibration_json(model), "strongest": voices,
     })
 }

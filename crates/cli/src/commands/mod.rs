@@ -16,6 +16,7 @@ mod plot;
 mod predict;
 mod report;
 mod report_page;
+mod reproduce;
 mod trace;
 mod train;
 mod train_online;
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Plot(Box<plot::Args>),
     /// Write data in another format, split or shuffled if need be
     Convert(convert::Args),
+    /// Run an experiment of the literature again and compare with what was published
+    Reproduce(reproduce::Args),
     /// List the algorithms, or explain one
     Algorithms(algorithms::Args),
     /// Print completions for a shell
@@ -69,6 +72,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Trace(args) => trace::run(&args),
         Command::Plot(args) => plot::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

@@ -136,13 +136,23 @@ impl<'m> Wanted<'m> {
                 Some(planes.raw_weights().iter().map(|weight| weight * weight).sum::<f64>().sqrt())
             }
             None if args.distance => {
-                let voted = "is a vote of many hyperplanes; train with `--readout averaged` for one";
+                let voted = if model.expansion().is_some() {
+                    "has a kernel; `--scores` tells what it says"
+                } else {
+                    "is a vote of many hyperplanes; train with `--readout averaged` for one"
+                };
                 return refuse(format!("`--distance` needs one hyperplane, but this model {voted}"));
             }
             None => None,
         };
         if norm == Some(0.0) {
             return refuse("all weights are zero, so there is no hyperplane to be distant from".to_owned());
+        }
+        if model.expansion().is_some() && (args.votes || args.explain.is_some()) {
+            let wish = if args.votes { "--votes" } else { "--explain" };
+            return refuse(format!(
+                "`{wish}` speaks of hyperplanes, but this model has a kernel; see `--scores`"
+            ));
         }
         let votes = Counter::new(model).filter(|_| args.votes);
         if args.votes && votes.is_none() {
@@ -305,11 +315,13 @@ impl Visitor for &mut Label<'_, '_> {
     type Output = Result<(), Failure>;
 
     fn visit<E: Examples>(self, examples: E) -> Result<(), Failure> {
-        for row in 0..examples.len() {
-            let row = examples.row(row);
-            let class = self.predictor.predict(row);
-            self.wanted.row(row, class, self.predictor.scores(), self.output)?;
-        }
-        Ok(())
+        let rows: Vec<u32> = (0..examples.len() as u32).collect();
+        let mut written = Ok(());
+        self.predictor.each(examples, &rows, |row, class, scores| {
+            if written.is_ok() {
+                written = self.wanted.row(examples.row(row as usize), class, scores, self.output);
+            }
+        });
+        written
     }
 }

@@ -8,7 +8,7 @@ use super::bounds::{self, Bounds};
 use super::estimate::{self, Estimate, Estimated, Plan};
 use super::{inspect, train_online, train_streamed};
 use crate::again;
-use crate::args::{DataArgs, SpecArgs, decide_scale};
+use crate::args::{DataArgs, SpecArgs, decide_scale, size};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -18,7 +18,7 @@ use crate::ui::{self, count, counted};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Observer, Pass, Readout};
 use rosenblatt::{
-    Checkpoint, Claim, Dataset, Date, Error, Evaluation, Labels, Method, Model, Spec, Training,
+    Checkpoint, Claim, Dataset, Date, Error, Evaluation, Export, Labels, Method, Model, Spec, Training,
     check_writable, evaluate_rows, previous_path,
 };
 use rosenblatt_data::{LabelColumn, ReadOptions, Schema, Source, load_with_schema};
@@ -40,6 +40,7 @@ const MANY_CLASSES: usize = 20;
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
   rosenblatt train data.csv --k-fold 10               error by cross-validation, model from all rows
+  rosenblatt train train-images-idx3-ubyte --kernel poly --degree 4 --readout voted
   rosenblatt train faces.svm --one-against-rest ann   is it ann, or anybody else?
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
   rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks
@@ -106,7 +107,7 @@ pub(crate) struct Args {
     /// estimate and the rows set aside are what they would be in memory with that order. Twelve bytes a row
     /// are needed all the same, and the scores of those that probabilities are fitted on. Without it, all
     /// rows are held in memory
-    #[arg(long, value_name = "SIZE", value_parser = train_streamed::size, conflicts_with = "online")]
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "online")]
     pub(super) memory: Option<u64>,
     /// Where that cache goes; it stays and is used again for the same data read in the same way. Otherwise it
     /// lies in the folder for temporary files and is removed in the end
@@ -139,6 +140,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let wish = Wish::new(args)?;
     let export = args.export.as_deref().map(inspect::export_wish).transpose()?;
+    args.check_kernel(export.as_ref())?;
     if export.is_some() && args.spec.spec(0)?.readout() == Readout::Voted {
         let message = "a vote of many hyperplanes cannot be exported; train with `--readout averaged`";
         return Err(Failure::Usage(message.to_owned()));
@@ -167,7 +169,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut trained = if let Some(trained) = streamed {
         trained
     } else {
-        let (source, read) = decide_scale(&args.data, &found, read)?;
+        let (source, read) = decide_scale(&args.data_words(), &found, read)?;
         train(
             &source,
             &read,
@@ -231,6 +233,29 @@ impl Args {
                 })?,
         };
         Ok(Some(date))
+    }
+
+    /// Refuses what only hyperplanes can do.
+    fn check_kernel(&self, export: Option<&(Export, PathBuf)>) -> Result<(), Failure> {
+        let Some(kernel) = self.spec.kernel.exact() else { return Ok(()) };
+        let wishes = [(export.is_some(), "--export"), (self.bounds, "--bounds")];
+        if let Some((_, name)) = wishes.iter().find(|(wished, _)| *wished) {
+            return Err(Failure::Usage(format!(
+                "`{name}` speaks of weights, but a model with a kernel has none"
+            )));
+        }
+        if kernel == "precomputed" && !matches!(self.data.scale.as_str(), "auto" | "none") {
+            let message = "`--scale` would change kernel values that are precomputed; leave it out";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// How data is read: precomputed kernel values are taken as they are.
+    fn data_words(&self) -> DataArgs {
+        let as_it_is = self.spec.kernel.exact() == Some("precomputed");
+        let scale = if as_it_is { "none".to_owned() } else { self.data.scale.clone() };
+        DataArgs { scale, ..self.data.clone() }
     }
 
     pub(super) fn save(&self, model: &Model, path: &Path) -> Result<(), Failure> {

@@ -155,19 +155,3 @@ fn spec(args: &Args, n_rows: usize) -> Result<(Spec, Vec<String>), Failure> {
     })?;
     Ok((spec, notes))
 }
-
-/// `512MiB`, `2G` or `1000000` as bytes.
-pub(super) fn size(text: &str) -> Result<u64, String> {
-    let n_digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let unit: u64 = match text[n_digits..].trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kib" => 1 << 10,
-        "m" | "mib" => 1 << 20,
-        "g" | "gib" => 1 << 30,
-        _ => 0,
-    };
-    let bytes = text[..n_digits].parse().ok().and_then(|number: u64| number.checked_mul(unit));
-    bytes
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| "it should be a number of bytes, KiB, MiB or GiB, for instance 512MiB".to_owned())
-}

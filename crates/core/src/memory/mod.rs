@@ -19,6 +19,9 @@ pub use survivors::{Ballot, Log, Survivors, Votes};
 use crate::row::Row;
 use crate::space::{Hypothesis, Linear, Move, Planes};
 use crate::state::{State, StateError};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
 /// Something that is kept beside the current hypothesis.
 pub trait Memory {
@@ -167,6 +170,27 @@ pub enum Kept {
     Planes(Planes),
     /// All survivors, voting.
     Votes(Votes),
+    /// What another space than the core's reads out.
+    Other(Arc<dyn Other>),
+}
+
+/// A hypothesis that is not made of hyperplanes in the features. Whoever made it knows what it is, and finds it again
+/// by its type.
+pub trait Other: Any + fmt::Debug + Send + Sync {
+    /// How many features it knows.
+    fn width(&self) -> usize;
+
+    /// The scores of a row, given by its entries in ascending order.
+    fn scores(&self, row: &mut dyn Iterator<Item = (usize, f64)>, scores: &mut [f64]);
+
+    /// Whether the other one is the same.
+    fn equals(&self, other: &dyn Other) -> bool;
+}
+
+impl PartialEq for dyn Other {
+    fn eq(&self, other: &Self) -> bool {
+        self.equals(other)
+    }
 }
 
 impl Kept {
@@ -175,6 +199,7 @@ impl Kept {
         match self {
             Self::Planes(planes) => planes.scores(row, scores),
             Self::Votes(votes) => votes.scores(row, scores, scratch),
+            Self::Other(other) => other.scores(&mut row.entries(), scores),
         }
     }
 
@@ -183,14 +208,15 @@ impl Kept {
         match self {
             Self::Planes(planes) => planes.width(),
             Self::Votes(votes) => votes.width(),
+            Self::Other(other) => other.width(),
         }
     }
 
-    /// The hyperplanes, unless it is a vote.
+    /// The hyperplanes, if that is what it is.
     pub fn planes(&self) -> Option<&Planes> {
         match self {
             Self::Planes(planes) => Some(planes),
-            Self::Votes(_) => None,
+            Self::Votes(_) | Self::Other(_) => None,
         }
     }
 }

@@ -75,8 +75,8 @@ impl Space for Batch {
         self.linear.score_all(row, scores);
     }
 
-    fn spread<R: Row>(&self, scorer: usize, row: R) -> f64 {
-        self.linear.spread(scorer, row)
+    fn spread<R: Row>(&self, place: usize, scorer: usize, row: R) -> f64 {
+        self.linear.spread(place, scorer, row)
     }
 
     fn shift<R: Row>(&mut self, _place: usize, row: R, step: Move, _memory: &mut Memories) {

@@ -67,7 +67,7 @@ impl Space for Diagonal {
     }
 
     /// The bias is a feature like any other here: it has a variance and adds to the spread.
-    fn spread<R: Row>(&self, scorer: usize, row: R) -> f64 {
+    fn spread<R: Row>(&self, _place: usize, scorer: usize, row: R) -> f64 {
         let variances = &self.variances[scorer];
         let features = row.sum(|feature, value| variances[feature] * value * value);
         features + self.bias_variances[scorer] * self.bias.gain()

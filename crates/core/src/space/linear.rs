@@ -359,7 +359,7 @@ impl Space for Linear {
     }
 
     #[inline]
-    fn spread<R: Row>(&self, _scorer: usize, row: R) -> f64 {
+    fn spread<R: Row>(&self, _place: usize, _scorer: usize, row: R) -> f64 {
         row.norm2() + self.bias.spread()
     }
 
@@ -386,6 +386,8 @@ impl Space for Linear {
 }
 
 impl LinearSpace for Linear {
+    const SUITS_KERNELS: bool = true;
+
     fn zero(shape: Shape) -> Self {
         Self::new(shape)
     }

@@ -16,9 +16,10 @@ pub use linear::{Linear, Planes};
 
 use crate::convention::Bias;
 use crate::examples::Examples;
-use crate::memory::Memories;
+use crate::memory::{Ballot, Kept, Memories, Memory, Readout};
 use crate::row::Row;
-use crate::state::Resumable;
+use crate::run::Recall;
+use crate::state::{Resumable, State, StateError};
 
 /// The outline of a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,7 +107,7 @@ pub trait Hypothesis {
     /// How many scores a row gets.
     fn n_scorers(&self) -> usize;
 
-    /// The weights of one scorer.
+    /// The weights of one scorer; none where a hypothesis is not made of weights.
     fn weights(&self, scorer: usize) -> Vec<f64>;
 
     /// The bias of one scorer.
@@ -146,11 +147,25 @@ pub trait Space: Hypothesis {
         }
     }
 
-    /// `xᵀΣx`: the squared length of `row` in this space's metric for `scorer`.
-    fn spread<R: Row>(&self, scorer: usize, row: R) -> f64;
+    /// `xᵀΣx`: the squared length of `row`, which is at place `place` of the prepared block, in this space's
+    /// metric for `scorer`.
+    fn spread<R: Row>(&self, place: usize, scorer: usize, row: R) -> f64;
+
+    /// Whether a step along `row` moves nothing but a bias.
+    #[inline(always)]
+    fn is_still<R: Row>(&self, row: R) -> bool {
+        row.is_zero()
+    }
 
     /// Moves along `row`, which is at place `place` of the prepared block, and tells `memory`.
     fn shift<R: Row>(&mut self, place: usize, row: R, step: Move, memory: &mut Self::Memory);
+
+    /// From now on the rows of `examples` are visited again and again, by the same numbers, until
+    /// [`Space::leaves`]: a space may keep what it knows of each.
+    fn stays<E: Examples>(&mut self, _examples: E) {}
+
+    /// The rows are gone; their numbers mean nothing any more.
+    fn leaves(&mut self) {}
 
     /// The block is over; a space that holds moves back makes them now.
     fn settle(&mut self, _round: u64, _memory: &mut Self::Memory) {}
@@ -162,8 +177,64 @@ pub trait Space: Hypothesis {
     fn widen(&mut self, width: usize);
 }
 
+/// A space that a run can be ended in: what came of it can be read, and carried over to another run.
+pub trait Outcome: Space<Memory: Recall> + Resumable {
+    /// The read-out after `rounds` rounds, `ballot` being the way survivors vote. `None` if it was not remembered.
+    fn read(&self, memory: &Self::Memory, readout: Readout, ballot: Ballot, rounds: u64) -> Option<Kept>;
+
+    /// A pass is over after `rounds` rounds.
+    fn pass_over(&self, _memory: &mut Self::Memory, _rounds: u64) {}
+
+    /// Adds what `memory` remembers to `state`.
+    fn save_memory<'a>(&self, _memory: &'a Self::Memory, _state: &mut State<'a>) {}
+
+    /// Takes the same out again, after `rounds` rounds.
+    fn restore_memory(
+        &self,
+        _memory: &mut Self::Memory,
+        _state: &mut State<'_>,
+        _rounds: u64,
+    ) -> Result<(), StateError> {
+        Ok(())
+    }
+
+    /// Whether everything learned is a number.
+    fn is_finite(&self) -> bool;
+}
+
+impl<S: LinearSpace> Outcome for S {
+    fn read(&self, memory: &Memories, readout: Readout, ballot: Ballot, rounds: u64) -> Option<Kept> {
+        memory.read(readout, ballot, self.linear(), rounds)
+    }
+
+    fn pass_over(&self, memory: &mut Memories, rounds: u64) {
+        memory.pass_over(rounds, self.linear());
+    }
+
+    fn save_memory<'a>(&self, memory: &'a Memories, state: &mut State<'a>) {
+        memory.save(state);
+    }
+
+    fn restore_memory(
+        &self,
+        memory: &mut Memories,
+        state: &mut State<'_>,
+        rounds: u64,
+    ) -> Result<(), StateError> {
+        memory.restore(state, self.linear(), rounds)
+    }
+
+    fn is_finite(&self) -> bool {
+        self.linear().is_finite()
+    }
+}
+
 /// A space whose hypotheses are hyperplanes in the features, whatever else it keeps.
 pub trait LinearSpace: Space<Memory = Memories> + Resumable + Clone + Send + Sync + 'static {
+    /// Whether a hypothesis is nothing but the rows it stepped along, one by one, so that a kernel may take
+    /// the place of their products.
+    const SUITS_KERNELS: bool = false;
+
     /// Zero weights of the given shape.
     fn zero(shape: Shape) -> Self;
 

@@ -4,7 +4,7 @@
 //! believed only after its length and its checksum hold, and even then every number is checked before
 //! it is used: a file may be whole and still be wrong.
 
-use super::{Date, Model, Provenance, Story, Validated};
+use super::{Date, Model, Provenance, Story, Validated, expansion, kernels};
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
@@ -120,6 +120,14 @@ pub(super) enum Hypothesis {
     Planes { width: usize, scorers: usize, sparse: bool },
     /// The log of all survivors.
     Votes { width: usize, scorers: usize, rounds: u64, joint: bool, start: bool },
+    /// Support rows of a kernel, and how they speak.
+    Kernel {
+        width: usize,
+        scorers: usize,
+        kernel: kernels::Text,
+        constant: f64,
+        votes: Option<kernels::Ballots>,
+    },
 }
 
 #[derive(Serialize, Deserialize, PartialEq, Eq, Debug)]
@@ -288,6 +296,7 @@ pub(super) fn encode_kept(kept: &Kept, body: &mut Body) -> Hypothesis {
     match kept {
         Kept::Planes(planes) => encode_planes(planes, body),
         Kept::Votes(votes) => encode_votes(&votes.log(), body),
+        Kept::Other(_) => kernels::encode(expansion(kept).expect("kernels are the only others"), body),
     }
 }
 
@@ -452,7 +461,7 @@ impl<'a> Arrays<'a> {
         Ok(self.next(name, Kind::F64)?.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect())
     }
 
-    fn f64s(&mut self, name: &str) -> Result<Vec<f64>, FormatError> {
+    pub(super) fn f64s(&mut self, name: &str) -> Result<Vec<f64>, FormatError> {
         let values = self.any_f64s(name)?;
         match values.iter().find(|value| !value.is_finite()) {
             Some(value) => Err(content(format!("the array `{name}` holds {value}"))),
@@ -460,11 +469,11 @@ impl<'a> Arrays<'a> {
         }
     }
 
-    fn u32s(&mut self, name: &str) -> Result<Vec<u32>, FormatError> {
+    pub(super) fn u32s(&mut self, name: &str) -> Result<Vec<u32>, FormatError> {
         Ok(self.next(name, Kind::U32)?.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect())
     }
 
-    fn u64s(&mut self, name: &str) -> Result<Vec<u64>, FormatError> {
+    pub(super) fn u64s(&mut self, name: &str) -> Result<Vec<u64>, FormatError> {
         Ok(self.next(name, Kind::U64)?.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
     }
 
@@ -592,7 +601,9 @@ pub(super) fn decode_hypothesis(
     needed: usize,
     arrays: &mut Arrays<'_>,
 ) -> Result<Kept, FormatError> {
-    let (Hypothesis::Planes { width, scorers, .. } | Hypothesis::Votes { width, scorers, .. }) = *hypothesis;
+    let (Hypothesis::Planes { width, scorers, .. }
+    | Hypothesis::Votes { width, scorers, .. }
+    | Hypothesis::Kernel { width, scorers, .. }) = *hypothesis;
     if scorers != needed {
         return Err(content(format!("these classes need {needed} scorers, but it has {scorers}")));
     }
@@ -600,6 +611,7 @@ pub(super) fn decode_hypothesis(
     let n_weights = width.checked_mul(scorers).filter(|&n| n as u128 * 8 <= crate::train::MOST_WEIGHT_BYTES);
     let n_weights = n_weights.ok_or_else(|| content(format!("a width of {width} is beyond all measure")))?;
     match *hypothesis {
+        Hypothesis::Kernel { .. } => kernels::decode(hypothesis, arrays),
         Hypothesis::Planes { sparse, .. } => {
             let weights = if sparse {
                 scatter(&arrays.u32s("places")?, &arrays.f64s("weights")?, n_weights)?

@@ -4,6 +4,7 @@ mod checkpoint;
 mod date;
 mod disk;
 mod file;
+mod kernels;
 mod store;
 
 pub use checkpoint::Checkpoint;
@@ -18,10 +19,15 @@ use crate::calibration::Calibration;
 use crate::error::Error;
 use crate::mapped::Mapper;
 use crate::spec::Spec;
-use rosenblatt_core::memory::Kept;
-use rosenblatt_core::{Binary, Decision, Dense, Multiclass, Planes, Random, Row, Stopped, Totals};
+use rosenblatt_core::decision::Problem;
+use rosenblatt_core::memory::{Ballot, Kept};
+use rosenblatt_core::{
+    Binary, Decision, Dense, Examples, Multiclass, Planes, Random, Row, Stopped, Totals, Zero,
+};
 use rosenblatt_data::{Labels, Schema};
 use rosenblatt_kernel::maps::FeatureMap;
+use rosenblatt_kernel::{AT_ONCE, Expansion};
+use std::any::Any;
 use std::sync::Arc;
 
 /// How a run went.
@@ -154,7 +160,12 @@ impl Model {
         &self.kept
     }
 
-    /// The hyperplanes it predicts with, unless it is a vote.
+    /// The support rows it predicts with, if it has a kernel.
+    pub fn expansion(&self) -> Option<&Expansion> {
+        expansion(&self.kept)
+    }
+
+    /// The hyperplanes it predicts with, unless it is a vote or has a kernel.
     pub fn planes(&self) -> Option<&Planes> {
         self.kept.planes()
     }
@@ -182,12 +193,7 @@ impl Model {
             kept => kept.clone(),
         };
         let options = self.spec.options();
-        let n_classes = self.labels.len();
-        let decision = if n_classes == 2 {
-            Deciding::Two(Binary)
-        } else {
-            Deciding::Many(options.multiclass.decision(n_classes))
-        };
+        let decision = Deciding::new(&self.spec, self.labels.len());
         let n_scorers = decision.n_scorers();
         Predictor {
             mapper: self.map.clone().map(Mapper::new),
@@ -213,18 +219,70 @@ impl Model {
     }
 }
 
-/// The decision of a model: two classes are not worth a virtual call.
+/// The support rows of a kernel model.
+pub(crate) fn expansion(kept: &Kept) -> Option<&Expansion> {
+    let Kept::Other(other) = kept else { return None };
+    (&**other as &dyn Any).downcast_ref()
+}
+
+/// The decision of a model, for any number of classes.
 #[derive(Debug, Clone)]
-enum Deciding {
+pub(crate) enum Deciding {
     Two(Binary),
     Many(Multiclass),
 }
 
 impl Deciding {
+    /// How `spec` tells `n_classes` classes apart.
+    pub(crate) fn new(spec: &Spec, n_classes: usize) -> Self {
+        if n_classes == 2 {
+            Self::Two(Binary)
+        } else {
+            Self::Many(spec.options().multiclass.decision(n_classes))
+        }
+    }
+}
+
+impl Decision for Deciding {
+    fn n_classes(&self) -> usize {
+        match self {
+            Self::Two(decision) => decision.n_classes(),
+            Self::Many(decision) => decision.n_classes(),
+        }
+    }
+
     fn n_scorers(&self) -> usize {
         match self {
             Self::Two(decision) => decision.n_scorers(),
             Self::Many(decision) => decision.n_scorers(),
+        }
+    }
+
+    fn ballot(&self) -> Ballot {
+        match self {
+            Self::Two(decision) => decision.ballot(),
+            Self::Many(decision) => decision.ballot(),
+        }
+    }
+
+    fn problems(&mut self, class: u32, scores: &[f64], visit: impl FnMut(Problem<'_>)) {
+        match self {
+            Self::Two(decision) => decision.problems(class, scores, visit),
+            Self::Many(decision) => decision.problems(class, scores, visit),
+        }
+    }
+
+    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+        match self {
+            Self::Two(decision) => decision.lead(class, scores),
+            Self::Many(decision) => decision.lead(class, scores),
+        }
+    }
+
+    fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32> {
+        match self {
+            Self::Two(decision) => decision.decide(scores, zero, random),
+            Self::Many(decision) => decision.decide(scores, zero, random),
         }
     }
 }
@@ -235,24 +293,21 @@ pub struct Predictor {
     mapper: Option<Mapper>,
     kept: Kept,
     decision: Deciding,
-    zero: rosenblatt_core::Zero,
+    zero: Zero,
     random: Random,
     scores: Vec<f64>,
     scratch: Vec<f64>,
 }
 
 impl Predictor {
-    /// The class of a row.
+    /// The class of a row. For many rows, [`Predictor::each`] may be much faster.
     #[inline]
     pub fn predict<R: Row>(&mut self, row: R) -> u32 {
         match &mut self.mapper {
             None => self.kept.scores(row, &mut self.scores, &mut self.scratch),
             Some(mapper) => self.kept.scores(mapper.row(row), &mut self.scores, &mut self.scratch),
         }
-        match &self.decision {
-            Deciding::Two(decision) => decision.name(&self.scores, self.zero, &mut self.random),
-            Deciding::Many(decision) => decision.name(&self.scores, self.zero, &mut self.random),
-        }
+        self.decide()
     }
 
     /// The class of a row, and by how much it leads: 0 is a tie.
@@ -267,6 +322,34 @@ impl Predictor {
             Deciding::Two(decision) => decision.lead(class, &self.scores),
             Deciding::Many(decision) => decision.lead(class, &self.scores),
         }
+    }
+
+    /// Shows the class and the scores of each of these rows, in their order. Kernel values are computed for many rows
+    /// at once; the scores are those of each row alone.
+    pub fn each<E: Examples>(&mut self, examples: E, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
+        let Kept::Other(kept) = &self.kept else {
+            for &row in rows {
+                let class = self.predict(examples.row(row as usize));
+                show(row, class, &self.scores);
+            }
+            return;
+        };
+        let kept = Kept::Other(Arc::clone(kept));
+        let Some(expansion) = expansion(&kept) else { return };
+        let mut scores = Vec::new();
+        for rows in rows.chunks(AT_ONCE) {
+            expansion.scores(examples, rows, &mut scores);
+            for (row, scores) in rows.iter().zip(scores.chunks(self.scores.len())) {
+                self.scores.copy_from_slice(scores);
+                let class = self.decide();
+                show(*row, class, scores);
+            }
+        }
+    }
+
+    #[inline]
+    fn decide(&mut self) -> u32 {
+        self.decision.name(&self.scores, self.zero, &mut self.random)
     }
 
     /// The scores behind the last prediction: one for two classes, else one per class or pair.

@@ -35,6 +35,10 @@ impl Kernel for Cosine {
         if (norm2 * norm2).is_finite() { 1.0 } else { f64::INFINITY }
     }
 
+    fn is_at_most_one(&self) -> bool {
+        true
+    }
+
     fn formula(&self) -> Option<Formula> {
         Some(Formula::named(INFO.name))
     }

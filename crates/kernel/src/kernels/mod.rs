@@ -76,6 +76,11 @@ pub trait Kernel: fmt::Debug + Send + Sync {
     /// The largest value two rows of at most this squared length can have.
     fn largest(&self, norm2: f64) -> f64;
 
+    /// Whether no two rows have a value beyond 1, however long they are.
+    fn is_at_most_one(&self) -> bool {
+        false
+    }
+
     /// Its name and parameters; `None` for kernels that only the program at hand knows.
     fn formula(&self) -> Option<Formula> {
         None
@@ -98,6 +103,13 @@ pub struct Formula {
 impl Formula {
     const fn named(name: &'static str) -> Self {
         Self { name, gamma: None, offset: None, degree: None }
+    }
+}
+
+impl From<Formula> for Choice {
+    fn from(formula: Formula) -> Self {
+        let Formula { name, gamma, offset, degree } = formula;
+        Self { name: name.to_owned(), gamma: gamma.map(Gamma::Number), offset, degree }
     }
 }
 
@@ -247,6 +259,22 @@ impl Choice {
         Ok(info)
     }
 
+    /// The kernel, whatever the rows; refused where a parameter would follow from them.
+    pub fn blind(&self) -> Result<Arc<dyn Kernel>, KernelError> {
+        let info = self.check()?;
+        let gamma = match self.gamma.or(info.gamma) {
+            None => 0.0,
+            Some(Gamma::Number(number)) => number,
+            Some(found) => {
+                let expected = "a number where the rows are not known beforehand".to_owned();
+                return Err(KernelError::Range { name: "gamma", expected, found: found.to_string() });
+            }
+        };
+        let offset = self.offset.or(info.offset).unwrap_or(0.0);
+        let degree = self.degree.or(info.degree).unwrap_or(0);
+        Ok((info.build)(Numbers { gamma, offset, degree }))
+    }
+
     /// The kernel for rows like these, unless their values would be no numbers.
     pub fn kernel(&self, rows: &Outline) -> Result<Arc<dyn Kernel>, KernelError> {
         let info = self.check()?;
@@ -258,9 +286,8 @@ impl Choice {
             // All values are the same, so that any factor is as good.
             Some(Gamma::Scale) => 1.0,
         };
-        let offset = self.offset.or(info.offset).unwrap_or(0.0);
-        let degree = self.degree.or(info.degree).unwrap_or(0);
-        let kernel = (info.build)(Numbers { gamma, offset, degree });
+        let gamma = info.gamma.map(|_| Gamma::Number(gamma));
+        let kernel = Self { gamma, ..self.clone() }.blind()?;
         if kernel.by_number() && rows.n_rows != rows.width {
             return Err(KernelError::NotSquare { rows: rows.n_rows, width: rows.width });
         }

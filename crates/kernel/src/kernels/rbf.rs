@@ -34,6 +34,10 @@ impl Kernel for Rbf {
         1.0
     }
 
+    fn is_at_most_one(&self) -> bool {
+        true
+    }
+
     fn formula(&self) -> Option<Formula> {
         Some(Formula { gamma: Some(self.gamma), ..Formula::named(INFO.name) })
     }

@@ -1,0 +1,110 @@
+//! The part of a model file that holds a kernel: support rows, and their weights or the log of their votes.
+
+use super::file::{Arrays, Body, FormatError, Hypothesis, content};
+use rosenblatt_core::memory::{Ballot, Kept};
+use rosenblatt_kernel::{Choice, Entry, Expansion, Gamma, Rows, Voice};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A kernel by its name and numbers.
+#[derive(Serialize, Deserialize, Clone)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Text {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    gamma: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    offset: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    degree: Option<u32>,
+}
+
+/// How survivors vote.
+#[derive(Serialize, Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Ballots {
+    rounds: u64,
+    joint: bool,
+}
+
+pub(super) fn encode(expansion: &Expansion, body: &mut Body) -> Hypothesis {
+    let (offsets, indices, values) = expansion.rows().compressed();
+    body.u64s("support-offsets", offsets.into_iter());
+    body.u32s("support-indices", indices.into_iter());
+    body.f64s("support-values", &values);
+    let votes = match expansion.voice() {
+        Voice::Sums { weights, biases } => {
+            body.f64s("support-weights", weights);
+            body.f64s("biases", biases);
+            None
+        }
+        Voice::Votes { log, rounds, ballot } => {
+            body.u64s("step-rounds", log.iter().map(|entry| entry.round));
+            body.u32s("step-scorers", log.iter().map(|entry| entry.scorer));
+            body.u32s("step-rows", log.iter().map(|entry| entry.row));
+            for (name, part) in STEPS {
+                let numbers: Vec<f64> = log.iter().map(part).collect();
+                body.f64s(name, &numbers);
+            }
+            Some(Ballots { rounds: *rounds, joint: *ballot == Ballot::Joint })
+        }
+    };
+    let formula = expansion.kernel().formula().expect("the kernel of a spec has a name");
+    let kernel = Text {
+        name: formula.name.to_owned(),
+        gamma: formula.gamma,
+        offset: formula.offset,
+        degree: formula.degree,
+    };
+    let (width, scorers) = (expansion.rows().width(), expansion.n_scorers());
+    Hypothesis::Kernel { width, scorers, kernel, constant: expansion.constant(), votes }
+}
+
+/// The real numbers of a step, by the names of their arrays.
+type Part = fn(&Entry) -> f64;
+const STEPS: [(&str, Part); 4] = [
+    ("step-amounts", |entry| entry.amount),
+    ("step-keeps", |entry| entry.keep),
+    ("step-biases", |entry| entry.bias),
+    ("step-norms", |entry| entry.norm2),
+];
+
+pub(super) fn decode(hypothesis: &Hypothesis, arrays: &mut Arrays<'_>) -> Result<Kept, FormatError> {
+    let Hypothesis::Kernel { width, scorers, kernel, constant, votes } = hypothesis else {
+        return Err(content("it has no kernel"));
+    };
+    let Text { name, gamma, offset, degree } = kernel.clone();
+    let choice = Choice { name, gamma: gamma.map(Gamma::Number), offset, degree };
+    let kernel = choice.blind().map_err(|error| content(format!("its kernel: {error}")))?;
+    let offsets = arrays.u64s("support-offsets")?;
+    let (indices, values) = (arrays.u32s("support-indices")?, arrays.f64s("support-values")?);
+    let rows = Rows::from_compressed(*width, &offsets, &indices, &values).map_err(content)?;
+    let voice = match votes {
+        None => Voice::Sums { weights: arrays.f64s("support-weights")?, biases: arrays.f64s("biases")? },
+        Some(Ballots { rounds, joint }) => {
+            let (move_rounds, move_scorers) = (arrays.u64s("step-rounds")?, arrays.u32s("step-scorers")?);
+            let move_rows = arrays.u32s("step-rows")?;
+            let mut numbers = Vec::with_capacity(STEPS.len());
+            for (name, _) in STEPS {
+                numbers.push(arrays.f64s(name)?);
+            }
+            let n = move_rounds.len();
+            if move_scorers.len() != n || move_rows.len() != n || numbers.iter().any(|list| list.len() != n) {
+                return Err(content("the arrays of the steps differ in length"));
+            }
+            let entry = |k: usize| Entry {
+                round: move_rounds[k],
+                scorer: move_scorers[k],
+                row: move_rows[k],
+                amount: numbers[0][k],
+                keep: numbers[1][k],
+                bias: numbers[2][k],
+                norm2: numbers[3][k],
+            };
+            let ballot = if *joint { Ballot::Joint } else { Ballot::PerScorer };
+            Voice::Votes { log: (0..n).map(entry).collect(), rounds: *rounds, ballot }
+        }
+    };
+    let expansion = Expansion::from_parts(kernel, *constant, rows, *scorers, voice).map_err(content)?;
+    Ok(Kept::Other(Arc::new(expansion)))
+}

@@ -1,0 +1,316 @@
+//! What a kernel run is read out as: one hypothesis per scorer as a weighted sum of support rows, or all survivors,
+//! voting. Rows are scored in blocks, each with one kernel value per support row.
+
+use crate::kernels::Kernel;
+use crate::learned::{Entry, Learned, NO_ROW, check_log};
+use crate::products::{Block, Wanted, available_threads};
+use crate::rows::Rows;
+use crate::simd::PANEL;
+use rosenblatt_core::memory::{Ballot, Other};
+use rosenblatt_core::{Average, Examples, Random, Readout, SparseExamples};
+use std::any::Any;
+use std::sync::Arc;
+
+/// How many rows are scored at once.
+pub const AT_ONCE: usize = 4 * PANEL;
+
+/// Hypotheses made of support rows, ready to predict.
+#[derive(Debug, Clone)]
+pub struct Expansion {
+    kernel: Arc<dyn Kernel>,
+    /// What is added to every kernel value: the square of an augmented bias.
+    constant: f64,
+    rows: Rows,
+    n_scorers: usize,
+    voice: Voice,
+}
+
+/// How support rows speak.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Voice {
+    /// One hypothesis per scorer.
+    Sums {
+        /// Support row by support row, one weight per scorer.
+        weights: Vec<f64>,
+        /// By scorer.
+        biases: Vec<f64>,
+    },
+    /// All survivors of a run.
+    Votes {
+        /// The moves between them.
+        log: Vec<Entry>,
+        /// Rounds of the run.
+        rounds: u64,
+        /// How they vote.
+        ballot: Ballot,
+    },
+}
+
+impl Expansion {
+    /// An expansion from its parts, which may come from anywhere; the error says what does not fit.
+    pub fn from_parts(
+        kernel: Arc<dyn Kernel>,
+        constant: f64,
+        rows: Rows,
+        n_scorers: usize,
+        voice: Voice,
+    ) -> Result<Self, &'static str> {
+        if n_scorers == 0 || !constant.is_finite() {
+            return Err("there are no scorers, or the bias is no number");
+        }
+        match &voice {
+            Voice::Sums { weights, biases } => {
+                if Some(weights.len()) != rows.len().checked_mul(n_scorers) || biases.len() != n_scorers {
+                    return Err("there are not as many weights as support rows");
+                }
+                if !weights.iter().chain(biases).all(|value| value.is_finite()) {
+                    return Err("a weight is not a finite number");
+                }
+            }
+            Voice::Votes { log, rounds, .. } => check_log(log, rows.len(), n_scorers, *rounds)?,
+        }
+        Ok(Self { kernel, constant, rows, n_scorers, voice })
+    }
+
+    /// What `readout` makes of a run after `rounds` rounds; `None` if it cannot be had of a log.
+    pub(crate) fn read(
+        learned: &Learned,
+        readout: Readout,
+        ballot: Ballot,
+        rounds: u64,
+        normalised: bool,
+        seed: u64,
+    ) -> Option<Self> {
+        let log = &learned.log[..];
+        let rows = learned.rows.clone().unwrap_or_else(|| Rows::new(learned.width, false));
+        let sums = |share: &dyn Fn(&Entry, Option<u64>) -> f64| {
+            sums_of(log, rows.len(), learned.n_scorers, |entry, next| {
+                let share = share(entry, next);
+                let norm = if normalised && share != 0.0 { entry.norm2.sqrt() } else { 1.0 };
+                if norm > 0.0 { share / norm } else { 0.0 }
+            })
+        };
+        let last = |entry: &Entry, next: Option<u64>, until: u64| {
+            let is_last = entry.round <= until && next.is_none_or(|next| next > until);
+            f64::from(u8::from(is_last))
+        };
+        let voice = match readout {
+            Readout::Last => sums(&|entry, next| last(entry, next, rounds)),
+            Readout::Random => {
+                let moment = Random::for_purpose(seed, "random survivor").below(rounds + 1);
+                sums(&|entry, next| last(entry, next, moment))
+            }
+            Readout::Averaged(Average::Running) | Readout::Pocket => return None,
+            Readout::Averaged(kind) => {
+                let (end, divisor) = match kind {
+                    Average::Pre => (rounds, rounds),
+                    Average::Both => (rounds + 1, rounds + 1),
+                    Average::Post | Average::Running => (rounds + 1, rounds),
+                };
+                let alive =
+                    |entry: &Entry, next: Option<u64>| next.unwrap_or(end).min(end) - entry.round.min(end);
+                sums(&|entry, next| alive(entry, next) as f64 / divisor.max(1) as f64)
+            }
+            Readout::Voted => Voice::Votes { log: log.to_vec(), rounds, ballot },
+        };
+        let (kernel, constant) = (Arc::clone(&learned.kernel), learned.bias.spread());
+        Some(Self { kernel, constant, rows, n_scorers: learned.n_scorers, voice })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Arc<dyn Kernel> {
+        &self.kernel
+    }
+
+    /// What is added to every kernel value.
+    pub fn constant(&self) -> f64 {
+        self.constant
+    }
+
+    /// The support rows.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// How many scores a row gets.
+    pub fn n_scorers(&self) -> usize {
+        self.n_scorers
+    }
+
+    /// How they speak.
+    pub fn voice(&self) -> &Voice {
+        &self.voice
+    }
+
+    /// How much each support row counts, scorer by scorer: its weight, or the sum of the steps along it.
+    pub fn weights(&self) -> Vec<f64> {
+        match &self.voice {
+            Voice::Sums { weights, .. } => weights.clone(),
+            Voice::Votes { log, .. } => {
+                let mut weights = vec![0.0; self.rows.len() * self.n_scorers];
+                for entry in log.iter().filter(|entry| entry.row != NO_ROW) {
+                    weights[entry.row as usize * self.n_scorers + entry.scorer as usize] += entry.amount;
+                }
+                weights
+            }
+        }
+    }
+
+    /// The scores of these rows of `examples`: row by row, scorer by scorer. Features that no support row knows count
+    /// nothing. A row's scores do not depend on the others.
+    pub fn scores<E: Examples>(&self, examples: E, rows: &[u32], scores: &mut Vec<f64>) {
+        scores.clear();
+        scores.resize(rows.len() * self.n_scorers, 0.0);
+        let listed: Vec<u32> = (0..self.rows.len() as u32).collect();
+        let mut values = Vec::new();
+        for (rows, scores) in rows.chunks(AT_ONCE).zip(scores.chunks_mut(AT_ONCE * self.n_scorers)) {
+            let block = Block::pack(&*self.kernel, &self.rows, examples, rows);
+            let n_panels = block.n_panels();
+            Wanted {
+                kernel: &*self.kernel,
+                supports: &self.rows,
+                block: &block,
+                listed: &listed,
+                panels: 0..n_panels,
+                from: &vec![0; n_panels],
+                constant: self.constant,
+                threads: available_threads(),
+            }
+            .fill(&mut values);
+            for panel in 0..n_panels {
+                let values = &values[panel * listed.len() * PANEL..][..listed.len() * PANEL];
+                let spoken = self.speak(values);
+                let here = &mut scores[panel * PANEL * self.n_scorers..];
+                for (slot, scores) in here.chunks_exact_mut(self.n_scorers).take(PANEL).enumerate() {
+                    for (scorer, score) in scores.iter_mut().enumerate() {
+                        *score = spoken[scorer * PANEL + slot];
+                    }
+                }
+            }
+        }
+    }
+
+    /// The scores of a panel, scorer by scorer, of its values with all support rows.
+    fn speak(&self, values: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.n_scorers * PANEL];
+        match &self.voice {
+            Voice::Sums { weights, biases } => {
+                for (weights, values) in weights.chunks_exact(self.n_scorers).zip(values.chunks_exact(PANEL))
+                {
+                    for (weight, sums) in weights.iter().zip(sums.chunks_exact_mut(PANEL)) {
+                        if *weight != 0.0 {
+                            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
+                        }
+                    }
+                }
+                for (bias, sums) in biases.iter().zip(sums.chunks_exact_mut(PANEL)) {
+                    for sum in sums {
+                        *sum += bias;
+                    }
+                }
+                sums
+            }
+            Voice::Votes { log, rounds, ballot } => {
+                let mut votes = vec![0.0; self.n_scorers * PANEL];
+                let mut biases = vec![0.0; self.n_scorers];
+                let mut since = vec![1; self.n_scorers];
+                let mut round = 1;
+                for entry in log {
+                    let scorer = entry.scorer as usize;
+                    if *ballot == Ballot::PerScorer {
+                        let lived = entry.round - since[scorer];
+                        vote(&sums, &mut votes, &biases, scorer, lived);
+                        since[scorer] = entry.round;
+                    } else if entry.round > round {
+                        vote_jointly(&sums, &mut votes, &biases, entry.round - round);
+                        round = entry.round;
+                    }
+                    let from = if entry.row == NO_ROW { 0 } else { entry.row as usize * PANEL };
+                    entry.apply_at(&values[from..], &mut sums[scorer * PANEL..][..PANEL]);
+                    biases[scorer] = entry.bias;
+                }
+                match ballot {
+                    Ballot::PerScorer => {
+                        for (scorer, since) in since.iter().enumerate() {
+                            vote(&sums, &mut votes, &biases, scorer, rounds + 1 - since);
+                        }
+                    }
+                    Ballot::Joint => vote_jointly(&sums, &mut votes, &biases, rounds + 1 - round),
+                }
+                votes
+            }
+        }
+    }
+}
+
+/// Each row's vote on the sign of a scorer that lived so long. Who says zero abstains.
+fn vote(sums: &[f64], votes: &mut [f64], biases: &[f64], scorer: usize, lived: u64) {
+    let (lived, bias) = (lived as f64, biases[scorer]);
+    let (sums, votes) = (&sums[scorer * PANEL..][..PANEL], &mut votes[scorer * PANEL..][..PANEL]);
+    for (sum, votes) in sums.iter().zip(votes) {
+        let score = sum + bias;
+        *votes += if score > 0.0 { lived } else { 0.0 } - if score < 0.0 { lived } else { 0.0 };
+    }
+}
+
+/// Each row's vote for the class with the highest score, the first of them if several have it.
+fn vote_jointly(sums: &[f64], votes: &mut [f64], biases: &[f64], lived: u64) {
+    for slot in 0..PANEL {
+        let score = |class: usize| sums[class * PANEL + slot] + biases[class];
+        let best =
+            (1..biases.len()).fold(0, |best, class| if score(class) > score(best) { class } else { best });
+        votes[best * PANEL + slot] += lived as f64;
+    }
+}
+
+/// The sum of all hypotheses, each as often as `share` says, given the move that made it and the round in which its
+/// scorer moved again.
+fn sums_of(
+    log: &[Entry],
+    n_rows: usize,
+    n_scorers: usize,
+    share: impl Fn(&Entry, Option<u64>) -> f64,
+) -> Voice {
+    let mut weights = vec![0.0; n_rows * n_scorers];
+    let mut biases = vec![0.0; n_scorers];
+    // Backwards: what a move adds counts in its own hypothesis and in all that came of it.
+    let mut carried = vec![0.0; n_scorers];
+    let mut next = vec![None; n_scorers];
+    for entry in log.iter().rev() {
+        let scorer = entry.scorer as usize;
+        let own = share(entry, next[scorer]);
+        let counts = own + carried[scorer];
+        if entry.row != NO_ROW {
+            weights[entry.row as usize * n_scorers + scorer] += entry.amount * counts;
+        }
+        biases[scorer] += entry.bias * own;
+        carried[scorer] = entry.keep * counts;
+        next[scorer] = Some(entry.round);
+    }
+    Voice::Sums { weights, biases }
+}
+
+impl Other for Expansion {
+    fn width(&self) -> usize {
+        self.rows.width()
+    }
+
+    fn scores(&self, row: &mut dyn Iterator<Item = (usize, f64)>, scores: &mut [f64]) {
+        let (indices, values): (Vec<u32>, Vec<f64>) =
+            row.map(|(feature, value)| (feature as u32, value)).unzip();
+        let width = indices.last().map_or(0, |last| *last as usize + 1);
+        let offsets = [0, indices.len()];
+        let example = SparseExamples::new(&offsets, &indices, &values, width, &[0]);
+        let mut all = Vec::new();
+        Expansion::scores(self, example, &[0], &mut all);
+        scores.copy_from_slice(&all);
+    }
+
+    fn equals(&self, other: &dyn Other) -> bool {
+        let Some(other) = (other as &dyn Any).downcast_ref::<Self>() else { return false };
+        self.kernel.formula() == other.kernel.formula()
+            && self.constant == other.constant
+            && self.rows == other.rows
+            && self.voice == other.voice
+    }
+}

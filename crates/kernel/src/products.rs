@@ -1,0 +1,287 @@
+//! Blocks of rows, packed side by side, and their kernel values with many support rows at once, on several threads.
+
+use crate::kernels::{Kernel, Sum};
+use crate::rows::{Rows, Stored, is_dense, norm2_of};
+use crate::simd::{self, ABSENT, PANEL, SWEEP};
+use rosenblatt_core::{Examples, Row};
+use std::sync::Mutex;
+
+/// How many support rows a thread takes at a time.
+const CHUNK: usize = 8 * SWEEP;
+/// Below this many multiplications another thread would cost more than it gains.
+const WORTH_A_THREAD: usize = 1 << 21;
+
+/// Rows side by side, in panels of [`PANEL`].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Block {
+    panels: Vec<Panel>,
+    /// `‖x‖²` by slot; zero where a panel is not full.
+    norms2: Vec<f64>,
+    /// The value of every row with itself, by slot.
+    own: Vec<f64>,
+}
+
+#[derive(Debug, Clone)]
+struct Panel {
+    /// The features that any of its rows has, ascending; all if nothing is said.
+    features: Option<Vec<u32>>,
+    /// Feature by feature, the rows side by side.
+    values: Vec<f64>,
+    /// The rows one after the other, for kernels that want to see them.
+    rows: Vec<f64>,
+}
+
+impl Block {
+    /// Packs these rows of `examples` for values with rows stored like `supports`.
+    pub(crate) fn pack<E: Examples>(kernel: &dyn Kernel, supports: &Rows, examples: E, rows: &[u32]) -> Self {
+        let n_slots = rows.len().div_ceil(PANEL) * PANEL;
+        let mut block = Self {
+            panels: Vec::with_capacity(n_slots / PANEL),
+            norms2: vec![0.0; n_slots],
+            own: vec![0.0; n_slots],
+        };
+        let width = supports.width();
+        for (slot, &row) in rows.iter().enumerate() {
+            let entries = || within(examples.row(row as usize), width);
+            block.norms2[slot] = norm2_of(entries().map(|(_, value)| value));
+            let sum = match kernel.sum() {
+                _ if kernel.by_number() => {
+                    entries().find(|(j, _)| *j == row as usize).map_or(0.0, |(_, x)| x)
+                }
+                Sum::Products => block.norms2[slot],
+                Sum::Distances => 0.0,
+                Sum::Minima => entries().map(|(_, value)| value).fold(0.0, |sum, value| sum + value),
+                Sum::Rows => {
+                    let mut all = vec![0.0; width];
+                    entries().for_each(|(feature, value)| all[feature] = value);
+                    kernel.of_rows(&all, &all)
+                }
+            };
+            let mut own = [sum];
+            kernel.finish(&mut own, block.norms2[slot], &[block.norms2[slot]]);
+            block.own[slot] = own[0];
+        }
+        for rows in rows.chunks(PANEL) {
+            let row = |row: &u32| within(examples.row(*row as usize), width);
+            let features = (!supports.is_dense()).then(|| {
+                let mut features: Vec<u32> = rows.iter().flat_map(row).map(|(j, _)| j as u32).collect();
+                features.sort_unstable();
+                features.dedup();
+                features
+            });
+            let n_features = features.as_ref().map_or(width, Vec::len);
+            let mut values = vec![0.0; n_features * PANEL];
+            for (place, entries) in rows.iter().map(row).enumerate() {
+                let mut from = 0;
+                for (feature, value) in entries {
+                    let at = features.as_ref().map_or(feature, |features| {
+                        from += features[from..].partition_point(|other| (*other as usize) < feature);
+                        from
+                    });
+                    values[at * PANEL + place] = value;
+                }
+            }
+            let mut plain = Vec::new();
+            if kernel.sum() == Sum::Rows {
+                plain.resize(PANEL * width, 0.0);
+                for (place, entries) in rows.iter().map(row).enumerate() {
+                    entries.for_each(|(feature, value)| plain[place * width + feature] = value);
+                }
+            }
+            block.panels.push(Panel { features, values, rows: plain });
+        }
+        block
+    }
+
+    pub(crate) fn n_panels(&self) -> usize {
+        self.panels.len()
+    }
+
+    /// The value of the row in `slot` with itself.
+    pub(crate) fn own(&self, slot: usize) -> f64 {
+        self.own[slot]
+    }
+}
+
+/// The entries of a row that are not zero, as far as there are features.
+fn within<R: Row>(row: R, width: usize) -> impl Iterator<Item = (usize, f64)> {
+    row.entries().filter(move |(feature, value)| *value != 0.0 && *feature < width)
+}
+
+/// Whether these rows are better met by support rows that store their zeros.
+pub(crate) fn suits_dense<E: Examples>(kernel: &dyn Kernel, examples: E, rows: &[u32]) -> bool {
+    if kernel.by_number() {
+        return false;
+    }
+    let n_entries: usize =
+        rows.iter().map(|&row| within(examples.row(row as usize), usize::MAX).count()).sum();
+    kernel.sum() == Sum::Rows || is_dense(n_entries, rows.len(), examples.width())
+}
+
+/// The kernel values of support rows with some panels of a block.
+pub(crate) struct Wanted<'a> {
+    pub(crate) kernel: &'a dyn Kernel,
+    pub(crate) supports: &'a Rows,
+    pub(crate) block: &'a Block,
+    /// Which support rows, in the order of the results.
+    pub(crate) listed: &'a [u32],
+    /// Which panels.
+    pub(crate) panels: std::ops::Range<usize>,
+    /// From which of the listed rows on values are wanted, panel by panel of the block.
+    pub(crate) from: &'a [usize],
+    /// What is added to every value.
+    pub(crate) constant: f64,
+    /// The most threads.
+    pub(crate) threads: usize,
+}
+
+impl Wanted<'_> {
+    /// How many pairs of rows that is, rows that fill up panels included.
+    pub(crate) fn n_pairs(&self) -> u64 {
+        let wanted =
+            self.panels.clone().map(|panel| self.listed.len().saturating_sub(self.from[panel]) as u64);
+        wanted.sum::<u64>() * PANEL as u64
+    }
+
+    /// The values: panel by panel, listed row by listed row, [`PANEL`] of them each. What is not wanted is left as
+    /// it is.
+    pub(crate) fn fill(&self, out: &mut Vec<f64>) {
+        let n_listed = self.listed.len();
+        out.resize(self.panels.len() * n_listed * PANEL, 0.0);
+        if n_listed == 0 {
+            return;
+        }
+        let mut parts: Vec<_> =
+            out.chunks_mut(n_listed * PANEL).map(|panel| panel.chunks_mut(CHUNK * PANEL)).collect();
+        let n_chunks = n_listed.div_ceil(CHUNK);
+        let tasks: Vec<(usize, Vec<&mut [f64]>)> = (0..n_chunks)
+            .map(|chunk| (chunk * CHUNK, parts.iter_mut().filter_map(Iterator::next).collect()))
+            .collect();
+        let work = self.n_pairs() as usize * self.supports.width();
+        let n_threads = if work < WORTH_A_THREAD { 1 } else { self.threads };
+        let tasks = Mutex::new(tasks.into_iter());
+        on_threads(n_threads.min(n_chunks), || {
+            let mut places = Vec::new();
+            loop {
+                // The lock is let go before the work begins.
+                let task = tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+                let Some((first, parts)) = task else { break };
+                self.fill_chunk(first, parts, &mut places);
+            }
+        });
+    }
+
+    fn fill_chunk(&self, first: usize, parts: Vec<&mut [f64]>, places: &mut Vec<u32>) {
+        for (panel, part) in self.panels.clone().zip(parts) {
+            let n_here = part.len() / PANEL;
+            let skipped = self.from[panel].saturating_sub(first).min(n_here);
+            let listed = &self.listed[first + skipped..first + n_here];
+            let part = &mut part[skipped * PANEL..];
+            self.sums(listed, &self.block.panels[panel], part, places);
+            let norms2 = &self.block.norms2[panel * PANEL..][..PANEL];
+            for (&row, values) in listed.iter().zip(part.chunks_exact_mut(PANEL)) {
+                if self.kernel.sum() != Sum::Rows {
+                    self.kernel.finish(values, self.supports.norm2(row), norms2);
+                }
+                if self.constant != 0.0 {
+                    for value in values {
+                        *value += self.constant;
+                    }
+                }
+            }
+        }
+    }
+
+    fn sums(&self, listed: &[u32], panel: &Panel, out: &mut [f64], places: &mut Vec<u32>) {
+        let sum = self.kernel.sum();
+        let width = self.supports.width();
+        if sum == Sum::Rows {
+            for (&row, out) in listed.iter().zip(out.chunks_exact_mut(PANEL)) {
+                let Stored::Dense(one) = self.supports.stored(row) else { continue };
+                for (other, value) in panel.rows.chunks_exact(width.max(1)).zip(out) {
+                    *value = self.kernel.of_rows(one, other);
+                }
+            }
+            return;
+        }
+        if self.supports.is_dense() {
+            for (rows, out) in listed.chunks(SWEEP).zip(out.chunks_mut(SWEEP * PANEL)) {
+                let mut dense: [&[f64]; SWEEP] = [&[]; SWEEP];
+                for (row, dense) in rows.iter().zip(&mut dense) {
+                    if let Stored::Dense(values) = self.supports.stored(*row) {
+                        *dense = values;
+                    }
+                }
+                simd::dense(sum, &dense[..rows.len()], &panel.values, out);
+            }
+            return;
+        }
+        let features = panel.features.as_deref().unwrap_or_default();
+        let all_features = features.len() == width;
+        if sum != Sum::Distances && !all_features {
+            places.resize(width, ABSENT);
+            for (place, feature) in features.iter().enumerate() {
+                places[*feature as usize] = place as u32;
+            }
+        }
+        let sparse = listed.iter().filter_map(|row| match self.supports.stored(*row) {
+            Stored::Sparse(indices, values) => Some((indices, values)),
+            Stored::Dense(_) => None,
+        });
+        let sparse: Vec<simd::Entries<'_>> = sparse.collect();
+        if sum == Sum::Distances {
+            for ((indices, values), out) in sparse.iter().zip(out.chunks_exact_mut(PANEL)) {
+                distances(indices, values, features, &panel.values, out);
+            }
+        } else {
+            let places = (!all_features).then_some(&places[..]);
+            simd::sparse(sum, &sparse, places, &panel.values, out);
+        }
+        if !places.is_empty() {
+            for feature in features {
+                places[*feature as usize] = ABSENT;
+            }
+        }
+    }
+}
+
+/// `Σ |x_j - y_j|` of a sparse row with the rows of a panel: features count that only one side has.
+fn distances(indices: &[u32], values: &[f64], features: &[u32], panel: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    let (mut ours, mut theirs) = (0, 0);
+    loop {
+        let (one, other) = (indices.get(ours), features.get(theirs));
+        let feature = match (one, other) {
+            (Some(one), Some(other)) => *one.min(other),
+            (Some(only), None) | (None, Some(only)) => *only,
+            (None, None) => break,
+        };
+        let x = if one == Some(&feature) { values[ours] } else { 0.0 };
+        if other == Some(&feature) {
+            let row = &panel[theirs * PANEL..][..PANEL];
+            out.iter_mut().zip(row).for_each(|(sum, y)| *sum += (x - y).abs());
+            theirs += 1;
+        } else {
+            for sum in &mut *out {
+                *sum += x.abs();
+            }
+        }
+        ours += usize::from(one == Some(&feature));
+    }
+}
+
+/// Does the work on so many threads, this one among them.
+pub(crate) fn on_threads(n_threads: usize, work: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        for _ in 1..n_threads {
+            // A thread that cannot be had is done without.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, &work);
+        }
+        work();
+    });
+}
+
+/// How many threads there are to use.
+pub(crate) fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
