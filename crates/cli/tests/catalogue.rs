@@ -23,9 +23,9 @@ const CASES: &[Case] = &[
     Case {
         item: 34,
         table: || plain("1e20"),
-        options: "t.csv --rate 1e308 --scale none",
+        options: "t.csv --rate 1e308 --scale none --order given --holdout 0",
         succeeds: false,
-        says: "the weights overflowed in pass",
+        says: "the weights overflowed in pass 1, at row 1;",
     },
     Case {
         item: 35,
@@ -51,9 +51,11 @@ const CASES: &[Case] = &[
     Case {
         item: 87,
         table: || format!("{}{}1,2,c\n", plain("1"), plain("1").split_once('\n').unwrap().1.repeat(1000)),
+        // There is no way to let the classes grow: a learner's weights and votes are those of its classes, and a
+        // class that comes late was counted wrong in every row before. The cure is told instead.
         options: "- --online --scale none < t.csv",
         succeeds: false,
-        says: "`c`",
+        says: "name all classes beforehand with --classes a,b,c",
     },
     Case {
         item: 88,

@@ -69,13 +69,15 @@ fn what_cannot_be_had_is_said() {
     bench.write("rows.svm", rows(30_000));
     for (words, expected) in [
         ("--memory 1MiB --order shuffle-epoch", "`order` should be given where rows do not stay in memory"),
-        ("--memory 100KiB", "leave those out with --calibrate none, or learn in one pass with --online"),
-        ("--memory 100KiB --calibrate none", "raise it, or learn in one pass with --online"),
+        ("--memory 500KiB --calibrate platt", "leave those out with --calibrate none, or learn in one pass"),
+        ("--memory 100KiB", "raise it, or learn in one pass with --online"),
         ("--memory much", "for instance 512MiB"),
     ] {
         let done = bench.run(&format!("rosenblatt train rows.svm {words} --model m.model"));
         assert!(matches!(done.code, Some(1 | 2)) && done.stderr.contains(expected), "{}", done.all());
     }
+    let tight = bench.ok("rosenblatt train rows.svm --memory 500KiB --epochs 2 --model m.model");
+    assert!(tight.contains("probabilities are not fitted, as the scores"), "{tight}");
     assert!(
         bench.ok("cat rows.svm | rosenblatt train - --memory 1MiB --model m.model").contains("30,000 rows")
     );

@@ -109,7 +109,9 @@ fn libsvm() -> Vec<Case> {
         refused(14, "1 4:1 3:1 4:2", 11, ErrorKind::Index, &["twice"]),
         refused(15, "1 0:1", 3, ErrorKind::Index, &["--zero-based"]),
         case(15, "t.svm", "1 2:0.5 10:1\n-1 1:2\n", same_svm(PLAIN)).with(|how| how.zero_based = true),
-        // Rows that begin at 1 and rows that begin at 0 in one file: the first 0 is named.
+        // Rows that begin at 1 and rows that begin at 0 in one file. A warning would do, but which rows are meant
+        // is anybody's guess, and a guess would shift all features of some: the first 0 is named instead, and
+        // whoever knows that all rows count from 0 says so.
         case(
             15,
             "t.svm",
@@ -322,6 +324,7 @@ fn containers() -> Vec<Case> {
     let svm = svm.as_bytes();
     let gz = gzip(svm);
     let zst = zstd(svm);
+    let sevens = vec![b'7'; 64 << 20];
     let same = || Same("plain.svm", svm.to_vec());
     let broken = |says| Refused(ErrorKind::Compression, 0, 0, says);
     let changed = |bytes: &[u8], at: usize, mask: u8| {
@@ -342,8 +345,9 @@ fn containers() -> Vec<Case> {
         case(63, "t.svm.zst", svm, same()),
         case(63, "t.svm", &gz[..], same()),
         case(63, "t.svm.gz", gzip(&gz), broken(&["compressed twice"])),
-        case(64, "t.svm.gz", gzip(&vec![b'7'; 40 << 20]), Refused(ErrorKind::Limit, 1, 1, &["16777216"])),
-        case(64, "t.svm.zst", zstd(&vec![b'7'; 40 << 20]), Refused(ErrorKind::Limit, 1, 1, &["16777216"])),
+        // A line of 3 GiB in little: the same part many times over.
+        case(64, "t.svm.gz", gzip(&sevens).repeat(48), Refused(ErrorKind::Limit, 1, 1, &["16777216"])),
+        case(64, "t.svm.zst", zstd(&sevens).repeat(48), Refused(ErrorKind::Limit, 1, 1, &["16777216"])),
         // A reserved bit of the frame header, a reserved kind of block, another dictionary.
         case(65, "t.zst", *b"\x28\xB5\x2F\xFD\x28\x05\x09\0\0x", broken(&["zstd"])),
         case(65, "t.zst", *b"\x28\xB5\x2F\xFD\x20\x05\x0F\0\0x", broken(&["zstd"])),
@@ -656,19 +660,44 @@ fn items_that_take_more_than_an_input_behave_as_the_catalogue_says() {
 }
 
 fn item_36_rows_are_counted_beyond_32_bits() {
-    // A row, an update and a mistake are counted in 64 bits, and shown to the last digit.
-    let seen = rosenblatt_core::Seen {
-        margin: 0.0,
-        mistaken: true,
-        label: 1.0,
-        spread: 1.0,
-        norm2: 1.0,
-        round: (1 << 32) + 11,
-        updates: (1 << 32) + 1,
+    // A run that stands just below 2^32 rows goes on beyond, and so does everything that is counted by rows.
+    use rosenblatt_core::observer::Snapshot;
+    use rosenblatt_core::rules::Perceptron;
+    use rosenblatt_core::state::{List, State};
+    use rosenblatt_core::{
+        Algorithm, Average, Binary, DenseExamples, Params, Ratchet, Remember, Run, Setup, Visits,
     };
-    assert_eq!(seen.round - seen.updates, 10);
-    let totals = rosenblatt_core::Totals { rounds: 1 << 33, mistakes: (1 << 32) + 1, ..Default::default() };
-    assert_eq!(totals.rounds - totals.mistakes, u64::from(u32::MAX));
+    let fresh = || {
+        let rule = Perceptron::new(&Params::new()).unwrap();
+        let remember =
+            Remember::for_readout(rosenblatt_core::Readout::Averaged(Average::Post), Ratchet::Off, 0);
+        Run::new(rule, Binary, Setup { width: 1, remember, ..Setup::default() }).unwrap()
+    };
+    let below = u64::from(u32::MAX) - 4;
+    let mut state = State::default();
+    let young = fresh();
+    for (name, list) in young.state().lists() {
+        let list = match list {
+            // Epochs, rounds, mistakes, updates, errors.
+            List::U64(_) if name == "totals" || name == "before" => {
+                List::U64(vec![1, below, below, below, below].into())
+            }
+            list => list.clone(),
+        };
+        state.push(name.to_owned(), list);
+    }
+    let mut run = fresh();
+    run.restore(state).unwrap();
+    let values = [1.0; 10];
+    let examples = DenseExamples::new(&values, 1, &[0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    let _ = run.pass(examples, Visits::all(examples), &mut ());
+    let totals = run.totals();
+    assert_eq!((totals.rounds, totals.rounds >> 32), (below + 10, 1));
+    // A score of zero is a mistake, and speaks for the first class.
+    assert_eq!((totals.mistakes, totals.updates, totals.errors), (below + 10, below + 10, below + 5));
+    // An average over more than 2^32 rounds, of which the last ten only had a weight.
+    let average = run.averaged(Average::Post).unwrap();
+    assert!(average.weights(0)[0].abs() < 1e-8, "{average:?}");
     let position = rosenblatt_data::Position { row: Some((1 << 32) + 11), line: None, column: None };
     let error = rosenblatt_data::DataError::new(ErrorKind::Missing, "gone").at(position);
     assert_eq!(error.to_string(), "row 4294967307: gone");
@@ -690,7 +719,8 @@ fn item_57_and_64_memory_stays_flat() {
             assert_eq!((error.kind(), error.position().line), (ErrorKind::Limit, Some(1)), "{error}");
             peak
         };
-        let (short, long) = (peak_of_line(2 << 20), peak_of_line(40 << 20));
+        // The source itself is in memory here, and not counted: it is made before.
+        let (short, long) = (peak_of_line(2 << 20), peak_of_line(64 << 20));
         assert!(short < 8 << 20, "{name}: {short} bytes");
         assert!(long <= short + short / 10, "{name}: {short} bytes grow to {long}");
     }

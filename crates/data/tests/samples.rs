@@ -73,6 +73,36 @@ fn every_format_gives_the_same_rows() {
 }
 
 #[test]
+fn vowpal_wabbit_text_is_read_as_vowpal_wabbit_reads_it() {
+    // Written by `data/vw/generate.py`, out of what `vw --audit` says.
+    let told = std::fs::read_to_string(sample("vw/audit.txt")).unwrap();
+    let how = ReadOptions { precision: rosenblatt_data::Precision::Double, ..ReadOptions::default() };
+    let dataset = load(sample("vw/audit.vw"), &how).unwrap_or_else(|error| panic!("{}", error.report()));
+    let names = dataset.feature_names().unwrap();
+    let weights = dataset.weights().unwrap();
+    let found = rows(&dataset);
+    assert_eq!(found.len(), told.lines().count());
+    for (idx, (line, (label, row))) in told.lines().zip(found).enumerate() {
+        let mut parts = line.split('\t');
+        let (expected_label, expected_weight) = parts.next().unwrap().split_once(' ').unwrap();
+        assert_eq!(
+            (label.as_str(), weights[idx]),
+            (expected_label, expected_weight.parse().unwrap()),
+            "{line}"
+        );
+        let mut expected: Vec<(&str, f64)> = parts
+            .map(|part| part.rsplit_once(' ').unwrap())
+            .map(|(name, value)| (name, value.parse().unwrap()))
+            .collect();
+        expected.sort_by_key(|(name, _)| *name);
+        let mut found: Vec<(&str, f64)> =
+            row.iter().map(|&(feature, value)| (names[feature].as_str(), value)).collect();
+        found.sort_by_key(|(name, _)| *name);
+        assert_eq!(found, expected, "{line}");
+    }
+}
+
+#[test]
 fn scipy_arrays_have_no_labels_and_pickles_are_refused() {
     let error = load(sample("scipy.npz"), &ReadOptions::default()).unwrap_err();
     assert!(error.to_string().contains("no labels"), "{error}");

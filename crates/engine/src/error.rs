@@ -77,10 +77,12 @@ pub enum Error {
         value: f64,
     },
     /// The weights grew beyond all numbers.
-    #[error("the weights overflowed in pass {epoch}; scale the features or lower the rate")]
+    #[error("the weights overflowed in pass {epoch}{}; scale the features or lower the rate", at_row(*.row))]
     Overflow {
         /// The pass, from 1.
         epoch: u64,
+        /// The row, from 0, if all are at hand.
+        row: Option<usize>,
     },
     /// Whoever keeps checkpoints wanted to stop.
     #[error("training was stopped in pass {epoch}")]
@@ -156,4 +158,8 @@ pub enum Error {
 
 fn did_you_mean(name: Option<&str>) -> String {
     name.map_or_else(|| "; see `algorithms`".to_owned(), |name| format!("; did you mean `{name}`?"))
+}
+
+fn at_row(row: Option<usize>) -> String {
+    row.map_or_else(String::new, |row| format!(", at row {}", row + 1))
 }

@@ -237,7 +237,7 @@ impl Online {
     /// A model of what has been learned so far.
     pub fn model(&self) -> Result<Model, Error> {
         if !self.learner.is_finite() {
-            return Err(Error::Overflow { epoch: 1 });
+            return Err(Error::Overflow { epoch: 1, row: None });
         }
         let totals = self.totals();
         // All that was shown, in however many pieces, was one pass.

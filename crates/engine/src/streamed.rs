@@ -149,6 +149,9 @@ impl<'a> StreamedTraining<'a> {
             };
             learner.set_place(0);
             let (pass, mut flow_of_observer) = learner.end_pass(&before, observer);
+            if !learner.is_finite() {
+                return Err(Error::Overflow { epoch: pass.epoch, row: None }.into());
+            }
             if let Some(((_, held_rows), patience)) = &held_back
                 && let Some(watched) = &mut watched
                 && let Some(kept) = learner.read(spec.readout())
@@ -170,9 +173,6 @@ impl<'a> StreamedTraining<'a> {
                 break Stopped::Clean;
             }
         };
-        if !learner.is_finite() {
-            return Err(Error::Overflow { epoch: learner.totals().epochs }.into());
-        }
         let held_rows = held_back.as_ref().map_or(0, |((_, held_rows), _)| held_rows.len());
         let (kept, validation) = match watched.and_then(|watched| watched.finish(held_rows)) {
             Some((kept, validated)) => (Some(kept), Some(validated)),

@@ -11,7 +11,7 @@ use crate::model::{
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
-use rosenblatt_core::observer::Snapshot;
+use rosenblatt_core::observer::{Round, Snapshot};
 use rosenblatt_core::{Examples, Observer, Order, Pass, Plan, Planes, Row, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
 use rosenblatt_kernel::{Kernel, Outline};
@@ -158,6 +158,7 @@ impl<'a> Training<'a> {
         if shape.kernel.is_some() && start.is_some() {
             return Err(Error::StartBesideKernel);
         }
+        let same_again = shape.clone();
         let mut learner = build(spec, data.labels().len(), shape)?;
         let order = spec.order();
         let plan = Plan {
@@ -188,8 +189,11 @@ impl<'a> Training<'a> {
         if watch.has_stopped {
             return Err(Error::Interrupted { epoch: learner.totals().epochs + 1 });
         }
+        if !learner.is_finite() {
+            return Err(overflow(spec, seen, &plan, same_again, learner.totals().epochs)?);
+        }
         let best = watch.patience.and_then(Patience::finish);
-        let model = finish(spec, data, train_rows.len(), &*learner, stopped, best)?;
+        let model = finish(spec, data, train_rows.len(), &*learner, stopped, best);
         let model = Model { provenance: Provenance::of_data(values().clone()), map, ..model };
         Ok(match schema {
             Some(schema) => model.with_schema(schema),
@@ -227,6 +231,41 @@ pub(crate) fn restore(
     Ok(())
 }
 
+/// Says where a run whose weights overflowed within so many passes did so: it is made once more, and watched.
+fn overflow(
+    spec: &Spec,
+    data: &Dataset,
+    plan: &Plan<'_>,
+    shape: Shape,
+    n_epochs: u64,
+) -> Result<Error, Error> {
+    struct Watch(Option<(u64, usize)>);
+    impl Observer for Watch {
+        fn wants_rounds(&self) -> bool {
+            true
+        }
+        fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+            // The square of the norm overflows before the weights do, and is at hand.
+            if round.step.is_none() || round.norm2.is_finite() {
+                return ControlFlow::Continue(());
+            }
+            let is_finite = (0..round.hypothesis.n_scorers()).all(|scorer| {
+                let weights = round.hypothesis.weights(scorer);
+                weights.iter().chain([&round.hypothesis.bias(scorer)]).all(|weight| weight.is_finite())
+            });
+            if is_finite {
+                return ControlFlow::Continue(());
+            }
+            self.0 = Some((round.epoch, round.row));
+            ControlFlow::Break(())
+        }
+    }
+    let mut watch = Watch(None);
+    let _ = build(spec, data.labels().len(), shape)?.fit(data.view(), plan, &mut watch);
+    let (epoch, row) = watch.0.map_or((n_epochs, None), |(epoch, row)| (epoch, Some(row)));
+    Ok(Error::Overflow { epoch, row })
+}
+
 fn finish(
     spec: &Spec,
     data: &Dataset,
@@ -234,15 +273,12 @@ fn finish(
     learner: &dyn Learner,
     stopped: Stopped,
     best: Option<(Kept, Validated)>,
-) -> Result<Model, Error> {
-    if !learner.is_finite() {
-        return Err(Error::Overflow { epoch: learner.totals().epochs });
-    }
+) -> Model {
     let (kept, validation) = match best {
         Some((kept, validated)) => (Some(kept), Some(validated)),
         None => (learner.read(spec.readout()), None),
     };
-    Ok(Model {
+    Model {
         spec: spec.clone(),
         labels: data.labels().clone(),
         feature_names: data.feature_names().map(<[String]>::to_vec),
@@ -252,7 +288,7 @@ fn finish(
         story: Story { rows, totals: learner.totals(), stopped, validation, held_out: None, folds: None },
         calibration: None,
         provenance: Provenance::default(),
-    })
+    }
 }
 
 /// Builds the learner, unless its weights alone would be too large.

@@ -105,8 +105,8 @@ pub(crate) struct Args {
     /// If the rows would take more memory than this (512MiB, 2GiB), they are parsed once into a cache on disk and
     /// every pass reads that: rows are visited as they stand (`--order given`), and the model, its
     /// estimate and the rows set aside are what they would be in memory with that order. Twelve bytes a row
-    /// are needed all the same, and the scores of those that probabilities are fitted on. Without it, all
-    /// rows are held in memory
+    /// are needed all the same, and the scores of those that probabilities are fitted on, which are left out
+    /// if they do not fit and were not asked for. Without it, all rows are held in memory
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "online")]
     pub(super) memory: Option<u64>,
     /// Where that cache goes; it stays and is used again for the same data read in the same way. Otherwise it

@@ -60,16 +60,16 @@ pub(super) fn train(
         data = data.one_against_rest(class).ok_or(unknown)?;
     }
     let n_rows = data.classes().len();
-    let mut needed = BYTES_A_ROW * n_rows as u64;
-    if calibrate.is_some() {
-        let n_scores = if data.labels().len() == 2 { 1 } else { data.labels().len() };
-        needed += (n_rows as f64 * args.holdout) as u64 * (BYTES_A_SCORE * n_scores as u64 + BYTES_A_FIT);
-    }
+    let n_scores = if data.labels().len() == 2 { 1 } else { data.labels().len() };
+    let to_fit = (n_rows as f64 * args.holdout) as u64 * (BYTES_A_SCORE * n_scores as u64 + BYTES_A_FIT);
+    let to_know = BYTES_A_ROW * n_rows as u64;
+    // Probabilities that nobody asked for are done without, if need be.
+    let calibrate = calibrate.filter(|_| args.calibrate.is_some() || to_know + to_fit <= limit);
+    let (needed, and_fit, or_not) = match calibrate {
+        Some(_) => (to_know + to_fit, " and to fit probabilities", "leave those out with --calibrate none, "),
+        None => (to_know, "", ""),
+    };
     if needed > limit {
-        let (and_fit, or_not) = match calibrate {
-            Some(_) => (" and to fit probabilities", "leave those out with --calibrate none, "),
-            None => ("", ""),
-        };
         return Err(Failure::Work(format!(
             "{} rows need {} of memory to know each by its class{and_fit}, but `--memory` allows {}\nhelp: raise it, {or_not}or learn in one pass with --online",
             ui::count(n_rows as u64),
@@ -83,6 +83,12 @@ pub(super) fn train(
         "the rows would take {} of memory and stay on disk, visited as they stand",
         ui::bytes(data.memory_bytes())
     ));
+    if calibrate.is_none() && args.calibrate.is_none() && args.holdout > 0.0 {
+        notes.push(format!(
+            "probabilities are not fitted, as the scores of the rows set aside would take {} more",
+            ui::bytes(to_fit)
+        ));
+    }
     let read_time = start.elapsed();
     let (train_rows, held_rows) = if args.holdout > 0.0 {
         split_streamed(&data, args.holdout, spec.options().seed)
