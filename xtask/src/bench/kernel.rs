@@ -2,7 +2,7 @@
 //!
 //! The kernel is `(1 + x.y)^4` on raw pixels, one digit against the rest, ten times. Measured in one run, taking turns:
 //! our seconds per pass and the speed of the products in it, with support rows stored without their zeros (what
-//! suits these rows) and with them, beside the machine's own matrix product (`NumPy`'s); the plain reference, one
+//! suits these rows) and with them, beside the machine's own matrix product (that of `NumPy`); the plain reference, one
 //! kernel value at a time, which makes the same mistakes; `SVC(kernel='poly')` on the same rows, its seconds to train
 //! and its error; Weka's `VotedPerceptron` on one digit, if its jar is there (`--weka PATH`, else where Debian
 //! puts it). Options: `--rows 10000,60000`, `--plain-rows 10000` and `--svc-rows 10000` (the most rows for those that
@@ -26,7 +26,7 @@ use std::time::Instant;
 const FOLDER: &str = "target/bench-data/kernel";
 const DEGREE: u32 = 4;
 
-/// The machine's own matrix product: GFLOP/s of `NumPy`'s, on rows like ours.
+/// The machine's own matrix product: GFLOP/s of that of `NumPy`, on rows like ours.
 const PEAK: &str = "
 import time
 import numpy as np
@@ -324,6 +324,11 @@ fn two_numbers(text: &str) -> Option<(f64, f64)> {
     Some((numbers.next()??, numbers.next()??))
 }
 
+/// A share in percent; a dash where it is not known.
+fn percent(share: f64, digits: usize) -> String {
+    if share.is_nan() { "-".to_owned() } else { format!("{:.digits$} %", share * 100.0) }
+}
+
 fn write_run(samples: &[Sample], n_repeats: usize, n_passes: u64, words: &[String]) -> Result<(), String> {
     let date = today();
     let folder = PathBuf::from(format!("bench/runs/{date}-kernel"));
@@ -352,12 +357,14 @@ fn write_run(samples: &[Sample], n_repeats: usize, n_passes: u64, words: &[Strin
         let all = ["ours", "ours, dense", "plain reference", "SVC(kernel='poly')", "Weka, one digit"];
         for sample in all.into_iter().filter_map(least) {
             let Sample { who, seconds, gflops, error, mistakes, .. } = sample;
+            let speed = if *gflops > 0.0 { format!("{gflops:.1}") } else { "-".to_owned() };
+            let share = percent(if *gflops > 0.0 { gflops / peak } else { f64::NAN }, 0);
+            let error = percent(*error, 2);
+            let mistakes = if *mistakes > 0 { mistakes.to_string() } else { "-".to_owned() };
+            let ratio = seconds / ours.seconds;
             let _ = writeln!(
                 summary,
-                "| {rows} | {who} | {seconds:.3} | {:.1} | {gflops:.1} | {:.0} % | {:.2} % | {mistakes} |",
-                seconds / ours.seconds,
-                gflops / peak * 100.0,
-                error * 100.0
+                "| {rows} | {who} | {seconds:.3} | {ratio:.1} | {speed} | {share} | {error} | {mistakes} |"
             );
         }
     }

@@ -40,7 +40,7 @@ const MANY_CLASSES: usize = 20;
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
   rosenblatt train data.csv --k-fold 10               error by cross-validation, model from all rows
-  rosenblatt train train-images-idx3-ubyte --kernel poly --degree 4 --readout voted
+  rosenblatt train digits.csv --label digit --kernel poly --degree 4 --readout vote
   rosenblatt train faces.svm --one-against-rest ann   is it ann, or anybody else?
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
   rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks
