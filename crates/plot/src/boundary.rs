@@ -139,6 +139,7 @@ impl<'a> Boundary<'a> {
             }
         }
         draw_dots(&mut plot, dots, classes);
+        draw_rings(&mut plot, dots);
         let borders: Vec<Vec<Point>> =
             regions.borders.iter().map(|border| simplified(&placed(&plot, border), TOLERANCE)).collect();
         if normal
@@ -151,7 +152,6 @@ impl<'a> Boundary<'a> {
         for line in borders {
             plot.add(Shape::new("boundary", Outline::Line(line), Paint::stroke(Ink::Text, 2.5)));
         }
-        draw_rings(&mut plot, dots);
         plot.finish()
     }
 
@@ -254,7 +254,8 @@ fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
     }
 }
 
-/// Rings round mistakes and frames round what was learned from, over everything else.
+/// Rings round mistakes and frames round what was learned from: thinner where there are many, or they would be all
+/// that is seen.
 fn draw_rings(plot: &mut Plot, dots: &[Dot]) {
     let radius = radius_of(dots);
     for dot in dots {
@@ -267,8 +268,9 @@ fn draw_rings(plot: &mut Plot, dots: &[Dot]) {
             plot.add(Shape::new("support", Outline::Rect(frame), paint).of_row(dot.row));
         }
         if dot.mistaken {
-            let ring = Outline::Circle(centre, radius + 4.5);
-            plot.add(Shape::new("ring", ring, Paint::stroke(Ink::Wrong, 2.5)).of_row(dot.row));
+            let ring = Outline::Circle(centre, 1.35 * radius + 1.2);
+            let width = (radius / 2.0 - 0.3).clamp(1.0, 2.5);
+            plot.add(Shape::new("ring", ring, Paint::stroke(Ink::Wrong, width)).of_row(dot.row));
         }
     }
 }

@@ -339,7 +339,7 @@ fn learn(
     }
 }
 
-fn choose_one(data: Dataset, class: Option<&str>) -> Result<Dataset, Failure> {
+pub(super) fn choose_one(data: Dataset, class: Option<&str>) -> Result<Dataset, Failure> {
     let Some(class) = class else { return Ok(data) };
     let names = data.labels().names();
     let known: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
