@@ -159,9 +159,9 @@ fn many_rows_are_sampled_alike_every_time_and_the_picture_says_so() {
     }
     let picture = svg(&bench, "a.svg");
     assert_eq!(picture, svg(&bench, "b.svg"));
-    assert!(picture.contains("3,000 of 7,000 rows are drawn"));
+    assert!(picture.contains("2,000 of 7,000 rows are drawn"));
     let drawn = Drawn::new(&picture);
-    assert_eq!(drawn.rows("dot").len() + drawn.rows("mistake").len(), 3000);
+    assert_eq!(drawn.rows("dot").len() + drawn.rows("mistake").len(), 2000);
 }
 
 #[test]
@@ -259,6 +259,11 @@ fn every_kind_is_drawn_in_every_form() {
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{kind}\n{text}");
         assert_eq!(bench.ok(&format!("{line} --as svg -o -")), bench.ok(&format!("{line} --as svg")));
     }
+    let iris = "rosenblatt plot mistakes crates/data/bundled/iris.csv";
+    let done = bench.run(iris);
+    assert!(done.code == Some(1) && done.stderr.contains("--class"), "{}", done.all());
+    bench.ok(&format!("{iris} --class 0 -o setosa.svg"));
+    assert!(svg(&bench, "setosa.svg").contains("class=\"level "));
     let bound = svg(&bench, "mistakes.svg");
     // The note's rows have R = 4 and a largest margin of 4/sqrt(26).
     assert!(bound.contains("(R/γ)² = 26"), "{bound}");

@@ -9,6 +9,8 @@ use crate::scene::{Anchor, Outline, Paint, Picture, Point, Rect, Shape, Text, at
 
 /// How many pixels apart places are asked for their class, unless that is said.
 const SPACING: f64 = 5.0;
+/// So many points say what they are when pointed at.
+const MOST_TOLD: usize = 400;
 /// How far a line may be from where it should be, in pixels.
 const TOLERANCE: f64 = 0.05;
 
@@ -139,6 +141,7 @@ impl<'a> Boundary<'a> {
             }
         }
         draw_dots(&mut plot, dots, classes);
+        draw_rings(&mut plot, dots);
         let borders: Vec<Vec<Point>> =
             regions.borders.iter().map(|border| simplified(&placed(&plot, border), TOLERANCE)).collect();
         if normal
@@ -151,7 +154,6 @@ impl<'a> Boundary<'a> {
         for line in borders {
             plot.add(Shape::new("boundary", Outline::Line(line), Paint::stroke(Ink::Text, 2.5)));
         }
-        draw_rings(&mut plot, dots);
         plot.finish()
     }
 
@@ -249,12 +251,15 @@ fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
             let name = classes.get(dot.class).map_or("", String::as_str);
             let marker = Outline::Marker(Marker::of_class(dot.class), centre, radius);
             let shape = Shape::new(role, marker, paint).of_row(dot.row);
-            plot.add(shape.saying(format!("row {}: {name}", dot.row + 1)));
+            // Among thousands nobody points at one, and every word makes the file longer.
+            let is_told = dots.len() <= MOST_TOLD;
+            plot.add(if is_told { shape.saying(format!("row {}: {name}", dot.row + 1)) } else { shape });
         }
     }
 }
 
-/// Rings round mistakes and frames round what was learned from, over everything else.
+/// Rings round mistakes and frames round what was learned from: thinner where there are many, or they would be all
+/// that is seen.
 fn draw_rings(plot: &mut Plot, dots: &[Dot]) {
     let radius = radius_of(dots);
     for dot in dots {
@@ -267,8 +272,9 @@ fn draw_rings(plot: &mut Plot, dots: &[Dot]) {
             plot.add(Shape::new("support", Outline::Rect(frame), paint).of_row(dot.row));
         }
         if dot.mistaken {
-            let ring = Outline::Circle(centre, radius + 4.5);
-            plot.add(Shape::new("ring", ring, Paint::stroke(Ink::Wrong, 2.5)).of_row(dot.row));
+            let ring = Outline::Circle(centre, 1.35 * radius + 1.2);
+            let width = (radius / 2.0 - 0.3).clamp(1.0, 2.5);
+            plot.add(Shape::new("ring", ring, Paint::stroke(Ink::Wrong, width)).of_row(dot.row));
         }
     }
 }

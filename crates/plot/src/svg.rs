@@ -61,7 +61,7 @@ impl Picture {
             text,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" role=\"img\" aria-labelledby=\"{ids}-title {ids}-desc\" \
-             font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n\
+             font-family=\"'DejaVu Sans', Verdana, sans-serif\" stroke-linejoin=\"round\">\n\
              <title id=\"{ids}-title\">{}</title>\n<desc id=\"{ids}-desc\">{}</desc>\n",
             escaped(&self.title),
             escaped(&self.description)
@@ -201,7 +201,7 @@ impl Writer<'_> {
             let _ = write!(classes, " s-{}", ink.word());
             let _ = write!(
                 attributes,
-                " stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"",
+                " stroke=\"{}\" stroke-width=\"{}\"",
                 ink.rgb(self.look).hex(),
                 short(paint.width)
             );

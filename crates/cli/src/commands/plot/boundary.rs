@@ -9,7 +9,7 @@ use rosenblatt::{Slice, SliceKind, leads, sample};
 use rosenblatt_plot::{Axis, Boundary, Canvas, Dot, Picture, PlotError, Range, Verdict};
 
 /// More points than this hide each other.
-const MOST_DOTS: usize = 3000;
+const MOST_DOTS: usize = 2000;
 /// So many weights are summed in no time.
 const CHEAP: usize = 2000;
 

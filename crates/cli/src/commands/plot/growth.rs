@@ -2,25 +2,38 @@
 
 use super::{Subject, Wish};
 use crate::commands::bounds::certified_margin;
+use crate::commands::train::choose_one;
 use crate::failure::Failure;
 use crate::ui::count;
+use rosenblatt::core::Stopped;
 use rosenblatt::{Growth, growth};
 use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Range, Series, number};
+use std::time::Duration;
 
 /// A bound this many times higher than all there is would leave nothing else to be seen.
-const FAR: f64 = 25.0;
+const FAR: f64 = 60.0;
+/// How long a margin is looked for.
+const MOST_TIME: Duration = Duration::from_secs(5);
+/// So many rows take a while to be decided.
+const MANY_ROWS: usize = 20_000;
 
 /// The run, and the margin that is certified for its rows, if any is.
-fn run(subject: &Subject) -> Result<(Growth, Option<f64>, Vec<String>), Failure> {
-    if subject.data.labels().len() != 2 {
-        let message =
-            "the bounds are those of two classes; name one with `--label`, or choose two by `convert`";
+fn run(subject: &Subject, wish: &Wish) -> Result<(Growth, Option<f64>, Vec<String>), Failure> {
+    let chosen;
+    let data = if let Some(class) = &wish.class {
+        chosen = choose_one(subject.data.clone(), Some(class))?;
+        &chosen
+    } else {
+        &subject.data
+    };
+    let n_classes = data.labels().len();
+    if n_classes != 2 {
         return Err(Failure::Work(format!(
-            "there are {} classes, but {message}",
-            subject.data.labels().len()
+            "this picture is of two classes, but there are {n_classes}\n\
+             help: tell one from the rest with --class"
         )));
     }
-    let (_, growth) = growth(&subject.spec, &subject.data)?;
+    let (model, growth) = growth(&subject.spec, data)?;
     if growth.points.is_empty() {
         return Err(PlotError::Nothing { what: "steps".to_owned() }.into());
     }
@@ -30,7 +43,9 @@ fn run(subject: &Subject) -> Result<(Growth, Option<f64>, Vec<String>), Failure>
             format!("The steps of {name} are not of one length, so the textbook's bounds do not apply.");
         return Ok((growth, None, vec![note]));
     }
-    let margin = certified_margin(&subject.data, subject.spec.bias())?;
+    // A run that came to no end on many rows tells that a search would not, either.
+    let is_hopeless = model.story().stopped != Stopped::Clean && data.len() > MANY_ROWS;
+    let margin = if is_hopeless { None } else { certified_margin(data, subject.spec.bias(), MOST_TIME)? };
     let note = match margin {
         Some(margin) => format!(
             "R = {} is the length of the longest row, γ = {} the largest margin, certified.",
@@ -43,7 +58,7 @@ fn run(subject: &Subject) -> Result<(Growth, Option<f64>, Vec<String>), Failure>
 }
 
 pub(super) fn draw_mistakes(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
-    let (growth, margin, mut notes) = run(subject)?;
+    let (growth, margin, mut notes) = run(subject, wish)?;
     let mut points = vec![(0.0, 0.0)];
     for point in &growth.points {
         // Mistakes are made in a round, not between two.
@@ -78,7 +93,7 @@ pub(super) fn draw_mistakes(subject: &Subject, wish: &Wish, canvas: Canvas) -> R
 }
 
 pub(super) fn draw_norms(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
-    let (growth, margin, notes) = run(subject)?;
+    let (growth, margin, notes) = run(subject, wish)?;
     let norms = growth.points.iter().map(|point| (point.steps as f64, point.norm));
     let norms = std::iter::once((0.0, 0.0)).chain(norms).collect();
     let mut series = vec![Series::new("|w|", norms)];

@@ -168,7 +168,7 @@ pub(crate) struct Args {
     /// weights: how many features
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// weights: those of this class; of all classes if not said
+    /// weights: those of this class; of all classes if not said. mistakes, norms: this class against the rest
     #[arg(long, value_name = "CLASS")]
     class: Option<String>,
     /// weights: draw them as pictures of this size
@@ -212,7 +212,7 @@ pub(super) struct Wish {
     pub(super) holdout: f64,
     /// How many features are shown.
     pub(super) top: usize,
-    /// The class whose weights are shown.
+    /// The class whose weights are shown, or that is told from the rest.
     pub(super) class: Option<String>,
     /// The size of the pictures that weights are drawn as.
     pub(super) image: Option<(usize, usize)>,
