@@ -34,6 +34,7 @@
 //! | train from a data set | [`train`], or [`Training`] with rows, a start and observers |
 //! | train from more than memory holds | [`train_streamed`] |
 //! | learn one example at a time | [`Online`] |
+//! | learn behind a map that stands in for a kernel | [`Mapping`] in [`Options`], [`kernel`] |
 //! | read files | [`data::load`] |
 //! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |

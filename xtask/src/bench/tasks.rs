@@ -295,7 +295,20 @@ pub(super) fn tasks() -> Vec<Task> {
     for set in ["sparse-rcv1", "dense-small-d", "multiclass"] {
         tasks.extend([
             task(set, Accuracy, "ours, arow, one pass", "{ours} train {train.svm} --algorithm arow --online --classes={classes} --model {model} -q", JUDGE_SVM),
-            task(set, Accuracy, "ours, arow, 5 passes", "{ours} train {train.svm} --algorithm arow --epochs 5 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_SVM),
+            task(
+                set,
+                Accuracy,
+                "ours, arow read out last, 3 passes",
+                "{ours} train {train.svm} --algorithm arow --readout last --epochs 3 --patience 0 --holdout 0 --calibrate none --model {model} -q",
+                JUDGE_SVM,
+            ),
+            task(
+                set,
+                Accuracy,
+                "ours, arow (r = 2) read out last, 4 passes",
+                "{ours} train {train.svm} --algorithm arow --param r=2 --readout last --epochs 4 --patience 0 --holdout 0 --calibrate none --model {model} -q",
+                JUDGE_SVM,
+            ),
             task(set, Accuracy, "ours, logistic, one pass", "{ours} train {train.svm} --algorithm logistic --online --classes={classes} --model {model} -q", JUDGE_SVM),
             task(set, Accuracy, "ours, averaged, early stopping", "{ours} train {train.svm} --holdout 0 --calibrate none --patience 2 --model {model} -q", JUDGE_SVM),
             task(set, Accuracy, "LIBLINEAR -s 3", LINEAR_DUAL, JUDGE_LINEAR),
