@@ -18,6 +18,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help-compare", &["rosenblatt compare --help"]),
     ("help-certify", &["rosenblatt certify --help"]),
     ("help-inspect", &["rosenblatt inspect --help"]),
+    ("help-report", &["rosenblatt report --help"]),
     ("help-trace", &["rosenblatt trace --help"]),
     ("help-plot", &["rosenblatt plot --help"]),
     ("help-algorithms", &["rosenblatt algorithms --help"]),
