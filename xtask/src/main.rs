@@ -4,6 +4,7 @@
 //! person would, so that whatever they do can also be done by hand.
 
 mod bench;
+mod docs;
 mod test;
 mod tidy;
 mod torture;
@@ -23,6 +24,7 @@ const CHORES: &[Chore] = &[
         summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench kernel",
         run: bench::run,
     },
+    Chore { name: "docs", summary: "the gallery, drawn by the program itself", run: docs::run },
     Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
     Chore {

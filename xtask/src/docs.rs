@@ -1,0 +1,212 @@
+//! `cargo xtask docs [--mnist DIR]`: the gallery, drawn by the program itself.
+//!
+//! Every picture of `docs/gallery.md` is the outcome of the commands below it, run here as a person would run them, on
+//! data that comes with the project. The digits need a folder with the files of MNIST; without one, their picture is
+//! left as it is.
+
+use crate::say;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FOLDER: &str = "docs/gallery";
+const PAGE: &str = "docs/gallery.md";
+
+/// A picture of the gallery.
+struct Piece {
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    /// Lines of shell; the last one draws `NAME.svg`.
+    commands: &'static [&'static str],
+    needs_mnist: bool,
+}
+
+/// Small data that the commands read: name and content.
+const FILES: &[(&str, &str)] = &[
+    ("lecture.csv", "x1,x2,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n"),
+    ("xor.csv", "x1,x2,class\n1,1,same\n1,-1,different\n-1,1,different\n-1,-1,same\n"),
+];
+
+/// Data that comes with the project.
+const BUNDLED: &[&str] = &["iris.csv", "banknote.csv", "penguins.csv", "sms-spam.tsv"];
+
+const PIECES: &[Piece] = &[
+    Piece {
+        name: "lecture",
+        title: "A lecture's example, step by step",
+        about: "Four points, no bias, in the order of the file. Each frame shows the boundary before a step, the row \
+                that was on its wrong side, and the boundary after it.",
+        commands: &["rosenblatt plot boundary lecture.csv --label class --bias none --frames -o lecture.svg"],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "lecture-bound",
+        title: "And why it had to end",
+        about: "The mistakes of the same run below the most that the proof allows, (R/margin)².",
+        commands: &["rosenblatt plot mistakes lecture.csv --label class --bias none -o lecture-bound.svg"],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "xor",
+        title: "Exclusive or, which no line separates",
+        about: "Whatever line is drawn, a row is on the wrong side of it.",
+        commands: &["rosenblatt plot boundary xor.csv --label class --scale none -o xor.svg"],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "xor-kernel",
+        title: "Exclusive or, with a kernel",
+        about: "The same rule on the same four rows, with products replaced by (1 + x·y)²: one step for each row, and \
+                a clean second pass.",
+        commands: &["rosenblatt plot boundary xor.csv --label class --scale none --kernel poly --degree 2 \
+                     --gamma 1 --offset 1 --readout last --support -o xor-kernel.svg"],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "iris",
+        title: "Three kinds of iris by their petals",
+        about: "One hyperplane for each class against the rest; the highest score wins.",
+        commands: &["rosenblatt plot boundary iris.csv --columns 3,4 -o iris.svg"],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "penguins",
+        title: "Penguins, with an rbf kernel",
+        about: "Two columns are seen, the others held at their mean; what is ringed is taken for another species.",
+        commands: &[
+            "rosenblatt plot boundary penguins.csv --label species --missing mean --kernel rbf --columns \
+                     bill_length_mm,bill_depth_mm -o penguins.svg",
+        ],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "readouts",
+        title: "Averaged against last",
+        about: "The same runs, read out in three ways: the last hypothesis hangs on the rows that came last, the \
+                average and the vote do not.",
+        commands: &["rosenblatt plot curves banknote.csv --readouts last,averaged,voted -o readouts.svg"],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "spam",
+        title: "What gives spam away",
+        about: "The words with the most weight of a filter for text messages.",
+        commands: &[
+            "rosenblatt train sms-spam.tsv --model sms.model",
+            "rosenblatt plot weights --model sms.model -o spam.svg",
+        ],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "spam-roc",
+        title: "How many are found at the price of how many false alarms",
+        about: "Judged on rows that were set aside before anything was learned.",
+        commands: &["rosenblatt plot roc sms-spam.tsv -o spam-roc.svg"],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "digits",
+        title: "What a perceptron sees in digits",
+        about: "The weights of each digit against the rest, as they lie in the picture (MNIST, averaged).",
+        commands: &[
+            "rosenblatt train mnist/train-images-idx3-ubyte.gz --epochs 3 --model digits.model",
+            "rosenblatt plot weights --model digits.model -o digits.svg",
+        ],
+        needs_mnist: true,
+    },
+];
+
+pub(crate) fn run(words: &[String]) -> Result<(), String> {
+    let mnist = match words {
+        [] => None,
+        [flag, folder] if flag == "--mnist" => Some(PathBuf::from(folder)),
+        _ => return Err("usage: cargo xtask docs [--mnist DIR]".to_owned()),
+    };
+    let told = |what: &str| {
+        let what = what.to_owned();
+        move |error: std::io::Error| format!("{what}: {error}")
+    };
+    let status = Command::new("cargo").args(["build", "--release", "-p", "rosenblatt-cli"]).status();
+    if !status.map_err(told("cargo"))?.success() {
+        return Err("the program does not build".to_owned());
+    }
+    let program = fs::canonicalize("target/release/rosenblatt").map_err(told("target/release/rosenblatt"))?;
+    let bench = PathBuf::from("target/gallery");
+    fs::create_dir_all(&bench).map_err(told("target/gallery"))?;
+    fs::create_dir_all(FOLDER).map_err(told(FOLDER))?;
+    for (name, content) in FILES {
+        fs::write(bench.join(name), content).map_err(told(name))?;
+    }
+    for name in BUNDLED {
+        fs::copy(Path::new("crates/data/bundled").join(name), bench.join(name)).map_err(told(name))?;
+    }
+    if let Some(folder) = &mnist {
+        let files = fs::read_dir(folder).map_err(told("--mnist"))?;
+        fs::create_dir_all(bench.join("mnist")).map_err(told("mnist"))?;
+        for file in files.filter_map(Result::ok) {
+            fs::copy(file.path(), bench.join("mnist").join(file.file_name())).map_err(told("mnist"))?;
+        }
+    }
+    for piece in PIECES.iter().filter(|piece| !piece.needs_mnist || mnist.is_some()) {
+        say(piece.name);
+        for command in piece.commands {
+            draw(&program, &bench, command)?;
+        }
+        let picture = format!("{}.svg", piece.name);
+        fs::copy(bench.join(&picture), Path::new(FOLDER).join(&picture)).map_err(told(&picture))?;
+    }
+    fs::write(PAGE, page()).map_err(told(PAGE))
+}
+
+/// Runs a line of shell in which `rosenblatt` is the program just built.
+fn draw(program: &Path, bench: &Path, command: &str) -> Result<(), String> {
+    let folder = program.parent().unwrap_or(program).display().to_string();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let outcome = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(bench)
+        .env("PATH", format!("{folder}:{path}"))
+        .output()
+        .map_err(|error| format!("sh: {error}"))?;
+    if outcome.status.success() {
+        return Ok(());
+    }
+    Err(format!("{command}\n{}", String::from_utf8_lossy(&outcome.stderr)))
+}
+
+/// The page that shows all pictures with their commands.
+fn page() -> String {
+    let mut page = String::from(
+        "# Gallery\n\nEvery picture here was drawn by the commands below it (`cargo xtask docs` draws them all again). The data comes\n\
+         with the project, in `crates/data/bundled`, or stands here:\n",
+    );
+    for (name, content) in FILES {
+        let _ = write!(page, "\n`{name}`:\n\n```csv\n{content}```\n");
+    }
+    for piece in PIECES {
+        let Piece { name, title, about, commands, .. } = piece;
+        let _ = write!(page, "\n## {title}\n\n{about}\n\n![{title}](gallery/{name}.svg)\n\n```sh\n");
+        for command in *commands {
+            let _ = writeln!(page, "{command}");
+        }
+        page.push_str("```\n");
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_that_of_the_pieces_and_every_picture_is_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        assert_eq!(fs::read_to_string(root.join(PAGE)).unwrap(), page(), "run `cargo xtask docs`");
+        for piece in PIECES {
+            let picture = fs::read_to_string(root.join(FOLDER).join(format!("{}.svg", piece.name))).unwrap();
+            assert!(picture.contains("<svg") && !picture.contains("<script"), "{}", piece.name);
+        }
+    }
+}
