@@ -25,7 +25,7 @@ struct Piece {
 
 /// Small data that the commands read: name and content.
 const FILES: &[(&str, &str)] = &[
-    ("lecture.csv", "x1,x2,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n"),
+    ("lecture.csv", "x1,x2,class\n4,0,+1\n1,1,-1\n0,1,-1\n-2,-2,+1\n"),
     ("xor.csv", "x1,x2,class\n1,1,same\n1,-1,different\n-1,1,different\n-1,-1,same\n"),
 ];
 
