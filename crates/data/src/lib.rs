@@ -56,7 +56,6 @@ mod block;
 pub mod bundled;
 mod cache;
 mod cached;
-mod cells;
 mod chunks;
 mod compression;
 mod convert;

@@ -8,7 +8,6 @@
 //! What is `unsafe` here: calls that are made after asking whether the machine can run what they call, and
 //! reading arrays into wide registers.
 
-use crate::cells::{Cells, EightCells};
 use crate::number::digits;
 #[cfg(target_arch = "x86_64")]
 use crate::pairs::is_widest;
@@ -189,8 +188,8 @@ pub(crate) trait Work {
 
 /// Ways to read digits, two numbers at a time.
 pub(crate) trait Digits: Copy {
-    /// Whether [`Digits::eight`] and [`Digits::eight_cells`] can find any.
-    const FINDS_MANY: bool = false;
+    /// Whether [`Digits::eight`] can find any pairs.
+    const FINDS_PAIRS: bool = false;
 
     /// Two numbers of eight digits each, of which the first is the lowest byte and bytes of zero are zeros, too.
     fn two_numbers(self, first: u64, second: u64) -> [u32; 2];
@@ -202,13 +201,6 @@ pub(crate) trait Digits: Copy {
     /// `before`, and ascend. None where the machine has no way to find them.
     #[inline(always)]
     fn eight(self, _text: &[u8], _pairs: &Pairs, _first: usize, _before: i32) -> Option<Eight> {
-        None
-    }
-
-    /// As many cells behind mark `first` of `text`, eight at most, as are plain numbers of one kind in one row. None
-    /// where the machine has no way to find them.
-    #[inline(always)]
-    fn eight_cells(self, _text: &[u8], _cells: &Cells, _first: usize, _delimiter: u8) -> Option<EightCells> {
         None
     }
 }
@@ -349,8 +341,6 @@ pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
 #[expect(unsafe_code, reason = "wide registers are filled from arrays")]
 mod wide {
     use super::{Digits, Shape, VIEW, Work};
-    use crate::cells::widest::eight_cells;
-    use crate::cells::{Cells, EightCells};
     use crate::pairs::widest::eight;
     use crate::pairs::{Eight, Pairs};
     use std::arch::x86_64::{
@@ -386,16 +376,15 @@ mod wide {
 
     /// Reading digits with wide registers: functions that may be called where the work is done.
     #[derive(Clone, Copy)]
-    struct Widely<N, R, E, C, const FINDS_MANY: bool>(N, R, E, C);
+    struct Widely<N, R, E, const FINDS_PAIRS: bool>(N, R, E);
 
-    impl<N, R, E, C, const FINDS_MANY: bool> Digits for Widely<N, R, E, C, FINDS_MANY>
+    impl<N, R, E, const FINDS_PAIRS: bool> Digits for Widely<N, R, E, FINDS_PAIRS>
     where
         N: Fn(u64, u64) -> [u32; 2] + Copy,
         R: Fn(&[u8; VIEW], Shape) -> [u32; 2] + Copy,
         E: Fn(&[u8], &Pairs, usize, i32) -> Option<Eight> + Copy,
-        C: Fn(&[u8], &Cells, usize, u8) -> Option<EightCells> + Copy,
     {
-        const FINDS_MANY: bool = FINDS_MANY;
+        const FINDS_PAIRS: bool = FINDS_PAIRS;
 
         #[inline(always)]
         fn two_numbers(self, first: u64, second: u64) -> [u32; 2] {
@@ -411,30 +400,23 @@ mod wide {
         fn eight(self, text: &[u8], pairs: &Pairs, first: usize, before: i32) -> Option<Eight> {
             (self.2)(text, pairs, first, before)
         }
-
-        #[inline(always)]
-        fn eight_cells(self, text: &[u8], cells: &Cells, first: usize, delimiter: u8) -> Option<EightCells> {
-            (self.3)(text, cells, first, delimiter)
-        }
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn widely<W: Work>(work: W) -> W::Output {
-        work.run(Widely::<_, _, _, _, false>(
+        work.run(Widely::<_, _, _, false>(
             |first: u64, second: u64| two_numbers(first, second),
             |view: &[u8; VIEW], shape: Shape| two_runs(view, shape),
             |_: &[u8], _: &Pairs, _, _| None,
-            |_: &[u8], _: &Cells, _, _| None,
         ))
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn most_widely<W: Work>(work: W) -> W::Output {
-        work.run(Widely::<_, _, _, _, true>(
+        work.run(Widely::<_, _, _, true>(
             |first: u64, second: u64| two_numbers(first, second),
             |view: &[u8; VIEW], shape: Shape| two_runs(view, shape),
             |text: &[u8], pairs: &Pairs, first, before| eight(text, pairs, first, before),
-            |text: &[u8], cells: &Cells, first, delimiter| eight_cells(text, cells, first, delimiter),
         ))
     }
 }

@@ -19,10 +19,10 @@ use crate::marks::is_wide;
 pub(crate) const AT_ONCE: usize = 8;
 
 /// How many marks are looked at together.
-pub(crate) const LOOK: usize = 32;
+const LOOK: usize = 32;
 
 /// How many bytes of text are looked at together.
-pub(crate) const WORD: usize = 64;
+const WORD: usize = 64;
 
 /// The bytes of a text that are no digits. Its memory is used again.
 #[derive(Debug, Clone, Default)]
@@ -119,7 +119,7 @@ pub(crate) fn is_widest() -> bool {
 pub(crate) mod widest {
     use super::{AT_ONCE, Eight, LOOK, Pairs, WORD};
     use std::arch::x86_64::{
-        __m256i, __m512d, __m512i, _mm256_add_epi32, _mm256_alignr_epi32, _mm256_cmpeq_epi8_mask,
+        __m256i, __m512i, _mm256_add_epi32, _mm256_alignr_epi32, _mm256_cmpeq_epi8_mask,
         _mm256_cmpgt_epi32_mask, _mm256_cmplt_epu32_mask, _mm256_loadu_si256, _mm256_min_epu32,
         _mm256_set1_epi8, _mm256_set1_epi32, _mm256_storeu_si256, _mm256_sub_epi32, _mm512_add_epi32,
         _mm512_and_si512, _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_cmpeq_epi8_mask,
@@ -134,7 +134,7 @@ pub(crate) mod widest {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    pub(crate) fn load<const N: usize, T: Copy>(array: &[T; N]) -> __m512i {
+    fn load<const N: usize, T: Copy>(array: &[T; N]) -> __m512i {
         const { assert!(N * size_of::<T>() == WORD) };
         // SAFETY: the array has the 64 bytes that are read, and they may lie anywhere.
         unsafe { _mm512_loadu_si512(array.as_ptr().cast()) }
@@ -154,29 +154,6 @@ pub(crate) mod widest {
         unsafe { _mm512_storeu_si512(array.as_mut_ptr().cast(), word) }
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(crate) fn load_half(array: &[u8; LOOK]) -> __m256i {
-        // SAFETY: the array has the 32 bytes that are read, and they may lie anywhere.
-        unsafe { _mm256_loadu_si256(array.as_ptr().cast()) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(crate) fn doubles(word: __m512d) -> [f64; AT_ONCE] {
-        let mut array = [0.0; AT_ONCE];
-        // SAFETY: the array has room for eight doubles, and may lie anywhere.
-        unsafe { _mm512_storeu_pd(array.as_mut_ptr(), word) };
-        array
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(crate) fn load_doubles(array: &[f64; AT_ONCE]) -> __m512d {
-        // SAFETY: the array has the eight doubles that are read, and they may lie anywhere.
-        unsafe { _mm512_loadu_pd(array.as_ptr()) }
-    }
-
     /// The places of the bytes of a word.
     static PLACES: [u8; WORD] = {
         let mut places = [0; WORD];
@@ -188,35 +165,6 @@ pub(crate) mod widest {
         places
     };
 
-    /// Lists the marks of a word that begins at `base`, and gives their number.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(crate) fn list(
-        places: &mut [u32],
-        kinds: &mut [u8],
-        base: u32,
-        mask: u64,
-        of_bytes: __m512i,
-    ) -> Option<usize> {
-        let (kinds, places) = (kinds.first_chunk_mut()?, places.first_chunk_mut::<WORD>()?);
-        // More is written than there is, as that needs no branch; the next word writes over it.
-        store(kinds, _mm512_maskz_compress_epi8(mask, of_bytes));
-        let list = _mm512_maskz_compress_epi8(mask, load(&PLACES));
-        let base = _mm512_set1_epi32(base.cast_signed());
-        let quarter = |four_times_four| _mm512_add_epi32(base, _mm512_cvtepu8_epi32(four_times_four));
-        let n_found = mask.count_ones() as usize;
-        let (quarters, _) = places.as_chunks_mut();
-        store_wide(&mut quarters[0], quarter(_mm512_castsi512_si128(list)));
-        if n_found > 16 {
-            store_wide(&mut quarters[1], quarter(_mm512_extracti32x4_epi32::<1>(list)));
-            if n_found > 32 {
-                store_wide(&mut quarters[2], quarter(_mm512_extracti32x4_epi32::<2>(list)));
-                store_wide(&mut quarters[3], quarter(_mm512_extracti32x4_epi32::<3>(list)));
-            }
-        }
-        Some(n_found)
-    }
-
     /// Lists the marks; there is room for as many as there are bytes, and a word more.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn find(pairs: &mut Pairs, text: &[u8], bits: &[u8]) {
@@ -225,6 +173,7 @@ pub(crate) mod widest {
         last[..rest.len()].copy_from_slice(rest);
         let last = (!rest.is_empty()).then_some(&last);
         let (masks, _) = bits.as_chunks::<8>();
+        let all_places = load(&PLACES);
         let mut n_marks = 0;
         // Bits of the word before that reach into the next.
         let (mut zero_before, mut colons_before) = (0, 0);
@@ -238,11 +187,23 @@ pub(crate) mod widest {
             // Behind the text all bits are set.
             let n_behind = ((word_idx + 1) * WORD).saturating_sub(text.len()) as u32;
             let mask = u64::from_le_bytes(*mask) & (u64::MAX >> n_behind);
-            let kinds = _mm512_maskz_mov_epi8(!odd_points, bytes);
-            let (places, kinds_list) = (&mut pairs.places[n_marks..], &mut pairs.kinds[n_marks..]);
-            let Some(n_found) = list(places, kinds_list, (word_idx * WORD) as u32, mask, kinds) else {
-                return;
-            };
+            let Some(kinds) = pairs.kinds[n_marks..].first_chunk_mut() else { return };
+            let Some(places) = pairs.places[n_marks..].first_chunk_mut::<WORD>() else { return };
+            // More is written than there is, as that needs no branch; the next word writes over it.
+            store(kinds, _mm512_maskz_compress_epi8(mask, _mm512_maskz_mov_epi8(!odd_points, bytes)));
+            let list = _mm512_maskz_compress_epi8(mask, all_places);
+            let base = _mm512_set1_epi32(((word_idx * WORD) as u32).cast_signed());
+            let quarter = |four_times_four| _mm512_add_epi32(base, _mm512_cvtepu8_epi32(four_times_four));
+            let n_found = mask.count_ones() as usize;
+            let (quarters, _) = places.as_chunks_mut();
+            store_wide(&mut quarters[0], quarter(_mm512_castsi512_si128(list)));
+            if n_found > 16 {
+                store_wide(&mut quarters[1], quarter(_mm512_extracti32x4_epi32::<1>(list)));
+                if n_found > 32 {
+                    store_wide(&mut quarters[2], quarter(_mm512_extracti32x4_epi32::<2>(list)));
+                    store_wide(&mut quarters[3], quarter(_mm512_extracti32x4_epi32::<3>(list)));
+                }
+            }
             n_marks += n_found;
         }
         pairs.n_marks = n_marks;
@@ -290,7 +251,7 @@ pub(crate) mod widest {
     /// Eight numbers, of the first digits of eight bytes each: one to eight of them, one more than `n_more` says.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    pub(crate) fn numbers(bytes: __m512i, n_more: __m512i) -> __m512i {
+    fn numbers(bytes: __m512i, n_more: __m512i) -> __m512i {
         // The bytes behind the digits fall off, and zeros come in front.
         let n_bits = _mm512_slli_epi64::<3>(n_more);
         let shifted = _mm512_sllv_epi64(bytes, _mm512_sub_epi64(_mm512_set1_epi64(56), n_bits));
@@ -299,20 +260,6 @@ pub(crate) mod widest {
         let fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(100 + (1 << 16)));
         let together = _mm512_or_si512(fours, _mm512_srli_epi64::<16>(fours));
         _mm512_madd_epi16(together, _mm512_set1_epi64(10_000 + (1 << 16)))
-    }
-
-    /// The eight bytes of `text` behind each of these places, as far as they lie within it, and a bit for each
-    /// place where they do. A text is shorter than 2^31.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(crate) fn behind(text: &[u8], places: __m256i) -> Option<(__m512i, u8)> {
-        // Eight bytes are taken from each place, and places are told by numbers with a sign.
-        let farthest = _mm256_set1_epi32(i32::try_from(text.len().checked_sub(8)?).ok()?);
-        let inside = _mm256_cmplt_epu32_mask(places, farthest);
-        let within = _mm256_min_epu32(_mm256_add_epi32(places, _mm256_set1_epi32(1)), farthest);
-        // SAFETY: eight bytes are read from each place, and none lies farther than eight before the end
-        // of the text. All are below 2^31, so that their signs are plus.
-        Some((unsafe { _mm512_i32gather_epi64::<1>(within, text.as_ptr().cast()) }, inside))
     }
 
     /// See [`Digits::eight`](crate::marks::Digits::eight).
@@ -332,7 +279,10 @@ pub(crate) mod widest {
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
         #[inline]
         fn eight(&self, text: &[u8], places: &[u32; LOOK], kinds: &[u8; LOOK], before: i32) -> Option<Eight> {
-            let (found, expected) = (load_half(kinds), load_half(&self.kinds));
+            // SAFETY: both arrays have the 32 bytes that are read, and they may lie anywhere.
+            let (found, expected) = unsafe {
+                (_mm256_loadu_si256(kinds.as_ptr().cast()), _mm256_loadu_si256(self.kinds.as_ptr().cast()))
+            };
             let same = _mm256_cmpeq_epi8_mask(found, expected);
             let are = |byte: u8| _mm256_cmpeq_epi8_mask(found, _mm256_set1_epi8(byte.cast_signed()));
             let ends = are(b' ') | are(b'\n') | are(b'\r');
@@ -357,21 +307,30 @@ pub(crate) mod widest {
             let n_value = _mm256_sub_epi32(_mm256_sub_epi32(ends, befores), two);
             let eight = _mm256_set1_epi32(8);
             let short = _mm256_cmplt_epu32_mask(n_index, eight) & _mm256_cmplt_epu32_mask(n_value, eight);
-            let (indices_text, _) = behind(text, blanks)?;
-            // What lies behind is inside if the values are.
-            let (values_text, inside) = behind(text, befores)?;
+            // Eight bytes are taken from each place, and places are told by numbers with a sign.
+            let farthest = _mm256_set1_epi32(text.len().checked_sub(8)?.try_into().ok()?);
+            let inside = _mm256_cmplt_epu32_mask(befores, farthest);
+            let behind = |places: __m256i| {
+                let within = _mm256_min_epu32(_mm256_add_epi32(places, _mm256_set1_epi32(1)), farthest);
+                // SAFETY: eight bytes are read from each place, and none lies farther than eight before the end
+                // of the text. All are below 2^31, so that their signs are plus.
+                unsafe { _mm512_i32gather_epi64::<1>(within, text.as_ptr().cast()) }
+            };
             let (n_index, n_value) = (_mm512_cvtepu32_epi64(n_index), _mm512_cvtepu32_epi64(n_value));
-            let index = _mm512_cvtepi64_epi32(numbers(indices_text, n_index));
-            let value = _mm512_cvtepi64_pd(numbers(values_text, n_value));
-            let divisors = load_doubles(&self.divisors);
+            let index = _mm512_cvtepi64_epi32(numbers(behind(blanks), n_index));
+            let value = _mm512_cvtepi64_pd(numbers(behind(befores), n_value));
+            // SAFETY: the array has the eight doubles that are read, and they may lie anywhere.
+            let divisors = unsafe { _mm512_loadu_pd(self.divisors.as_ptr()) };
             // Both are exact, so that the quotient is the nearest double.
             let value = _mm512_div_pd(value, _mm512_permutexvar_pd(n_value, divisors));
             let indices_before = _mm256_alignr_epi32::<7>(index, _mm256_set1_epi32(before));
             let ascend = _mm256_cmpgt_epi32_mask(index, indices_before);
-            let mut indices = [0; AT_ONCE];
-            // SAFETY: the array has room for eight numbers, and may lie anywhere.
-            unsafe { _mm256_storeu_si256(indices.as_mut_ptr().cast(), index) };
-            let values = doubles(value);
+            let (mut indices, mut values) = ([0; AT_ONCE], [0.0; AT_ONCE]);
+            // SAFETY: both arrays have room for eight numbers each, and may lie anywhere.
+            unsafe {
+                _mm256_storeu_si256(indices.as_mut_ptr().cast(), index);
+                _mm512_storeu_pd(values.as_mut_ptr(), value);
+            }
             let good = fits & short & inside & ascend;
             // Nearly always all are, and whoever asks for the next ones need not wait for what came of these.
             let n_pairs = if good == 0xFF { AT_ONCE } else { n_first(good)? };
@@ -388,7 +347,7 @@ pub(crate) mod widest {
     /// How many of the first are good, if any.
     #[cold]
     #[inline(never)]
-    pub(crate) fn n_first(good: u8) -> Option<usize> {
+    fn n_first(good: u8) -> Option<usize> {
         (good & 1 == 1).then_some(good.trailing_ones() as usize)
     }
 }

@@ -359,7 +359,7 @@ impl<T: Stored> Quick<'_, T> {
         let next = 'entries: loop {
             // Many at once, as long as they are alike.
             mark = self.pairs.behind(mark, at);
-            while D::FINDS_MANY
+            while D::FINDS_PAIRS
                 && let Some(indices) = self.indices[n_entries..].first_chunk_mut()
                 && let Some(values) = self.values[n_entries..].first_chunk_mut()
                 && let Some(found) = digits.eight(text, self.pairs, mark, least.cast_signed() - 1)

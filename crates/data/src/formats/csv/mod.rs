@@ -16,7 +16,6 @@ mod record;
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::block::{Block, Stored, merge_row, sort_row};
-use crate::cells::Cells;
 use crate::chunks::{Chunks, Parse, Stopped};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::LabelTable;
@@ -95,8 +94,8 @@ impl<T: Stored> Reader for CsvReader<T> {
 struct Rows<T> {
     /// Shared by all threads; a survey, which is alone, adds to it.
     plan: Arc<Plan>,
-    found: Found,
-    tail_found: Found,
+    marks: Marks,
+    tail_marks: Marks,
     /// Room for the numbers of some rows.
     values: Vec<T>,
     /// The last rows of a text, and something behind them.
@@ -105,22 +104,6 @@ struct Rows<T> {
     row: Vec<(u32, T)>,
     /// A survey's findings in one row, taken in only when the row is known to stay.
     seen: Vec<(usize, Seen)>,
-}
-
-/// What is known of a text before any cell is looked at.
-#[derive(Debug, Clone, Default)]
-struct Found {
-    marks: Marks,
-    cells: Cells,
-}
-
-impl Found {
-    /// Finds it out, and gives a bit for each byte, set if it is no digit.
-    fn find(&mut self, text: &[u8], delimiter: u8) -> (&[u8], &Cells) {
-        let bits = self.marks.find_bits(text);
-        self.cells.find(text, bits, delimiter);
-        (bits, &self.cells)
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -173,8 +156,8 @@ impl<T: Stored> Rows<T> {
     fn new(plan: Plan) -> Self {
         let (values, tail) = (Vec::new(), Vec::new());
         let (cells, row, seen) = (Vec::new(), Vec::new(), Vec::new());
-        let (found, tail_found) = (Found::default(), Found::default());
-        Self { plan: Arc::new(plan), found, tail_found, values, tail, cells, row, seen }
+        let (marks, tail_marks) = (Marks::default(), Marks::default());
+        Self { plan: Arc::new(plan), marks, tail_marks, values, tail, cells, row, seen }
     }
 
     /// Adds the whole records of `text` to `block`, one after the other and without haste: the law that
@@ -199,9 +182,9 @@ impl<T: Stored> Rows<T> {
         let plan = Arc::clone(&self.plan);
         self.values.resize(ROOM.max(plan.steps.len()), T::default());
         // Taken out for the time being, so that odd records can be parsed meanwhile.
-        let mut memory = (std::mem::take(&mut self.found), std::mem::take(&mut self.tail_found));
+        let mut memory = (std::mem::take(&mut self.marks), std::mem::take(&mut self.tail_marks));
         let outcome = self.parse_marked(text, &plan, &mut memory, block);
-        (self.found, self.tail_found) = memory;
+        (self.marks, self.tail_marks) = memory;
         outcome
     }
 
@@ -209,23 +192,19 @@ impl<T: Stored> Rows<T> {
         &mut self,
         text: &[u8],
         plan: &Plan,
-        (found, tail_found): &mut (Found, Found),
+        (marks, tail_marks): &mut (Marks, Marks),
         block: &mut Block,
     ) -> Result<(usize, u64), Stopped> {
         let n_room = self.values.len();
-        let whole = found.find(text, plan.delimiter);
-        let mut last: (&[u8], &Cells) = (&[], &Cells::default());
-        // How far the marks of either text were looked at.
-        let mut at_marks = [0, 0];
+        let bits = marks.find_bits(text);
+        let mut tail_bits: &[u8] = &[];
         let (mut at, mut n_lines) = (0, 0);
         let mut is_tail = false;
         while at < text.len() {
             let Some(matrix) = T::dense(&mut block.matrix) else { break };
             let mut quick = Quick {
                 text: if is_tail { &self.tail } else { text },
-                bits: if is_tail { last.0 } else { whole.0 },
-                cells: if is_tail { last.1 } else { whole.1 },
-                mark: at_marks[usize::from(is_tail)],
+                bits: if is_tail { tail_bits } else { bits },
                 start: if is_tail { 0 } else { at },
                 end: if is_tail { text.len() - at } else { text.len() },
                 delimiter: plan.delimiter,
@@ -237,7 +216,6 @@ impl<T: Stored> Rows<T> {
             };
             n_lines += at_full_width(&mut quick);
             let n_values = quick.n_values;
-            at_marks[usize::from(is_tail)] = quick.mark;
             at = if is_tail { at + quick.start } else { quick.start };
             matrix.values.extend_from_slice(&self.values[..n_values]);
             if at >= text.len() {
@@ -258,8 +236,7 @@ impl<T: Stored> Rows<T> {
                 self.tail.clear();
                 self.tail.extend_from_slice(&text[at..]);
                 self.tail.extend_from_slice(&[0; VIEW]);
-                last = tail_found.find(&self.tail, plan.delimiter);
-                at_marks[1] = 0;
+                tail_bits = tail_marks.find_bits(&self.tail);
                 is_tail = true;
                 continue;
             }
@@ -529,9 +506,6 @@ struct Quick<'a, T> {
     text: &'a [u8],
     /// One bit for each byte of the text, set if it is no digit.
     bits: &'a [u8],
-    cells: &'a Cells,
-    /// The mark before which none is looked at any more.
-    mark: usize,
     /// The row at hand.
     start: usize,
     /// Where the last row ends; the text may go on, with anything.
@@ -566,38 +540,16 @@ impl<T: Stored> Quick<'_, T> {
     /// Adds the numbers of the row at hand. Returns its label's number and the place behind the line end; or
     /// nothing, and then nothing is said about the row and nothing added.
     #[inline(always)]
-    fn row<D: Digits>(&mut self, digits: D) -> Option<(u32, usize)> {
+    fn row(&mut self, digits: impl Digits) -> Option<(u32, usize)> {
         let (text, bits, delimiter) = (self.text, self.bits, self.delimiter);
         let (mut at, mut class) = (self.start, 0);
         let mut new_label = None;
-        let room = self.values[self.n_values..].get_mut(..self.steps.len())?;
+        let mut room = self.values[self.n_values..].get_mut(..self.steps.len())?.iter_mut();
         let mut end_byte = delimiter;
-        let (mut place, mut n_values) = (0, 0);
-        while let Some(&step) = self.steps.get(place) {
+        for &step in self.steps {
             // Only the last cell ends otherwise.
             if end_byte != delimiter {
                 return None;
-            }
-            if let Some(before) = at.checked_sub(1)
-                && step == Step::Number
-                && D::FINDS_MANY
-            {
-                self.mark = self.cells.behind(self.mark, before);
-                if self.cells.place(self.mark) == Some(before)
-                    && let Some(many) = digits.eight_cells(text, self.cells, self.mark, delimiter)
-                {
-                    let numbers = self.steps[place..].iter().take(many.n_cells);
-                    let n_cells = numbers.take_while(|&&step| step == Step::Number).count();
-                    let values = room[n_values..].iter_mut().zip(&many.values[..n_cells]);
-                    values.for_each(|(slot, &value)| *slot = T::nearest(value));
-                    n_values += n_cells;
-                    place += n_cells;
-                    self.mark += n_cells * many.n_marks;
-                    let end = self.cells.place(self.mark)?;
-                    end_byte = text[end];
-                    at = end + 1;
-                    continue;
-                }
             }
             let end = if step == Step::Number {
                 let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
@@ -632,8 +584,7 @@ impl<T: Stored> Quick<'_, T> {
                 };
                 // Whole numbers have no negative zero.
                 let sign = u64::from(is_negative) << 63;
-                *room.get_mut(n_values)? = T::narrow(f64::from_bits(magnitude.to_bits() | sign))?;
-                n_values += 1;
+                *room.next()? = T::narrow(f64::from_bits(magnitude.to_bits() | sign))?;
                 end
             } else {
                 let end = cell_end(text, at, delimiter)?;
@@ -647,7 +598,6 @@ impl<T: Stored> Quick<'_, T> {
             };
             end_byte = text[end];
             at = end + 1;
-            place += 1;
         }
         let next = match end_byte {
             b'\n' => at,
@@ -657,7 +607,7 @@ impl<T: Stored> Quick<'_, T> {
         if let Some(label) = new_label {
             class = number_new(&text[label], self.names)?;
         }
-        self.n_values += n_values;
+        self.n_values += self.steps.len() - room.len();
         Some((class, next))
     }
 }
