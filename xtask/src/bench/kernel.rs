@@ -12,7 +12,7 @@
 use super::tools::{output_of, python, today, told};
 use crate::say;
 use rosenblatt_core::space::{Outcome, Shape};
-use rosenblatt_core::{Bias, Convention, EachPass, Examples, OneVsRest, Order, Pass, Plan, Run, rules};
+use rosenblatt_core::{Bias, Convention, EachPass, Examples, OneVsRest, Order, Pass, Plan, Row, Run, rules};
 use rosenblatt_data::{Dataset, Pictures, ReadOptions, Source, Visitor, load_source};
 use rosenblatt_kernel::{KernelSpace, Limits, Plain, errors_at, kernels::Polynomial};
 use std::fmt::Write as _;
@@ -243,18 +243,21 @@ fn plain(train: &Dataset, rows: usize, repeat: usize) -> Sample {
     }
 }
 
+/// All pixels of a row, zeros too.
+fn pixels<R: Row>(row: R) -> [f64; 784] {
+    let mut pixels = [0.0; 784];
+    row.entries().for_each(|(pixel, value)| pixels[pixel] = value);
+    pixels
+}
+
 /// The rows as bare arrays, for `NumPy`.
 fn write_arrays(train: &Dataset, test: &Dataset) -> Result<Vec<PathBuf>, String> {
     struct Values;
     impl Visitor for Values {
         type Output = Vec<u8>;
         fn visit<E: Examples>(self, examples: E) -> Vec<u8> {
-            use rosenblatt_core::Row;
-            let rows = (0..examples.len()).map(|row| examples.row(row));
-            rows.flat_map(|row| {
-                row.entries().flat_map(|(_, value)| (value as f32).to_le_bytes()).collect::<Vec<_>>()
-            })
-            .collect()
+            let rows = (0..examples.len()).map(|row| pixels(examples.row(row)));
+            rows.flat_map(|row| row.map(|value| (value as f32).to_le_bytes()).concat()).collect()
         }
     }
     fs::create_dir_all(FOLDER).map_err(told("making the folder"))?;
@@ -303,14 +306,13 @@ impl Visitor for Arff {
     type Output = String;
 
     fn visit<E: Examples>(self, examples: E) -> String {
-        use rosenblatt_core::Row;
         let mut text = "@relation mnist\n".to_owned();
         for pixel in 0..784 {
             let _ = writeln!(text, "@attribute p{pixel} numeric");
         }
         text.push_str("@attribute class {rest,zero}\n@data\n");
         for row in 0..self.0.min(examples.len()) {
-            for (_, value) in examples.row(row).entries() {
+            for value in pixels(examples.row(row)) {
                 let _ = write!(text, "{},", value / 255.0);
             }
             text.push_str(if examples.class(row) == 0 { "zero\n" } else { "rest\n" });
