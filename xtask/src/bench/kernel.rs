@@ -121,7 +121,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
     if with_peers {
         let jar = after("--weka").map_or("/usr/share/java/weka.jar", String::as_str);
-        for &rows in &sizes {
+        for &rows in sizes.iter().filter(|rows| **rows <= svc_rows) {
             match weka(&train, &test, rows, jar) {
                 Ok((seconds, error)) => note(peer("Weka, one digit", rows, 0, seconds, 0.0, error)),
                 Err(why) => say(&format!("missing: Weka's VotedPerceptron ({why})")),
