@@ -3,7 +3,9 @@
 use crate::args::{DataArgs, FEW_ROWS};
 use rosenblatt::data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt::data::{ColumnKind, Missing, Schema};
-use rosenblatt::{Calibration, ClassWeights, Classes, KernelOptions, Method, Model, Options, Validation};
+use rosenblatt::{
+    Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Method, Model, Options, Validation,
+};
 use std::fmt::Display;
 
 /// The passes that `train` makes if nothing is said.
@@ -15,8 +17,8 @@ pub(crate) const HOLDOUT: f64 = 0.2;
 pub(crate) struct Told<'a> {
     /// The files.
     pub(crate) files: &'a [String],
-    /// How many rows they hold.
-    pub(crate) n_rows: usize,
+    /// What they hold; nothing if they are not at hand.
+    pub(crate) rows: Option<&'a Dataset>,
     /// How they are read, beyond what the model remembers of it.
     pub(crate) data: &'a DataArgs,
     /// Where the model goes.
@@ -29,7 +31,7 @@ pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
     told.files.iter().for_each(|file| words.0.push(quoted(file)));
     words.flag("model", told.model);
     words.reading(told.data, model.schema().map(AsRef::as_ref));
-    words.learning(model, told.n_rows);
+    words.learning(model, told.rows);
     words.judging(model);
     let command = words.0.join(" ");
     match model.date() {
@@ -150,9 +152,20 @@ impl Words {
         self.flag_unless("words", words, &"tf-idf");
     }
 
-    fn learning(&mut self, model: &Model, n_rows: usize) {
+    fn learning(&mut self, model: &Model, rows: Option<&Dataset>) {
         let (options, default) = (model.spec().options(), Options::default());
-        self.flags("one-against-rest", chosen_class(model));
+        let names = model.labels().names();
+        match (chosen_class(model), names) {
+            (Some(class), _) => self.flag("one-against-rest", class),
+            (None, [_, positive]) if Labels::sorted(names).names() != names => {
+                self.flag("positive", positive);
+            }
+            // Classes in an order of their own, or of which these rows have none.
+            _ if rows.is_some_and(|data| data.labels().names() != names) => {
+                self.flag("classes", names.join(","));
+            }
+            _ => {}
+        }
         self.flag_unless("algorithm", &options.algorithm, &&default.algorithm);
         self.flags("param", options.params.iter().map(|(name, value)| format!("{name}={value}")));
         self.flags("rate", &options.rate);
@@ -194,8 +207,10 @@ impl Words {
             }
         }
         let patience = options.validation.map_or(0, |held| held.patience);
-        let usual = if n_rows < FEW_ROWS { 0 } else { Validation::default().patience };
-        self.flag_unless("patience", patience, &usual);
+        let usual = rows.map(|data| if data.len() < FEW_ROWS { 0 } else { Validation::default().patience });
+        if usual != Some(patience) {
+            self.flag("patience", patience);
+        }
     }
 
     fn judging(&mut self, model: &Model) {

@@ -126,6 +126,12 @@ fn run_of_units(text: &str) -> Result<(usize, usize), String> {
 }
 
 impl DataArgs {
+    /// The words as a textbook means them: numbers as they are.
+    pub(crate) fn as_textbook(&self) -> Self {
+        let precision = self.precision.clone().or_else(|| Some("f64".to_owned()));
+        Self { precision, ..self.clone() }
+    }
+
     /// What the words mean.
     pub(crate) fn options(&self) -> Result<ReadOptions, Failure> {
         let delimiter = match self.delimiter.as_deref() {
@@ -437,6 +443,17 @@ impl SpecArgs {
     pub(crate) fn for_one_class(&self, n_rows: usize) -> Self {
         let settles = self.algorithm == "perceptron" && self.readout.is_none() && n_rows < FEW_ROWS;
         Self { readout: if settles { Some(Readout::Pocket) } else { self.readout }, ..self.clone() }
+    }
+
+    /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
+    pub(crate) fn as_textbook(&self) -> Self {
+        let given = (self.algorithm == "perceptron").then_some(Order::Given);
+        Self {
+            order: self.order.clone().or(given),
+            readout: self.readout.or(Some(Readout::Last)),
+            patience: Some(0),
+            ..self.clone()
+        }
     }
 
     /// What the words mean for this many rows; the error is about the words.

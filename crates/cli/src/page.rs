@@ -2,6 +2,7 @@
 //!
 //! Whatever is put on it is text and is escaped here; only pictures, which are drawn by us, go in as they are.
 
+use rosenblatt_plot::escaped;
 use std::fmt::Write as _;
 
 /// A name longer than this is cut, and told in full where the pointer rests.
@@ -31,21 +32,21 @@ impl Page {
 
     /// Begins a part of the page.
     pub(crate) fn section(&mut self, heading: &str) {
-        let _ = writeln!(self.body, "<h2>{}</h2>", escape(heading));
+        let _ = writeln!(self.body, "<h2>{}</h2>", escaped(heading));
     }
 
     pub(crate) fn paragraph(&mut self, text: &str) {
-        let _ = writeln!(self.body, "<p>{}</p>", escape(text));
+        let _ = writeln!(self.body, "<p>{}</p>", escaped(text));
     }
 
     /// The sentence for those who read no further.
     pub(crate) fn lead(&mut self, text: &str) {
-        let _ = writeln!(self.body, "<p class=\"lead\">{}</p>", escape(text));
+        let _ = writeln!(self.body, "<p class=\"lead\">{}</p>", escaped(text));
     }
 
     /// What must not be overlooked.
     pub(crate) fn warning(&mut self, text: &str) {
-        let _ = writeln!(self.body, "<p class=\"warning\" role=\"note\">{}</p>", escape(text));
+        let _ = writeln!(self.body, "<p class=\"warning\" role=\"note\">{}</p>", escaped(text));
     }
 
     /// Numbers that should be seen first, each with what it is.
@@ -55,8 +56,8 @@ impl Page {
             let _ = writeln!(
                 self.body,
                 "<li><strong>{}</strong> <span>{}</span></li>",
-                escape(number),
-                escape(what)
+                escaped(number),
+                escaped(what)
             );
         }
         self.body.push_str("</ul>\n");
@@ -66,7 +67,7 @@ impl Page {
         let _ = write!(
             self.body,
             "<div class=\"scroll\"><table>\n<caption>{}</caption>\n<thead><tr>",
-            escape(caption)
+            escaped(caption)
         );
         let is_text =
             |column: usize| rows.first().is_some_and(|row| matches!(row.get(column), Some(Cell::Text(_))));
@@ -79,8 +80,8 @@ impl Page {
             self.body.push_str("<tr>");
             for cell in row {
                 let _ = match cell {
-                    Cell::Number(text) => write!(self.body, "<td>{}</td>", escape(text)),
-                    Cell::Text(text) => write!(self.body, "<td class=\"text\">{}</td>", escape(text)),
+                    Cell::Number(text) => write!(self.body, "<td>{}</td>", escaped(text)),
+                    Cell::Text(text) => write!(self.body, "<td class=\"text\">{}</td>", escaped(text)),
                     Cell::Head(text) => write!(self.body, "<th scope=\"row\">{}</th>", name(text)),
                 };
             }
@@ -100,7 +101,7 @@ impl Page {
 
     /// A picture that was drawn as SVG, and what it shows.
     pub(crate) fn picture(&mut self, svg: &str, caption: &str) {
-        let _ = writeln!(self.body, "<figure>{svg}<figcaption>{}</figcaption></figure>", escape(caption));
+        let _ = writeln!(self.body, "<figure>{svg}<figcaption>{}</figcaption></figure>", escaped(caption));
     }
 
     /// One of several things to look at: what it is, the picture of it, its words, and remarks with their names.
@@ -111,23 +112,24 @@ impl Page {
         text: Option<&str>,
         remarks: &[(&str, String)],
     ) {
-        let _ = writeln!(self.body, "<article>\n<h3>{}</h3>", escape(heading));
+        let _ = writeln!(self.body, "<article>\n<h3>{}</h3>", escaped(heading));
         if let Some(svg) = svg {
             let _ = writeln!(self.body, "<figure>{svg}</figure>");
         }
         if let Some(text) = text {
-            let _ = writeln!(self.body, "<blockquote>{}</blockquote>", escape(text));
+            let _ = writeln!(self.body, "<blockquote>{}</blockquote>", escaped(text));
         }
         self.body.push_str("<dl>");
         for (what, remark) in remarks {
-            let _ = write!(self.body, "<dt>{}</dt><dd>{}</dd>", escape(what), escape(remark));
+            let _ = write!(self.body, "<dt>{}</dt><dd>{}</dd>", escaped(what), escaped(remark));
         }
         self.body.push_str("</dl>\n</article>\n");
     }
 
     /// Something to be copied.
     pub(crate) fn code(&mut self, text: &str) {
-        let _ = writeln!(self.body, "<pre><code>{}</code></pre>", escape(text));
+        let lines: Vec<String> = text.lines().map(escaped).collect();
+        let _ = writeln!(self.body, "<pre><code>{}</code></pre>", lines.join("\n"));
     }
 
     /// The whole page.
@@ -142,34 +144,16 @@ impl Page {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <title>{}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
              <footer>{}</footer>\n</body>\n</html>\n",
-            escape(&title),
-            escape(foot)
+            escaped(&title),
+            escaped(foot)
         )
     }
 }
 
-/// Text that may stand anywhere in a page. Characters that no page may hold become the one that says so.
-pub(crate) fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            '\n' | '\t' => safe.push(letter),
-            _ if letter.is_control() => safe.push('\u{FFFD}'),
-            _ => safe.push(letter),
-        }
-    }
-    safe
-}
-
 /// A name, cut if it is long.
 fn name(text: &str) -> String {
-    let Some((end, _)) = text.char_indices().nth(LONGEST_NAME) else { return escape(text) };
-    format!("<span title=\"{}\">{}…</span>", escape(text), escape(&text[..end]))
+    let Some((end, _)) = text.char_indices().nth(LONGEST_NAME) else { return escaped(text) };
+    format!("<span title=\"{}\">{}…</span>", escaped(text), escaped(&text[..end]))
 }
 
 #[cfg(test)]

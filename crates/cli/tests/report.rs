@@ -32,6 +32,8 @@ fn the_command_on_the_page_trains_the_same_model() {
         format!(
             "{bundled}/banknote.csv --algorithm fixed-margin --param margin=0.5 --rate '1/sqrt(k)' --patience 2 --class-weight 1=2"
         ),
+        format!("{bundled}/sms-spam.tsv --positive ham --epochs 2"),
+        format!("{bundled}/iris.csv --classes 2,0,1"),
         format!("{bundled}/iris.csv --map nystroem --map-size 20 --kernel polynomial --degree 3 --gamma 0.5"),
         format!("{bundled}/iris.csv --kernel polynomial --degree 3 --readout averaged --normalise"),
         format!("{bundled}/iris.csv --kernel rbf --gamma 0.5 --budget 20 --removal random"),

@@ -385,7 +385,7 @@ impl<'a> Subject<'a> {
         let unknown = ["TRAINING-DATA".to_owned()];
         let told = Told {
             files: if own { &self.args.files } else { &unknown },
-            n_rows: if own { self.seen.data.len() } else { self.model.story().rows },
+            rows: own.then_some(&self.seen.data),
             data: &self.args.data,
             model: &file,
         };

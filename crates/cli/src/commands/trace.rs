@@ -3,7 +3,7 @@
 use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::ui;
-use rosenblatt::core::{Bias, Order, Readout, Stopped};
+use rosenblatt::core::{Bias, Stopped};
 use rosenblatt::{Ending, Trace, TracedRound, TracedStep, csv_cell, trace};
 use rosenblatt_data::{Dataset, Source, load_source};
 use serde_json::json;
@@ -53,21 +53,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.from == 0 || last < args.from {
         return Err(Failure::Usage("`--from` should be 1 or more, and `--to` not before it".to_owned()));
     }
-    // As a textbook has it: the numbers as they are, in the order they came, and the last hypothesis.
-    let precision = args.data.precision.clone().or_else(|| Some("f64".to_owned()));
-    let words = DataArgs { precision, ..args.data.clone() };
-    let data = load_source(&Source::find_all(&args.files)?, &words.options()?)?;
-    let spec = SpecArgs {
-        order: args
-            .spec
-            .order
-            .clone()
-            .or_else(|| (args.spec.algorithm == "perceptron").then_some(Order::Given)),
-        readout: args.spec.readout.or(Some(Readout::Last)),
-        patience: Some(0),
-        ..args.spec.clone()
-    };
-    let spec = spec.spec(data.len())?;
+    let read = args.data.as_textbook().options()?;
+    let data = load_source(&Source::find_all(&args.files)?, &read)?;
+    let spec = args.spec.as_textbook().spec(data.len())?;
     let traced = trace(&spec, &data, args.from..=last)?;
     let ending = ending(&traced, spec.bias());
     let form = if args.json { "jsonl" } else { args.form.as_str() };

@@ -1,11 +1,11 @@
 //! What a picture is about: data, and a model that was loaded or is trained first.
 
 use super::{Args, Kind, Needs};
-use crate::args::{DataArgs, SpecArgs, decide_scale};
+use crate::args::decide_scale;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui::{count, counted};
-use rosenblatt::core::{Observer, Order, Readout, Round};
+use rosenblatt::core::{Observer, Round};
 use rosenblatt::data::{Scaler, Scaling, Schema};
 use rosenblatt::{Dataset, Labels, Model, Spec, Training, matched, predict, split};
 use rosenblatt_data::{Source, load_with_schema};
@@ -157,8 +157,7 @@ fn material(args: &Args, kind: &Kind) -> Result<(String, Dataset, Schema, Spec),
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(args.quiet);
     let (data, schema) = if as_textbook {
-        let precision = args.data.precision.clone().or_else(|| Some("f64".to_owned()));
-        let read = DataArgs { precision, ..args.data.clone() }.options()?;
+        let read = args.data.as_textbook().options()?;
         progress.reading(&source, &read.meter, 1);
         load_with_schema(&source, &read)?
     } else {
@@ -166,20 +165,7 @@ fn material(args: &Args, kind: &Kind) -> Result<(String, Dataset, Schema, Spec),
         progress.reading(&source, &read.meter, 1);
         load_with_schema(&source, &read)?
     };
-    let words = if as_textbook {
-        SpecArgs {
-            order: args
-                .spec
-                .order
-                .clone()
-                .or_else(|| (args.spec.algorithm == "perceptron").then_some(Order::Given)),
-            readout: args.spec.readout.or(Some(Readout::Last)),
-            patience: Some(0),
-            ..args.spec.clone()
-        }
-    } else {
-        args.spec.clone()
-    };
+    let words = if as_textbook { args.spec.as_textbook() } else { args.spec.clone() };
     let spec = words.spec(data.len())?;
     Ok((short_name(&source), data, schema, spec))
 }
