@@ -25,7 +25,7 @@ use crate::options::ReadOptions;
 use crate::schema::{Layout, Precision};
 use crate::source::{Part, Source};
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// What a cache begins with.
@@ -221,17 +221,17 @@ pub struct CacheReader<R: Read + Seek> {
     n_bytes_left: u64,
     so_far: u64,
     payload: Vec<u8>,
-    block: Block,
     has_failed: bool,
 }
 
-impl CacheReader<BufReader<File>> {
+impl CacheReader<File> {
     /// Opens the cache at `path` if it is whole and was made of data of this fingerprint.
     pub fn open(path: impl AsRef<Path>, fingerprint: u64) -> Result<Self, DataError> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| failed("opening", error, &name))?;
-        CacheReader::new(BufReader::with_capacity(256 << 10, file), fingerprint, &name)
+        // Blocks are read whole, so that a buffer between would be one copy more.
+        CacheReader::new(file, fingerprint, &name)
     }
 }
 
@@ -316,7 +316,6 @@ impl<R: Read + Seek> CacheReader<R> {
             n_bytes_left: 0,
             so_far: 0,
             payload: Vec::new(),
-            block: Block::default(),
             has_failed: false,
         };
         reader.rewind()?;
@@ -342,23 +341,17 @@ impl<R: Read + Seek> CacheReader<R> {
         Ok(())
     }
 
-    /// The next block of this pass; `None` at its end. An error is the end, too.
-    #[expect(clippy::should_implement_trait, reason = "the block is lent, which an iterator cannot do")]
-    pub fn next(&mut self) -> Result<Option<&Block>, DataError> {
+    /// Puts the next block of this pass into `block`; false at its end. An error is the end, too.
+    pub fn next(&mut self, block: &mut Block) -> Result<bool, DataError> {
         if self.has_failed {
-            return Ok(None);
+            return Ok(false);
         }
-        match self.read() {
-            Ok(true) => Ok(Some(&self.block)),
-            Ok(false) => Ok(None),
-            Err(error) => {
-                self.has_failed = true;
-                Err(error)
-            }
-        }
+        let read = self.read(block);
+        self.has_failed = read.is_err();
+        read
     }
 
-    fn read(&mut self) -> Result<bool, DataError> {
+    fn read(&mut self, block: &mut Block) -> Result<bool, DataError> {
         let name = &self.name;
         let bad = |what: &str| bad_cache(what).in_source(name);
         let io = |error: io::Error| match error.kind() {
@@ -392,8 +385,8 @@ impl<R: Read + Seek> CacheReader<R> {
         self.n_read += 1;
         let n_classes = self.labels.len();
         let decoded = match self.kind.1 {
-            Precision::Single => decode::<f32>(&self.payload, self.kind.0, n_classes, &mut self.block),
-            Precision::Double => decode::<f64>(&self.payload, self.kind.0, n_classes, &mut self.block),
+            Precision::Single => decode::<f32>(&self.payload, self.kind.0, n_classes, block),
+            Precision::Double => decode::<f64>(&self.payload, self.kind.0, n_classes, block),
         };
         decoded.ok_or_else(|| bad(&format!("holds nonsense in block {}", self.n_read)))?;
         Ok(true)
@@ -419,6 +412,8 @@ trait Coded: Stored {
     const N_BYTES: usize = size_of::<Self>();
     fn put(values: &[Self], out: &mut Vec<u8>);
     fn get(bytes: &[u8], into: &mut Vec<Self>);
+    /// Looks at all of them, many at once, instead of stopping at the first that is not.
+    fn all_finite(values: &[Self]) -> bool;
 }
 
 impl Coded for f32 {
@@ -429,6 +424,10 @@ impl Coded for f32 {
     fn get(bytes: &[u8], into: &mut Vec<Self>) {
         into.extend(bytes.as_chunks::<4>().0.iter().map(|bytes| Self::from_le_bytes(*bytes)));
     }
+
+    fn all_finite(values: &[Self]) -> bool {
+        values.iter().fold(true, |all, value| all & value.is_finite())
+    }
 }
 
 impl Coded for f64 {
@@ -438,6 +437,10 @@ impl Coded for f64 {
 
     fn get(bytes: &[u8], into: &mut Vec<Self>) {
         into.extend(bytes.as_chunks::<8>().0.iter().map(|bytes| Self::from_le_bytes(*bytes)));
+    }
+
+    fn all_finite(values: &[Self]) -> bool {
+        values.iter().fold(true, |all, value| all & value.is_finite())
     }
 }
 
@@ -551,7 +554,7 @@ fn decode<T: Coded>(payload: &[u8], layout: Layout, n_classes: usize, block: &mu
             &matrix.values
         }
     };
-    (bytes.0.is_empty() && values.iter().all(|value| value.wide().is_finite())).then_some(())
+    (bytes.0.is_empty() && T::all_finite(values)).then_some(())
 }
 
 fn decode_sparse<T: Coded>(
@@ -575,16 +578,16 @@ fn decode_sparse<T: Coded>(
             .indices
             .extend(steps.as_chunks::<2>().0.iter().map(|step| u32::from(u16::from_le_bytes(*step))));
     }
-    let width = matrix.width as u64;
+    // Indices ascend whatever the steps are, so that only the last of a row must be looked at.
+    let most = (matrix.width as u64).min(1 << 32);
     for bounds in matrix.offsets.windows(2) {
-        let mut least = 0_u64;
+        let mut behind = 0_u64;
         for index in &mut matrix.indices[bounds[0]..bounds[1]] {
-            let sum = least + u64::from(*index);
-            if sum >= width || sum > u64::from(u32::MAX) {
-                return None;
-            }
-            *index = sum as u32;
-            least = sum + 1;
+            behind += u64::from(*index) + 1;
+            *index = (behind - 1) as u32;
+        }
+        if behind > most {
+            return None;
         }
     }
     T::get(bytes.take(n_entries.checked_mul(T::N_BYTES)?)?, &mut matrix.values);
@@ -687,8 +690,8 @@ mod tests {
 
     fn read_all(bytes: &[u8]) -> Result<Vec<Block>, DataError> {
         let mut reader = CacheReader::new(Cursor::new(bytes), 7, "c")?;
-        let mut seen = Vec::new();
-        while let Some(block) = reader.next()? {
+        let (mut seen, mut block) = (Vec::new(), Block::default());
+        while reader.next(&mut block)? {
             seen.push(block.clone());
         }
         Ok(seen)
@@ -720,9 +723,11 @@ mod tests {
                 let mut reader = CacheReader::new(Cursor::new(&bytes), 7, "c").unwrap();
                 assert_eq!(reader.labels(), &labels);
                 assert_eq!(reader.n_rows(), expected.iter().map(|block| block.len() as u64).sum::<u64>());
-                reader.next().unwrap();
+                let mut block = Block::default();
+                reader.next(&mut block).unwrap();
                 reader.rewind().unwrap();
-                assert_same(&[reader.next().unwrap().unwrap().clone()], &expected[..1]);
+                assert!(reader.next(&mut block).unwrap());
+                assert_same(&[block], &expected[..1]);
             }
         }
     }

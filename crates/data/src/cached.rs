@@ -6,6 +6,7 @@
 //! only a few blocks are in memory. A cache that is to be kept is used again if it is whole and was made of
 //! the same data in the same way; otherwise it is made anew.
 
+use crate::ahead::Ahead;
 use crate::cache::{CacheFile, CacheReader, fingerprint};
 use crate::dataset::{Matrix, View};
 use crate::error::{DataError, ErrorKind};
@@ -14,14 +15,13 @@ use crate::load::{blocks, final_labels};
 use crate::options::ReadOptions;
 use crate::schema::Schema;
 use crate::source::Source;
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rows of a source, in a cache.
 #[derive(Debug)]
 pub struct Cached {
-    reader: CacheReader<BufReader<File>>,
+    blocks: Ahead,
     schema: Schema,
     labels: Labels,
     /// The final number of each class by its number in the cache.
@@ -80,8 +80,17 @@ impl Cached {
         let numbers = found.names().iter().filter_map(|name| labels.class(name)).collect();
         let (classes, width) = (Vec::new(), 0);
         let (memory_bytes, n_passed) = (0, 0);
-        let mut cached =
-            Self { reader, schema, labels, numbers, classes, width, memory_bytes, n_passed, temporary };
+        let mut cached = Self {
+            blocks: Ahead::new(reader),
+            schema,
+            labels,
+            numbers,
+            classes,
+            width,
+            memory_bytes,
+            n_passed,
+            temporary,
+        };
         cached.look_through()?;
         Ok(cached)
     }
@@ -89,7 +98,7 @@ impl Cached {
     /// Takes note of what must be known of all rows.
     fn look_through(&mut self) -> Result<(), DataError> {
         let mut classes = Vec::new();
-        while let Some(block) = self.reader.next()? {
+        while let Some(block) = self.blocks.next()? {
             self.width = self.width.max(block.width());
             self.memory_bytes += match block.matrix() {
                 Matrix::Dense32(matrix) => 4 * matrix.values.len(),
@@ -145,13 +154,13 @@ impl Cached {
     /// Begins another pass.
     pub fn rewind(&mut self) -> Result<(), DataError> {
         self.n_passed = 0;
-        self.reader.rewind()
+        self.blocks.rewind()
     }
 
     /// The next rows of this pass, and the number of the first of them; `None` at the end.
     #[expect(clippy::should_implement_trait, reason = "the rows are lent, which an iterator cannot do")]
     pub fn next(&mut self) -> Result<Option<(usize, View<'_>)>, DataError> {
-        let Some(block) = self.reader.next()? else { return Ok(None) };
+        let Some(block) = self.blocks.next()? else { return Ok(None) };
         let first = self.n_passed;
         let Some(classes) = self.classes.get(first..first + block.len()) else {
             let message = "the cache has more rows than it had, expected it to stay as it is";

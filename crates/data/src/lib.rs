@@ -51,6 +51,7 @@
 )]
 #![allow(clippy::inline_always, reason = "conversions of one instruction, called for every value")]
 
+mod ahead;
 mod block;
 #[cfg(feature = "bundled")]
 pub mod bundled;
