@@ -1,16 +1,13 @@
 //! One row of features, borrowed: dense or sparse, `f32` or `f64`.
 //!
-//! A row's score never depends on how the row is stored. Every sum over a row runs in eight lanes,
-//! feature `j` always in lane `j mod 8`, and the lanes are added in one fixed tree. Absent features
-//! add exact zeros, so a dense row and its sparse twin give the same bits, on every machine, with or
-//! without wide registers. Products are rounded before they are added (no fused multiply-add) for the
-//! same reason.
+//! A row's score never depends on how the row is stored. Every sum over a row runs in eight lanes, which the
+//! entries that are not zero take in turn, and the lanes are added in one fixed tree. So a dense row and its
+//! sparse twin, which stores no zeros, give the same bits, on every machine, with or without wide registers.
+//! Products are rounded before they are added (no fused multiply-add) for the same reason.
 //!
 //! Nothing here allocates, and nothing here knows about labels: see [`crate::examples`].
 
 use crate::simd;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// How many partial sums a row's sum is split into.
 const LANES: usize = 8;
@@ -28,6 +25,33 @@ pub trait Value: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     #[expect(unsafe_code, reason = "a register that not every processor has")]
     unsafe fn four(values: &[Self; 4]) -> std::arch::x86_64::__m256d;
+
+    /// Bits wherever one of eight values is zero.
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[doc(hidden)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn zeros(values: &[Self; 8]) -> std::arch::x86_64::__m256;
+
+    /// Eight values as doubles, in one register.
+    ///
+    /// # Safety
+    /// The processor has AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    #[doc(hidden)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn eight(values: &[Self; 8]) -> std::arch::x86_64::__m512d;
+
+    /// Up to eight values as doubles, in one register; zero where there is none.
+    ///
+    /// # Safety
+    /// The processor has AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    #[doc(hidden)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn up_to_eight(values: &[Self]) -> std::arch::x86_64::__m512d;
 }
 
 impl Value for f32 {
@@ -43,6 +67,30 @@ impl Value for f32 {
         // SAFETY: the caller has seen that the processor has AVX2.
         unsafe { simd::wide::singles(values) }
     }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn zeros(values: &[Self; 8]) -> std::arch::x86_64::__m256 {
+        // SAFETY: the caller has seen that the processor has AVX2.
+        unsafe { simd::wide::zero_singles(values) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn eight(values: &[Self; 8]) -> std::arch::x86_64::__m512d {
+        // SAFETY: the caller has seen that the processor has AVX-512.
+        unsafe { simd::widest::singles(values) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn up_to_eight(values: &[Self]) -> std::arch::x86_64::__m512d {
+        // SAFETY: the caller has seen that the processor has AVX-512.
+        unsafe { simd::widest::up_to_eight_singles(values) }
+    }
 }
 
 impl Value for f64 {
@@ -57,6 +105,69 @@ impl Value for f64 {
     unsafe fn four(values: &[Self; 4]) -> std::arch::x86_64::__m256d {
         // SAFETY: the caller has seen that the processor has AVX2.
         unsafe { simd::wide::doubles(values) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn zeros(values: &[Self; 8]) -> std::arch::x86_64::__m256 {
+        // SAFETY: the caller has seen that the processor has AVX2.
+        unsafe { simd::wide::zero_doubles(values) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn eight(values: &[Self; 8]) -> std::arch::x86_64::__m512d {
+        // SAFETY: the caller has seen that the processor has AVX-512.
+        unsafe { simd::widest::doubles(values) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a register that not every processor has")]
+    unsafe fn up_to_eight(values: &[Self]) -> std::arch::x86_64::__m512d {
+        // SAFETY: the caller has seen that the processor has AVX-512.
+        unsafe { simd::widest::up_to_eight_doubles(values) }
+    }
+}
+
+/// How many entries are lent at once, at most.
+pub(crate) const PIECE: usize = 128;
+/// What was left over, and as many as a register holds, may stand behind the last one.
+const PIECE_ROOM: usize = PIECE + 2 * LANES;
+
+/// Some entries of a row, features and values apart.
+pub(crate) struct Piece {
+    pub(crate) features: [u32; PIECE_ROOM],
+    pub(crate) values: [f64; PIECE_ROOM],
+    pub(crate) n: usize,
+}
+
+impl Piece {
+    #[inline(always)]
+    fn new() -> Self {
+        Self { features: [0; PIECE_ROOM], values: [0.0; PIECE_ROOM], n: 0 }
+    }
+
+    /// Lends as many entries as fill all lanes equally, and keeps the others.
+    #[inline(always)]
+    fn lend(&mut self, mut to: impl FnMut(&[u32], &[f64])) {
+        let n = self.n / LANES * LANES;
+        to(&self.features[..n], &self.values[..n]);
+        self.features.copy_within(n..n + LANES, 0);
+        self.values.copy_within(n..n + LANES, 0);
+        self.n -= n;
+    }
+}
+
+/// Adds those of `values` that are not zero to `piece`, the first of them being feature `first`. Plainly, but without
+/// a branch that nobody could foresee.
+pub(crate) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Piece) {
+    for (feature, value) in (first..).zip(values) {
+        let n = piece.n;
+        (piece.features[n], piece.values[n]) = (feature, value.wide());
+        piece.n += usize::from(value.wide() != 0.0);
     }
 }
 
@@ -77,12 +188,16 @@ pub trait Row: Copy {
         self.add_to(amounts[1], second);
     }
 
-    /// `Σ term(j, x_j)` over the stored entries, in the row's fixed order of lanes.
-    /// `term(j, 0)` must be zero, since a sparse row skips its zeros.
+    /// `Σ term(j, x_j)` over the entries, in the row's fixed order of lanes.
+    /// `term(j, 0)` must be zero, since a sparse row has no zeros.
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64;
 
     /// The stored entries, by ascending feature.
     fn entries(self) -> impl Iterator<Item = (usize, f64)>;
+
+    /// Lends the entries that are not zero, by ascending feature, some at a time: features and values side by side.
+    /// All but the last time it is a multiple of eight.
+    fn pieces(self, lend: impl FnMut(&[u32], &[f64]));
 
     /// One more than the last feature that is stored; 0 for an empty row.
     fn width(self) -> usize;
@@ -104,7 +219,8 @@ pub trait Row: Copy {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dense<'a, T>(pub &'a [T]);
 
-/// A row that stores its non-zero features by ascending index.
+/// A row that stores its non-zero features by ascending index. A zero that is stored all the same takes a lane, so that
+/// the last bit of a sum may be another one than without it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sparse<'a, T> {
     indices: &'a [u32],
@@ -138,28 +254,27 @@ fn total([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// The partial sums of a row whose features come in leaps, as bits.
-///
-/// Atomic only for the way they are read: one by one. Ordinary numbers would be fetched in pairs at the
-/// end, and a pair has to wait until the two single stores before it have left the store buffer.
-struct Scattered([AtomicU64; LANES]);
-
-impl Scattered {
-    #[inline(always)]
-    fn new() -> Self {
-        Self([const { AtomicU64::new(0) }; LANES])
+/// Goes on with a sum over the features from `from` on. Before them there were no zeros, and `from` is a multiple of
+/// eight.
+#[inline(always)]
+fn sum_with_zeros<T: Value>(
+    row: &[T],
+    from: usize,
+    lanes: &mut [f64; LANES],
+    term: impl Fn(usize, f64) -> f64,
+) {
+    let mut n = 0;
+    for (feature, value) in row.iter().enumerate().skip(from) {
+        // A zero adds nothing to the lane that the next entry will have.
+        lanes[n % LANES] += term(feature, value.wide());
+        n += usize::from(value.wide() != 0.0);
     }
+}
 
-    #[inline(always)]
-    fn add(&mut self, feature: usize, term: f64) {
-        let lane = self.0[feature % LANES].get_mut();
-        *lane = (f64::from_bits(*lane) + term).to_bits();
-    }
-
-    #[inline(always)]
-    fn total(&self) -> f64 {
-        total(self.0.each_ref().map(|lane| f64::from_bits(lane.load(Relaxed))))
-    }
+/// Whether none of the values is zero.
+#[inline(always)]
+fn has_no_zero<T: Value>(values: &[T]) -> bool {
+    values.iter().fold(true, |none, value| none & (value.wide() != 0.0))
 }
 
 impl<T: Value> Row for Dense<'_, T> {
@@ -200,20 +315,31 @@ impl<T: Value> Row for Dense<'_, T> {
     #[inline(always)]
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64 {
         let mut lanes = [0.0; LANES];
-        let (chunks, rest) = self.0.as_chunks::<LANES>();
-        for (chunk_idx, chunk) in chunks.iter().enumerate() {
+        let (chunks, _) = self.0.as_chunks::<LANES>();
+        let mut from = 0;
+        for chunk in chunks.iter().take_while(|chunk| has_no_zero(*chunk)) {
             for (lane, value) in chunk.iter().enumerate() {
-                lanes[lane] += term(chunk_idx * LANES + lane, value.wide());
+                lanes[lane] += term(from + lane, value.wide());
             }
+            from += LANES;
         }
-        let from = chunks.len() * LANES;
-        add_rest(&mut lanes, rest.len(), |place| term(from + place, rest[place].wide()));
+        sum_with_zeros(self.0, from, &mut lanes, term);
         total(lanes)
     }
 
     #[inline]
     fn entries(self) -> impl Iterator<Item = (usize, f64)> {
         self.0.iter().enumerate().map(|(feature, value)| (feature, value.wide()))
+    }
+
+    #[inline]
+    fn pieces(self, mut lend: impl FnMut(&[u32], &[f64])) {
+        let mut piece = Piece::new();
+        for (number, values) in self.0.chunks(PIECE).enumerate() {
+            simd::gather_nonzero(values, (number * PIECE) as u32, &mut piece);
+            piece.lend(&mut lend);
+        }
+        lend(&piece.features[..piece.n], &piece.values[..piece.n]);
     }
 
     #[inline(always)]
@@ -226,6 +352,9 @@ impl<T: Value> Row for Dense<'_, T> {
 /// [`dense_dot`]: an untouched lane is zero, and adding zero changes nothing.
 #[inline(always)]
 fn four_dot<T: Value>(row: &[T; 4], weights: &[f64; 4]) -> f64 {
+    if !has_no_zero(row) {
+        return simd::dot(row, weights);
+    }
     let [a, b, c, d] = [0, 1, 2, 3].map(|lane| 0.0 + weights[lane] * row[lane].wide());
     (a + c) + (b + d)
 }
@@ -242,17 +371,30 @@ fn four_add<T: Value>(amount: f64, row: &[T; 4], weights: &mut [f64; 4]) {
 #[inline(always)]
 pub(crate) fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];
-    let (row_chunks, row_rest) = row.as_chunks::<LANES>();
-    let (weight_chunks, weight_rest) = weights.as_chunks::<LANES>();
+    let (row_chunks, _) = row.as_chunks::<LANES>();
+    let (weight_chunks, _) = weights.as_chunks::<LANES>();
+    let mut from = 0;
     for (chunk, weights) in row_chunks.iter().zip(weight_chunks) {
+        if !has_no_zero(chunk) {
+            break;
+        }
         for lane in 0..LANES {
             lanes[lane] += weights[lane] * chunk[lane].wide();
         }
+        from += LANES;
     }
-    if !row_rest.is_empty() {
-        let n = row_rest.len().min(weight_rest.len());
-        add_rest(&mut lanes, n, |place| weight_rest[place] * row_rest[place].wide());
-    }
+    dense_dot_from(row, weights, from, lanes)
+}
+
+/// The rest of a dense dot product, from feature `from` on, which is a multiple of eight; before it there are no zeros.
+#[inline(always)]
+pub(crate) fn dense_dot_from<T: Value>(
+    row: &[T],
+    weights: &[f64],
+    from: usize,
+    mut lanes: [f64; LANES],
+) -> f64 {
+    sum_with_zeros(row, from, &mut lanes, |feature, value| weights[feature] * value);
     total(lanes)
 }
 
@@ -295,7 +437,7 @@ fn add_few<const FROM: usize>(lanes: &mut [f64; LANES], n: usize, term: impl Fn(
 impl<T: Value> Row for Sparse<'_, T> {
     #[inline(always)]
     fn dot(self, weights: &[f64]) -> f64 {
-        sparse_dot(self.indices, self.values, weights)
+        simd::sparse_dot(self.indices, self.values, weights)
     }
 
     #[inline(always)]
@@ -310,16 +452,33 @@ impl<T: Value> Row for Sparse<'_, T> {
 
     #[inline(always)]
     fn sum(self, term: impl Fn(usize, f64) -> f64) -> f64 {
-        let mut lanes = Scattered::new();
-        for (&feature, value) in self.indices.iter().zip(self.values) {
-            lanes.add(feature as usize, term(feature as usize, value.wide()));
+        let mut lanes = [0.0; LANES];
+        let (features, rest) = self.indices.as_chunks::<LANES>();
+        let (values, values_rest) = self.values.as_chunks::<LANES>();
+        for (features, values) in features.iter().zip(values) {
+            for lane in 0..LANES {
+                lanes[lane] += term(features[lane] as usize, values[lane].wide());
+            }
         }
-        lanes.total()
+        let n = rest.len().min(values_rest.len());
+        add_rest(&mut lanes, n, |place| term(rest[place] as usize, values_rest[place].wide()));
+        total(lanes)
     }
 
     #[inline]
     fn entries(self) -> impl Iterator<Item = (usize, f64)> {
         self.indices.iter().zip(self.values).map(|(&feature, value)| (feature as usize, value.wide()))
+    }
+
+    #[inline]
+    fn pieces(self, mut lend: impl FnMut(&[u32], &[f64])) {
+        let mut wide = [0.0; PIECE];
+        for (features, values) in self.indices.chunks(PIECE).zip(self.values.chunks(PIECE)) {
+            for (wide, value) in wide.iter_mut().zip(values) {
+                *wide = value.wide();
+            }
+            lend(features, &wide[..features.len()]);
+        }
     }
 
     #[inline(always)]
@@ -331,7 +490,7 @@ impl<T: Value> Row for Sparse<'_, T> {
 /// The sparse dot product. On its own: in the middle of a training loop its pointers would not all find
 /// a register.
 #[inline(never)]
-fn sparse_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64]) -> f64 {
+pub(crate) fn sparse_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64]) -> f64 {
     Sparse { indices, values }.sum(|feature, value| weights[feature] * value)
 }
 
@@ -394,6 +553,17 @@ impl<R: Row> Row for Stretched<'_, R> {
     }
 
     #[inline]
+    fn pieces(self, mut lend: impl FnMut(&[u32], &[f64])) {
+        let mut stretched = [0.0; PIECE];
+        self.row.pieces(|features, values| {
+            for (stretched, (feature, value)) in stretched.iter_mut().zip(features.iter().zip(values)) {
+                *stretched = value * self.metric[*feature as usize];
+            }
+            lend(features, &stretched[..features.len()]);
+        });
+    }
+
+    #[inline]
     fn width(self) -> usize {
         self.row.width()
     }
@@ -406,22 +576,30 @@ mod tests {
 
     /// The order of addition, spelled out as plainly as possible: what every fast path must equal.
     fn plain_dot(row: &[f64], weights: &[f64]) -> f64 {
-        let lane = |which: usize| {
-            let mut sum = 0.0;
-            for j in (which..row.len()).step_by(8) {
-                sum += weights[j] * row[j];
-            }
-            sum
-        };
+        let products: Vec<f64> =
+            row.iter().zip(weights).filter(|(x, _)| **x != 0.0).map(|(x, w)| w * x).collect();
+        let lane = |which: usize| products.iter().skip(which).step_by(8).fold(0.0, |sum, term| sum + term);
         ((lane(0) + lane(4)) + (lane(2) + lane(6))) + ((lane(1) + lane(5)) + (lane(3) + lane(7)))
+    }
+
+    /// All pieces of a row.
+    fn lent(row: impl Row) -> (Vec<u32>, Vec<f64>) {
+        let (mut features, mut values) = (Vec::new(), Vec::new());
+        row.pieces(|some, their| {
+            assert_eq!((features.len() % 8, some.len()), (0, their.len()), "only the last is odd");
+            features.extend_from_slice(some);
+            values.extend_from_slice(their);
+        });
+        (features, values)
     }
 
     #[test]
     fn dense_and_sparse_rows_of_every_width_agree_to_the_bit() {
         let mut random = Random::new(7);
-        for width in (0..40).chain([63, 64, 65, 1000]) {
+        let widths = (0..40).chain([63, 64, 65, 127, 128, 129, 1000]);
+        for (width, zeros) in widths.flat_map(|width| [0.0, 0.02, 0.4, 0.9].map(|zeros| (width, zeros))) {
             let dense: Vec<f32> = (0..width)
-                .map(|_| if random.unit() < 0.4 { 0.0 } else { (random.unit() - 0.5) as f32 })
+                .map(|_| if random.unit() < zeros { 0.0 } else { (random.unit() - 0.5) as f32 })
                 .collect();
             let weights: Vec<f64> = (0..width).map(|_| random.unit() - 0.5).collect();
             let wide: Vec<f64> = dense.iter().map(|&value| f64::from(value)).collect();
@@ -440,6 +618,15 @@ mod tests {
             Dense(&dense).add_to(0.3, &mut by_dense);
             sparse.add_to(0.3, &mut by_sparse);
             assert_eq!(by_dense, by_sparse);
+
+            let expected: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
+            let rows = [
+                lent(Dense(&dense)),
+                lent(Dense(&wide)),
+                lent(sparse),
+                lent(Stretched { row: sparse, metric: &vec![1.0; width] }),
+            ];
+            assert!(rows.iter().all(|row| *row == (indices.clone(), expected.clone())), "width {width}");
         }
     }
 

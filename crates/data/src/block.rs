@@ -258,8 +258,11 @@ impl<T> SparseMatrix<T> {
         self.indices.truncate(n_entries);
         self.values.truncate(n_entries);
     }
+}
 
-    /// Ends the row whose entries were just stored; they must ascend.
+impl<T: Stored> SparseMatrix<T> {
+    /// Ends the row whose entries were just stored; they must ascend. Zeros are left out, so that a row is the same
+    /// whether somebody wrote them down or not.
     pub(crate) fn end_row(&mut self) {
         let start = self.offsets.last().copied().unwrap_or(0);
         if self.indices.len() > start
@@ -268,6 +271,33 @@ impl<T> SparseMatrix<T> {
             self.width = self.width.max(last as usize + 1);
         }
         self.offsets.push(self.indices.len());
+        self.leave_out_zeros(self.offsets.len() - 2);
+    }
+
+    /// Leaves out what is zero in the rows from `first_row` on.
+    pub(crate) fn leave_out_zeros(&mut self, first_row: usize) {
+        let start = self.offsets[first_row];
+        // All are looked at, many at once, instead of stopping at the first.
+        if self.values[start..].iter().fold(false, |any, value| any | (*value == T::default())) {
+            self.leave_out_those_zeros(first_row);
+        }
+    }
+
+    #[cold]
+    fn leave_out_those_zeros(&mut self, first_row: usize) {
+        let mut kept = self.offsets[first_row];
+        for row in first_row..self.offsets.len() - 1 {
+            let entries = self.offsets[row]..self.offsets[row + 1];
+            self.offsets[row] = kept;
+            for entry in entries {
+                (self.indices[kept], self.values[kept]) = (self.indices[entry], self.values[entry]);
+                kept += usize::from(self.values[kept] != T::default());
+            }
+        }
+        if let Some(end) = self.offsets.last_mut() {
+            *end = kept;
+        }
+        self.truncate(kept);
     }
 }
 
@@ -320,6 +350,14 @@ mod tests {
         matrix.end_row();
         assert_eq!((&matrix.indices[..], &matrix.values[..]), (&[2, 7, 9][..], &[3.0, 1.5, 9.0][..]));
         assert_eq!(matrix.width, 10);
+        matrix.indices.extend([1, 4, 11]);
+        matrix.values.extend([0.0, 2.0, -0.0]);
+        matrix.end_row();
+        assert_eq!(
+            (&matrix.indices[3..], &matrix.values[3..], &matrix.offsets[..]),
+            (&[4][..], &[2.0][..], &[0, 3, 4][..])
+        );
+        assert_eq!(matrix.width, 12);
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! core borrows ([`Dataset::visit`]). Nothing here reads files, and nothing here is resampled or
 //! split: a part of a dataset is a list of row numbers.
 
+use crate::block::Stored;
 use crate::labels::Labels;
-use rosenblatt_core::{DenseExamples, Examples, Row, SparseExamples};
+use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples};
 
 /// The feature values of a dataset.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +41,31 @@ pub struct SparseMatrix<T> {
     pub values: Vec<T>,
     /// Features per row.
     pub width: usize,
+}
+
+impl<T: Stored> DenseMatrix<T> {
+    fn sparse_twin(&self) -> Option<SparseMatrix<T>> {
+        let n_found: usize = self.values.iter().map(|value| usize::from(*value != T::default())).sum();
+        let bytes = n_found * (size_of::<T>() + size_of::<u32>());
+        if self.width == 0 || bytes > size_of_val(&self.values[..]) / 2 {
+            return None;
+        }
+        let mut twin = SparseMatrix {
+            offsets: Vec::with_capacity(self.values.len() / self.width + 1),
+            indices: Vec::with_capacity(n_found),
+            values: Vec::with_capacity(n_found),
+            width: self.width,
+        };
+        twin.offsets.push(0);
+        for row in self.values.chunks_exact(self.width) {
+            Dense(row).pieces(|features, values| {
+                twin.indices.extend_from_slice(features);
+                twin.values.extend(values.iter().map(|value| T::nearest(*value)));
+            });
+            twin.offsets.push(twin.indices.len());
+        }
+        Some(twin)
+    }
 }
 
 /// A labelled data set.
@@ -77,11 +103,12 @@ pub trait Visitor {
 }
 
 impl Dataset {
-    /// A dataset from its parts. `classes` are numbers into `labels`, one per row.
+    /// A dataset from its parts. `classes` are numbers into `labels`, one per row. Zeros that a sparse matrix stores are
+    /// left out.
     ///
     /// # Panics
     /// If the parts do not fit together; whoever reads foreign data checks that at the door.
-    pub fn new(matrix: Matrix, classes: Vec<u32>, labels: Labels) -> Self {
+    pub fn new(mut matrix: Matrix, classes: Vec<u32>, labels: Labels) -> Self {
         assert_eq!(matrix.n_rows(), classes.len(), "one class per row");
         assert!(classes.iter().all(|&class| (class as usize) < labels.len()), "every class has a name");
         if let Matrix::Sparse32(SparseMatrix { offsets, indices, width, .. })
@@ -96,7 +123,24 @@ impl Dataset {
                 );
             }
         }
+        match &mut matrix {
+            Matrix::Sparse32(matrix) => matrix.leave_out_zeros(0),
+            Matrix::Sparse64(matrix) => matrix.leave_out_zeros(0),
+            Matrix::Dense32(_) | Matrix::Dense64(_) => {}
+        }
         Self { matrix, classes, labels, weights: None, feature_names: None }
+    }
+
+    /// The same rows without their zeros, if they are dense and so many are zero that it takes half the memory or less.
+    /// Whatever is learned from one is learned from the other, to the bit.
+    pub fn sparse_twin(&self) -> Option<Self> {
+        let matrix = match &self.matrix {
+            Matrix::Dense32(matrix) => Matrix::Sparse32(matrix.sparse_twin()?),
+            Matrix::Dense64(matrix) => Matrix::Sparse64(matrix.sparse_twin()?),
+            Matrix::Sparse32(_) | Matrix::Sparse64(_) => return None,
+        };
+        let (labels, weights) = (self.labels.clone(), self.weights.clone());
+        Some(Self::assemble(matrix, self.classes.clone(), labels, weights, self.feature_names.clone()))
     }
 
     /// A dataset from parts that a reader has checked, row by row, as it made them.
@@ -327,5 +371,30 @@ impl Matrix {
 impl<T> DenseMatrix<T> {
     fn n_rows(&self) -> usize {
         self.values.len().checked_div(self.width).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_are_left_out_and_a_twin_has_none() {
+        let labels = Labels::sorted(["a", "b"]);
+        let (offsets, indices) = (vec![0, 2, 2, 5], vec![1, 3, 0, 2, 4]);
+        let stored = SparseMatrix { offsets, indices, values: vec![0.0, 2.0, 1.0, 0.0, -0.0], width: 5 };
+        let data = Dataset::new(Matrix::Sparse32(stored), vec![0, 1, 0], labels.clone());
+        let (offsets, indices) = (vec![0, 1, 1, 2], vec![3, 0]);
+        let sparse = Matrix::Sparse32(SparseMatrix { offsets, indices, values: vec![2.0, 1.0], width: 5 });
+        assert_eq!(data.matrix(), &sparse);
+        let mut values = vec![0.0; 15];
+        (values[3], values[10]) = (2.0, 1.0);
+        let dense = |values| {
+            Dataset::new(Matrix::Dense32(DenseMatrix { values, width: 5 }), vec![0, 1, 0], labels.clone())
+        };
+        assert_eq!(dense(values.clone()).sparse_twin().unwrap(), data);
+        values[..4].fill(1.0);
+        assert_eq!(dense(values).sparse_twin(), None);
+        assert_eq!(data.sparse_twin(), None);
     }
 }

@@ -148,7 +148,9 @@ impl<'a> Training<'a> {
         }
         let map = spec.map().map(|choice| mapped::fit(&choice, data.view(), train_rows)).transpose()?;
         let mapped = map.as_deref().map(|map| mapped::map_dataset(map, data)).transpose()?;
-        let seen = mapped.as_ref().unwrap_or(data);
+        let is_worth = mapped.is_none() && spec.kernel().is_none() && options.epochs >= WORTH_A_TWIN;
+        let twin = if is_worth { data.sparse_twin() } else { None };
+        let seen = mapped.as_ref().or(twin.as_ref()).unwrap_or(data);
         let shape = Shape {
             width: seen.width(),
             class_weights: class_weights(&options.class_weights, data.labels(), data.classes(), train_rows)?,
@@ -313,6 +315,9 @@ fn kernel_for(spec: &Spec, data: &Dataset, rows: &[u32]) -> Result<Option<Arc<dy
     let Some(options) = spec.kernel() else { return Ok(None) };
     Ok(Some(options.choice().kernel(&data.visit(Look(rows)))?))
 }
+
+/// So many passes make up for a copy of the rows without their zeros.
+const WORTH_A_TWIN: u64 = 3;
 
 /// Rows, two classes, and nothing but numbers.
 fn check(data: &Dataset, rows: &[u32]) -> Result<(), Error> {

@@ -7,7 +7,7 @@
 
 use super::{Average, Memory};
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hypothesis, Linear, Move, Planes, add_to_one_of_many};
 use crate::state::{State, StateError, wrong_length};
 
 /// The running sum behind an averaged perceptron.
@@ -133,9 +133,7 @@ impl Memory for Averaged {
         if n_scorers == 1 {
             row.add_to(missed * amount, lag);
         } else {
-            for (feature, value) in row.entries() {
-                lag[feature * n_scorers + step.scorer] += missed * amount * value;
-            }
+            add_to_one_of_many(row, missed * amount, lag, n_scorers, step.scorer);
         }
     }
 

@@ -13,6 +13,7 @@ use super::{Hypothesis, LinearSpace, Move, Shape, Space};
 use crate::convention::Bias;
 use crate::memory::{Memories, Memory};
 use crate::row::Row;
+use crate::simd::{self, Columns, Lanes, SWEEP};
 use crate::state::{Resumable, State, StateError, refuse};
 
 /// Beyond these the factor of a scorer is multiplied into its weights, long before anything overflows.
@@ -111,29 +112,32 @@ fn weighted_sums<R: Row>(weights: &[f64], n_scorers: usize, row: R, sums: &mut [
     many_weighted_sums(weights, n_scorers, row, sums);
 }
 
-/// How many scorers are summed in one sweep over a row.
-const SWEEP: usize = 16;
-const LANES: usize = 8;
-
 fn many_weighted_sums<R: Row>(weights: &[f64], n_scorers: usize, row: R, sums: &mut [f64]) {
+    let matrix = Columns { weights, width: weights.len() / n_scorers, n_scorers };
     for first in (0..n_scorers).step_by(SWEEP) {
         let n = SWEEP.min(n_scorers - first);
-        let mut lanes = [[0.0_f64; SWEEP]; LANES];
-        for (feature, value) in row.entries() {
-            if value == 0.0 {
-                continue;
-            }
-            let from = feature * n_scorers + first;
-            let sums = &mut lanes[feature % LANES];
-            for (sum, weight) in sums.iter_mut().zip(&weights[from..from + n]) {
-                *sum += weight * value;
-            }
-        }
-        let [a, b, c, d, e, f, g, h] = &lanes;
+        let mut lanes = Lanes::default();
+        row.pieces(|features, values| simd::add_many(&mut lanes, matrix, first..first + n, features, values));
+        let [a, b, c, d, e, f, g, h] = &lanes.0;
         for k in 0..n {
             sums[first + k] = ((a[k] + e[k]) + (c[k] + g[k])) + ((b[k] + f[k]) + (d[k] + h[k]));
         }
     }
+}
+
+/// `w_k += amount · x` for one scorer `k` among several, whose weights lie feature by feature.
+pub(crate) fn add_to_one_of_many<R: Row>(
+    row: R,
+    amount: f64,
+    weights: &mut [f64],
+    n_scorers: usize,
+    scorer: usize,
+) {
+    row.pieces(|features, values| {
+        for (&feature, value) in features.iter().zip(values) {
+            weights[feature as usize * n_scorers + scorer] += amount * value;
+        }
+    });
 }
 
 /// Hyperplanes that learn.
@@ -227,8 +231,12 @@ impl Linear {
     /// `w ← keep·w + amount·row` and `b ← b + bias_amount` for one scorer.
     #[inline(always)]
     pub(crate) fn move_along<R: Row>(&mut self, row: R, step: Move, bias_amount: f64, memory: &mut Memories) {
-        if step.keep != 1.0 || self.scaled || self.tracks_norm || self.n_scorers != 1 || memory.has_others() {
+        if step.keep != 1.0 || self.scaled || self.tracks_norm || memory.has_others() {
             self.move_told(row, step, bias_amount, memory);
+            return;
+        }
+        if self.n_scorers != 1 {
+            self.move_one_of_many(row, step, bias_amount, memory);
             return;
         }
         // The usual step: nothing shrinks, and nobody has to be told but an average.
@@ -240,6 +248,31 @@ impl Linear {
             averaged.leave_bias(step, scorer.bias);
         } else {
             row.add_to(step.amount, weights);
+        }
+        scorer.bias += bias_amount;
+        scorer.moves += 1;
+    }
+
+    /// The usual step of one scorer among several.
+    #[inline(never)]
+    fn move_one_of_many<R: Row>(&mut self, row: R, step: Move, bias_amount: f64, memory: &mut Memories) {
+        let Self { weights, n_scorers, .. } = self;
+        let scorer = &mut self.scorers[step.scorer];
+        if let Some(averaged) = memory.averaged() {
+            let (lag, missed) = averaged.lag(step, 1.0, weights.len());
+            // Equally long, so that one check of a feature serves both.
+            let n = weights.len();
+            let (weights, lag) = (&mut weights[..n], &mut lag[..n]);
+            row.pieces(|features, values| {
+                for (&feature, value) in features.iter().zip(values) {
+                    let place = feature as usize * *n_scorers + step.scorer;
+                    weights[place] += step.amount * value;
+                    lag[place] += missed * step.amount * value;
+                }
+            });
+            averaged.leave_bias(step, scorer.bias);
+        } else {
+            add_to_one_of_many(row, step.amount, weights, *n_scorers, step.scorer);
         }
         scorer.bias += bias_amount;
         scorer.moves += 1;
@@ -262,9 +295,7 @@ impl Linear {
         if self.n_scorers == 1 {
             row.add_to(amount, &mut self.weights);
         } else {
-            for (feature, value) in row.entries() {
-                self.weights[feature * self.n_scorers + step.scorer] += amount * value;
-            }
+            add_to_one_of_many(row, amount, &mut self.weights, self.n_scorers, step.scorer);
         }
         memory.moved(row, step, amount, self);
     }

@@ -12,6 +12,7 @@ mod linear;
 
 pub use batch::Batch;
 pub use diagonal::Diagonal;
+pub(crate) use linear::add_to_one_of_many;
 pub use linear::{Linear, Planes};
 
 use crate::convention::Bias;

@@ -201,7 +201,7 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
     let mut mark = 0;
     while start < text.len() {
         // Quick rows, as many as there are.
-        let n_entries = matrix.n_entries();
+        let (n_entries, n_rows) = (matrix.n_entries(), matrix.offsets.len() - 1);
         let mut quick = Quick {
             text: if is_tail { tail } else { text },
             bits: if is_tail { tail_bits } else { bits },
@@ -227,6 +227,7 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
         let first_index = rules.first_index as u32;
         matrix.indices.extend(indices[..n_found].iter().map(|index| index - first_index));
         matrix.values.extend_from_slice(&values[..n_found]);
+        matrix.leave_out_zeros(n_rows);
         n_lines += n_quick;
         if start >= text.len() {
             break;
@@ -743,7 +744,8 @@ mod tests {
             ("-1".to_owned(), vec![(6, 1.0), (8, 0.5)]),
             ("1".to_owned(), vec![(0, 2.0), (2, 1.0)]),
             ("cat".to_owned(), vec![]),
-            ("1".to_owned(), vec![(1, 0.0)]),
+            // A zero is not kept, as no other format would keep it.
+            ("1".to_owned(), vec![]),
         ];
         assert_eq!(rows(text, &ReadOptions::default()).unwrap(), expected);
         let zero_based = ReadOptions { zero_based: true, ..ReadOptions::default() };
