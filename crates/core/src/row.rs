@@ -17,6 +17,9 @@ pub trait Value: Copy + Send + Sync + 'static {
     /// The value as a double; exact for both types.
     fn wide(self) -> f64;
 
+    /// Whether all are finite. All are looked at, many at once, instead of stopping at the first that is not.
+    fn all_finite(values: &[Self]) -> bool;
+
     /// Four values as doubles, in one register.
     ///
     /// # Safety
@@ -60,6 +63,10 @@ impl Value for f32 {
         f64::from(self)
     }
 
+    fn all_finite(values: &[Self]) -> bool {
+        values.iter().fold(true, |all, value| all & value.is_finite())
+    }
+
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     #[expect(unsafe_code, reason = "a register that not every processor has")]
@@ -97,6 +104,10 @@ impl Value for f64 {
     #[inline(always)]
     fn wide(self) -> f64 {
         self
+    }
+
+    fn all_finite(values: &[Self]) -> bool {
+        values.iter().fold(true, |all, value| all & value.is_finite())
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -206,6 +217,12 @@ pub trait Row: Copy {
     #[inline]
     fn norm2(self) -> f64 {
         self.sum(|_, value| value * value)
+    }
+
+    /// Whether every entry is a finite number.
+    #[inline]
+    fn is_finite(self) -> bool {
+        self.entries().all(|(_, value)| value.is_finite())
     }
 
     /// Whether every entry is zero, so that no step along this row moves anything.
@@ -340,6 +357,11 @@ impl<T: Value> Row for Dense<'_, T> {
             piece.lend(&mut lend);
         }
         lend(&piece.features[..piece.n], &piece.values[..piece.n]);
+    }
+
+    #[inline]
+    fn is_finite(self) -> bool {
+        T::all_finite(self.0)
     }
 
     #[inline(always)]
@@ -479,6 +501,11 @@ impl<T: Value> Row for Sparse<'_, T> {
             }
             lend(features, &wide[..features.len()]);
         }
+    }
+
+    #[inline]
+    fn is_finite(self) -> bool {
+        T::all_finite(self.values)
     }
 
     #[inline(always)]

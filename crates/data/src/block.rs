@@ -37,6 +37,12 @@ pub trait Stored: Value + Default + PartialEq + std::fmt::Debug {
     /// The nearest value of this type to a number below 2^53, which cannot be infinite.
     fn nearest(number: f64) -> Self;
 
+    /// Adds values as bytes, little-endian.
+    fn put(values: &[Self], out: &mut Vec<u8>);
+
+    /// Adds what such bytes stand for.
+    fn get(bytes: &[u8], into: &mut Vec<Self>);
+
     /// The dense matrix of this type inside `matrix`, if that is what it holds.
     fn dense(matrix: &mut Matrix) -> Option<&mut DenseMatrix<Self>>;
 
@@ -56,6 +62,14 @@ impl Stored for f32 {
     #[inline(always)]
     fn nearest(number: f64) -> Self {
         number as Self
+    }
+
+    fn put(values: &[Self], out: &mut Vec<u8>) {
+        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+
+    fn get(bytes: &[u8], into: &mut Vec<Self>) {
+        into.extend(bytes.as_chunks::<4>().0.iter().map(|bytes| Self::from_le_bytes(*bytes)));
     }
 
     fn dense(matrix: &mut Matrix) -> Option<&mut DenseMatrix<Self>> {
@@ -78,6 +92,14 @@ impl Stored for f64 {
     #[inline(always)]
     fn nearest(number: f64) -> Self {
         number
+    }
+
+    fn put(values: &[Self], out: &mut Vec<u8>) {
+        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+
+    fn get(bytes: &[u8], into: &mut Vec<Self>) {
+        into.extend(bytes.as_chunks::<8>().0.iter().map(|bytes| Self::from_le_bytes(*bytes)));
     }
 
     fn dense(matrix: &mut Matrix) -> Option<&mut DenseMatrix<Self>> {

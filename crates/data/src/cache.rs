@@ -407,43 +407,6 @@ fn kind_of(matrix: &Matrix) -> (Layout, Precision) {
     }
 }
 
-/// Values as bytes, and back.
-trait Coded: Stored {
-    const N_BYTES: usize = size_of::<Self>();
-    fn put(values: &[Self], out: &mut Vec<u8>);
-    fn get(bytes: &[u8], into: &mut Vec<Self>);
-    /// Looks at all of them, many at once, instead of stopping at the first that is not.
-    fn all_finite(values: &[Self]) -> bool;
-}
-
-impl Coded for f32 {
-    fn put(values: &[Self], out: &mut Vec<u8>) {
-        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    }
-
-    fn get(bytes: &[u8], into: &mut Vec<Self>) {
-        into.extend(bytes.as_chunks::<4>().0.iter().map(|bytes| Self::from_le_bytes(*bytes)));
-    }
-
-    fn all_finite(values: &[Self]) -> bool {
-        values.iter().fold(true, |all, value| all & value.is_finite())
-    }
-}
-
-impl Coded for f64 {
-    fn put(values: &[Self], out: &mut Vec<u8>) {
-        out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    }
-
-    fn get(bytes: &[u8], into: &mut Vec<Self>) {
-        into.extend(bytes.as_chunks::<8>().0.iter().map(|bytes| Self::from_le_bytes(*bytes)));
-    }
-
-    fn all_finite(values: &[Self]) -> bool {
-        values.iter().fold(true, |all, value| all & value.is_finite())
-    }
-}
-
 fn encode(block: &Block, out: &mut Vec<u8>) {
     let n_class_bytes = match block.classes.iter().max().copied().unwrap_or(0) {
         0..=0xFF => 1_u8,
@@ -498,7 +461,7 @@ fn steps<'a>(indices: &'a [u32], offsets: &'a [usize]) -> impl Iterator<Item = u
     })
 }
 
-fn encode_sparse<T: Coded>(matrix: &SparseMatrix<T>, steps_are_wide: bool, out: &mut Vec<u8>) {
+fn encode_sparse<T: Stored>(matrix: &SparseMatrix<T>, steps_are_wide: bool, out: &mut Vec<u8>) {
     for bounds in matrix.offsets.windows(2) {
         out.extend_from_slice(&((bounds[1] - bounds[0]) as u32).to_le_bytes());
     }
@@ -512,7 +475,7 @@ fn encode_sparse<T: Coded>(matrix: &SparseMatrix<T>, steps_are_wide: bool, out: 
 }
 
 /// Nothing if the payload makes no sense, whatever its checksum says.
-fn decode<T: Coded>(payload: &[u8], layout: Layout, n_classes: usize, block: &mut Block) -> Option<()> {
+fn decode<T: Stored>(payload: &[u8], layout: Layout, n_classes: usize, block: &mut Block) -> Option<()> {
     let mut bytes = Bytes(payload);
     let n_rows = usize::try_from(bytes.u64()?).ok()?;
     let (first_row, n_dropped, n_skipped) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
@@ -545,7 +508,7 @@ fn decode<T: Coded>(payload: &[u8], layout: Layout, n_classes: usize, block: &mu
     let values: &[T] = match layout {
         Layout::Dense => {
             let DenseMatrix { values, .. } = T::dense(&mut block.matrix)?;
-            T::get(bytes.take(n_rows.checked_mul(width)?.checked_mul(T::N_BYTES)?)?, values);
+            T::get(bytes.take(n_rows.checked_mul(width)?.checked_mul(size_of::<T>())?)?, values);
             values
         }
         Layout::Sparse => {
@@ -557,7 +520,7 @@ fn decode<T: Coded>(payload: &[u8], layout: Layout, n_classes: usize, block: &mu
     (bytes.0.is_empty() && T::all_finite(values)).then_some(())
 }
 
-fn decode_sparse<T: Coded>(
+fn decode_sparse<T: Stored>(
     bytes: &mut Bytes<'_>,
     n_rows: usize,
     steps_are_wide: bool,
@@ -590,7 +553,7 @@ fn decode_sparse<T: Coded>(
             return None;
         }
     }
-    T::get(bytes.take(n_entries.checked_mul(T::N_BYTES)?)?, &mut matrix.values);
+    T::get(bytes.take(n_entries.checked_mul(size_of::<T>())?)?, &mut matrix.values);
     Some(())
 }
 

@@ -2,16 +2,22 @@
 //!
 //! Only what a learner sees is taken in, row by row, zeros left out and classes by their names, so that the same
 //! rows have the same fingerprint however they are stored, whatever file they came in and whether they were in
-//! memory at once. It guards against mistakes, not against malice, and so it may be quick: a few cycles per value.
+//! memory at once. It guards against mistakes, not against malice, and so it may be quick: values take eight lanes in
+//! turn, of which none waits for another.
 
 use rosenblatt_core::{Examples, Row};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use std::ops::Range;
 
+const LANES: usize = 8;
+const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// A digest in the making.
 #[derive(Debug, Clone)]
 pub(crate) struct Fingerprint {
     halves: [u64; 2],
+    /// What the values come to, apart from all else.
+    lanes: [u64; LANES],
     /// What each class is taken in as.
     classes: Vec<u64>,
 }
@@ -25,7 +31,8 @@ pub fn fingerprint(data: &Dataset) -> String {
 
 impl Default for Fingerprint {
     fn default() -> Self {
-        Self { halves: [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344], classes: Vec::new() }
+        let lanes = std::array::from_fn(|lane| lane as u64);
+        Self { halves: [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344], lanes, classes: Vec::new() }
     }
 }
 
@@ -57,10 +64,24 @@ impl Fingerprint {
 
     fn add_row<R: Row>(&mut self, row: R, class: u32, weight: f64) {
         let mut n_entries = 0_u64;
-        for (feature, value) in row.entries().filter(|(_, value)| *value != 0.0) {
-            self.add((feature as u64 + 1).wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ value.to_bits());
-            n_entries += 1;
-        }
+        let mut lanes = self.lanes;
+        let take = |lane: &mut u64, feature: u32, value: f64| {
+            *lane = (*lane ^ value.to_bits() ^ (u64::from(feature) + 1)).wrapping_mul(ODD).rotate_left(29);
+        };
+        row.pieces(|features, values| {
+            let (eights, last) = features.as_chunks::<LANES>();
+            let (value_eights, values_last) = values.as_chunks::<LANES>();
+            for (features, values) in eights.iter().zip(value_eights) {
+                for (lane, state) in lanes.iter_mut().enumerate() {
+                    take(state, features[lane], values[lane]);
+                }
+            }
+            for (state, (&feature, &value)) in lanes.iter_mut().zip(last.iter().zip(values_last)) {
+                take(state, feature, value);
+            }
+            n_entries += features.len() as u64;
+        });
+        self.lanes = lanes;
         // Their number keeps rows from running into each other.
         self.add(n_entries);
         self.add(self.classes.get(class as usize).copied().unwrap_or(u64::from(class)));
@@ -71,7 +92,7 @@ impl Fingerprint {
     #[inline(always)]
     pub(crate) fn add(&mut self, bits: u64) {
         let [first, second] = &mut self.halves;
-        *first = (*first ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+        *first = (*first ^ bits).wrapping_mul(ODD).rotate_left(29);
         *second = second.wrapping_add(bits).wrapping_mul(0xBF58_476D_1CE4_E5B9).rotate_left(37);
     }
 
@@ -85,7 +106,8 @@ impl Fingerprint {
 
     /// The digest so far.
     fn settled(&self) -> [u64; 2] {
-        let mut settled = Self { halves: self.halves, classes: Vec::new() };
+        let mut settled = Self { classes: Vec::new(), ..*self };
+        self.lanes.iter().for_each(|lane| settled.add(*lane));
         // The last bits taken in must reach all others.
         (0..4).for_each(|round| settled.add(round));
         let [first, second] = settled.halves;

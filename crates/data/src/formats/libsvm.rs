@@ -198,7 +198,7 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
     let mut tail_bits: &[u8] = &[];
     let mut is_tail = false;
     // The first mark of the line at hand, or one before it.
-    let mut mark = 0;
+    let (mut mark, mut n_failures) = (0, 0);
     while start < text.len() {
         // Quick rows, as many as there are.
         let (n_entries, n_rows) = (matrix.n_entries(), matrix.offsets.len() - 1);
@@ -207,6 +207,8 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
             bits: if is_tail { tail_bits } else { bits },
             pairs: if is_tail { tail_pairs } else { pairs },
             mark: if is_tail { 0 } else { mark },
+            n_alone: 0,
+            n_failures,
             start: if is_tail { 0 } else { start },
             end: if is_tail { text.len() - start } else { text.len() },
             first_index: rules.first_index,
@@ -222,6 +224,7 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
         };
         let n_quick = way.run(&mut quick);
         let n_found = quick.n_entries;
+        n_failures = quick.n_failures;
         mark = if is_tail { mark } else { quick.mark };
         start = if is_tail { start + quick.start } else { quick.start };
         let first_index = rules.first_index as u32;
@@ -288,6 +291,9 @@ struct Quick<'a, T> {
     /// line at hand or before it.
     pairs: &'a Pairs,
     mark: usize,
+    /// How many entries are read one by one before several at once are tried again, and how often that failed.
+    n_alone: u32,
+    n_failures: u32,
     /// The line at hand.
     start: usize,
     /// Where the last line ends; the text may go on, with anything.
@@ -329,6 +335,9 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
     }
 }
 
+/// At most two to this power entries are read one by one before several at once are tried again.
+const MOST_FAILURES: u32 = 6;
+
 /// What an entry turned out to be that is not as most entries are.
 enum Odd {
     /// Its index, its value and where it ends.
@@ -359,12 +368,16 @@ impl<T: Stored> Quick<'_, T> {
         let mut n_entries = self.n_entries;
         let next = 'entries: loop {
             // Many at once, as long as they are alike.
-            mark = self.pairs.behind(mark, at);
+            if D::FINDS_PAIRS && self.n_alone == 0 {
+                mark = self.pairs.behind(mark, at);
+            }
             while D::FINDS_PAIRS
+                && self.n_alone == 0
                 && let Some(indices) = self.indices[n_entries..].first_chunk_mut()
                 && let Some(values) = self.values[n_entries..].first_chunk_mut()
                 && let Some(found) = digits.eight(text, self.pairs, mark, least.cast_signed() - 1)
             {
+                self.n_failures = 0;
                 *indices = found.indices;
                 *values = found.values.map(T::nearest);
                 n_entries += found.n_pairs;
@@ -377,6 +390,15 @@ impl<T: Stored> Quick<'_, T> {
                     b'\r' if text.get(at + 1) == Some(&b'\n') => break 'entries at + 2,
                     _ => return None,
                 }
+            }
+            if D::FINDS_PAIRS {
+                // Whatever keeps them from being read at once may well go on; the longer it does, the less often is
+                // it tried.
+                if self.n_alone == 0 {
+                    self.n_failures = (self.n_failures + 1).min(MOST_FAILURES);
+                    self.n_alone = 1 << self.n_failures;
+                }
+                self.n_alone -= 1;
             }
             let (Some(index_slot), Some(value_slot)) =
                 (self.indices.get_mut(n_entries), self.values.get_mut(n_entries))
@@ -455,25 +477,29 @@ fn odd_entry(text: &[u8], view: &[u8; VIEW], at: usize, marks: u64, digits: impl
     }
     let colon = n_index + 1;
     let index_digits = number::to_end(number::eight_of(view, 1), n_index);
+    // As many numbers are negative as not: no branch could be foreseen.
+    let is_negative = view[(colon + 1) & 31] == b'-';
+    let first = colon + 1 + usize::from(is_negative);
+    let signed = |magnitude: f64| f64::from_bits(magnitude.to_bits() | (u64::from(is_negative) << 63));
     // Places in the view, as that of the colon.
-    let marks = (marks & marks.wrapping_sub(1)) << 1;
+    let marks = ((marks & marks.wrapping_sub(1)) << 1) & !(u64::from(is_negative) << (colon + 1));
     let second = marks.trailing_zeros() as usize;
     let third = (marks & marks.wrapping_sub(1)).trailing_zeros() as usize;
-    let n_whole = second.wrapping_sub(colon + 1);
+    let n_whole = second.wrapping_sub(first);
     let is_end = |place: usize| matches!(view[place & 31], b' ' | b'\n');
     if n_whole.wrapping_sub(1) < 8 && is_end(second) {
         // Counts: `1`.
-        let whole = number::to_end(number::eight_of(view, colon + 1), n_whole);
+        let whole = number::to_end(number::eight_of(view, first), n_whole);
         let [index, whole] = digits.two_numbers(index_digits, whole);
-        return Some(Odd::Entry(index, f64::from(whole.cast_signed()), at + second));
+        return Some(Odd::Entry(index, signed(f64::from(whole.cast_signed())), at + second));
     }
     let n_parts = third.wrapping_sub(second + 1);
     if n_whole == 1 && view[second & 31] == b'.' && n_parts.wrapping_sub(1) < 8 && is_end(third) {
         // Other decimals, and the last ones in their lines: `1.25`.
         let parts = number::to_end(number::eight_of(view, second + 1), n_parts);
         let [index, parts] = digits.two_numbers(index_digits, parts);
-        let whole = u32::from(view[colon + 1] & 0x0F);
-        return Some(Odd::Entry(index, number::with_parts(whole, parts, n_parts)?, at + third));
+        let whole = u32::from(view[first & 31] & 0x0F);
+        return Some(Odd::Entry(index, signed(number::with_parts(whole, parts, n_parts)?), at + third));
     }
     let (end, value) = odd_value(text, at + colon)?;
     Some(Odd::Entry(digits.two_numbers(index_digits, 0)[0], value, end))

@@ -18,6 +18,7 @@ use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::options::{LabelColumn, OnBadRow, ReadOptions, find_column};
 use crate::schema::{Layout, Missing, Picture, Precision, Schema};
 use crate::source::{Input, Part};
+use std::mem;
 use std::sync::Arc;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -553,6 +554,8 @@ struct DenseReader<T> {
     held: Option<Vec<u8>>,
     on_bad_row: OnBadRow,
     bytes: Vec<u8>,
+    /// Whether these are the bytes of rows that are still to be had.
+    has_bytes: bool,
     numbers: Vec<f64>,
     classes: Vec<u32>,
     row: Vec<T>,
@@ -607,6 +610,7 @@ impl<T: Stored> DenseReader<T> {
             held,
             on_bad_row: how.on_bad_row,
             bytes: Vec::new(),
+            has_bytes: false,
             numbers: Vec::new(),
             classes: Vec::new(),
             row: Vec::new(),
@@ -618,7 +622,9 @@ impl<T: Stored> DenseReader<T> {
         self.numbers.clear();
         let dtype = self.array.header.dtype;
         let Some(held) = &self.held else {
-            self.array.read(n_rows * self.n_columns, &mut self.bytes)?;
+            if !mem::take(&mut self.has_bytes) {
+                self.array.read(n_rows * self.n_columns, &mut self.bytes)?;
+            }
             dtype.numbers(&self.bytes, &mut self.numbers);
             return Ok(());
         };
@@ -641,6 +647,34 @@ impl<T: Stored> DenseReader<T> {
         Ok(())
     }
 
+    /// Whether rows are stored in the file as they are in a block.
+    fn is_stored_alike(&self) -> bool {
+        let dtype = self.array.header.dtype;
+        self.held.is_none()
+            && self.schema.layout == Layout::Dense
+            && !matches!(self.labels, LabelsFrom::Column(_))
+            && matches!(dtype.kind, Kind::Float)
+            && dtype.size == size_of::<T>()
+            && !dtype.big_endian
+    }
+
+    /// Takes the next rows over as they are. False if there is something among them that must be looked at closely;
+    /// then they are still to be had.
+    fn fill_alike(&mut self, n_rows: usize, into: &mut Block) -> Result<bool, DataError> {
+        self.array.read(n_rows * self.n_columns, &mut self.bytes)?;
+        let Some(matrix) = T::dense(&mut into.matrix) else { return Ok(false) };
+        T::get(&self.bytes, &mut matrix.values);
+        if !T::all_finite(&matrix.values) {
+            matrix.values.clear();
+            self.has_bytes = true;
+            return Ok(false);
+        }
+        self.labels.next(n_rows, self.n_rows, into, &mut self.classes)?;
+        self.n_rows += n_rows as u64;
+        into.classes.extend((0..n_rows).map(|place| self.classes.get(place).copied().unwrap_or(0)));
+        Ok(true)
+    }
+
     fn fill(&mut self, into: &mut Block) -> Result<bool, DataError> {
         let width = self.n_columns - usize::from(matches!(self.labels, LabelsFrom::Column(_)));
         into.clear(self.schema.layout, T::PRECISION, width);
@@ -655,6 +689,9 @@ impl<T: Stored> DenseReader<T> {
                     labels.check_end()?;
                 }
                 return Ok(false);
+            }
+            if self.is_stored_alike() && self.fill_alike(n_rows, into)? {
+                continue;
             }
             self.read_numbers(n_rows)?;
             self.labels.next(n_rows, self.n_rows, into, &mut self.classes)?;
