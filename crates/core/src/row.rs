@@ -8,6 +8,7 @@
 //! Nothing here allocates, and nothing here knows about labels: see [`crate::examples`].
 
 use crate::simd;
+use std::mem::MaybeUninit;
 
 /// How many partial sums a row's sum is split into.
 const LANES: usize = 8;
@@ -148,26 +149,75 @@ pub(crate) const PIECE: usize = 128;
 /// What was left over, and as many as a register holds, may stand behind the last one.
 const PIECE_ROOM: usize = PIECE + 2 * LANES;
 
+/// Room for some numbers, of which only those that were written can be read. An array would be filled with zeros first,
+/// which takes longer than a short row.
+pub(crate) struct Room<T, const N: usize>([MaybeUninit<T>; N]);
+
+impl<T: Copy, const N: usize> Room<T, N> {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self([const { MaybeUninit::uninit() }; N])
+    }
+
+    #[inline(always)]
+    pub(crate) fn put(&mut self, place: usize, value: T) {
+        self.0[place].write(value);
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
+        self.0.as_mut_ptr().cast()
+    }
+
+    /// The first `n`.
+    ///
+    /// # Safety
+    /// They were all written.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "only whoever wrote them knows that they were")]
+    pub(crate) unsafe fn first(&self, n: usize) -> &[T] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(self.0[..n].as_ptr().cast(), n) }
+    }
+}
+
 /// Some entries of a row, features and values apart.
 pub(crate) struct Piece {
-    pub(crate) features: [u32; PIECE_ROOM],
-    pub(crate) values: [f64; PIECE_ROOM],
+    pub(crate) features: Room<u32, PIECE_ROOM>,
+    pub(crate) values: Room<f64, PIECE_ROOM>,
+    /// How many there are; all of them were written.
     pub(crate) n: usize,
 }
 
 impl Piece {
     #[inline(always)]
     fn new() -> Self {
-        Self { features: [0; PIECE_ROOM], values: [0.0; PIECE_ROOM], n: 0 }
+        Self { features: Room::new(), values: Room::new(), n: 0 }
+    }
+
+    /// The first `n` entries, or all if there are no more.
+    #[inline(always)]
+    fn first(&self, n: usize) -> (&[u32], &[f64]) {
+        let n = n.min(self.n);
+        #[expect(unsafe_code, reason = "reading what was written")]
+        // SAFETY: so many were written.
+        unsafe {
+            (self.features.first(n), self.values.first(n))
+        }
     }
 
     /// Lends as many entries as fill all lanes equally, and keeps the others.
     #[inline(always)]
     fn lend(&mut self, mut to: impl FnMut(&[u32], &[f64])) {
         let n = self.n / LANES * LANES;
-        to(&self.features[..n], &self.values[..n]);
-        self.features.copy_within(n..n + LANES, 0);
-        self.values.copy_within(n..n + LANES, 0);
+        let (features, values) = self.first(n);
+        to(features, values);
+        for place in n..self.n {
+            let (features, values) = self.first(place + 1);
+            let (feature, value) = (features[place], values[place]);
+            self.features.put(place - n, feature);
+            self.values.put(place - n, value);
+        }
         self.n -= n;
     }
 }
@@ -176,8 +226,8 @@ impl Piece {
 /// a branch that nobody could foresee.
 pub(crate) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Piece) {
     for (feature, value) in (first..).zip(values) {
-        let n = piece.n;
-        (piece.features[n], piece.values[n]) = (feature, value.wide());
+        piece.features.put(piece.n, feature);
+        piece.values.put(piece.n, value.wide());
         piece.n += usize::from(value.wide() != 0.0);
     }
 }
@@ -356,7 +406,8 @@ impl<T: Value> Row for Dense<'_, T> {
             simd::gather_nonzero(values, (number * PIECE) as u32, &mut piece);
             piece.lend(&mut lend);
         }
-        lend(&piece.features[..piece.n], &piece.values[..piece.n]);
+        let (features, values) = piece.first(piece.n);
+        lend(features, values);
     }
 
     #[inline]
@@ -494,12 +545,15 @@ impl<T: Value> Row for Sparse<'_, T> {
 
     #[inline]
     fn pieces(self, mut lend: impl FnMut(&[u32], &[f64])) {
-        let mut wide = [0.0; PIECE];
+        let mut wide = Room::<f64, PIECE>::new();
         for (features, values) in self.indices.chunks(PIECE).zip(self.values.chunks(PIECE)) {
-            for (wide, value) in wide.iter_mut().zip(values) {
-                *wide = value.wide();
+            for (place, value) in values.iter().enumerate() {
+                wide.put(place, value.wide());
             }
-            lend(features, &wide[..features.len()]);
+            #[expect(unsafe_code, reason = "reading what was written")]
+            // SAFETY: so many were written just now.
+            let values = unsafe { wide.first(values.len()) };
+            lend(features, values);
         }
     }
 
