@@ -32,6 +32,11 @@ pub trait Examples: Copy {
         false
     }
 
+    /// Whether every value of every row is a finite number.
+    fn all_finite(self) -> bool {
+        (0..self.len()).all(|idx| self.row(idx).is_finite())
+    }
+
     /// The rows from `first` up to `end`, each with its class.
     #[inline(always)]
     fn stretch(self, first: usize, end: usize) -> impl Iterator<Item = (Self::Row, u32)> {
@@ -107,6 +112,10 @@ impl<'a, T: Value> Examples for DenseExamples<'a, T> {
     #[inline(always)]
     fn is_unweighted(self) -> bool {
         self.weights.is_none()
+    }
+
+    fn all_finite(self) -> bool {
+        T::all_finite(self.values)
     }
 
     #[inline(always)]
@@ -189,6 +198,10 @@ impl<'a, T: Value> Examples for SparseExamples<'a, T> {
     #[inline(always)]
     fn is_unweighted(self) -> bool {
         self.weights.is_none()
+    }
+
+    fn all_finite(self) -> bool {
+        T::all_finite(self.values)
     }
 
     #[inline(always)]

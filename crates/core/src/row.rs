@@ -410,11 +410,6 @@ impl<T: Value> Row for Dense<'_, T> {
         lend(features, values);
     }
 
-    #[inline]
-    fn is_finite(self) -> bool {
-        T::all_finite(self.0)
-    }
-
     #[inline(always)]
     fn width(self) -> usize {
         self.0.len()
@@ -555,11 +550,6 @@ impl<T: Value> Row for Sparse<'_, T> {
             let values = unsafe { wide.first(values.len()) };
             lend(features, values);
         }
-    }
-
-    #[inline]
-    fn is_finite(self) -> bool {
-        T::all_finite(self.values)
     }
 
     #[inline(always)]

@@ -341,10 +341,10 @@ pub(crate) fn check_finite(rows: View<'_>) -> Result<(), Error> {
     impl Visitor for Finite {
         type Output = Result<(), Error>;
         fn visit<E: Examples>(self, examples: E) -> Result<(), Error> {
+            if examples.all_finite() {
+                return Ok(());
+            }
             for row in 0..examples.len() {
-                if examples.row(row).is_finite() {
-                    continue;
-                }
                 let culprit = examples.row(row).entries().find(|(_, value)| !value.is_finite());
                 if let Some((feature, value)) = culprit {
                     return Err(Error::NotFinite { row, feature, value });

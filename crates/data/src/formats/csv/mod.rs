@@ -562,7 +562,10 @@ impl<T: Stored> Quick<'_, T> {
                 let (n_whole, n_parts) = (point.wrapping_sub(first), second.wrapping_sub(point + 1));
                 // An empty side wraps round and is too long, too.
                 let is_short = n_whole.wrapping_sub(1) < 8;
-                let (magnitude, end) = if is_short
+                // Whole numbers have no negative zero.
+                let sign = u64::from(is_negative) << 63;
+                let signed = |magnitude: f64| f64::from_bits(magnitude.to_bits() | sign);
+                let (number, end) = if is_short
                     && view[point & 31] == b'.'
                     && n_parts.wrapping_sub(1) < 8
                     && is_end(view[second & 31], delimiter)
@@ -572,19 +575,18 @@ impl<T: Stored> Quick<'_, T> {
                     )
                     && let Some(magnitude) = number::with_parts(whole, parts, n_parts)
                 {
-                    // By far the most numbers: `0.1234567`.
-                    (magnitude, at + second)
+                    // By far the most numbers: `0.1234567`. None with so few digits is too large.
+                    (T::nearest(signed(magnitude)), at + second)
                 } else if is_short && is_end(view[point & 31], delimiter) {
                     // Counts: `17`.
                     let whole = number::to_end(number::eight_of(view, first), n_whole);
-                    (f64::from(digits.two_numbers(whole, 0)[0]), at + point)
+                    (T::nearest(signed(f64::from(digits.two_numbers(whole, 0)[0]))), at + point)
                 } else {
                     let end = cell_end(text, at, delimiter)?;
-                    odd_number(text, at + first, end)?
+                    let (magnitude, end) = odd_number(text, at + first, end)?;
+                    (T::narrow(signed(magnitude))?, end)
                 };
-                // Whole numbers have no negative zero.
-                let sign = u64::from(is_negative) << 63;
-                *room.next()? = T::narrow(f64::from_bits(magnitude.to_bits() | sign))?;
+                *room.next()? = number;
                 end
             } else {
                 let end = cell_end(text, at, delimiter)?;
