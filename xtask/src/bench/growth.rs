@@ -86,48 +86,91 @@ pub(super) fn table(growth: &[Growth]) -> String {
     text
 }
 
+/// What a run kept of it.
+pub(super) fn from_raw(raw: &serde_json::Value) -> Vec<Growth> {
+    let point = |point: &serde_json::Value| {
+        let taken = Taken {
+            wall: point["wall"].as_f64()?,
+            cpu: point["cpu"].as_f64()?,
+            peak_kib: point["peak-kib"].as_u64()?,
+        };
+        let what = LINES.iter().map(|(what, ..)| *what).find(|what| point["multiplied"] == **what)?;
+        let number = |name: &str| usize::try_from(point[name].as_u64()?).ok();
+        Some(Growth { what, factor: number("by")?, cores: number("cores")?, taken })
+    };
+    raw["growth"].as_array().map(|points| points.iter().filter_map(point).collect()).unwrap_or_default()
+}
+
+/// What is drawn: what grows, on how many cores, in which colour.
+const LINES: [(&str, usize, &str); 4] =
+    [("rows", 1, "#1f77b4"), ("rows", 2, "#17becf"), ("features", 1, "#d62728"), ("features", 2, "#ff7f0e")];
+
+/// Names at the ends of lines are at least so far from each other.
+const NAME_HEIGHT: f64 = 16.0;
+
 /// A picture of it, both axes in powers: what grows in proportion is a line at 45 degrees.
 pub(super) fn picture(growth: &[Growth]) -> String {
-    let least = growth.iter().map(|point| point.taken.wall).fold(f64::INFINITY, f64::min);
-    let place = |point: &Growth| {
-        let across = 60.0 + (point.factor as f64).log2() * 100.0;
-        let up = 300.0 - (point.taken.wall / least).log2() * 50.0;
-        (across, up)
-    };
-    let mut svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 620 360\" font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"620\" height=\"360\" fill=\"white\"/>\n<path d=\"M60 20V310H480\" fill=\"none\" stroke=\"black\"/>\n".to_owned();
-    for factor in FACTORS {
-        let across = 60.0 + (factor as f64).log2() * 100.0;
-        let _ = writeln!(svg, "<text x=\"{across}\" y=\"330\" text-anchor=\"middle\">{factor}x</text>");
+    let walls = || growth.iter().map(|point| point.taken.wall);
+    let lowest = walls().fold(f64::INFINITY, f64::min).log2().floor();
+    let highest = walls().fold(0.0, f64::max).log2().ceil();
+    let up = |seconds: f64| 310.0 - (seconds.log2() - lowest) * 50.0;
+    let across = |factor: usize| 70.0 + (factor as f64).log2() * 100.0;
+    let top = 310.0 - (highest - lowest) * 50.0;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {:.0} 700 {:.0}\" font-family=\"sans-serif\" \
+         font-size=\"13\">\n<rect y=\"{:.0}\" width=\"700\" height=\"{:.0}\" fill=\"white\"/>\n",
+        top - 50.0,
+        430.0 - top,
+        top - 50.0,
+        430.0 - top,
+    );
+    let mut power = lowest;
+    while power <= highest {
+        let (seconds, y) = (power.exp2(), up(power.exp2()));
+        let _ = writeln!(svg, "<path d=\"M70 {y:.1}H470\" stroke=\"#ddd\"/>");
+        let _ =
+            writeln!(svg, "<text x=\"62\" y=\"{:.1}\" text-anchor=\"end\">{seconds:.2} s</text>", y + 4.0);
+        power += 1.0;
     }
-    let _ = writeln!(svg, "<text x=\"20\" y=\"16\">seconds (doubling every 50 units)</text>");
+    let _ = writeln!(svg, "<path d=\"M70 {top:.1}V310H470\" fill=\"none\" stroke=\"black\"/>");
+    for factor in FACTORS {
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"328\" text-anchor=\"middle\">{factor}x</text>",
+            across(factor)
+        );
+    }
+    let peaks = || growth.iter().map(|point| point.taken.peak_kib as f64 / 1024.0);
+    let _ = writeln!(
+        svg,
+        "<text x=\"70\" y=\"{:.1}\">One pass over a stream: seconds, while memory stays at {:.0} to {:.0} MiB</text>",
+        top - 24.0,
+        peaks().fold(f64::INFINITY, f64::min),
+        peaks().fold(0.0, f64::max),
+    );
     let _ =
         writeln!(svg, "<text x=\"270\" y=\"350\" text-anchor=\"middle\">times the rows or features</text>");
-    let lines = [
-        ("rows", 1, "#1f77b4"),
-        ("rows", 2, "#17becf"),
-        ("features", 1, "#d62728"),
-        ("features", 2, "#ff7f0e"),
-    ];
-    for (what, cores, colour) in lines {
+    let mut names = Vec::new();
+    for (what, cores, colour) in LINES {
         let points: Vec<&Growth> =
             growth.iter().filter(|point| point.what == what && point.cores == cores).collect();
         let Some(last) = points.last() else { continue };
-        let path: Vec<String> =
-            points.iter().map(|point| format!("{:.1},{:.1}", place(point).0, place(point).1)).collect();
+        let place = |point: &&Growth| format!("{:.1},{:.1}", across(point.factor), up(point.taken.wall));
         let _ = writeln!(
             svg,
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
-            path.join(" ")
+            points.iter().map(place).collect::<Vec<_>>().join(" ")
         );
-        let (across, up) = place(last);
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">{what}, {cores} core{} ({:.2} s)</text>",
-            across + 6.0,
-            up,
-            if cores == 1 { "" } else { "s" },
-            last.taken.wall
-        );
+        let plural = if cores == 1 { "" } else { "s" };
+        let name = format!("{what}, {cores} core{plural} ({:.2} s)", last.taken.wall);
+        names.push((up(last.taken.wall) + 4.0, name, colour));
+    }
+    names.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut least = f64::NEG_INFINITY;
+    for (y, name, colour) in names {
+        let y = y.max(least);
+        least = y + NAME_HEIGHT;
+        let _ = writeln!(svg, "<text x=\"478\" y=\"{y:.1}\" fill=\"{colour}\">{name}</text>");
     }
     svg.push_str("</svg>\n");
     svg

@@ -193,6 +193,10 @@ fn bench(words: &[String]) -> Result<(), String> {
             }
         }
     }
+    // The memory of a shared machine has better and worse moments, of which the better ones are the limit.
+    for (threads, best) in run.bandwidth.iter_mut().enumerate() {
+        *best = best.max(probes::bandwidth_of(threads + 1)?);
+    }
     if !has("--no-growth") && only.is_none() {
         run.growth = growth::measure(&context.ours, scale, n_repeats)?;
     }

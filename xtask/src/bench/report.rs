@@ -379,7 +379,8 @@ fn raw(run: &Run) -> serde_json::Value {
     json!({ "bandwidth-gb-per-s": run.bandwidth, "tasks": tasks, "growth": growth })
 }
 
-/// Puts what a run found between the marks of the project's README, and its picture into the documentation.
+/// Puts what a run found between the marks of the project's README, and its picture, drawn anew, into the
+/// documentation.
 pub(super) fn put_into_readme(run: &str) -> Result<(), String> {
     let run = Path::new(run);
     let section = fs::read_to_string(run.join("readme-section.md")).map_err(told("reading the run"))?;
@@ -387,8 +388,14 @@ pub(super) fn put_into_readme(run: &str) -> Result<(), String> {
     let (before, rest) = readme.split_once(BEGIN).ok_or("README.md has no mark where the section begins")?;
     let (_, behind) = rest.split_once(END).ok_or("README.md has no mark where the section ends")?;
     let mut inside = section;
-    if run.join("growth.svg").exists() {
-        fs::copy(run.join("growth.svg"), "docs/growth.svg").map_err(told("copying the picture"))?;
+    let raw = fs::read_to_string(run.join("raw.json")).map_err(told("reading the run"))?;
+    let raw: serde_json::Value = serde_json::from_str(&raw).map_err(|error| format!("raw.json: {error}"))?;
+    let growth = growth::from_raw(&raw);
+    if !growth.is_empty() {
+        let picture = growth::picture(&growth);
+        for place in [run.join("growth.svg"), PathBuf::from("docs/growth.svg")] {
+            fs::write(place, &picture).map_err(told("writing the picture"))?;
+        }
         inside.push_str("\n![How cost grows with rows and features](docs/growth.svg)\n");
     }
     fs::write("README.md", format!("{before}{BEGIN}\n{inside}\n{END}{behind}"))

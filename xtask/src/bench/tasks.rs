@@ -255,6 +255,7 @@ pub(super) fn tasks() -> Vec<Task> {
     // A fifth of the features is set, so that both ways to store them are worth a look.
     let set = "multiclass";
     tasks.extend([
+        task(set, Predict, "ours, libsvm", "{ours} train {train.svm} --online --model {model} -q && {ours} predict {test.svm} --model {model} --output {model}.out --to lines -q", ""),
         steady(set, Epoch, "ours, sparse rows", "{ours} train {train.svm} --readout last {passes-options}"),
         task(
             set,
