@@ -6,6 +6,7 @@
 //! class 1 is the positive one. Who the classes are called is none of the core's business.
 
 use crate::row::{Dense, Row, Sparse, Value};
+use crate::simd;
 
 /// A finite, indexable set of labelled rows. Cheap to copy: it is a view.
 pub trait Examples: Copy {
@@ -31,6 +32,9 @@ pub trait Examples: Copy {
     fn is_unweighted(self) -> bool {
         false
     }
+
+    /// Tells the memory that row `idx` will be asked for soon. Whoever reads row after row need not.
+    fn announce(self, _idx: usize) {}
 
     /// Whether every value of every row is a finite number.
     fn all_finite(self) -> bool {
@@ -97,6 +101,11 @@ impl<'a, T: Value> Examples for DenseExamples<'a, T> {
     fn row(self, idx: usize) -> Self::Row {
         // Sliced so that every row is seen to be equally wide, which lets loops be chosen once for all.
         Dense(&self.values[idx * self.width..][..self.width])
+    }
+
+    #[inline(always)]
+    fn announce(self, idx: usize) {
+        simd::prefetch(self.row(idx).0);
     }
 
     #[inline(always)]
@@ -188,6 +197,13 @@ impl<'a, T: Value> Examples for SparseExamples<'a, T> {
     fn row(self, idx: usize) -> Self::Row {
         let entries = self.offsets[idx]..self.offsets[idx + 1];
         Sparse::new(&self.indices[entries.clone()], &self.values[entries])
+    }
+
+    #[inline(always)]
+    fn announce(self, idx: usize) {
+        let row = self.row(idx);
+        simd::prefetch(row.indices());
+        simd::prefetch(row.values());
     }
 
     #[inline(always)]

@@ -376,8 +376,12 @@ where
             if plain {
                 simd::widest(PlainRounds { run: self, examples, visits: part, training, watch: &mut watch });
             } else {
-                let rows = (0..part.len()).map(|place| part.row(place));
-                let rows = rows.map(|row_idx| (examples.row(row_idx), examples.class(row_idx)));
+                let rows = (0..part.len()).map(|place| {
+                    if let Visits::Listed(listed) = part {
+                        announce(examples, listed, place);
+                    }
+                    (examples.row(part.row(place)), examples.class(part.row(place)))
+                });
                 self.rounds::<false, _, _>(examples, rows, part, training, &mut watch);
             }
             if last || to - from == block || watch.stopped.is_some() {
@@ -525,6 +529,17 @@ where
     }
 }
 
+/// So many visits before its turn a row is announced.
+const AHEAD: usize = 4;
+
+/// Announces a row of the list in time for its turn: where it lies, nobody could guess.
+#[inline(always)]
+fn announce<E: Examples>(examples: E, listed: &[u32], place: usize) {
+    if let Some(&soon) = listed.get(place + AHEAD) {
+        examples.announce(soon as usize);
+    }
+}
+
 /// [`Run::rounds`] where they are plain.
 struct PlainRounds<'r, 'o, 'v, R, S: Space, D, E, O: ?Sized> {
     run: &'r mut Run<R, S, D>,
@@ -554,8 +569,10 @@ where
                 run.rounds::<true, _, _>(examples, rows, visits, training, watch);
             }
             Visits::Listed(listed) => {
-                let rows = listed.iter().map(|&row_idx| row_idx as usize);
-                let rows = rows.map(|row_idx| (examples.row(row_idx), examples.class(row_idx)));
+                let rows = listed.iter().enumerate().map(|(place, &row_idx)| {
+                    announce(examples, listed, place);
+                    (examples.row(row_idx as usize), examples.class(row_idx as usize))
+                });
                 run.rounds::<true, _, _>(examples, rows, visits, training, watch);
             }
         }

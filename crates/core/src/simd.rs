@@ -54,6 +54,23 @@ fn with_avx2<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
+/// How many bytes of a row are asked for ahead of time, at most; the memory guesses the rest by itself.
+const ANNOUNCED: usize = 1024;
+
+/// Has the memory bring `values` near, if the machine can be told so.
+#[inline(always)]
+pub(crate) fn prefetch<T>(values: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for offset in (0..size_of_val(values).min(ANNOUNCED)).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        #[expect(unsafe_code, reason = "a hint to the memory")]
+        // SAFETY: a hint reads nothing, and the place is within the values.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().cast::<i8>().add(offset));
+        }
+    }
+}
+
 /// [`dense_dot`] in the widest registers this machine has.
 #[inline(always)]
 pub(crate) fn dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
