@@ -38,7 +38,7 @@ pub trait Examples: Copy {
 
     /// Whether every value of every row is a finite number.
     fn all_finite(self) -> bool {
-        (0..self.len()).all(|idx| self.row(idx).is_finite())
+        (0..self.len()).all(|idx| self.row(idx).entries().all(|(_, value)| value.is_finite()))
     }
 
     /// The rows from `first` up to `end`, each with its class.

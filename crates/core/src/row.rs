@@ -269,12 +269,6 @@ pub trait Row: Copy {
         self.sum(|_, value| value * value)
     }
 
-    /// Whether every entry is a finite number.
-    #[inline]
-    fn is_finite(self) -> bool {
-        self.entries().all(|(_, value)| value.is_finite())
-    }
-
     /// Whether every entry is zero, so that no step along this row moves anything.
     #[inline]
     fn is_zero(self) -> bool {
@@ -451,17 +445,6 @@ pub(crate) fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
         }
         from += LANES;
     }
-    dense_dot_from(row, weights, from, lanes)
-}
-
-/// The rest of a dense dot product, from feature `from` on, which is a multiple of eight; before it there are no zeros.
-#[inline(always)]
-pub(crate) fn dense_dot_from<T: Value>(
-    row: &[T],
-    weights: &[f64],
-    from: usize,
-    mut lanes: [f64; LANES],
-) -> f64 {
     sum_with_zeros(row, from, &mut lanes, |feature, value| weights[feature] * value);
     total(lanes)
 }

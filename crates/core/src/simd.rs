@@ -44,7 +44,9 @@ fn has_avx2() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn has_avx512() -> bool {
-    std::arch::is_x86_feature_detected!("avx512vl") && std::arch::is_x86_feature_detected!("popcnt")
+    std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512vl")
+        && std::arch::is_x86_feature_detected!("popcnt")
 }
 
 #[cfg(target_arch = "x86_64")]

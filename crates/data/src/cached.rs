@@ -239,4 +239,36 @@ mod tests {
         fs::write(&data, text + "0 1:1\n").unwrap();
         assert_eq!(Cached::read(&source, &how, Park::Kept(&path)).unwrap().classes().len(), 40_002);
     }
+
+    #[test]
+    fn a_cache_that_is_damaged_between_passes_ends_the_pass_with_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("t.svm");
+        let line = |row: usize| format!("{} {}:{}\n", row % 2, row % 800 + 1, row + 1);
+        fs::write(&data, (0..60_000).map(line).collect::<Vec<_>>().concat()).unwrap();
+        let (source, path) = (Source::file(&data), folder.path().join("rows.cache"));
+        let mut cached = Cached::read(&source, &ReadOptions::default(), Park::Kept(&path)).unwrap();
+        let pass = |cached: &mut Cached| {
+            cached.rewind()?;
+            let mut n_rows = 0;
+            while let Some((_, view)) = cached.next()? {
+                n_rows += view.len();
+            }
+            Ok::<_, DataError>(n_rows)
+        };
+        assert_eq!(pass(&mut cached).unwrap(), 60_000);
+        let whole = fs::read(&path).unwrap();
+        let mut damaged = whole.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 1;
+        fs::write(&path, damaged).unwrap();
+        let error = pass(&mut cached).unwrap_err();
+        assert!(error.message().contains("damaged block"), "{error}");
+        assert!(cached.next().unwrap().is_none());
+        fs::write(&path, whole).unwrap();
+        // What was begun and left is begun again.
+        cached.rewind().unwrap();
+        cached.next().unwrap();
+        assert_eq!(pass(&mut cached).unwrap(), 60_000);
+    }
 }

@@ -510,4 +510,23 @@ mod tests {
         let online = Online::new(with_kernel("rbf", Readout::Last), ["a", "b"]);
         assert!(online.err().unwrap().to_string().contains("a number where the rows are not known"));
     }
+
+    #[test]
+    fn rows_of_many_zeros_are_learned_from_as_if_they_had_been_sparse() {
+        let mut random = rosenblatt_core::Random::new(5);
+        let rows: Vec<Vec<f64>> = (0..300)
+            .map(|_| (0..40).map(|_| if random.below(8) == 0 { random.unit() - 0.3 } else { 0.0 }).collect())
+            .collect();
+        for n_classes in [2, 4] {
+            let names: Vec<String> = (0..300).map(|_| random.below(n_classes).to_string()).collect();
+            let dense = Dataset::from_rows(&rows, &names);
+            let sparse = dense.sparse_twin().expect("seven of eight values are zero");
+            for (algorithm, epochs) in [("perceptron", 2), ("perceptron", 5), ("pa1", 5), ("arow", 4)] {
+                let algorithm = algorithm.to_owned();
+                let spec = Spec::new(Options { algorithm, epochs, ..Options::default() }).unwrap();
+                let [dense, sparse] = [&dense, &sparse].map(|data| train(&spec, data).unwrap().to_bytes());
+                assert!(dense == sparse, "{n_classes} classes, {epochs} passes");
+            }
+        }
+    }
 }

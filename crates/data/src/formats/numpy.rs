@@ -18,7 +18,6 @@ use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::options::{LabelColumn, OnBadRow, ReadOptions, find_column};
 use crate::schema::{Layout, Missing, Picture, Precision, Schema};
 use crate::source::{Input, Part};
-use std::mem;
 use std::sync::Arc;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -554,8 +553,6 @@ struct DenseReader<T> {
     held: Option<Vec<u8>>,
     on_bad_row: OnBadRow,
     bytes: Vec<u8>,
-    /// Whether these are the bytes of rows that are still to be had.
-    has_bytes: bool,
     numbers: Vec<f64>,
     classes: Vec<u32>,
     row: Vec<T>,
@@ -610,23 +607,19 @@ impl<T: Stored> DenseReader<T> {
             held,
             on_bad_row: how.on_bad_row,
             bytes: Vec::new(),
-            has_bytes: false,
             numbers: Vec::new(),
             classes: Vec::new(),
             row: Vec::new(),
         })
     }
 
-    /// Reads the numbers of the next `n_rows` rows, row by row.
-    fn read_numbers(&mut self, n_rows: usize) -> Result<(), DataError> {
+    /// The numbers of the next `n_rows` rows, row by row, out of the bytes that were read or are held.
+    fn put_numbers(&mut self, n_rows: usize) {
         self.numbers.clear();
         let dtype = self.array.header.dtype;
         let Some(held) = &self.held else {
-            if !mem::take(&mut self.has_bytes) {
-                self.array.read(n_rows * self.n_columns, &mut self.bytes)?;
-            }
             dtype.numbers(&self.bytes, &mut self.numbers);
-            return Ok(());
+            return;
         };
         // In Fortran order the first dimension varies fastest.
         let sizes: Vec<usize> = self.array.header.shape.iter().map(|&size| size as usize).collect();
@@ -644,7 +637,6 @@ impl<T: Stored> DenseReader<T> {
                 dtype.numbers(&held[at * dtype.size..][..dtype.size], &mut self.numbers);
             }
         }
-        Ok(())
     }
 
     /// Whether rows are stored in the file as they are in a block.
@@ -658,15 +650,13 @@ impl<T: Stored> DenseReader<T> {
             && !dtype.big_endian
     }
 
-    /// Takes the next rows over as they are. False if there is something among them that must be looked at closely;
-    /// then they are still to be had.
+    /// Takes the rows whose bytes were just read over as they are. False, and nothing done, if there is something among
+    /// them that must be looked at closely.
     fn fill_alike(&mut self, n_rows: usize, into: &mut Block) -> Result<bool, DataError> {
-        self.array.read(n_rows * self.n_columns, &mut self.bytes)?;
         let Some(matrix) = T::dense(&mut into.matrix) else { return Ok(false) };
         T::get(&self.bytes, &mut matrix.values);
         if !T::all_finite(&matrix.values) {
             matrix.values.clear();
-            self.has_bytes = true;
             return Ok(false);
         }
         self.labels.next(n_rows, self.n_rows, into, &mut self.classes)?;
@@ -690,10 +680,13 @@ impl<T: Stored> DenseReader<T> {
                 }
                 return Ok(false);
             }
+            if self.held.is_none() {
+                self.array.read(n_rows * self.n_columns, &mut self.bytes)?;
+            }
             if self.is_stored_alike() && self.fill_alike(n_rows, into)? {
                 continue;
             }
-            self.read_numbers(n_rows)?;
+            self.put_numbers(n_rows);
             self.labels.next(n_rows, self.n_rows, into, &mut self.classes)?;
             for (place, numbers) in self.numbers.chunks_exact(self.n_columns).enumerate() {
                 self.n_rows += 1;
