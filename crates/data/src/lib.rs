@@ -57,6 +57,7 @@ mod block;
 pub mod bundled;
 mod cache;
 mod cached;
+mod cells;
 mod chunks;
 mod compression;
 mod convert;

@@ -8,6 +8,7 @@
 //! What is `unsafe` here: calls that are made after asking whether the machine can run what they call, and
 //! reading arrays into wide registers.
 
+use crate::block::Stored;
 use crate::number::digits;
 #[cfg(target_arch = "x86_64")]
 use crate::pairs::is_widest;
@@ -188,8 +189,8 @@ pub(crate) trait Work {
 
 /// Ways to read digits, two numbers at a time.
 pub(crate) trait Digits: Copy {
-    /// Whether [`Digits::eight`] can find any pairs.
-    const FINDS_PAIRS: bool = false;
+    /// Whether eight numbers can be read together: whether [`Digits::eight`] and [`Digits::cells`] ever find any.
+    const READS_EIGHT: bool = false;
 
     /// Two numbers of eight digits each, of which the first is the lowest byte and bytes of zero are zeros, too.
     fn two_numbers(self, first: u64, second: u64) -> [u32; 2];
@@ -202,6 +203,14 @@ pub(crate) trait Digits: Copy {
     #[inline(always)]
     fn eight(self, _text: &[u8], _pairs: &Pairs, _first: usize, _before: i32) -> Option<Eight> {
         None
+    }
+
+    /// Reads as many cells as are plain numbers, from `at` on, which is moved behind them, and as many as there is room
+    /// for: eight less than `into` is long, as eight are written at once, with anything behind the last of them. Returns
+    /// how many; none where the machine has no way to read them together.
+    #[inline(always)]
+    fn cells<T: Stored>(self, _text: &[u8], _at: &mut usize, _delimiter: u8, _into: &mut [T]) -> usize {
+        0
     }
 }
 
@@ -341,6 +350,8 @@ pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
 #[expect(unsafe_code, reason = "wide registers are filled from arrays")]
 mod wide {
     use super::{Digits, Shape, VIEW, Work};
+    use crate::block::Stored;
+    use crate::cells::widest::cells;
     use crate::pairs::widest::eight;
     use crate::pairs::{Eight, Pairs};
     use std::arch::x86_64::{
@@ -376,15 +387,15 @@ mod wide {
 
     /// Reading digits with wide registers: functions that may be called where the work is done.
     #[derive(Clone, Copy)]
-    struct Widely<N, R, E, const FINDS_PAIRS: bool>(N, R, E);
+    struct Widely<N, R, E, const READS_EIGHT: bool>(N, R, E);
 
-    impl<N, R, E, const FINDS_PAIRS: bool> Digits for Widely<N, R, E, FINDS_PAIRS>
+    impl<N, R, E, const READS_EIGHT: bool> Digits for Widely<N, R, E, READS_EIGHT>
     where
         N: Fn(u64, u64) -> [u32; 2] + Copy,
         R: Fn(&[u8; VIEW], Shape) -> [u32; 2] + Copy,
         E: Fn(&[u8], &Pairs, usize, i32) -> Option<Eight> + Copy,
     {
-        const FINDS_PAIRS: bool = FINDS_PAIRS;
+        const READS_EIGHT: bool = READS_EIGHT;
 
         #[inline(always)]
         fn two_numbers(self, first: u64, second: u64) -> [u32; 2] {
@@ -400,6 +411,17 @@ mod wide {
         fn eight(self, text: &[u8], pairs: &Pairs, first: usize, before: i32) -> Option<Eight> {
             (self.2)(text, pairs, first, before)
         }
+
+        #[inline(always)]
+        fn cells<T: Stored>(self, text: &[u8], at: &mut usize, delimiter: u8, into: &mut [T]) -> usize {
+            if READS_EIGHT {
+                // SAFETY: the function needs exactly the features that `most_widely` has, which alone makes values
+                // of this type that read eight, and nothing else of its caller.
+                unsafe { cells(text, at, delimiter, into) }
+            } else {
+                0
+            }
+        }
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -411,7 +433,9 @@ mod wide {
         ))
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+    )]
     pub(super) fn most_widely<W: Work>(work: W) -> W::Output {
         work.run(Widely::<_, _, _, true>(
             |first: u64, second: u64| two_numbers(first, second),

@@ -94,7 +94,7 @@ impl Pairs {
     pub(crate) fn find(&mut self, _text: &[u8], _bits: &[u8]) {}
 }
 
-/// Whether the machine has registers of 512 bits and can compress bytes in them.
+/// Whether the machine has registers of 512 bits and can move and compress bytes in them.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn is_widest() -> bool {
@@ -102,6 +102,7 @@ pub(crate) fn is_widest() -> bool {
         && std::arch::is_x86_feature_detected!("avx512bw")
         && std::arch::is_x86_feature_detected!("avx512dq")
         && std::arch::is_x86_feature_detected!("avx512vl")
+        && std::arch::is_x86_feature_detected!("avx512vbmi")
         && std::arch::is_x86_feature_detected!("avx512vbmi2")
         && is_wide()
 }
@@ -132,22 +133,28 @@ pub(crate) mod widest {
         _pext_u32,
     };
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+    )]
     #[inline]
-    fn load<const N: usize, T: Copy>(array: &[T; N]) -> __m512i {
+    pub(crate) fn load<const N: usize, T: Copy>(array: &[T; N]) -> __m512i {
         const { assert!(N * size_of::<T>() == WORD) };
         // SAFETY: the array has the 64 bytes that are read, and they may lie anywhere.
         unsafe { _mm512_loadu_si512(array.as_ptr().cast()) }
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+    )]
     #[inline]
     fn store(array: &mut [u8; WORD], word: __m512i) {
         // SAFETY: the array has room for the 64 bytes that are written, and may lie anywhere.
         unsafe { _mm512_storeu_si512(array.as_mut_ptr().cast(), word) }
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+    )]
     #[inline]
     fn store_wide(array: &mut [u32; WORD / 4], word: __m512i) {
         // SAFETY: as above.
@@ -155,7 +162,7 @@ pub(crate) mod widest {
     }
 
     /// The places of the bytes of a word.
-    static PLACES: [u8; WORD] = {
+    pub(crate) static PLACES: [u8; WORD] = {
         let mut places = [0; WORD];
         let mut place = 0;
         while place < WORD {
@@ -166,7 +173,9 @@ pub(crate) mod widest {
     };
 
     /// Lists the marks; there is room for as many as there are bytes, and a word more.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+    )]
     pub(super) fn find(pairs: &mut Pairs, text: &[u8], bits: &[u8]) {
         let (words, rest) = text.as_chunks::<WORD>();
         let mut last = [0; WORD];
@@ -249,7 +258,9 @@ pub(crate) mod widest {
     }
 
     /// Eight numbers, of the first digits of eight bytes each: one to eight of them, one more than `n_more` says.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+    )]
     #[inline]
     fn numbers(bytes: __m512i, n_more: __m512i) -> __m512i {
         // The bytes behind the digits fall off, and zeros come in front.
@@ -263,7 +274,9 @@ pub(crate) mod widest {
     }
 
     /// See [`Digits::eight`](crate::marks::Digits::eight).
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+    )]
     #[inline]
     pub(crate) fn eight(text: &[u8], pairs: &Pairs, first: usize, before: i32) -> Option<Eight> {
         let places = pairs.places.get(first..)?.first_chunk()?;
@@ -276,7 +289,9 @@ pub(crate) mod widest {
     }
 
     impl<const STEP: usize> Pattern<STEP> {
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+        #[target_feature(
+            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+        )]
         #[inline]
         fn eight(&self, text: &[u8], places: &[u32; LOOK], kinds: &[u8; LOOK], before: i32) -> Option<Eight> {
             // SAFETY: both arrays have the 32 bytes that are read, and they may lie anywhere.

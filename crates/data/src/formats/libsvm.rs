@@ -368,10 +368,10 @@ impl<T: Stored> Quick<'_, T> {
         let mut n_entries = self.n_entries;
         let next = 'entries: loop {
             // Many at once, as long as they are alike.
-            if D::FINDS_PAIRS && self.n_alone == 0 {
+            if D::READS_EIGHT && self.n_alone == 0 {
                 mark = self.pairs.behind(mark, at);
             }
-            while D::FINDS_PAIRS
+            while D::READS_EIGHT
                 && self.n_alone == 0
                 && let Some(indices) = self.indices[n_entries..].first_chunk_mut()
                 && let Some(values) = self.values[n_entries..].first_chunk_mut()
@@ -391,7 +391,7 @@ impl<T: Stored> Quick<'_, T> {
                     _ => return None,
                 }
             }
-            if D::FINDS_PAIRS {
+            if D::READS_EIGHT {
                 // Whatever keeps them from being read at once may well go on; the longer it does, the less often is
                 // it tried.
                 if self.n_alone == 0 {

@@ -16,6 +16,7 @@ mod record;
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::block::{Block, Stored, merge_row, sort_row};
+use crate::cells::AT_ONCE;
 use crate::chunks::{Chunks, Parse, Stopped};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::LabelTable;
@@ -31,6 +32,12 @@ use std::sync::Arc;
 
 /// How many numbers are parsed before they are stored: few enough to stay in the nearest memory.
 const ROOM: usize = 4 << 10;
+
+/// Fewer cells than this are read one by one.
+const WORTH_TOGETHER: usize = 3;
+
+/// However often cells could not be read together, that is tried again after two to this power of them.
+const MOST_FAILURES: u32 = 8;
 
 /// Comma-separated values.
 #[derive(Debug)]
@@ -180,7 +187,7 @@ impl<T: Stored> Rows<T> {
     /// The same for tables of numbers: rows that are as most rows are do not pass through cells.
     fn parse_quickly(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
         let plan = Arc::clone(&self.plan);
-        self.values.resize(ROOM.max(plan.steps.len()), T::default());
+        self.values.resize(ROOM.max(plan.width) + AT_ONCE, T::default());
         // Taken out for the time being, so that odd records can be parsed meanwhile.
         let mut memory = (std::mem::take(&mut self.marks), std::mem::take(&mut self.tail_marks));
         let outcome = self.parse_marked(text, &plan, &mut memory, block);
@@ -195,11 +202,12 @@ impl<T: Stored> Rows<T> {
         (marks, tail_marks): &mut (Marks, Marks),
         block: &mut Block,
     ) -> Result<(usize, u64), Stopped> {
-        let n_room = self.values.len();
+        let n_room = self.values.len() - AT_ONCE;
         let bits = marks.find_bits(text);
         let mut tail_bits: &[u8] = &[];
         let (mut at, mut n_lines) = (0, 0);
         let mut is_tail = false;
+        let mut n_failures = 0;
         while at < text.len() {
             let Some(matrix) = T::dense(&mut block.matrix) else { break };
             let mut quick = Quick {
@@ -209,19 +217,23 @@ impl<T: Stored> Rows<T> {
                 end: if is_tail { text.len() - at } else { text.len() },
                 delimiter: plan.delimiter,
                 steps: &plan.steps,
+                n_alone: 0,
+                n_failures,
                 values: &mut self.values,
+                width: plan.width,
                 n_values: 0,
                 classes: &mut block.classes,
                 names: &mut block.names,
             };
             n_lines += at_full_width(&mut quick);
             let n_values = quick.n_values;
+            n_failures = quick.n_failures;
             at = if is_tail { at + quick.start } else { quick.start };
             matrix.values.extend_from_slice(&self.values[..n_values]);
             if at >= text.len() {
                 break;
             }
-            if n_values + plan.steps.len() > n_room {
+            if n_values + plan.width > n_room {
                 // There was no room for the row.
                 is_tail = false;
                 continue;
@@ -512,8 +524,12 @@ struct Quick<'a, T> {
     end: usize,
     delimiter: u8,
     steps: &'a [Step],
-    /// Room for one row at least, used again and again.
+    /// How many cells are read one by one before several at once are tried again, and how often that failed.
+    n_alone: u32,
+    n_failures: u32,
+    /// Room for one row at least and as many numbers as are read at once, used again and again.
     values: &'a mut [T],
+    width: usize,
     n_values: usize,
     classes: &'a mut Vec<u32>,
     names: &'a mut LabelTable,
@@ -540,55 +556,21 @@ impl<T: Stored> Quick<'_, T> {
     /// Adds the numbers of the row at hand. Returns its label's number and the place behind the line end; or
     /// nothing, and then nothing is said about the row and nothing added.
     #[inline(always)]
-    fn row(&mut self, digits: impl Digits) -> Option<(u32, usize)> {
-        let (text, bits, delimiter) = (self.text, self.bits, self.delimiter);
+    fn row<D: Digits>(&mut self, digits: D) -> Option<(u32, usize)> {
+        let (text, delimiter) = (self.text, self.delimiter);
         let (mut at, mut class) = (self.start, 0);
         let mut new_label = None;
-        let mut room = self.values[self.n_values..].get_mut(..self.steps.len())?.iter_mut();
+        if self.n_values + self.width + AT_ONCE > self.values.len() {
+            return None;
+        }
+        let mut n_values = self.n_values;
         let mut end_byte = delimiter;
-        for &step in self.steps {
-            // Only the last cell ends otherwise.
-            if end_byte != delimiter {
-                return None;
-            }
-            let end = if step == Step::Number {
-                let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
-                // As many numbers are negative as not: no branch could be foreseen.
-                let is_negative = u32::from(view[0] == b'-');
-                let first = is_negative as usize;
-                let marks = bits_at(bits, at)? & !u64::from(is_negative);
-                let point = marks.trailing_zeros() as usize;
-                let second = (marks & marks.wrapping_sub(1)).trailing_zeros() as usize;
-                let (n_whole, n_parts) = (point.wrapping_sub(first), second.wrapping_sub(point + 1));
-                // An empty side wraps round and is too long, too.
-                let is_short = n_whole.wrapping_sub(1) < 8;
-                // Whole numbers have no negative zero.
-                let sign = u64::from(is_negative) << 63;
-                let signed = |magnitude: f64| f64::from_bits(magnitude.to_bits() | sign);
-                let (number, end) = if is_short
-                    && view[point & 31] == b'.'
-                    && n_parts.wrapping_sub(1) < 8
-                    && is_end(view[second & 31], delimiter)
-                    && let [whole, parts] = digits.two_numbers(
-                        number::to_end(number::eight_of(view, first), n_whole),
-                        number::to_end(number::eight_of(view, point + 1), n_parts),
-                    )
-                    && let Some(magnitude) = number::with_parts(whole, parts, n_parts)
-                {
-                    // By far the most numbers: `0.1234567`. None with so few digits is too large.
-                    (T::nearest(signed(magnitude)), at + second)
-                } else if is_short && is_end(view[point & 31], delimiter) {
-                    // Counts: `17`.
-                    let whole = number::to_end(number::eight_of(view, first), n_whole);
-                    (T::nearest(signed(f64::from(digits.two_numbers(whole, 0)[0]))), at + point)
-                } else {
-                    let end = cell_end(text, at, delimiter)?;
-                    let (magnitude, end) = odd_number(text, at + first, end)?;
-                    (T::narrow(signed(magnitude))?, end)
-                };
-                *room.next()? = number;
-                end
-            } else {
+        for (step_idx, &step) in self.steps.iter().enumerate() {
+            let Step::Numbers(n_numbers) = step else {
+                // Only the last cell ends otherwise.
+                if end_byte != delimiter {
+                    return None;
+                }
                 let end = cell_end(text, at, delimiter)?;
                 if step == Step::Label {
                     match self.names.known(&text[at..end]) {
@@ -596,10 +578,39 @@ impl<T: Stored> Quick<'_, T> {
                         None => new_label = Some(at..end),
                     }
                 }
-                end
+                end_byte = text[end];
+                at = end + 1;
+                continue;
             };
-            end_byte = text[end];
-            at = end + 1;
+            let behind_last = n_values + n_numbers;
+            // What ends a row is not looked for among many cells.
+            let behind_delimited = behind_last - usize::from(step_idx + 1 == self.steps.len());
+            while n_values < behind_last {
+                if end_byte != delimiter {
+                    return None;
+                }
+                if D::READS_EIGHT && n_values + WORTH_TOGETHER <= behind_delimited {
+                    if self.n_alone == 0 {
+                        let slots = &mut self.values[n_values..behind_delimited + AT_ONCE];
+                        let n_read = digits.cells(text, &mut at, delimiter, slots);
+                        n_values += n_read;
+                        if n_values == behind_last {
+                            break;
+                        }
+                        // Whatever keeps them from being read at once may well go on; the longer it does, the less
+                        // often is it tried.
+                        self.n_failures =
+                            if n_read > 0 { 0 } else { (self.n_failures + 1).min(MOST_FAILURES) };
+                        self.n_alone = 1 << self.n_failures;
+                    }
+                    self.n_alone -= 1;
+                }
+                let (number, end) = self.number(at, digits)?;
+                *self.values.get_mut(n_values)? = number;
+                n_values += 1;
+                end_byte = text[end];
+                at = end + 1;
+            }
         }
         let next = match end_byte {
             b'\n' => at,
@@ -609,8 +620,50 @@ impl<T: Stored> Quick<'_, T> {
         if let Some(label) = new_label {
             class = number_new(&text[label], self.names)?;
         }
-        self.n_values += self.steps.len() - room.len();
+        self.n_values = n_values;
         Some((class, next))
+    }
+
+    /// The number of the cell at `at`, and where it ends.
+    #[inline(always)]
+    fn number(&self, at: usize, digits: impl Digits) -> Option<(T, usize)> {
+        let (text, delimiter) = (self.text, self.delimiter);
+        let view: &[u8; VIEW] = text.get(at..)?.first_chunk()?;
+        // As many numbers are negative as not: no branch could be foreseen.
+        let is_negative = u32::from(view[0] == b'-');
+        let first = is_negative as usize;
+        let marks = bits_at(self.bits, at)? & !u64::from(is_negative);
+        let point = marks.trailing_zeros() as usize;
+        let second = (marks & marks.wrapping_sub(1)).trailing_zeros() as usize;
+        let (n_whole, n_parts) = (point.wrapping_sub(first), second.wrapping_sub(point + 1));
+        // An empty side wraps round and is too long, too.
+        let is_short = n_whole.wrapping_sub(1) < 8;
+        // Whole numbers have no negative zero.
+        let sign = u64::from(is_negative) << 63;
+        let signed = |magnitude: f64| f64::from_bits(magnitude.to_bits() | sign);
+        Some(
+            if is_short
+                && view[point & 31] == b'.'
+                && n_parts.wrapping_sub(1) < 8
+                && is_end(view[second & 31], delimiter)
+                && let [whole, parts] = digits.two_numbers(
+                    number::to_end(number::eight_of(view, first), n_whole),
+                    number::to_end(number::eight_of(view, point + 1), n_parts),
+                )
+                && let Some(magnitude) = number::with_parts(whole, parts, n_parts)
+            {
+                // By far the most numbers: `0.1234567`. None with so few digits is too large.
+                (T::nearest(signed(magnitude)), at + second)
+            } else if is_short && is_end(view[point & 31], delimiter) {
+                // Counts: `17`.
+                let whole = number::to_end(number::eight_of(view, first), n_whole);
+                (T::nearest(signed(f64::from(digits.two_numbers(whole, 0)[0]))), at + point)
+            } else {
+                let end = cell_end(text, at, delimiter)?;
+                let (magnitude, end) = odd_number(text, at + first, end)?;
+                (T::narrow(signed(magnitude))?, end)
+            },
+        )
     }
 }
 

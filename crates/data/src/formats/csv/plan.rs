@@ -33,10 +33,11 @@ pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
 }
 
-/// A column that can be read quickly.
+/// Columns that can be read quickly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    Number,
+    /// So many columns of numbers, side by side.
+    Numbers(usize),
     Label,
     Ignore,
 }
@@ -457,16 +458,23 @@ impl Plan {
     /// Finds out whether rows are dense, in the order of the columns, and of numbers.
     fn find_steps(&mut self) {
         let mut n_numbers = 0;
-        let step = |use_: &Use| match use_ {
-            Use::Number { .. } => {
-                n_numbers += 1;
-                Some(Step::Number)
+        let mut steps = Some(Vec::new());
+        for use_ in &self.uses {
+            let step = match use_ {
+                Use::Number { .. } => Step::Numbers(1),
+                Use::Label => Step::Label,
+                Use::Ignore => Step::Ignore,
+                Use::Weight | Use::Nothing | Use::Category { .. } | Use::Hashed { .. } => {
+                    steps = None;
+                    break;
+                }
+            };
+            n_numbers += usize::from(step == Step::Numbers(1));
+            match (steps.as_mut().and_then(|steps| steps.last_mut()), step) {
+                (Some(Step::Numbers(n_columns)), Step::Numbers(n_more)) => *n_columns += n_more,
+                _ => steps.get_or_insert_default().push(step),
             }
-            Use::Label => Some(Step::Label),
-            Use::Ignore => Some(Step::Ignore),
-            Use::Weight | Use::Nothing | Use::Category { .. } | Use::Hashed { .. } => None,
-        };
-        let steps: Option<Vec<Step>> = self.uses.iter().map(step).collect();
+        }
         let is_dense = !self.schema.provisional && self.schema.layout == Layout::Dense && self.sorted;
         let is_apart = !matches!(
             self.delimiter,
