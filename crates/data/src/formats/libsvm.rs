@@ -32,6 +32,10 @@ const SNIFF_LINES: usize = 20;
 /// How many entries are parsed before they are stored: few enough to stay in the nearest memory.
 const ROOM: usize = 2 << 10;
 
+/// How many bytes are marked at once: few enough that the marks stay in a near memory, and that they are little of
+/// what a reader needs.
+const PIECE: usize = 32 << 10;
+
 /// No entry is shorter than `1:1 `.
 const SHORTEST: usize = 4;
 
@@ -179,14 +183,46 @@ impl<T: Stored> Parse for Lines<T> {
             // Hashed features come in no order, which is the plain parser's business.
             parse_plainly(text, self.rules, block, &mut self.scratch)?
         } else {
-            parse_lines(text, self, block)?
+            parse_lines(text, PIECE, self, block)?
         };
         Ok((text.len(), n_lines))
     }
 }
 
-/// Adds the rows of `text`, which is whole lines, to `block`. Returns how many lines end in it.
-fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) -> Result<u64, Stopped> {
+/// Adds the rows of `text`, which is whole lines, to `block`, as many lines at a time as fit a piece, or one. Returns
+/// how many lines end in it.
+fn parse_lines<T: Stored>(
+    text: &[u8],
+    piece_bytes: usize,
+    lines: &mut Lines<T>,
+    block: &mut Block,
+) -> Result<u64, Stopped> {
+    let (mut start, mut n_lines) = (0, 0);
+    while start < text.len() {
+        let rest = &text[start..];
+        let piece = &rest[..piece_bytes.min(rest.len())];
+        let newline = memchr::memrchr(b'\n', piece).or_else(|| memchr::memchr(b'\n', rest));
+        let n_bytes = newline.filter(|_| piece.len() < rest.len()).map_or(rest.len(), |newline| newline + 1);
+        // What follows is looked at, too, though not read.
+        let piece = &rest[..rest.len().min(n_bytes + 2 * VIEW)];
+        n_lines += parse_piece(piece, n_bytes, lines, block).map_err(|stopped| Stopped {
+            line_idx: n_lines + stopped.line_idx,
+            start: start + stopped.start,
+            ..stopped
+        })?;
+        start += n_bytes;
+    }
+    Ok(n_lines)
+}
+
+/// Adds the rows of the first `n_bytes` of `text`, which are whole lines, to `block`. Returns how many lines end in
+/// them.
+fn parse_piece<T: Stored>(
+    text: &[u8],
+    n_bytes: usize,
+    lines: &mut Lines<T>,
+    block: &mut Block,
+) -> Result<u64, Stopped> {
     let Lines { rules, way, scratch, marks, pairs, tail_marks, tail_pairs, indices, values, tail } = lines;
     let Some(matrix) = T::sparse(&mut block.matrix) else { return Ok(0) };
     let mut n_room = ROOM.max(indices.len());
@@ -199,7 +235,7 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
     let mut is_tail = false;
     // The first mark of the line at hand, or one before it.
     let (mut mark, mut n_failures) = (0, 0);
-    while start < text.len() {
+    while start < n_bytes {
         // Quick rows, as many as there are.
         let (n_entries, n_rows) = (matrix.n_entries(), matrix.offsets.len() - 1);
         let mut quick = Quick {
@@ -210,7 +246,7 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
             n_alone: 0,
             n_failures,
             start: if is_tail { 0 } else { start },
-            end: if is_tail { text.len() - start } else { text.len() },
+            end: if is_tail { n_bytes - start } else { n_bytes },
             first_index: rules.first_index,
             limit: rules.max_features.min(u64::from(u32::MAX)),
             indices,
@@ -232,11 +268,11 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
         matrix.values.extend_from_slice(&values[..n_found]);
         matrix.leave_out_zeros(n_rows);
         n_lines += n_quick;
-        if start >= text.len() {
+        if start >= n_bytes {
             break;
         }
-        let newline = memchr::memchr(b'\n', &text[start..]);
-        let end = newline.map_or(text.len(), |newline| start + newline);
+        let newline = memchr::memchr(b'\n', &text[start..n_bytes]);
+        let end = newline.map_or(n_bytes, |newline| start + newline);
         let n_needed = (end - start) / SHORTEST + 1;
         if n_found + n_needed > n_room {
             // There may have been no room for the row.
@@ -252,7 +288,7 @@ fn parse_lines<T: Stored>(text: &[u8], lines: &mut Lines<T>, block: &mut Block) 
             // The quick parser looks farther than the text goes, so that the last rows need one that is
             // longer.
             tail.clear();
-            tail.extend_from_slice(&text[start..]);
+            tail.extend_from_slice(&text[start..n_bytes]);
             tail.extend_from_slice(&[0; VIEW]);
             tail_bits = tail_marks.find_bits(tail);
             tail_pairs.find(tail, tail_bits);
@@ -939,7 +975,8 @@ mod tests {
         let mut lines = Lines::<T> { way, ..Lines::new(rules) };
         lines.clear(&mut quick);
         lines.clear(&mut plain);
-        let found = parse_lines(text, &mut lines, &mut quick);
+        let piece_bytes = [1, 100, PIECE][text.len() % 3];
+        let found = parse_lines(text, piece_bytes, &mut lines, &mut quick);
         let expected = parse_plainly(text, rules, &mut plain, &mut lines.scratch);
         let shown = String::from_utf8_lossy(text);
         let told = |outcome: Result<u64, Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
