@@ -8,6 +8,9 @@
 use crate::row::{Dense, Row, Sparse, Value};
 use crate::simd;
 
+/// How many bytes make a dense row long: more than the memory brings near before it is asked.
+const LONG: usize = 8 << 10;
+
 /// A finite, indexable set of labelled rows. Cheap to copy: it is a view.
 pub trait Examples: Copy {
     /// How a row is stored.
@@ -30,6 +33,11 @@ pub trait Examples: Copy {
 
     /// Whether every row counts 1. May say no when in doubt.
     fn is_unweighted(self) -> bool {
+        false
+    }
+
+    /// Whether rows are long stretches of memory, of which [several are best read side by side](Row::dots).
+    fn has_long_rows(self) -> bool {
         false
     }
 
@@ -101,6 +109,11 @@ impl<'a, T: Value> Examples for DenseExamples<'a, T> {
     fn row(self, idx: usize) -> Self::Row {
         // Sliced so that every row is seen to be equally wide, which lets loops be chosen once for all.
         Dense(&self.values[idx * self.width..][..self.width])
+    }
+
+    #[inline(always)]
+    fn has_long_rows(self) -> bool {
+        self.width * size_of::<T>() >= LONG
     }
 
     #[inline(always)]

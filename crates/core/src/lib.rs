@@ -108,7 +108,7 @@ pub use observer::{EachPass, EachRound, Observer, Pass, Round, Snapshot};
 pub use order::Order;
 pub use params::{Param, ParamError, Params, Range};
 pub use random::Random;
-pub use row::{Dense, Row, Sparse, Stretched, Value};
+pub use row::{Dense, Row, SIDE_BY_SIDE, Sparse, Stretched, Value};
 pub use rule::{Algorithm, Info, Law, Needs, Rule, Seen, Step};
 pub use run::{Plan, Recall, Run, Setup, SetupError, Stopped, Totals, count_errors};
 pub use schedule::Schedule;

@@ -232,12 +232,22 @@ pub(crate) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Pie
     }
 }
 
+/// How many rows are best read side by side: memory answers several askers sooner than one, and weights that are too
+/// many for the nearest cache are fetched once for all of them.
+pub const SIDE_BY_SIDE: usize = 4;
+
 /// A borrowed row of features.
 ///
 /// Rows may be narrower than the weights they meet: features beyond the end of a row are zero.
 pub trait Row: Copy {
     /// `Σ w_j x_j`. Panics if the row has a feature that `weights` lacks.
     fn dot(self, weights: &[f64]) -> f64;
+
+    /// [`Row::dot`] of several rows.
+    #[inline(always)]
+    fn dots(rows: [Self; SIDE_BY_SIDE], weights: &[f64]) -> [f64; SIDE_BY_SIDE] {
+        rows.map(|row| row.dot(weights))
+    }
 
     /// `w += amount · x`.
     fn add_to(self, amount: f64, weights: &mut [f64]);
@@ -347,6 +357,11 @@ impl<T: Value> Row for Dense<'_, T> {
         } else {
             simd::dot(row, weights)
         }
+    }
+
+    #[inline(always)]
+    fn dots(rows: [Self; SIDE_BY_SIDE], weights: &[f64]) -> [f64; SIDE_BY_SIDE] {
+        simd::dots(rows.map(|row| row.0), weights)
     }
 
     #[inline(always)]

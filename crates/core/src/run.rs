@@ -367,7 +367,7 @@ where
         }
         let plain = D::SOLE && !rounds && !self.needs.norm2;
         let mut watch = Watch { observer, rounds, stopped: None };
-        let block = self.space.block().max(1);
+        let block = self.space.block(examples).max(1);
         let mut from = 0;
         while from < visits.len() && watch.stopped.is_none() {
             let to = visits.len().min(from.saturating_add(block));
@@ -506,7 +506,7 @@ where
     /// no candidates: nothing would ever move them up.
     fn worst<E: Examples>(&mut self, examples: E, visits: Visits<'_>) -> u32 {
         let mut worst = (f64::INFINITY, 0);
-        let block = self.space.block().max(1);
+        let block = self.space.block(examples).max(1);
         let mut from = 0;
         while from < visits.len() {
             let part = visits.part(from, visits.len().min(from.saturating_add(block)));
@@ -778,17 +778,13 @@ fn errors_among<E: Examples, D: Decision>(
     visits: Visits<'_>,
     hidden: impl Fn(usize) -> bool,
 ) -> u64 {
-    let mut scores = vec![0.0; planes.n_scorers()];
     let mut random = Random::new(0);
     let mut errors = 0;
-    for place in 0..visits.len() {
-        let row_idx = visits.row(place);
-        if hidden(row_idx) {
-            continue;
+    planes.each(examples, visits, |row_idx, scores| {
+        if !hidden(row_idx) {
+            errors += u64::from(decision.decide(scores, zero, &mut random) != Some(examples.class(row_idx)));
         }
-        planes.scores(examples.row(row_idx), &mut scores);
-        errors += u64::from(decision.decide(&scores, zero, &mut random) != Some(examples.class(row_idx)));
-    }
+    });
     errors
 }
 
@@ -871,7 +867,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
     ) -> ControlFlow<Option<Stopped>> {
         let n_visits = if self.memory.judges() { PART_JUDGED } else { PART };
         // Parts end where blocks do. A block without an end goes on in the next part.
-        let part = match self.space.block().max(1) {
+        let part = match self.space.block(examples).max(1) {
             usize::MAX => n_visits,
             block => block.saturating_mul(n_visits.div_ceil(block)),
         };

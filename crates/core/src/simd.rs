@@ -5,7 +5,7 @@
 //! and products and sums stay separate instructions, since `fma` is never asked for. Sums over rows and steps
 //! along dense ones have a second source, and a test holds the two together bit by bit.
 
-use crate::row::{self, Piece, Value, dense_add, dense_dot};
+use crate::row::{self, Piece, SIDE_BY_SIDE, Value, dense_add, dense_dot};
 use std::ops::Range;
 
 /// A piece of work. `run` must be `#[inline(always)]`, or the wide copy calls the plain one.
@@ -89,6 +89,20 @@ pub(crate) fn dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {
         return unsafe { wide::dot(row, weights) };
     }
     plain_dot(row, weights)
+}
+
+/// [`dot`] of several rows.
+pub(crate) fn dots<T: Value>(rows: [&[T]; SIDE_BY_SIDE], weights: &[f64]) -> [f64; SIDE_BY_SIDE] {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]
+        // SAFETY: the one thing `widest::dots` needs is a processor with AVX-512, and this one has it.
+        let found = unsafe { widest::dots(rows, weights) };
+        if let Some(found) = found {
+            return found;
+        }
+    }
+    rows.map(|row| dot(row, weights))
 }
 
 /// On its own: in the middle of a training loop its sums would not all find a register.
@@ -194,7 +208,7 @@ pub(crate) mod widest {
     #![expect(unsafe_code, reason = "registers are filled and emptied through pointers")]
 
     use super::{Columns, Lanes, SWEEP};
-    use crate::row::{PIECE, Piece, Value};
+    use crate::row::{PIECE, Piece, SIDE_BY_SIDE, Value};
     use std::arch::x86_64::{
         __m256i, __m512d, _CMP_NEQ_UQ, _mm_add_pd, _mm_cvtsd_f64, _mm_unpackhi_pd, _mm256_add_epi32,
         _mm256_add_pd, _mm256_castpd256_pd128, _mm256_cmplt_epu32_mask, _mm256_extractf128_pd,
@@ -318,6 +332,52 @@ pub(crate) mod widest {
             return dot_with_zeros(&stored(lanes), row, weights, n_done * 8);
         }
         total(sums)
+    }
+
+    /// [`dot`] of several rows, if they are equally long and without a zero, so that all of them take their lanes alike.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,popcnt")]
+    pub(super) fn dots<T: Value>(rows: [&[T]; SIDE_BY_SIDE], weights: &[f64]) -> Option<[f64; SIDE_BY_SIDE]> {
+        let weights = &weights[..rows[0].len()];
+        if rows.iter().any(|row| row.len() != weights.len()) {
+            return None;
+        }
+        let (weight_eights, weights_last) = weights.as_chunks::<8>();
+        let split = rows.map(|row| row.as_chunks::<8>());
+        let mut lanes = [_mm512_setzero_pd(); SIDE_BY_SIDE];
+        let mut from = 0;
+        while from < weight_eights.len() {
+            let some = from..weight_eights.len().min(from + TRUSTED);
+            let weights = &weight_eights[some.clone()];
+            // Equally long, so that nothing is checked any more.
+            let rows = split.map(|(eights, _)| &eights[some.clone()][..weights.len()]);
+            let mut present = u8::MAX;
+            for (place, weights) in weights.iter().enumerate() {
+                // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
+                let weights = unsafe { doubles(weights) };
+                for (lanes, row) in lanes.iter_mut().zip(rows) {
+                    // SAFETY: as above.
+                    let row = unsafe { T::eight(&row[place]) };
+                    present &= nonzero(row);
+                    *lanes = _mm512_add_pd(*lanes, _mm512_mul_pd(weights, row));
+                }
+            }
+            if present != u8::MAX {
+                return None;
+            }
+            from = some.end;
+        }
+        let mut sums = [0.0; SIDE_BY_SIDE];
+        for ((sum, mut lanes), (_, last)) in sums.iter_mut().zip(lanes).zip(split) {
+            // SAFETY: as above.
+            let (row, weights) = unsafe { (T::up_to_eight(last), up_to_eight_doubles(weights_last)) };
+            if nonzero(row) | !first_places(last.len()) != u8::MAX {
+                return None;
+            }
+            lanes = _mm512_add_pd(lanes, _mm512_mul_pd(weights, row));
+            *sum = total(lanes);
+        }
+        Some(sums)
     }
 
     /// The lanes if no feature is zero, and bits that are all set if that is so.
@@ -660,7 +720,7 @@ mod tests {
     #[test]
     fn wide_and_plain_agree_to_the_bit() {
         let mut random = Random::new(3);
-        let widths = (0..40).chain([63, 64, 65, 1000]);
+        let widths = (0..40_usize).chain([63, 64, 65, 1000]);
         for (width, zeros) in widths.flat_map(|width| [0.0, 0.02, 0.5].map(|zeros| (width, zeros))) {
             let value = |random: &mut Random| {
                 if random.unit() < zeros { 0.0 } else { (random.unit() - 0.5) as f32 }
@@ -675,6 +735,16 @@ mod tests {
                 // SAFETY: the processor has AVX2.
                 let wide = unsafe { wide::dot(&row, &weights) };
                 assert_eq!(wide.to_bits(), expected, "width {width}");
+            }
+            let others: Vec<Vec<f32>> =
+                (1..SIDE_BY_SIDE).map(|_| (0..width).map(|_| value(&mut random)).collect()).collect();
+            let mut rows = [&row[..]; SIDE_BY_SIDE];
+            rows[1..].iter_mut().zip(&others).for_each(|(row, other)| *row = other);
+            // A last one that is shorter keeps them from being read side by side.
+            for n_left in [width, width.saturating_sub(1)] {
+                rows[SIDE_BY_SIDE - 1] = &rows[SIDE_BY_SIDE - 1][..n_left];
+                let alone = rows.map(|row| plain_dot(row, &weights[..row.len()]).to_bits());
+                assert_eq!(dots(rows, &weights).map(f64::to_bits), alone, "width {width}");
             }
             let indices: Vec<u32> = (0..width as u32).filter(|&j| row[j as usize] != 0.0).collect();
             let values: Vec<f32> = indices.iter().map(|&j| row[j as usize]).collect();

@@ -66,6 +66,22 @@ impl Problem {
         Self { width, rows, classes, weights: vec![1.0; n_rows] }
     }
 
+    /// Two classes of rows that are long enough to be scored side by side; some of them hold zeros.
+    fn long(seed: u64) -> Self {
+        let mut random = Random::for_purpose(seed, "long problem");
+        let (width, n_rows) = (2051, 15);
+        let classes: Vec<u32> = (0..n_rows).map(|_| random.below(2) as u32).collect();
+        let rows = classes.iter().enumerate().map(|(number, class)| {
+            let mut row: Vec<f32> =
+                (0..width).map(|_| (0.05 * f64::from(*class) + normal(&mut random)) as f32).collect();
+            if number % 5 == 0 {
+                row[random.below(width as u64) as usize] = 0.0;
+            }
+            row
+        });
+        Self { width, rows: rows.collect(), classes, weights: vec![1.0; n_rows] }
+    }
+
     /// Two classes that a random unit vector through the origin separates.
     fn separable(seed: u64) -> (Self, Vec<f64>) {
         let mut random = Random::for_purpose(seed, "separable problem");
@@ -446,6 +462,9 @@ fn dense_is_sparse_to_the_bit() {
             for params in variants::<R>() {
                 for bias in biases::<R>() {
                     same::<R, _>(&params, &duel, bias, &two, seed);
+                }
+                if seed == 0 {
+                    same::<R, _>(&params, &duel, biases::<R>()[0], &Problem::long(seed), seed);
                 }
                 for decision in decisions(3) {
                     same::<R, _>(&params, &decision, Bias::Augmented(0.5), &three, seed);

@@ -304,7 +304,7 @@ impl Hypothesis for BudgetSpace {
 impl Space for BudgetSpace {
     type Memory = ();
 
-    fn block(&self) -> usize {
+    fn block<E: Examples>(&self, _examples: E) -> usize {
         self.block_rows
     }
 

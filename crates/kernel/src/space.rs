@@ -248,7 +248,7 @@ impl Hypothesis for KernelSpace {
 impl Space for KernelSpace {
     type Memory = ();
 
-    fn block(&self) -> usize {
+    fn block<E: Examples>(&self, _examples: E) -> usize {
         self.limits.block
     }
 

@@ -5,6 +5,7 @@
 //! batch perceptron of the textbooks; a short one is the mini-batch.
 
 use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space};
+use crate::examples::Examples;
 use crate::memory::Memories;
 use crate::row::{Dense, Row};
 use crate::state::{Resumable, State, StateError};
@@ -67,7 +68,7 @@ impl Hypothesis for Batch {
 impl Space for Batch {
     type Memory = Memories;
 
-    fn block(&self) -> usize {
+    fn block<E: Examples>(&self, _examples: E) -> usize {
         if self.size == 0 { usize::MAX } else { self.size }
     }
 

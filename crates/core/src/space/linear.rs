@@ -9,10 +9,11 @@
 //! the weights of all its classes in one sweep. Rules that shrink the weights do so through one factor
 //! per scorer, which keeps a step on a sparse row as cheap as the row is short.
 
-use super::{Hypothesis, LinearSpace, Move, Shape, Space};
+use super::{Hypothesis, LinearSpace, Move, Shape, Space, Visits};
 use crate::convention::Bias;
+use crate::examples::Examples;
 use crate::memory::{Memories, Memory};
-use crate::row::Row;
+use crate::row::{Row, SIDE_BY_SIDE};
 use crate::simd::{self, Columns, Lanes, SWEEP};
 use crate::state::{Resumable, State, StateError, refuse};
 
@@ -101,6 +102,28 @@ impl Planes {
     }
 }
 
+impl Planes {
+    /// [`Planes::scores`] of all visited rows, in their order, each shown with its number. Long rows are read side by
+    /// side, which the memory is quicker at; the scores are those of each row alone.
+    pub fn each<E: Examples>(&self, examples: E, visits: Visits<'_>, mut show: impl FnMut(usize, &[f64])) {
+        let several = self.n_scorers == 1 && examples.has_long_rows() && examples.width() <= self.width;
+        let n_several = if several { visits.len() / SIDE_BY_SIDE * SIDE_BY_SIDE } else { 0 };
+        for first in (0..n_several).step_by(SIDE_BY_SIDE) {
+            let numbers: [usize; SIDE_BY_SIDE] = std::array::from_fn(|place| visits.row(first + place));
+            let sums = E::Row::dots(numbers.map(|number| examples.row(number)), &self.weights);
+            for (number, sum) in numbers.into_iter().zip(sums) {
+                show(number, &[sum + self.biases[0]]);
+            }
+        }
+        let mut scores = vec![0.0; self.n_scorers];
+        for place in n_several..visits.len() {
+            let number = visits.row(place);
+            self.scores(examples.row(number), &mut scores);
+            show(number, &scores);
+        }
+    }
+}
+
 /// `Σ_j w_jk x_j` for all scorers `k`, in the same lanes as a single dot product, so that a
 /// one-vs-rest scorer and the same binary problem trained alone agree to the bit.
 #[inline(always)]
@@ -153,6 +176,16 @@ pub struct Linear {
     /// Whether any factor was ever other than 1; most rules never shrink.
     scaled: bool,
     tracks_norm: bool,
+    ahead: Ahead,
+}
+
+/// What is known of the rows at hand before their turn, as long as the sole hyperplane does not move.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ahead {
+    sums: [f64; SIDE_BY_SIDE],
+    n_rows: usize,
+    /// The moves there had been.
+    moves: u64,
 }
 
 /// What is kept once per hyperplane.
@@ -177,6 +210,7 @@ impl Linear {
             scorers: vec![scorer; shape.n_scorers],
             scaled: false,
             tracks_norm: false,
+            ahead: Ahead::default(),
         }
     }
 
@@ -218,10 +252,6 @@ impl Linear {
 
     #[inline(always)]
     pub(crate) fn score_all<R: Row>(&self, row: R, scores: &mut [f64]) {
-        if let [score] = scores {
-            *score = self.sole_scorer()(0, row);
-            return;
-        }
         weighted_sums(&self.weights, self.n_scorers, row, scores);
         for (score, scorer) in scores.iter_mut().zip(&self.scorers) {
             *score = *score * scorer.scale + scorer.bias;
@@ -374,17 +404,41 @@ impl Hypothesis for Linear {
 impl Space for Linear {
     type Memory = Memories;
 
+    /// Long rows are scored side by side; what a move inside the block makes untrue is found anew.
+    fn block<E: Examples>(&self, examples: E) -> usize {
+        if self.n_scorers == 1 && examples.has_long_rows() { SIDE_BY_SIDE } else { usize::MAX }
+    }
+
+    #[inline]
+    fn prepare<E: Examples>(&mut self, examples: E, visits: Visits<'_>) {
+        self.ahead.n_rows = 0;
+        if self.block(examples) == SIDE_BY_SIDE && visits.len() == SIDE_BY_SIDE {
+            let rows = std::array::from_fn(|place| examples.row(visits.row(place)));
+            let sums = E::Row::dots(rows, &self.weights);
+            self.ahead = Ahead { sums, n_rows: SIDE_BY_SIDE, moves: self.scorers[0].moves };
+        }
+    }
+
+    fn settle(&mut self, _round: u64, _memory: &mut Memories) {
+        self.ahead.n_rows = 0;
+    }
+
     #[inline(always)]
-    fn scores<R: Row>(&self, _place: usize, row: R, scores: &mut [f64]) {
-        self.score_all(row, scores);
+    fn scores<R: Row>(&self, place: usize, row: R, scores: &mut [f64]) {
+        if let [score] = scores {
+            *score = self.sole_scorer()(place, row);
+        } else {
+            self.score_all(row, scores);
+        }
     }
 
     #[inline(always)]
     fn sole_scorer<R: Row>(&self) -> impl Fn(usize, R) -> f64 {
-        let Scorer { scale, bias, .. } = self.scorers[0];
+        let Scorer { scale, bias, moves, .. } = self.scorers[0];
         let (weights, scaled) = (&self.weights[..], self.scaled);
-        move |_, row| {
-            let sum = row.dot(weights);
+        let known = if self.ahead.moves == moves { &self.ahead.sums[..self.ahead.n_rows] } else { &[] };
+        move |place, row| {
+            let sum = known.get(place).copied().unwrap_or_else(|| row.dot(weights));
             if scaled { sum * scale + bias } else { sum + bias }
         }
     }
@@ -517,6 +571,29 @@ mod tests {
             assert_eq!(scores, vec![4.5; n_scorers]);
             planes.scores(Sparse::new(&[1, 7], &[1.0, 9.0]), &mut scores);
             assert_eq!(scores, vec![2.5; n_scorers]);
+        }
+    }
+
+    #[test]
+    fn rows_side_by_side_score_as_each_alone() {
+        let (width, n_rows) = (2100, 11);
+        let values: Vec<f32> = (0..width * n_rows).map(|k| (k % 1013) as f32 / 7.0 - 50.1).collect();
+        let classes = vec![0; n_rows];
+        let examples = crate::examples::DenseExamples::new(&values, width, &classes);
+        assert!(examples.has_long_rows());
+        for known in [width, width - 1] {
+            let weights = (0..known).map(|k| ((k * 7919) % 1009) as f64 / 17.0 - 29.0).collect();
+            let planes = Planes::from_parts(weights, vec![0.25]);
+            for visits in [Visits::all(examples), Visits::Listed(&[9, 1, 1, 5, 0, 7])] {
+                let mut seen = Vec::new();
+                planes.each(examples, visits, |number, scores| seen.push((number, scores[0].to_bits())));
+                let alone = (0..visits.len()).map(|place| {
+                    let mut score = [0.0];
+                    planes.scores(examples.row(visits.row(place)), &mut score);
+                    (visits.row(place), score[0].to_bits())
+                });
+                assert_eq!(seen, alone.collect::<Vec<_>>());
+            }
         }
     }
 

@@ -128,7 +128,7 @@ pub trait Space: Hypothesis {
 
     /// Into blocks of how many rows the loop cuts its visits. Results may depend on it only where a
     /// space says so (a mini-batch); a space that merely scores ahead gives the same bits for all.
-    fn block(&self) -> usize {
+    fn block<E: Examples>(&self, _examples: E) -> usize {
         usize::MAX
     }
 

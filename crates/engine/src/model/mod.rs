@@ -22,7 +22,7 @@ use crate::spec::Spec;
 use rosenblatt_core::decision::Problem;
 use rosenblatt_core::memory::{Ballot, Kept};
 use rosenblatt_core::{
-    Binary, Decision, Dense, Examples, Multiclass, Planes, Random, Row, Stopped, Totals, Zero,
+    Binary, Decision, Dense, Examples, Multiclass, Planes, Random, Row, Stopped, Totals, Visits, Zero,
 };
 use rosenblatt_data::{Labels, Schema};
 use rosenblatt_kernel::maps::FeatureMap;
@@ -324,9 +324,17 @@ impl Predictor {
         }
     }
 
-    /// Shows the class and the scores of each of these rows, in their order. Kernel values are computed for many rows
-    /// at once; the scores are those of each row alone.
+    /// Shows the class and the scores of each of these rows, in their order. Long rows are read side by side, and
+    /// kernel values computed for many rows at once; the scores are those of each row alone.
     pub fn each<E: Examples>(&mut self, examples: E, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
+        if let (Kept::Planes(planes), None) = (&self.kept, &self.mapper) {
+            let Self { decision, zero, random, scores: last, .. } = self;
+            planes.each(examples, Visits::Listed(rows), |row, scores| {
+                last.copy_from_slice(scores);
+                show(row as u32, decision.name(scores, *zero, random), scores);
+            });
+            return;
+        }
         let Kept::Other(kept) = &self.kept else {
             for &row in rows {
                 let class = self.predict(examples.row(row as usize));
