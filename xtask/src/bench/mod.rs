@@ -28,6 +28,7 @@ mod workloads;
 use crate::say;
 use growth::Growth;
 use measure::{Outcome, Taken, measured};
+use probes::Bandwidth;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -72,8 +73,7 @@ struct Run {
     missing: BTreeMap<usize, String>,
     /// Shares of rows held out that were given the right class.
     accuracy: BTreeMap<usize, f64>,
-    /// GB/s on one core and on two.
-    bandwidth: [f64; 2],
+    bandwidth: Bandwidth,
     /// Of every data set: rows, values that a pass reads, and bytes of the text.
     outlines: BTreeMap<&'static str, Outline>,
     growth: Vec<Growth>,
@@ -161,7 +161,7 @@ fn bench(words: &[String]) -> Result<(), String> {
         samples: Vec::new(),
         missing: BTreeMap::new(),
         accuracy: BTreeMap::new(),
-        bandwidth: [probes::bandwidth_of(1)?, probes::bandwidth_of(2)?],
+        bandwidth: Bandwidth::measure()?,
         outlines,
         growth: Vec::new(),
     };
@@ -194,9 +194,7 @@ fn bench(words: &[String]) -> Result<(), String> {
         }
     }
     // The memory of a shared machine has better and worse moments, of which the better ones are the limit.
-    for (threads, best) in run.bandwidth.iter_mut().enumerate() {
-        *best = best.max(probes::bandwidth_of(threads + 1)?);
-    }
+    run.bandwidth = run.bandwidth.or_better(Bandwidth::measure()?);
     if !has("--no-growth") && only.is_none() {
         run.growth = growth::measure(&context.ours, scale, n_repeats)?;
     }

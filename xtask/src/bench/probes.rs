@@ -48,14 +48,14 @@ pub(super) fn in_pieces(file: &Path, mut work: impl FnMut(&[u8])) -> Result<(), 
     }
 }
 
-/// `bandwidth-probe THREADS`: how fast memory is read, in GB/s.
+/// `bandwidth-probe THREADS PLACES`: how fast memory is read, in GB/s, from one place on or from four at once.
 pub(super) fn bandwidth(words: &[String]) -> Result<(), String> {
-    let threads: usize = words.first().and_then(|word| word.parse().ok()).ok_or("expected threads")?;
+    let [threads, places] = words else { return Err("expected threads and places".to_owned()) };
+    let threads: usize = threads.parse().map_err(|_| "threads")?;
+    let read = if places == "4" { read::<4> } else { read::<1> };
     let memory = vec![1_u64; BANDWIDTH_BYTES / 8];
     let mut best = f64::INFINITY;
-    for turn in 0..14 {
-        // Memory answers several askers sooner than one, though not everywhere.
-        let read = if turn % 2 == 0 { read::<1> } else { read::<4> };
+    for _ in 0..7 {
         let start = Instant::now();
         std::thread::scope(|scope| {
             for part in memory.chunks(memory.len().div_ceil(threads.max(1))) {
@@ -85,10 +85,41 @@ fn read<const PLACES: usize>(part: &[u64]) {
     black_box(sums);
 }
 
+/// What memory does on this machine, in GB/s.
+#[derive(Clone, Copy)]
+pub(super) struct Bandwidth {
+    /// Read plainly, from the first byte to the last.
+    pub(super) one_core: f64,
+    pub(super) two_cores: f64,
+    /// Read by one core from four places at once: memory answers several askers sooner than one.
+    pub(super) four_places: f64,
+}
+
+impl Bandwidth {
+    pub(super) fn measure() -> Result<Self, String> {
+        let (one_core, two_cores) = (bandwidth_of(1, 1)?, bandwidth_of(2, 1)?);
+        Ok(Self { one_core, two_cores, four_places: bandwidth_of(1, 4)? })
+    }
+
+    /// The better of two moments.
+    pub(super) fn or_better(self, other: Self) -> Self {
+        Self {
+            one_core: self.one_core.max(other.one_core),
+            two_cores: self.two_cores.max(other.two_cores),
+            four_places: self.four_places.max(other.four_places),
+        }
+    }
+}
+
 /// The bandwidth on so many threads, from a process of its own.
-pub(super) fn bandwidth_of(threads: usize) -> Result<f64, String> {
+fn bandwidth_of(threads: usize, places: usize) -> Result<f64, String> {
     let mut command = std::process::Command::new("target/release/xtask");
-    let said = super::tools::output_of(command.args(["bench", "bandwidth-probe", &threads.to_string()]))?;
+    let said = super::tools::output_of(command.args([
+        "bench",
+        "bandwidth-probe",
+        &threads.to_string(),
+        &places.to_string(),
+    ]))?;
     said.trim().parse().map_err(|_| format!("the bandwidth is {said}"))
 }
 
