@@ -420,6 +420,7 @@ impl Plan {
         if schema.has_names && header {
             let by_name: HashMap<&str, usize> =
                 schema.columns.iter().zip(0..).map(|(column, place)| (column.name.as_str(), place)).collect();
+            let mut found = vec![false; schema.columns.len()];
             for &place in &features {
                 let name = &self.names[place];
                 let Some(&column) = by_name.get(name.as_str()) else {
@@ -432,8 +433,9 @@ impl Plan {
                         .with_help(format!("leave it out with --ignore {name}")));
                 };
                 matched[place] = Some(column);
+                found[column] = true;
             }
-            if let Some(lost) = (0..schema.columns.len()).find(|&column| !matched.contains(&Some(column))) {
+            if let Some(lost) = found.iter().position(|found| !found) {
                 let name = quote(schema.columns[lost].name.as_bytes());
                 let message =
                     format!("column {name} is missing, expected every column that was learned from");
