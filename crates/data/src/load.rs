@@ -177,6 +177,8 @@ pub fn survey(source: &Source, how: &ReadOptions) -> Result<Survey, DataError> {
         return Err(no_rows(&block).in_source(&source.name()));
     }
     let mut schema = parts.schema().clone();
+    // What was counted is not copied when nobody else has it.
+    drop(parts);
     schema.settle();
     let labels = final_labels(numbering.labels().clone(), how)?;
     Ok(Survey { schema, labels, n_rows })

@@ -4,6 +4,7 @@
 //! prediction sees what training saw. Fitting does not depend on the order of the rows where that can be
 //! had (vocabularies are sorted), and on nothing else but the rows where it cannot.
 
+mod names;
 mod scale;
 mod tokens;
 

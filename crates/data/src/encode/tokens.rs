@@ -11,12 +11,14 @@
 //! it count for the length of a text in [`Weighting::Frequency`] and for nothing else. In a hashed table
 //! several names may share a slot; [`TextEncoder::slots`] tells how many did.
 
+use super::names::{FoundWord, NOWHERE, Names, Way};
 use crate::block::Stored;
 use crate::dataset::SparseMatrix;
 use crate::hash::hash_slot;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::num::NonZero;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How many characters of a word count.
 pub(crate) const MAX_WORD_CHARS: usize = 64;
@@ -104,8 +106,9 @@ pub struct TextEncoder {
     pub hash_bits: Option<u32>,
     /// The column of a table that holds the text, if it stood in one.
     pub column: Option<String>,
+    /// Shared by all that the encoder is lent to while it is fitted; whoever counts has it alone.
     #[serde(skip)]
-    counts: Option<Box<Counts>>,
+    counts: Option<Arc<Counts>>,
     /// Where labels stand in the lines of the source that is being read, so that it is read alike the
     /// second time. Other sources may differ.
     #[serde(skip)]
@@ -130,18 +133,56 @@ pub struct Slot {
 }
 
 /// What a survey has seen.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone)]
 struct Counts {
     n_texts: u64,
     n_empty: u64,
-    by_name: HashMap<Box<str>, Seen>,
+    n_names: usize,
+    by_name: Names<Seen>,
     by_slot: Vec<u64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Seen {
-    n_texts: u64,
-    last_text: u64,
+impl Counts {
+    fn new(units: Units) -> Self {
+        Self { n_texts: 0, n_empty: 0, n_names: 0, by_name: Names::new(units), by_slot: Vec::new() }
+    }
+
+    /// The names that at least `min_count` texts have, sorted, and how many have each.
+    fn names(&self, min_count: u64) -> Vec<(String, u64)> {
+        let names = self.by_name.sorted(|seen| seen.n_texts() >= min_count.max(1));
+        names.into_iter().map(|(name, seen)| (name, seen.n_texts())).collect()
+    }
+}
+
+impl PartialEq for Counts {
+    fn eq(&self, other: &Self) -> bool {
+        let numbers = |counts: &Self| (counts.n_texts, counts.n_empty, counts.n_names);
+        numbers(self) == numbers(other) && self.by_slot == other.by_slot && self.names(1) == other.names(1)
+    }
+}
+
+/// How many texts have a name, and a stamp of the last one of them in the lower bits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen(u64);
+
+impl Seen {
+    /// Stamps are greater than 0 and at most this.
+    const MAX_STAMP: u64 = (1 << 24) - 1;
+
+    fn n_texts(self) -> u64 {
+        self.0 >> 24
+    }
+
+    fn meet(&mut self, stamp: u64) {
+        if self.0 & Self::MAX_STAMP != stamp {
+            self.forget_stamp();
+            self.0 += (1 << 24) | stamp;
+        }
+    }
+
+    fn forget_stamp(&mut self) {
+        self.0 &= !Self::MAX_STAMP;
+    }
 }
 
 /// A vocabulary that would be too large.
@@ -153,7 +194,7 @@ impl TextEncoder {
     pub(crate) fn new(options: TextOptions, hash_bits: Option<u32>) -> Self {
         let mut encoder = Self { options, hash_bits, ..Self::default() };
         if encoder.needs_fitting() {
-            encoder.counts = Some(Box::default());
+            encoder.counts = Some(Arc::new(Counts::new(encoder.options.units)));
         }
         encoder
     }
@@ -213,37 +254,34 @@ impl TextEncoder {
 
     /// Ends the fitting. Returns what a user may want to know.
     pub(crate) fn settle(&mut self) -> Option<String> {
-        let counts = *self.counts.take()?;
-        let Counts { n_texts, n_empty, by_name, by_slot } = counts;
+        let counts = self.counts.take()?;
+        let (n_texts, n_empty) = (counts.n_texts, counts.n_empty);
         let idf = |n_with: u64| ((1 + n_texts) as f64 / (1 + n_with) as f64).ln() + 1.0;
-        let mut names: Vec<(Box<str>, u64)> =
-            by_name.into_iter().map(|(name, seen)| (name, seen.n_texts)).collect();
-        names.sort_unstable();
         let weighs = self.options.weighting == Weighting::TfIdf;
         if let Some(bits) = self.hash_bits {
             if weighs {
-                self.idf = by_slot.into_iter().map(idf).collect();
+                self.idf = counts.by_slot.iter().copied().map(idf).collect();
             }
             if self.options.keep_names {
                 let mut most = vec![0; 1 << bits];
                 self.slots = vec![Slot::default(); 1 << bits];
-                for (name, n_texts) in names {
+                for (name, n_texts) in counts.names(1) {
                     let place = hash_slot(name.as_bytes(), bits) as usize;
                     self.slots[place].n_names += 1;
                     if n_texts > most[place] {
                         most[place] = n_texts;
-                        self.slots[place].name = name.into_string();
+                        self.slots[place].name = name;
                     }
                 }
             }
         } else {
             let usual = if n_texts > FEW_TEXTS { 3 } else { 1 };
             let min_count = self.options.min_count.unwrap_or(usual);
-            names.retain(|(_, n_texts)| *n_texts >= min_count);
+            let names = counts.names(min_count);
             if weighs {
                 self.idf = names.iter().map(|(_, n_with)| idf(*n_with)).collect();
             }
-            self.vocabulary = names.into_iter().map(|(name, _)| name.into_string()).collect();
+            self.vocabulary = names.into_iter().map(|(name, _)| name).collect();
         }
         (n_empty > 0).then(|| format!("{n_empty} of {n_texts} texts hold no words"))
     }
@@ -256,17 +294,34 @@ impl TextEncoder {
 }
 
 /// Makes rows of texts, one after the other.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TextRows {
     tokens: Tokens,
-    places: HashMap<Box<str>, u32>,
+    path: Path,
+    /// The features by name, counted from 1.
+    places: Option<Arc<Names<Option<NonZero<u32>>>>>,
     found: Vec<u32>,
+}
+
+/// The steps of one text, and where each of its units ends among them.
+#[derive(Debug, Clone, Default)]
+struct Path {
+    steps: Vec<u32>,
+    ends: Vec<usize>,
+    words: Vec<FoundWord>,
+    /// Per run of units that is looked at, its last step so far.
+    ways: Vec<Way>,
 }
 
 impl TextRows {
     pub(crate) fn new(encoder: &TextEncoder) -> Self {
-        let names = encoder.vocabulary.iter().map(|name| Box::from(name.as_str()));
-        Self { places: names.zip(0..).collect(), ..Self::default() }
+        let mut places = Names::new(encoder.options.units);
+        for (name, place) in encoder.vocabulary.iter().zip(1..) {
+            if let Some(node) = places.add(name) {
+                *places.about_mut(node) = NonZero::new(place);
+            }
+        }
+        Self { places: Some(Arc::new(places)), ..Self::default() }
     }
 
     /// Takes one text in, while fitting. At most `max_names` different names are kept.
@@ -277,33 +332,20 @@ impl TextRows {
         max_names: usize,
     ) -> Result<(), TooManyNames> {
         let TextEncoder { options, hash_bits, counts: Some(counts), .. } = encoder else { return Ok(()) };
+        let counts = Arc::make_mut(counts);
         self.tokens.split(text, options.units);
         counts.n_texts += 1;
         counts.n_empty += u64::from(self.tokens.spans.is_empty());
-        let this_text = counts.n_texts;
-        let by_name = hash_bits.is_none() || options.keep_names;
-        self.found.clear();
-        for name in self.tokens.ngrams(options.shortest, options.longest) {
-            if let Some(bits) = *hash_bits {
-                self.found.push(hash_slot(name.as_bytes(), bits));
-            }
-            if !by_name {
-                continue;
-            }
-            if let Some(seen) = counts.by_name.get_mut(name) {
-                seen.n_texts += u64::from(seen.last_text != this_text);
-                seen.last_text = this_text;
-            } else {
-                if counts.by_name.len() >= max_names {
-                    return Err(TooManyNames);
-                }
-                counts.by_name.insert(name.into(), Seen { n_texts: 1, last_text: this_text });
-            }
+        if hash_bits.is_none() || options.keep_names {
+            self.count_names(options, counts, max_names)?;
         }
         if let Some(bits) = *hash_bits
             && options.weighting == Weighting::TfIdf
         {
             counts.by_slot.resize(1 << bits, 0);
+            let names = self.tokens.ngrams(options.shortest, options.longest);
+            self.found.clear();
+            self.found.extend(names.map(|name| hash_slot(name.as_bytes(), bits)));
             self.found.sort_unstable();
             self.found.dedup();
             for &slot in &self.found {
@@ -311,6 +353,83 @@ impl TextRows {
             }
         }
         Ok(())
+    }
+
+    fn count_names(
+        &mut self,
+        options: &TextOptions,
+        counts: &mut Counts,
+        max_names: usize,
+    ) -> Result<(), TooManyNames> {
+        let TextOptions { units, shortest, longest, .. } = *options;
+        let Counts { n_texts, n_names, by_name, .. } = counts;
+        let stamp = *n_texts % Seen::MAX_STAMP + 1;
+        if stamp == 1 {
+            by_name.about_all_mut().for_each(Seen::forget_stamp);
+        }
+        let n_units = self.tokens.spans.len();
+        // What leads to no name is not remembered.
+        if n_units < shortest {
+            return Ok(());
+        }
+        self.path.find(&self.tokens, units, by_name);
+        for (step, span) in self.path.steps.iter_mut().zip(&self.tokens.spans) {
+            // Only a word can be nowhere, and words are spans.
+            if *step == NOWHERE {
+                *step = by_name.add_word(self.tokens.text[span.clone()].as_bytes()).ok_or(TooManyNames)?;
+            }
+        }
+        for n_together in 1..=longest.min(n_units) {
+            self.path.lengthen(n_together, shortest);
+            by_name.go_all(&mut self.path.ways);
+            for first in 0..self.path.ways.len() {
+                let Way { from, step, mut to, .. } = self.path.ways[first];
+                if to == NOWHERE {
+                    to = by_name.make_way(from, step).ok_or(TooManyNames)?;
+                }
+                for &step in &self.path.unit(first + n_together - 1)[1..] {
+                    to = by_name.make_way(to, step).ok_or(TooManyNames)?;
+                }
+                self.path.ways[first].to = to;
+                if n_together < shortest {
+                    continue;
+                }
+                let seen = by_name.about_mut(to);
+                if seen.n_texts() == 0 {
+                    if *n_names >= max_names {
+                        return Err(TooManyNames);
+                    }
+                    *n_names += 1;
+                }
+                seen.meet(stamp);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the features of the text at hand that are in the vocabulary into `found`.
+    fn find_names(&mut self, options: &TextOptions) {
+        let TextOptions { units, shortest, longest, .. } = *options;
+        let Some(places) = &self.places else { return };
+        let n_units = self.tokens.spans.len();
+        if n_units < shortest {
+            return;
+        }
+        self.path.find(&self.tokens, units, places);
+        for n_together in 1..=longest.min(n_units) {
+            self.path.lengthen(n_together, shortest);
+            places.go_all(&mut self.path.ways);
+            for first in 0..self.path.ways.len() {
+                let mut to = self.path.ways[first].to;
+                for &step in &self.path.unit(first + n_together - 1)[1..] {
+                    to = places.go(to, step);
+                }
+                self.path.ways[first].to = to;
+                if n_together >= shortest && to != NOWHERE {
+                    self.found.extend(places.about(to).map(|place| place.get() - 1));
+                }
+            }
+        }
     }
 
     /// Adds the entries of one text to `matrix`; the caller ends the row.
@@ -323,14 +442,15 @@ impl TextRows {
         let options = &encoder.options;
         self.tokens.split(text, options.units);
         self.found.clear();
-        let mut n_all = 0_u64;
-        for name in self.tokens.ngrams(options.shortest, options.longest) {
-            n_all += 1;
-            match encoder.hash_bits {
-                Some(bits) => self.found.push(hash_slot(name.as_bytes(), bits)),
-                None => self.found.extend(self.places.get(name)),
-            }
+        if let Some(bits) = encoder.hash_bits {
+            let names = self.tokens.ngrams(options.shortest, options.longest);
+            self.found.extend(names.map(|name| hash_slot(name.as_bytes(), bits)));
+        } else {
+            self.find_names(options);
         }
+        let n_units = self.tokens.spans.len();
+        let n_all: usize =
+            (options.shortest..=options.longest).map(|n| (n_units + 1).saturating_sub(n)).sum();
         self.found.sort_unstable();
         let worth = |feature: u32, n: f64| match options.weighting {
             Weighting::Count => n,
@@ -350,8 +470,49 @@ impl TextRows {
     }
 }
 
+impl Path {
+    /// Finds the steps of a text and stands at the beginning of all runs.
+    fn find<T: Copy + Default>(&mut self, tokens: &Tokens, units: Units, names: &Names<T>) {
+        let Self { steps, ends, words, ways } = self;
+        steps.clear();
+        ends.clear();
+        match units {
+            Units::Words => {
+                names.find_words(tokens.text.as_bytes(), &tokens.spans, words);
+                steps.extend(words.iter().map(|word| word.step));
+                ends.extend(1..=steps.len());
+            }
+            Units::Characters => {
+                for span in &tokens.spans {
+                    // A capital may become two characters in lower case.
+                    steps.extend(tokens.text[span.clone()].chars().map(u32::from));
+                    ends.push(steps.len());
+                }
+            }
+        }
+        ways.clear();
+        ways.resize(ends.len(), Way::to_root());
+    }
+
+    /// Goes on from runs of one unit less to runs of `n_together` units, as far as they can become `shortest` long.
+    fn lengthen(&mut self, n_together: usize, shortest: usize) {
+        let mut ways = std::mem::take(&mut self.ways);
+        ways.truncate(self.ends.len() + 1 - n_together.max(shortest));
+        for (first, way) in ways.iter_mut().enumerate() {
+            *way = Way::new(way.to, self.unit(first + n_together - 1)[0]);
+        }
+        self.ways = ways;
+    }
+
+    /// The steps of one unit.
+    fn unit(&self, place: usize) -> &[u32] {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.steps[start..self.ends[place]]
+    }
+}
+
 /// The units of one text, in a buffer in which units that follow each other stand side by side.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Tokens {
     text: String,
     spans: Vec<Range<usize>>,
@@ -400,6 +561,34 @@ fn class(c: char) -> Class {
     }
 }
 
+/// What a byte does, where that can be told from the byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Plain {
+    /// Is part of a word.
+    Letter,
+    /// Parts words.
+    Gap,
+    /// Parts words, or joins letters or digits on both sides.
+    Joint,
+    /// Begins a character beyond ASCII, or is a word of its own.
+    No,
+}
+
+const PLAIN: [Plain; 256] = {
+    let mut plain = [Plain::No; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        plain[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => Plain::Letter,
+            b'$' => Plain::No,
+            b'\'' | b'.' | b',' => Plain::Joint,
+            _ => Plain::Gap,
+        };
+        byte += 1;
+    }
+    plain
+};
+
 impl Tokens {
     fn split(&mut self, text: &str, units: Units) {
         self.text.clear();
@@ -411,7 +600,39 @@ impl Tokens {
     }
 
     fn split_words(&mut self, text: &str) {
-        let mut chars = text.chars().peekable();
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            match PLAIN[byte as usize] {
+                Plain::Gap | Plain::Joint => {
+                    at += 1;
+                    continue;
+                }
+                Plain::Letter => {
+                    let rest = &bytes[at..];
+                    let other = |byte: &u8| PLAIN[*byte as usize] != Plain::Letter;
+                    let length = rest.iter().position(other).unwrap_or(rest.len());
+                    let ends = rest.get(length).is_none_or(|next| PLAIN[*next as usize] == Plain::Gap);
+                    if ends && length <= MAX_WORD_CHARS {
+                        self.begin();
+                        let start = self.text.len();
+                        self.text.push_str(&text[at..at + length]);
+                        self.text[start..].make_ascii_lowercase();
+                        self.end();
+                        at += length;
+                        continue;
+                    }
+                }
+                Plain::No => {}
+            }
+            at += self.split_one(&text[at..]);
+        }
+    }
+
+    /// Takes one character that is no part of a word, or one word of any kind and what ends it. Returns how many
+    /// bytes that are.
+    fn split_one(&mut self, text: &str) -> usize {
+        let mut chars = text.chars();
         // How many characters the word at hand has; none between words.
         let mut n_chars = 0;
         let mut last = ' ';
@@ -435,7 +656,7 @@ impl Tokens {
                 }
                 Class::Nothing => {}
                 Class::Gap => {
-                    let next = chars.peek().copied().unwrap_or(' ');
+                    let next = chars.clone().next().unwrap_or(' ');
                     let joins = match c {
                         '\'' | '\u{2019}' => last.is_alphabetic() && next.is_alphabetic(),
                         '.' | ',' => last.is_numeric() && next.is_numeric(),
@@ -451,10 +672,12 @@ impl Tokens {
                     }
                 }
             }
-            if n_chars > 0 {
-                self.end();
+            if n_chars == 0 {
+                break;
             }
+            self.end();
         }
+        text.len() - chars.as_str().len()
     }
 
     fn split_characters(&mut self, text: &str) {
@@ -519,6 +742,7 @@ impl Tokens {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
 
     fn words(text: &str) -> Vec<String> {
         let mut tokens = Tokens::default();
@@ -562,7 +786,7 @@ mod tests {
         let mut encoder = TextEncoder::new(options, hash_bits);
         let mut rows = TextRows::default();
         for text in texts {
-            rows.fit(text, &mut encoder, 1000).unwrap();
+            rows.fit(text, &mut encoder, 100_000).unwrap();
         }
         encoder.settle();
         encoder
@@ -625,6 +849,187 @@ mod tests {
     #[test]
     fn too_many_names_are_refused() {
         let mut encoder = TextEncoder::new(TextOptions::default(), None);
-        assert!(TextRows::default().fit("a b c d e", &mut encoder, 3).is_err());
+        let mut rows = TextRows::default();
+        assert!(rows.fit("a b", &mut encoder, 3).is_ok());
+        assert!(rows.fit("b a", &mut encoder, 3).is_err());
+    }
+
+    /// The units of a text and their runs as strings, with no regard for time.
+    fn plain_ngrams(text: &str, options: &TextOptions) -> Vec<String> {
+        let mut tokens = Tokens::default();
+        if options.units == Units::Words {
+            let mut at = 0;
+            while at < text.len() {
+                at += tokens.split_one(&text[at..]);
+            }
+        } else {
+            tokens.split(text, options.units);
+        }
+        tokens.ngrams(options.shortest, options.longest).map(str::to_owned).collect()
+    }
+
+    /// What fitting gives, by sets of strings.
+    fn plainly_fitted(texts: &[String], options: &TextOptions, hash_bits: Option<u32>) -> TextEncoder {
+        let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
+        let mut by_slot: BTreeMap<u32, u64> = BTreeMap::new();
+        for text in texts {
+            let names: BTreeSet<String> = plain_ngrams(text, options).into_iter().collect();
+            let slots = names.iter().map(|name| hash_slot(name.as_bytes(), hash_bits.unwrap_or(0)));
+            for slot in slots.collect::<BTreeSet<u32>>() {
+                *by_slot.entry(slot).or_default() += 1;
+            }
+            for name in names {
+                *by_name.entry(name).or_default() += 1;
+            }
+        }
+        let idf = |n_with: u64| ((1 + texts.len()) as f64 / (1 + n_with) as f64).ln() + 1.0;
+        let mut plain = TextEncoder { options: options.clone(), hash_bits, ..TextEncoder::default() };
+        if let Some(bits) = hash_bits {
+            plain.slots = vec![Slot::default(); 1 << bits];
+            for (place, slot) in plain.slots.iter_mut().enumerate() {
+                let here =
+                    by_name.iter().filter(|(name, _)| hash_slot(name.as_bytes(), bits) == place as u32);
+                slot.n_names = here.clone().count() as u32;
+                let first = here.rev().max_by_key(|(_, n_texts)| **n_texts);
+                slot.name = first.map(|(name, _)| name.clone()).unwrap_or_default();
+            }
+            plain.idf = (0..1 << bits).map(|slot| idf(by_slot.get(&slot).copied().unwrap_or(0))).collect();
+        } else {
+            by_name.retain(|_, n_texts| *n_texts >= options.min_count.unwrap_or(1));
+            plain.idf = by_name.values().map(|n_with| idf(*n_with)).collect();
+            plain.vocabulary = by_name.into_keys().collect();
+        }
+        if options.weighting != Weighting::TfIdf {
+            plain.idf = Vec::new();
+        }
+        plain
+    }
+
+    fn plainly_encoded(text: &str, encoder: &TextEncoder) -> Vec<(u32, f64)> {
+        let TextEncoder { options, vocabulary, idf, hash_bits, .. } = encoder;
+        let names = plain_ngrams(text, options);
+        let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
+        for name in &names {
+            let place = match hash_bits {
+                Some(bits) => Some(hash_slot(name.as_bytes(), *bits)),
+                None => vocabulary.iter().position(|known| known == name).map(|place| place as u32),
+            };
+            if let Some(place) = place {
+                *counts.entry(place).or_default() += 1.0;
+            }
+        }
+        for (place, n) in &mut counts {
+            *n = match options.weighting {
+                Weighting::Count => *n,
+                Weighting::Binary => 1.0,
+                Weighting::Frequency => *n / names.len() as f64,
+                Weighting::TfIdf => *n * idf[*place as usize],
+            };
+        }
+        let norm2: f64 = counts.values().map(|worth| worth * worth).sum();
+        let scale = if options.unit_length && norm2 > 0.0 { norm2.sqrt() } else { 1.0 };
+        counts.into_iter().map(|(place, worth)| (place, worth / scale)).collect()
+    }
+
+    /// Pieces of words that end, join and are written in all ways; some differ only behind their head, some only in
+    /// how many units they are.
+    const PIECES: [&str; 40] = [
+        "a",
+        "b",
+        "ab",
+        "B",
+        "A",
+        "_",
+        "0",
+        "7",
+        "x1",
+        "z",
+        " ",
+        " ",
+        " ",
+        " ",
+        "  ",
+        "\t",
+        "-",
+        "!",
+        "'",
+        ".",
+        ",",
+        "’",
+        "$",
+        "€",
+        "é",
+        "e\u{301}",
+        "İ",
+        "i",
+        "\u{307}",
+        "ß",
+        "我",
+        "か",
+        "カ",
+        "👍",
+        "\u{200B}",
+        "नमस्ते",
+        "abcdefghijklmno",
+        "abcdefghijklmnop",
+        "abcdefghijklmnoq",
+        "привет",
+    ];
+
+    #[test]
+    fn the_quick_way_is_the_plain_way() {
+        let mut state = 1957_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        for trial in 0..400 {
+            let (n_pieces, n_texts) = (1 + random(PIECES.len()), 1 + random(20));
+            let start = random(PIECES.len());
+            let mut text = || -> String {
+                let piece = |place: usize| PIECES[(start + place) % PIECES.len()];
+                let text: String = (0..random(60)).map(|_| piece(random(n_pieces))).collect();
+                if random(20) == 0 { text + &"long".repeat(random(40)) } else { text }
+            };
+            let texts: Vec<String> = (0..n_texts).map(|_| text()).collect();
+            let others: Vec<String> = (0..3).map(|_| text()).collect();
+            let shortest = 1 + random(3);
+            let weightings = [Weighting::Count, Weighting::Binary, Weighting::Frequency, Weighting::TfIdf];
+            let options = TextOptions {
+                units: if trial % 2 == 0 { Units::Words } else { Units::Characters },
+                shortest,
+                longest: shortest + random(3),
+                weighting: weightings[random(4)],
+                unit_length: random(2) == 0,
+                min_count: [None, Some(0), Some(2), Some(3)][random(4)],
+                keep_names: true,
+            };
+            let hash_bits = [None, None, Some(4)][random(3)];
+            let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let encoder = fitted(&borrowed, options.clone(), hash_bits);
+            assert_eq!(encoder, plainly_fitted(&texts, &options, hash_bits), "{texts:?}");
+            for text in texts.iter().chain(&others) {
+                let expected = plainly_encoded(text, &encoder);
+                assert_eq!(encoded(text, &encoder), expected, "{options:?} {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_counts_once_per_text_after_any_number_of_texts() {
+        let mut encoder = TextEncoder::new(TextOptions { longest: 1, ..TextOptions::default() }, None);
+        let counts = |encoder: &mut TextEncoder| Arc::make_mut(encoder.counts.as_mut().unwrap()).names(1);
+        let mut rows = TextRows::default();
+        rows.fit("a a b", &mut encoder, 9).unwrap();
+        Arc::make_mut(encoder.counts.as_mut().unwrap()).n_texts = 2 * Seen::MAX_STAMP - 2;
+        for _ in 0..3 {
+            rows.fit("a c a", &mut encoder, 9).unwrap();
+        }
+        let expected = [("a", 4), ("b", 1), ("c", 3)].map(|(name, n_texts)| (name.to_owned(), n_texts));
+        assert_eq!(counts(&mut encoder), expected);
+        // The stamp of the first text again.
+        Arc::make_mut(encoder.counts.as_mut().unwrap()).n_texts = 2 * Seen::MAX_STAMP;
+        rows.fit("b", &mut encoder, 9).unwrap();
+        assert_eq!(counts(&mut encoder)[1].1, 2);
     }
 }

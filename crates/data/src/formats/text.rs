@@ -18,6 +18,7 @@
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::block::{Block, Stored};
+use crate::chunks::{Chunks, Parse, Stopped};
 use crate::encode::{Side, TextEncoder, TextRows};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::label_table::{BadLabel, LabelTable};
@@ -107,16 +108,21 @@ impl Format for Text {
         let column =
             how.text_column.clone().or_else(|| schema.text.as_ref().and_then(|text| text.column.clone()));
         if let Some(column) = column.filter(|_| !is_mail) {
-            if let Some(text) = &mut schema.text {
-                text.column = Some(column.clone());
+            let (table, window) = Table::open(input, how, &column, schema.label.as_deref())?;
+            // What is so already is not copied to be changed.
+            if schema.text.as_ref().is_some_and(|text| text.column.as_ref() != Some(&column))
+                && let Some(text) = &mut Arc::make_mut(&mut schema).text
+            {
+                text.column = Some(column);
             }
-            let table = Table::open(input, how, &column, schema.label.as_deref())?;
-            schema.label = table.label_name.clone().or(schema.label);
-            return Ok(boxed(how, schema, Rows::Table(Box::new(table))));
+            if table.label_name.is_some() && schema.label != table.label_name {
+                Arc::make_mut(&mut schema).label.clone_from(&table.label_name);
+            }
+            return Ok(boxed(how, schema, Rows::Messages(Box::new(window), Form::Table(table))));
         }
         if is_mail {
             let files = vec![File { label: None, part: input.part().clone() }];
-            return Ok(boxed(how, schema, Rows::Files(files.into_iter())));
+            return Ok(boxed(how, schema, Rows::Files(files)));
         }
         let first = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
         let first = first.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
@@ -138,11 +144,16 @@ impl Format for Text {
             }
             LabelColumn::Named(_) => Side::First,
         };
-        if let Some(text) = &mut schema.text {
+        if known != Some(label)
+            && let Some(text) = &mut Arc::make_mut(&mut schema).text
+        {
             text.side = Some(label);
         }
-        let window = Window::new(input, how.limits.line_bytes)?;
-        Ok(boxed(how, schema, Rows::Lines(Box::new(Lines { window, label, header }))))
+        let mut window = Window::new(input, how.limits.line_bytes)?;
+        if header {
+            skip_line(&mut window)?;
+        }
+        Ok(boxed(how, schema, Rows::Messages(Box::new(window), Form::Lines(label))))
     }
 }
 
@@ -192,10 +203,10 @@ impl Format for TextFolder {
         }
         for note in notes {
             if !schema.notes.contains(&note) {
-                schema.notes.push(note);
+                Arc::make_mut(&mut schema).notes.push(note);
             }
         }
-        Ok(boxed(how, schema, Rows::Files(files.into_iter())))
+        Ok(boxed(how, schema, Rows::Files(files)))
     }
 }
 
@@ -207,33 +218,70 @@ fn header_names(line: &[u8]) -> Option<(String, String)> {
     (pair(first, second) || pair(second, first)).then(|| (first.to_owned(), second.to_owned()))
 }
 
-fn boxed(how: &ReadOptions, schema: Schema, rows: Rows) -> Box<dyn Reader> {
+/// Takes the first line that is not blank out of the window, and the blank ones before it.
+fn skip_line(window: &mut Window) -> Result<(), DataError> {
+    loop {
+        let lines = window.lines()?;
+        let (mut n_bytes, mut n_lines, mut is_blank) = (0, 0, true);
+        for line in lines.split_inclusive(|&byte| byte == b'\n') {
+            n_bytes += line.len();
+            n_lines += u64::from(line.ends_with(b"\n"));
+            is_blank = line.trim_ascii().is_empty();
+            if !is_blank {
+                break;
+            }
+        }
+        window.consume(n_bytes, n_lines);
+        if n_bytes == 0 || !is_blank {
+            return Ok(());
+        }
+    }
+}
+
+fn boxed(how: &ReadOptions, schema: Arc<Schema>, rows: Rows) -> Box<dyn Reader> {
     match how.precision {
-        Precision::Single => Box::new(TextReader::<f32>::new(how, schema, rows)),
-        Precision::Double => Box::new(TextReader::<f64>::new(how, schema, rows)),
+        Precision::Single => reader::<f32>(how, schema, rows),
+        Precision::Double => reader::<f64>(how, schema, rows),
+    }
+}
+
+fn reader<T: Stored>(how: &ReadOptions, schema: Arc<Schema>, rows: Rows) -> Box<dyn Reader> {
+    let text_rows = schema.text.as_ref().map(TextRows::new).unwrap_or_default();
+    let (max_names, keep_texts) = (how.limits.vocabulary, how.keep_texts);
+    let stored = PhantomData::<T>;
+    let taker = Taker { schema, text_rows, max_names, keep_texts, on_bad_row: how.on_bad_row, stored };
+    match rows {
+        Rows::Messages(window, form) => {
+            let messages = Messages { taker, form, cells: Vec::new() };
+            Box::new(MessageReader { chunks: Chunks::new(*window, messages, how.threads) })
+        }
+        Rows::Files(files) => {
+            let max_bytes = how.limits.line_bytes as u64;
+            Box::new(FileReader { files: files.into_iter(), taker, max_bytes, n_rows: 0 })
+        }
     }
 }
 
 /// The schema that `how` brings, or one that is still to be fitted.
-fn schema(how: &ReadOptions) -> Result<Schema, DataError> {
+fn schema(how: &ReadOptions) -> Result<Arc<Schema>, DataError> {
     if let Some(schema) = &how.schema {
         if schema.text.is_none() {
             let message = "this is text, expected the columns that were learned from";
             return Err(DataError::new(ErrorKind::Shape, message));
         }
-        return Ok((**schema).clone());
+        return Ok(Arc::clone(schema));
     }
     if let Some(complaint) = TextEncoder::complaint(&how.text) {
         return Err(DataError::new(ErrorKind::Options, complaint));
     }
     let encoder = TextEncoder::new(how.text.clone(), how.hash_bits);
-    Ok(Schema {
+    Ok(Arc::new(Schema {
         layout: Layout::Sparse,
         hash_bits: how.hash_bits,
         provisional: !encoder.is_fitted(),
         text: Some(encoder),
         ..Schema::default()
-    })
+    }))
 }
 
 /// A file that is one row.
@@ -320,43 +368,35 @@ fn utf8_or_latin1(bytes: &[u8]) -> Cow<'_, str> {
 
 /// Where rows come from.
 enum Rows {
-    Lines(Box<Lines>),
-    Table(Box<Table>),
-    Files(std::vec::IntoIter<File>),
-}
-
-struct Lines {
-    window: Window,
-    label: Side,
-    /// Whether the first line that is not blank is yet to be skipped.
-    header: bool,
-}
-
-struct TextReader<T> {
-    rows: Rows,
-    taker: Taker,
-    on_bad_row: OnBadRow,
-    max_file_bytes: u64,
-    n_rows: u64,
-    stored: PhantomData<T>,
+    Messages(Box<Window>, Form),
+    Files(Vec<File>),
 }
 
 /// What is done with each text: taken into the survey, or made into a row.
-struct Taker {
-    schema: Schema,
+#[derive(Clone)]
+struct Taker<T> {
+    schema: Arc<Schema>,
     text_rows: TextRows,
     max_names: usize,
     keep_texts: bool,
+    on_bad_row: OnBadRow,
+    stored: PhantomData<T>,
 }
 
-impl Taker {
-    fn take<T: Stored>(&mut self, text: &str, block: &mut Block) -> Result<(), Box<Mistake>> {
-        let (Some(encoder), Some(matrix)) = (&mut self.schema.text, T::sparse(&mut block.matrix)) else {
-            return Ok(());
-        };
+impl<T: Stored> Taker<T> {
+    fn clear(&self, block: &mut Block) {
+        let width = if self.schema.provisional { 0 } else { self.schema.width().unwrap_or(0) };
+        block.clear(Layout::Sparse, T::PRECISION, width);
+    }
+
+    fn take(&mut self, text: &str, block: &mut Block) -> Result<(), Box<Mistake>> {
+        let Some(matrix) = T::sparse(&mut block.matrix) else { return Ok(()) };
         if !self.schema.provisional {
+            let Some(encoder) = &self.schema.text else { return Ok(()) };
             self.text_rows.encode(text, encoder, matrix);
-        } else if self.text_rows.fit(text, encoder, self.max_names).is_err() {
+        } else if let Some(encoder) = &mut Arc::make_mut(&mut self.schema).text
+            && self.text_rows.fit(text, encoder, self.max_names).is_err()
+        {
             let message = format!("there are more than {} different words, the limit", self.max_names);
             return Err(Mistake::new(ErrorKind::Limit, 0..0, message)
                 .with_help("hash the words with --hash-bits 20, or raise the limit with --max-vocabulary"));
@@ -367,37 +407,133 @@ impl Taker {
         }
         Ok(())
     }
-}
 
-impl<T: Stored> TextReader<T> {
-    fn new(how: &ReadOptions, schema: Schema, rows: Rows) -> Self {
-        let text_rows = schema.text.as_ref().map(TextRows::new).unwrap_or_default();
-        Self {
-            rows,
-            taker: Taker { schema, text_rows, max_names: how.limits.vocabulary, keep_texts: how.keep_texts },
-            on_bad_row: how.on_bad_row,
-            max_file_bytes: how.limits.line_bytes as u64,
-            n_rows: 0,
-            stored: PhantomData,
-        }
+    /// Whether a row that is wrong ends it all, and is not just left out.
+    fn refuses(&self, kind: ErrorKind) -> bool {
+        self.on_bad_row == OnBadRow::Error || kind == ErrorKind::Limit
     }
 }
 
-impl<T: Stored> Reader for TextReader<T> {
+/// How texts stand in a file.
+#[derive(Debug, Clone)]
+enum Form {
+    /// One a line.
+    Lines(Side),
+    /// In the cells of a column.
+    Table(Table),
+}
+
+/// Turns lines and records into rows.
+#[derive(Clone)]
+struct Messages<T> {
+    taker: Taker<T>,
+    form: Form,
+    cells: Vec<Cell>,
+}
+
+struct MessageReader<T: Stored> {
+    chunks: Chunks<Messages<T>>,
+}
+
+impl<T: Stored> Reader for MessageReader<T> {
+    fn schema(&self) -> &Schema {
+        &self.chunks.parser().taker.schema
+    }
+
+    fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
+        self.chunks.read(into)
+    }
+}
+
+impl<T: Stored> Parse for Messages<T> {
+    fn clear(&self, block: &mut Block) {
+        self.taker.clear(block);
+        block.labelled = match &self.form {
+            Form::Lines(side) => *side != Side::None,
+            Form::Table(table) => table.label_at.is_some(),
+        };
+    }
+
+    fn parse(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
+        let (mut at, mut n_lines) = (0, 0);
+        while at < text.len() {
+            let rest = &text[at..];
+            let (n_bytes, outcome) = match &self.form {
+                Form::Lines(side) => {
+                    let n_bytes = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
+                    let bare = rest[..n_bytes].strip_suffix(b"\n").unwrap_or(rest);
+                    let bare = bare.strip_suffix(b"\r").unwrap_or(bare);
+                    let is_blank = bare.trim_ascii().is_empty();
+                    (n_bytes, if is_blank { Ok(()) } else { take_line(bare, *side, block, &mut self.taker) })
+                }
+                Form::Table(table) => match scan_record(rest, table.delimiter, &mut self.cells) {
+                    Ok(None) => break,
+                    Ok(Some(n_bytes)) => {
+                        let record = &rest[..n_bytes];
+                        if record.trim_ascii().is_empty() {
+                            (n_bytes, Ok(()))
+                        } else {
+                            (n_bytes, table.take(record, &self.cells, block, &mut self.taker))
+                        }
+                    }
+                    Err(mistake) => {
+                        (memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1), Err(mistake))
+                    }
+                },
+            };
+            if let Err(mistake) = outcome {
+                if self.taker.refuses(mistake.kind) {
+                    return Err(Stopped { mistake, line_idx: n_lines, start: at });
+                }
+                block.n_skipped += 1;
+            }
+            n_lines += memchr::memchr_iter(b'\n', &rest[..n_bytes]).count() as u64;
+            at += n_bytes;
+        }
+        Ok((at, n_lines))
+    }
+
+    fn stands_alone(&self, text: &[u8]) -> bool {
+        // Only quotes keep records together across lines.
+        matches!(self.form, Form::Lines(_)) || memchr::memchr(b'"', text).is_none()
+    }
+
+    fn has_memory(&self) -> bool {
+        self.taker.schema.provisional
+    }
+
+    fn unfinished(&mut self, _text: &[u8]) -> Box<Mistake> {
+        let open = self.cells.last().map_or(0, |cell| cell.at.start);
+        let message = "the quote that opens here is never closed, expected a `\"`";
+        Mistake::new(ErrorKind::Syntax, open..open + 1, message)
+    }
+}
+
+/// Makes a row of every file.
+struct FileReader<T> {
+    files: std::vec::IntoIter<File>,
+    taker: Taker<T>,
+    max_bytes: u64,
+    n_rows: u64,
+}
+
+impl<T: Stored> Reader for FileReader<T> {
     fn schema(&self) -> &Schema {
         &self.taker.schema
     }
 
     fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
-        let width = if self.taker.schema.provisional { 0 } else { self.taker.schema.width().unwrap_or(0) };
-        into.clear(Layout::Sparse, T::PRECISION, width);
+        self.taker.clear(into);
         into.first_row = self.n_rows;
-        match &mut self.rows {
-            Rows::Lines(lines) => lines.read::<T>(into, &mut self.taker, self.on_bad_row, self.n_rows)?,
-            Rows::Table(table) => table.read::<T>(into, &mut self.taker, self.on_bad_row, self.n_rows)?,
-            Rows::Files(files) => {
-                let limit = self.max_file_bytes;
-                read_files::<T>(files, into, &mut self.taker, self.on_bad_row, limit, self.n_rows)?;
+        let mut n_bytes = 0;
+        // A block is labelled or not as a whole.
+        into.labelled = self.files.as_slice().first().is_some_and(|file| file.label.is_some());
+        while n_bytes < BLOCK_BYTES && into.len() < BLOCK_FILES {
+            let Some(file) = self.files.next() else { break };
+            match take_file(&file, into, &mut self.taker, self.max_bytes, self.n_rows) {
+                Ok(length) => n_bytes += length,
+                Err(error) if self.taker.refuses(error.kind()) => return Err(error),
+                Err(_) => into.n_skipped += 1,
             }
         }
         self.n_rows += into.len() as u64 + into.n_skipped;
@@ -405,56 +541,11 @@ impl<T: Stored> Reader for TextReader<T> {
     }
 }
 
-impl Lines {
-    fn read<T: Stored>(
-        &mut self,
-        into: &mut Block,
-        taker: &mut Taker,
-        on_bad_row: OnBadRow,
-        n_rows: u64,
-    ) -> Result<(), DataError> {
-        into.labelled = self.label != Side::None;
-        while into.is_empty() {
-            let (line, name) = (self.window.line(), Arc::clone(self.window.name()));
-            let text = self.window.lines()?;
-            if text.is_empty() {
-                return Ok(());
-            }
-            let (n_bytes, mut n_lines, mut at) = (text.len(), 0, 0);
-            let mut wrong = None;
-            for whole in text.split_inclusive(|&byte| byte == b'\n') {
-                let bare = whole.strip_suffix(b"\n").unwrap_or(whole);
-                let bare = bare.strip_suffix(b"\r").unwrap_or(bare);
-                if bare.trim_ascii().is_empty() {
-                } else if self.header {
-                    self.header = false;
-                } else if let Err(mistake) = take_line::<T>(bare, self.label, into, taker) {
-                    if on_bad_row == OnBadRow::Error || mistake.kind == ErrorKind::Limit {
-                        wrong = Some((mistake, at));
-                        break;
-                    }
-                    into.n_skipped += 1;
-                }
-                n_lines += u64::from(whole.ends_with(b"\n"));
-                at += whole.len();
-            }
-            if let Some((mistake, at)) = wrong {
-                let row = n_rows + into.len() as u64 + into.n_skipped + 1;
-                let ends_inside = self.window.ends_inside_line();
-                let text = self.window.lines()?;
-                return Err(mistake.locate(&name, &text[at..], line + n_lines, row, ends_inside));
-            }
-            self.window.consume(n_bytes, n_lines);
-        }
-        Ok(())
-    }
-}
-
 fn take_line<T: Stored>(
     line: &[u8],
     side: Side,
     block: &mut Block,
-    taker: &mut Taker,
+    taker: &mut Taker<T>,
 ) -> Result<(), Box<Mistake>> {
     let tab = match side {
         Side::First => memchr::memchr(b'\t', line),
@@ -477,20 +568,19 @@ fn take_line<T: Stored>(
         _ => number_of(&line[label.clone()], &mut block.names)
             .map_err(|bad| Mistake::new(ErrorKind::Label, label.clone(), bad.message(&line[label])))?,
     };
-    taker.take::<T>(text, block)?;
+    taker.take(text, block)?;
     block.classes.push(class);
     Ok(())
 }
 
 /// A table of which one column is text.
+#[derive(Debug, Clone)]
 struct Table {
-    window: Window,
     delimiter: u8,
     n_columns: usize,
     text_at: usize,
     label_at: Option<usize>,
     label_name: Option<String>,
-    cells: Vec<Cell>,
 }
 
 /// Where a cell's content is, and whether it stands between quotes.
@@ -554,7 +644,13 @@ fn scan_record(text: &[u8], delimiter: u8, cells: &mut Vec<Cell>) -> Result<Opti
 }
 
 impl Table {
-    fn open(input: Input, how: &ReadOptions, column: &str, label: Option<&str>) -> Result<Self, DataError> {
+    /// What the first line says, and a window on the records.
+    fn open(
+        input: Input,
+        how: &ReadOptions,
+        column: &str,
+        label: Option<&str>,
+    ) -> Result<(Self, Window), DataError> {
         let name = Arc::clone(input.name());
         let fail = |message: String| DataError::new(ErrorKind::Options, message).in_source(&name);
         let mut window = Window::new(input, how.limits.line_bytes)?;
@@ -611,96 +707,34 @@ impl Table {
         if header {
             window.consume(n_bytes, n_lines);
         }
-        Ok(Self { window, delimiter, n_columns: names.len(), text_at, label_at, label_name, cells })
-    }
-
-    fn read<T: Stored>(
-        &mut self,
-        into: &mut Block,
-        taker: &mut Taker,
-        on_bad_row: OnBadRow,
-        n_rows: u64,
-    ) -> Result<(), DataError> {
-        into.labelled = self.label_at.is_some();
-        while into.is_empty() {
-            if self.window.lines()?.is_empty() {
-                return Ok(());
-            }
-            let taken = self.window.take_lines();
-            let text = taken.text();
-            let (mut at, mut n_lines) = (0, 0);
-            let mut wrong = None;
-            while at < text.len() {
-                let rest = &text[at..];
-                let outcome = match scan_record(rest, self.delimiter, &mut self.cells) {
-                    Ok(None) => break,
-                    Ok(Some(n_bytes)) => {
-                        let record = &rest[..n_bytes];
-                        (
-                            n_bytes,
-                            if record.trim_ascii().is_empty() {
-                                Ok(())
-                            } else {
-                                self.take::<T>(record, into, taker)
-                            },
-                        )
-                    }
-                    Err(mistake) => {
-                        (memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1), Err(mistake))
-                    }
-                };
-                if let (_, Err(mistake)) = outcome {
-                    if on_bad_row == OnBadRow::Error || mistake.kind == ErrorKind::Limit {
-                        wrong = Some(mistake);
-                        break;
-                    }
-                    into.n_skipped += 1;
-                }
-                n_lines += memchr::memchr_iter(b'\n', &rest[..outcome.0]).count() as u64;
-                at += outcome.0;
-            }
-            let row = n_rows + into.len() as u64 + into.n_skipped + 1;
-            let (line, name) = (self.window.line() + n_lines, Arc::clone(self.window.name()));
-            let error = wrong.map(|mistake| mistake.locate(&name, &text[at..], line, row, false));
-            self.window.put_back(taken);
-            if let Some(error) = error {
-                return Err(error);
-            }
-            if at == 0 && !self.window.more_lines()? {
-                let open = self.cells.last().map_or(0, |cell| cell.at.start);
-                let message = "the quote that opens here is never closed, expected a `\"`";
-                let mistake = Mistake::new(ErrorKind::Syntax, open..open + 1, message);
-                return Err(mistake.locate(&name, self.window.lines()?, line, row, false));
-            }
-            self.window.consume(at, n_lines);
-        }
-        Ok(())
+        Ok((Self { delimiter, n_columns: names.len(), text_at, label_at, label_name }, window))
     }
 
     fn take<T: Stored>(
         &self,
         record: &[u8],
+        cells: &[Cell],
         into: &mut Block,
-        taker: &mut Taker,
+        taker: &mut Taker<T>,
     ) -> Result<(), Box<Mistake>> {
-        let n_cells = self.cells.len();
+        let n_cells = cells.len();
         if n_cells != self.n_columns {
             let message = format!("the row has {n_cells} cells, expected {}", self.n_columns);
-            let at = self.cells.last().map_or(0..0, |cell| cell.at.clone());
+            let at = cells.last().map_or(0..0, |cell| cell.at.clone());
             return Err(Mistake::new(ErrorKind::Shape, at, message));
         }
-        let text = self.cells[self.text_at].content(record)?;
+        let text = cells[self.text_at].content(record)?;
         let class = match self.label_at {
             Some(place) => {
-                let label = self.cells[place].content(record)?;
+                let label = cells[place].content(record)?;
                 number_of(label.as_bytes(), &mut into.names).map_err(|bad| {
-                    let at = self.cells[place].at.clone();
+                    let at = cells[place].at.clone();
                     Mistake::new(ErrorKind::Label, at, bad.message(label.as_bytes()))
                 })?
             }
             None => 0,
         };
-        taker.take::<T>(&text, into)?;
+        taker.take(&text, into)?;
         into.classes.push(class);
         Ok(())
     }
@@ -720,35 +754,10 @@ fn utf8(line: &[u8], at: Range<usize>) -> Result<&str, Box<Mistake>> {
     })
 }
 
-fn read_files<T: Stored>(
-    files: &mut std::vec::IntoIter<File>,
-    into: &mut Block,
-    taker: &mut Taker,
-    on_bad_row: OnBadRow,
-    max_bytes: u64,
-    n_rows: u64,
-) -> Result<(), DataError> {
-    let mut n_bytes = 0;
-    // A block is labelled or not as a whole.
-    into.labelled = files.as_slice().first().is_some_and(|file| file.label.is_some());
-    while n_bytes < BLOCK_BYTES && into.len() < BLOCK_FILES {
-        let Some(file) = files.next() else { return Ok(()) };
-        let outcome = take_file::<T>(&file, into, taker, max_bytes, n_rows);
-        match outcome {
-            Ok(length) => n_bytes += length,
-            Err(error) if on_bad_row == OnBadRow::Error || error.kind() == ErrorKind::Limit => {
-                return Err(error);
-            }
-            Err(_) => into.n_skipped += 1,
-        }
-    }
-    Ok(())
-}
-
 fn take_file<T: Stored>(
     file: &File,
     into: &mut Block,
-    taker: &mut Taker,
+    taker: &mut Taker<T>,
     max_bytes: u64,
     n_rows: u64,
 ) -> Result<usize, DataError> {
@@ -770,7 +779,7 @@ fn take_file<T: Stored>(
         })?,
         None => 0,
     };
-    taker.take::<T>(&text, into).map_err(place)?;
+    taker.take(&text, into).map_err(place)?;
     into.classes.push(class);
     Ok(bytes.len())
 }
@@ -946,5 +955,43 @@ mod tests {
         let how = ReadOptions::default().with_schema(Arc::new(schema));
         let mail = Source::bytes("a.eml", *b"Subject: win\nFrom: x\n\nsee\n");
         assert_eq!(read_rows(&mail, &how).unwrap()[0].1, [(5, 1.0), (7, 1.0)]);
+    }
+
+    #[test]
+    fn one_thread_and_three_read_alike() {
+        let line = |i: usize| format!("{}\tword{} and word{} then\n", i % 3, i % 97, i % 89);
+        let lines = (0..40_000).map(line).collect::<String>();
+        let table = lines.replace('\t', ",");
+        let record = |line: &str| match line.strip_suffix("word88 then") {
+            Some(line) => line.replace(',', ",\"two\nlines, ") + "and a \"\"quote\"\"\"\n",
+            None => format!("{line}\n"),
+        };
+        let quoted = table.lines().map(record).collect::<String>();
+        let how = |threads, text_column: Option<&str>, on_bad_row| ReadOptions {
+            threads,
+            on_bad_row,
+            text_column: text_column.map(str::to_owned),
+            ..ReadOptions::default()
+        };
+        for (name, head, rows, column, wrong) in [
+            ("t.tsv", "\n\nlabel\ttext\n", &lines, None, "no tab\n"),
+            ("t.csv", "label,text\n", &table, Some("text"), "one cell\n"),
+            ("t.csv", "label,text\n", &quoted, Some("text"), "one cell\n"),
+        ] {
+            let whole = Source::bytes(name, (head.to_owned() + rows).into_bytes());
+            let one = load_with_schema(&whole, &how(1, column, OnBadRow::Error)).unwrap();
+            assert_eq!(one.0.len(), 40_000);
+            assert_eq!(one, load_with_schema(&whole, &how(3, column, OnBadRow::Error)).unwrap());
+            let broken = Source::bytes(name, [head, rows, wrong, rows].concat().into_bytes());
+            // The vocabulary is known, so that threads come upon the mistake.
+            let skipped = load_with_schema(&broken, &how(1, column, OnBadRow::Skip)).unwrap();
+            assert_eq!(skipped, load_with_schema(&broken, &how(3, column, OnBadRow::Skip)).unwrap());
+            let error = |threads| {
+                let how = how(threads, column, OnBadRow::Error).with_schema(Arc::new(skipped.1.clone()));
+                load_source(&broken, &how).unwrap_err()
+            };
+            assert_eq!(error(1).to_string(), error(3).to_string());
+            assert_eq!(error(1).position(), error(3).position());
+        }
     }
 }
