@@ -481,7 +481,12 @@ where
         let (needs, convention) = (*needs, *convention);
         let mut learner = Learner { rule, needs, space, memory, convention, random, totals, moves };
         let mut moved = false;
+        // Whoever is right has nothing to learn from such a rule, under every convention.
+        let only_mistakes = rule.only_mistakes() && !watch.rounds;
         decision.problems(shown.class, scores, |problem| {
+            if only_mistakes && problem.margin > 0.0 {
+                return;
+            }
             let mistaken = learner.is_mistaken(&problem, shown.class, decided, scores);
             moved |= learner.meet::<PLAIN, _, _>(&problem, shown, mistaken, scores, watch);
         });
