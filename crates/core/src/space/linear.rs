@@ -206,10 +206,10 @@ impl Linear {
             *score = self.sole_scorer()(0, row);
             return;
         }
-        self.weights.sums(row, scores);
-        for (score, scorer) in scores.iter_mut().zip(&self.scorers) {
-            *score = *score * scorer.scale + scorer.bias;
-        }
+        self.weights.sums(row, |k, sum| {
+            let Scorer { scale, bias, .. } = self.scorers[k];
+            scores[k] = sum * scale + bias;
+        });
     }
 
     /// `w ← keep·w + amount·row` and `b ← b + bias_amount` for one scorer.

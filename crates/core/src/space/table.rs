@@ -142,23 +142,26 @@ impl Table {
         block.cells.iter_mut().skip(scorer % BLOCK).step_by(block.stride)
     }
 
-    /// `Σ_j w_jk x_j` for all scorers `k`, in the same lanes as a single dot product, so that a one-vs-rest scorer and
+    /// Tells `Σ_j w_jk x_j` for all scorers `k`, in the same lanes as a single dot product, so that a one-vs-rest scorer and
     /// the same binary problem trained alone agree to the bit.
     #[inline(always)]
-    pub(crate) fn sums<R: Row>(&self, row: R, sums: &mut [f64]) {
+    pub(crate) fn sums<R: Row>(&self, row: R, mut tell: impl FnMut(usize, f64)) {
         if self.n_scorers == 1 {
-            sums[0] = row.dot(self.sole());
+            tell(0, row.dot(self.sole()));
         } else {
-            self.many_sums(row, sums);
+            self.many_sums(row, tell);
         }
     }
 
     #[inline(never)]
-    fn many_sums<R: Row>(&self, row: R, sums: &mut [f64]) {
-        for (blocks, sums) in self.blocks.chunks(2).zip(sums.chunks_mut(2 * BLOCK)) {
+    fn many_sums<R: Row>(&self, row: R, mut tell: impl FnMut(usize, f64)) {
+        for (number, blocks) in self.blocks.chunks(2).enumerate() {
             let mut lanes = Sums::new();
             row.pieces(|features, values| simd::add_blocks(&mut lanes, blocks, self.width, features, values));
-            sums.copy_from_slice(&lanes.totals()[..sums.len()]);
+            let scorers = number * 2 * BLOCK..self.n_scorers;
+            for (scorer, total) in scorers.zip(lanes.totals()) {
+                tell(scorer, *total);
+            }
         }
     }
 
@@ -332,8 +335,8 @@ mod tests {
                     sparse.add_to(amount, &mut alone[scorer]);
                 }
                 let (mut by_sparse, mut by_dense) = (vec![1.0; n_scorers], vec![1.0; n_scorers]);
-                table.sums(sparse, &mut by_sparse);
-                table.sums(Dense(&dense), &mut by_dense);
+                table.sums(sparse, |scorer, sum| by_sparse[scorer] = sum);
+                table.sums(Dense(&dense), |scorer, sum| by_dense[scorer] = sum);
                 for (scorer, alone) in alone.iter().enumerate() {
                     let expected = sparse.dot(alone).to_bits();
                     assert_eq!(by_sparse[scorer].to_bits(), expected, "{width} by {n_scorers}");
@@ -347,7 +350,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "wider than the weights")]
     fn a_row_that_is_too_wide_is_refused_before_anything_is_read() {
-        Table::new(9, 10).sums(Sparse::new(&[0, 1, 2, 3, 4, 5, 6, 7, 9], &[1.0; 9]), &mut [0.0; 10]);
+        Table::new(9, 10).sums(Sparse::new(&[0, 1, 2, 3, 4, 5, 6, 7, 9], &[1.0; 9]), |_, _| {});
     }
 
     #[test]
