@@ -145,9 +145,11 @@ impl Value for f64 {
 }
 
 /// How many entries are lent at once, at most.
-pub(crate) const PIECE: usize = 128;
-/// What was left over, and as many as a register holds, may stand behind the last one.
-const PIECE_ROOM: usize = PIECE + 2 * LANES;
+pub(crate) const PIECE: usize = 256;
+/// How many features of a dense row are looked at before it is asked whether a piece has room for more.
+const GATHERED: usize = PIECE / 2;
+/// As many as a register holds may stand behind the last one.
+const PIECE_ROOM: usize = PIECE + LANES;
 
 /// Room for some numbers, of which only those that were written can be read. An array would be filled with zeros first,
 /// which takes longer than a short row.
@@ -222,9 +224,22 @@ impl Piece {
     }
 }
 
+/// The values, [`PIECE`] at most, as doubles.
+pub(crate) fn widen<'a, T: Value>(values: &[T], wide: &'a mut Room<f64, PIECE>) -> &'a [f64] {
+    for (place, value) in values.iter().enumerate() {
+        wide.put(place, value.wide());
+    }
+    #[expect(unsafe_code, reason = "reading what was written")]
+    // SAFETY: so many were written just now.
+    unsafe {
+        wide.first(values.len())
+    }
+}
+
 /// Adds those of `values` that are not zero to `piece`, the first of them being feature `first`. Plainly, but without
 /// a branch that nobody could foresee.
 pub(crate) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Piece) {
+    assert!(piece.n + values.len() <= PIECE, "room for all");
     for (feature, value) in (first..).zip(values) {
         piece.features.put(piece.n, feature);
         piece.values.put(piece.n, value.wide());
@@ -411,9 +426,11 @@ impl<T: Value> Row for Dense<'_, T> {
     #[inline]
     fn pieces(self, mut lend: impl FnMut(&[u32], &[f64])) {
         let mut piece = Piece::new();
-        for (number, values) in self.0.chunks(PIECE).enumerate() {
-            simd::gather_nonzero(values, (number * PIECE) as u32, &mut piece);
-            piece.lend(&mut lend);
+        for (number, values) in self.0.chunks(GATHERED).enumerate() {
+            simd::gather_nonzero(values, (number * GATHERED) as u32, &mut piece);
+            if piece.n > PIECE - GATHERED {
+                piece.lend(&mut lend);
+            }
         }
         let (features, values) = piece.first(piece.n);
         lend(features, values);
@@ -540,12 +557,7 @@ impl<T: Value> Row for Sparse<'_, T> {
     fn pieces(self, mut lend: impl FnMut(&[u32], &[f64])) {
         let mut wide = Room::<f64, PIECE>::new();
         for (features, values) in self.indices.chunks(PIECE).zip(self.values.chunks(PIECE)) {
-            for (place, value) in values.iter().enumerate() {
-                wide.put(place, value.wide());
-            }
-            #[expect(unsafe_code, reason = "reading what was written")]
-            // SAFETY: so many were written just now.
-            let values = unsafe { wide.first(values.len()) };
+            let values = simd::widen(values, &mut wide);
             lend(features, values);
         }
     }

@@ -86,6 +86,11 @@ pub trait Rule {
         true
     }
 
+    /// Whether no round without a mistake ever moves the hypothesis, so that the rule need not be asked.
+    fn only_mistakes(&self) -> bool {
+        false
+    }
+
     /// The step for this round, or nothing if the hypothesis survives.
     fn step(&self, seen: &Seen) -> Option<Step>;
 
@@ -103,6 +108,10 @@ impl<R: Rule + ?Sized> Rule for Box<R> {
 
     fn acts(&self, seen: &Seen) -> bool {
         (**self).acts(seen)
+    }
+
+    fn only_mistakes(&self) -> bool {
+        (**self).only_mistakes()
     }
 
     fn step(&self, seen: &Seen) -> Option<Step> {

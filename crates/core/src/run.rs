@@ -188,6 +188,8 @@ pub struct Run<R, S: Space, D> {
     place: usize,
     max_updates: u64,
     scores: Vec<f64>,
+    /// The moves of the current row that are still to be made; none between two rounds.
+    moves: Vec<Move>,
 }
 
 impl<R: Algorithm, D: Decision> Run<R, R::Space, D> {
@@ -278,6 +280,7 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
             place: 0,
             max_updates,
             scores,
+            moves: Vec::new(),
         }
     }
 
@@ -326,6 +329,7 @@ struct Learner<'r, R, S: Space> {
     convention: Convention,
     random: &'r mut Random,
     totals: &'r mut Totals,
+    moves: &'r mut Vec<Move>,
 }
 
 /// What the loop keeps while it goes over some visits.
@@ -458,7 +462,7 @@ where
         scores: &[f64],
         watch: &mut Watch<'_, O>,
     ) -> bool {
-        let Self { rule, needs, space, memory, decision, convention, random, totals, .. } = self;
+        let Self { rule, needs, space, memory, decision, convention, random, totals, moves, .. } = self;
         if PLAIN {
             let (margin, label) = sole_problem(decision, shown.class, scores);
             let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
@@ -467,19 +471,29 @@ where
             totals.errors += u64::from(decided != Some(shown.class));
             // What the rule needs is asked, not remembered: the answer is known when this is compiled.
             let needs = rule.needs();
-            let mut learner = Learner { rule, needs, space, memory, convention: *convention, random, totals };
+            let convention = *convention;
+            let mut learner = Learner { rule, needs, space, memory, convention, random, totals, moves };
             let mistaken = wrong || learner.is_mistaken(&problem, shown.class, decided, scores);
             return learner.meet::<PLAIN, _, _>(&problem, shown, mistaken, scores, watch);
         }
         let decided = decision.decide(scores, convention.zero, random);
         totals.errors += u64::from(decided != Some(shown.class));
-        let mut learner =
-            Learner { rule, needs: *needs, space, memory, convention: *convention, random, totals };
+        let (needs, convention) = (*needs, *convention);
+        let mut learner = Learner { rule, needs, space, memory, convention, random, totals, moves };
         let mut moved = false;
+        // Whoever is right has nothing to learn from such a rule, under every convention.
+        let only_mistakes = rule.only_mistakes() && !watch.rounds;
         decision.problems(shown.class, scores, |problem| {
+            if only_mistakes && problem.margin > 0.0 {
+                return;
+            }
             let mistaken = learner.is_mistaken(&problem, shown.class, decided, scores);
             moved |= learner.meet::<PLAIN, _, _>(&problem, shown, mistaken, scores, watch);
         });
+        if !moves.is_empty() {
+            space.shift_together(shown.place, shown.row, moves, memory);
+            moves.clear();
+        }
         moved
     }
 
@@ -610,7 +624,7 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
         scores: &[f64],
         watch: &mut Watch<'_, O>,
     ) -> bool {
-        let Self { rule, needs, space, memory, convention, totals, .. } = self;
+        let Self { rule, needs, space, memory, convention, totals, moves, .. } = self;
         let Shown { place, row_idx, row, class, weight, round } = *shown;
         totals.mistakes += u64::from(mistaken);
         let mut seen = Seen::of(problem, mistaken, round, updates(*space, totals, problem));
@@ -634,7 +648,14 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
         }
         if let Some(step) = step {
             totals.updates += 1;
-            shift(*space, memory, (place, row), problem, step, weight, round, scores);
+            let together = !PLAIN && S::MOVES_TOGETHER && !watch.rounds;
+            each_move(problem, step, weight, round, scores, |step| {
+                if together {
+                    moves.push(step);
+                } else {
+                    space.shift(place, row, step, memory);
+                }
+            });
         }
         if !PLAIN && watch.rounds {
             let scorer = problem.directions[0].0;
@@ -720,34 +741,31 @@ fn tie_is_mistaken(label: f64, zero: Zero, random: &mut Random) -> bool {
     }
 }
 
-/// Makes the step a problem asks for.
-#[expect(clippy::too_many_arguments, reason = "the loop's own state, taken apart for the borrow checker")]
+/// The moves of the step a problem asks for.
 #[inline(always)]
-fn shift<S: Space, R: Row>(
-    space: &mut S,
-    memory: &mut S::Memory,
-    (place, row): (usize, R),
+fn each_move(
     problem: &Problem<'_>,
     step: Step,
     weight: f64,
     round: u64,
     scores: &[f64],
+    mut make: impl FnMut(Move),
 ) {
     let Step { tau, keep, shrink } = step;
-    let make = |scorer: usize, direction: f64| {
+    let of = |scorer: usize, direction: f64| {
         // The label last: all else is known before the score is.
         let amount = direction * (tau * weight);
         Move { scorer, amount, keep, shrink, score: scores[scorer], round }
     };
     for &(scorer, direction) in problem.directions {
-        space.shift(place, row, make(scorer, direction), memory);
+        make(of(scorer, direction));
     }
     if problem.joint && keep != 1.0 {
         // All scorers are one vector: those that do not step still shrink.
         let bystanders =
             (0..scores.len()).filter(|scorer| problem.directions.iter().all(|(k, _)| k != scorer));
         for scorer in bystanders {
-            space.shift(place, row, make(scorer, 0.0), memory);
+            make(of(scorer, 0.0));
         }
     }
 }

@@ -5,7 +5,8 @@
 //! and products and sums stay separate instructions, since `fma` is never asked for. Sums over rows and steps
 //! along dense ones have a second source, and a test holds the two together bit by bit.
 
-use crate::row::{self, Piece, SIDE_BY_SIDE, Value, dense_add, dense_dot};
+use crate::row::{self, PIECE, Piece, Room, SIDE_BY_SIDE, Value, dense_add, dense_dot};
+use crate::space::{BLOCK, Block, Change};
 use std::ops::Range;
 
 /// A piece of work. `run` must be `#[inline(always)]`, or the wide copy calls the plain one.
@@ -150,6 +151,18 @@ pub(crate) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Pie
     row::gather_nonzero(values, first, piece);
 }
 
+/// [`row::widen`] in the widest registers this machine has.
+#[inline(always)]
+pub(crate) fn widen<'a, T: Value>(values: &[T], wide: &'a mut Room<f64, PIECE>) -> &'a [f64] {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]
+        // SAFETY: the one thing this needs is a processor with AVX-512, and this one has it.
+        return unsafe { widest::widen(values, wide) };
+    }
+    row::widen(values, wide)
+}
+
 /// How many scorers are summed in one sweep over a row.
 pub(crate) const SWEEP: usize = 16;
 
@@ -202,29 +215,127 @@ fn add_many_plainly(
     }
 }
 
+const TOO_WIDE: &str = "the row is wider than the weights";
+
+/// The partial sums of two blocks of scorers, in the lanes of [`crate::row`]. How they lie is for those to know who
+/// add to them.
+#[repr(align(64))]
+pub(crate) struct Sums {
+    lanes: [[[f64; BLOCK]; 8]; 2],
+    totals: [f64; 2 * BLOCK],
+    /// Before that, all lanes are zero.
+    begun: bool,
+}
+
+impl Sums {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { lanes: [[[0.0; BLOCK]; 8]; 2], totals: [0.0; 2 * BLOCK], begun: false }
+    }
+
+    /// The sums of the scorers, those of the second block from place eight on.
+    #[inline(always)]
+    pub(crate) fn totals(&self) -> &[f64; 2 * BLOCK] {
+        &self.totals
+    }
+}
+
+/// Adds the products of some entries, [`PIECE`] at most, with the weights of one block of scorers or of two. The first
+/// entry is one for the first lane. All features must be below `width`.
+#[inline(always)]
+pub(crate) fn add_blocks(sums: &mut Sums, blocks: &[Block], width: usize, features: &[u32], values: &[f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() && width <= widest::MOST_FEATURES {
+        #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]
+        // SAFETY: the one thing this needs is a processor with AVX-512, and this one has it.
+        return unsafe { widest::add_blocks(sums, blocks, width, features, values) };
+    }
+    add_blocks_plainly(sums, blocks, width, features, values);
+}
+
+fn add_blocks_plainly(sums: &mut Sums, blocks: &[Block], width: usize, features: &[u32], values: &[f64]) {
+    assert!(features.iter().all(|&feature| (feature as usize) < width), "{TOO_WIDE}");
+    for (number, Block { stride, cells }) in blocks.iter().enumerate() {
+        let lanes = &mut sums.lanes[number];
+        for (place, (&feature, value)) in features.iter().zip(values).enumerate() {
+            let weights = &cells[feature as usize * stride..][..*stride];
+            for (sum, weight) in lanes[place % 8].iter_mut().zip(weights) {
+                *sum += weight * value;
+            }
+        }
+        let [a, b, c, d, e, f, g, h] = &*lanes;
+        for k in 0..BLOCK {
+            sums.totals[number * BLOCK + k] =
+                ((a[k] + e[k]) + (c[k] + g[k])) + ((b[k] + f[k]) + (d[k] + h[k]));
+        }
+    }
+    sums.begun = true;
+}
+
+/// Adds some entries, [`PIECE`] at most, to the scorers of some blocks, so many times to each. All features must be
+/// below `width`.
+#[inline(always)]
+pub(crate) fn change_blocks(
+    blocks: &mut [Block],
+    changes: &[Change],
+    width: usize,
+    features: &[u32],
+    values: &[f64],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() && width <= widest::MOST_FEATURES {
+        #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]
+        // SAFETY: the one thing this needs is a processor with AVX-512, and this one has it.
+        return unsafe { widest::change_blocks(blocks, changes, width, features, values) };
+    }
+    change_blocks_plainly(blocks, changes, width, features, values);
+}
+
+fn change_blocks_plainly(
+    blocks: &mut [Block],
+    changes: &[Change],
+    width: usize,
+    features: &[u32],
+    values: &[f64],
+) {
+    assert!(features.iter().all(|&feature| (feature as usize) < width), "{TOO_WIDE}");
+    for (Block { stride, cells }, change) in blocks.iter_mut().zip(changes) {
+        for place in (0..BLOCK).filter(|place| change.scorers & 1 << place != 0) {
+            for (&feature, value) in features.iter().zip(values) {
+                cells[feature as usize * *stride + place] += change.amounts[place] * value;
+            }
+        }
+    }
+}
+
 /// What takes registers of eight doubles: all lanes in one.
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod widest {
     #![expect(unsafe_code, reason = "registers are filled and emptied through pointers")]
 
-    use super::{Columns, Lanes, SWEEP};
-    use crate::row::{PIECE, Piece, SIDE_BY_SIDE, Value};
+    use super::{Columns, Lanes, SWEEP, Sums, TOO_WIDE};
+    use crate::row::{PIECE, Piece, Room, SIDE_BY_SIDE, Value};
+    use crate::space::{Block, Change};
     use std::arch::x86_64::{
-        __m256i, __m512d, _CMP_NEQ_UQ, _mm_add_pd, _mm_cvtsd_f64, _mm_unpackhi_pd, _mm256_add_epi32,
-        _mm256_add_pd, _mm256_castpd256_pd128, _mm256_cmplt_epu32_mask, _mm256_extractf128_pd,
-        _mm256_loadu_ps, _mm256_loadu_si256, _mm256_maskz_compress_epi32, _mm256_maskz_loadu_epi32,
-        _mm256_set1_epi32, _mm256_setr_epi32, _mm256_storeu_si256, _mm512_add_pd, _mm512_castpd512_pd256,
-        _mm512_castps512_ps256, _mm512_cmp_pd_mask, _mm512_cvtps_pd, _mm512_extractf64x4_pd,
-        _mm512_i32gather_pd, _mm512_load_pd, _mm512_loadu_pd, _mm512_loadu_si512, _mm512_mask_i32gather_pd,
+        __m128d, __m256d, __m256i, __m512d, _CMP_NEQ_UQ, _mm_add_pd, _mm_cvtsd_f64, _mm_loadu_pd,
+        _mm_mask_add_pd, _mm_mask_mul_pd, _mm_mul_pd, _mm_set1_pd, _mm_storeu_pd, _mm_unpackhi_pd,
+        _mm256_add_epi32, _mm256_add_pd, _mm256_castpd128_pd256, _mm256_castpd256_pd128,
+        _mm256_cmplt_epu32_mask, _mm256_extractf128_pd, _mm256_insertf128_pd, _mm256_loadu_pd,
+        _mm256_loadu_ps, _mm256_loadu_si256, _mm256_mask_add_pd, _mm256_mask_mul_pd,
+        _mm256_maskz_compress_epi32, _mm256_maskz_loadu_epi32, _mm256_max_epu32, _mm256_mul_pd,
+        _mm256_set1_epi32, _mm256_set1_pd, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_slli_epi32,
+        _mm256_storeu_pd, _mm256_storeu_si256, _mm512_add_epi64, _mm512_add_pd, _mm512_castpd256_pd512,
+        _mm512_castpd512_pd256, _mm512_castps512_ps256, _mm512_cmp_pd_mask, _mm512_cvtps_pd,
+        _mm512_extractf64x4_pd, _mm512_i32gather_pd, _mm512_insertf64x4, _mm512_load_pd, _mm512_loadu_pd,
+        _mm512_loadu_si512, _mm512_mask_add_pd, _mm512_mask_i32gather_pd, _mm512_mask_mul_pd,
         _mm512_maskz_compress_pd, _mm512_maskz_loadu_pd, _mm512_maskz_loadu_ps, _mm512_mul_pd,
-        _mm512_permutexvar_pd, _mm512_set1_pd, _mm512_setzero_pd, _mm512_store_pd, _mm512_storeu_pd,
+        _mm512_permutexvar_pd, _mm512_set1_epi64, _mm512_set1_pd, _mm512_setr_epi64, _mm512_setzero_pd,
+        _mm512_store_pd, _mm512_storeu_pd,
     };
     use std::ops::Range;
 
     /// How many times eight features are taken for a row without zeros before it is found out whether it is one.
     const TRUSTED: usize = 8;
-
-    const TOO_WIDE: &str = "the row is wider than the weights";
 
     /// Which lane comes to which place when all are moved on by so many places.
     static TURNS: [[u64; 8]; 8] = {
@@ -465,8 +576,8 @@ pub(crate) mod widest {
 
     #[target_feature(enable = "avx512f,avx512vl,popcnt")]
     pub(super) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Piece) {
-        let (eights, last) = values[..values.len().min(PIECE)].as_chunks::<8>();
-        assert!(piece.n < 8, "what was lent is gone");
+        let (eights, last) = values.as_chunks::<8>();
+        assert!(piece.n + values.len() <= PIECE, "room for all");
         let (at_features, at_values) = (piece.features.as_mut_ptr(), piece.values.as_mut_ptr());
         let mut n = piece.n;
         let mut features = _mm256_add_epi32(
@@ -475,8 +586,7 @@ pub(crate) mod widest {
         );
         let put = |values: __m512d, features: __m256i, n: usize| {
             let found = nonzero(values);
-            // SAFETY: fewer than eight entries were there and at most `PIECE` come to them, and a piece has room for
-            // all of these and for eight more.
+            // SAFETY: there are at most `PIECE` entries, and a piece has room for all of these and for eight more.
             unsafe {
                 _mm512_storeu_pd(at_values.add(n), _mm512_maskz_compress_pd(found, values));
                 let features = _mm256_maskz_compress_epi32(found, features);
@@ -491,6 +601,470 @@ pub(crate) mod widest {
         }
         // SAFETY: as above.
         piece.n = put(unsafe { T::up_to_eight(last) }, features, n);
+    }
+
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn widen<'a, T: Value>(values: &[T], wide: &'a mut Room<f64, PIECE>) -> &'a [f64] {
+        assert!(values.len() <= PIECE, "a piece");
+        let to = wide.as_mut_ptr();
+        let (eights, last) = values.as_chunks::<8>();
+        // SAFETY: this is compiled for AVX-512. A piece has room for as many values as there are, and for the zeros
+        // that fill up the last eight of them, since it is a multiple of eight; all that is read was written.
+        unsafe {
+            for (number, eight) in eights.iter().enumerate() {
+                _mm512_storeu_pd(to.add(8 * number), T::eight(eight));
+            }
+            if !last.is_empty() {
+                _mm512_storeu_pd(to.add(8 * eights.len()), T::up_to_eight(last));
+            }
+            wide.first(values.len())
+        }
+    }
+
+    /// Up to so many features, sixteen times a feature is a number that an offset can be.
+    pub(crate) const MOST_FEATURES: usize = 1 << 28;
+
+    /// Where the weights of some features are, in sixteenths: a feature of a block with stride 8 begins at four times
+    /// its offset, in bytes. An address is then found without any other instruction.
+    type Offsets = Room<u32, PIECE>;
+
+    /// The offsets of the features, as many eights as they fill or begin; the last is filled up with zeros.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vl")]
+    fn offsets(features: &[u32], width: usize, offsets: &mut Offsets) {
+        assert!(
+            features.len() <= PIECE && width <= MOST_FEATURES,
+            "a piece, and features that an offset can be"
+        );
+        let (eights, last) = features.as_chunks::<8>();
+        let mut most = _mm256_setzero_si256();
+        let mut put = |place: usize, eight: __m256i| {
+            most = _mm256_max_epu32(most, eight);
+            // SAFETY: a piece is a multiple of eight, and so is every place.
+            unsafe {
+                _mm256_storeu_si256(offsets.as_mut_ptr().add(place).cast(), _mm256_slli_epi32::<4>(eight));
+            };
+        };
+        for (number, eight) in eights.iter().enumerate() {
+            // SAFETY: the reference is good for eight.
+            put(8 * number, unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) });
+        }
+        if !last.is_empty() {
+            // SAFETY: only what is there is read.
+            let eight = unsafe { _mm256_maskz_loadu_epi32(first_places(last.len()), last.as_ptr().cast()) };
+            put(8 * eights.len(), eight);
+        }
+        if !features.is_empty() {
+            let known = _mm256_cmplt_epu32_mask(most, _mm256_set1_epi32((width as u32).cast_signed()));
+            assert!(known == u8::MAX, "{TOO_WIDE}");
+        }
+    }
+
+    /// The scorers of a block in one register.
+    ///
+    /// # Safety
+    /// The processor has AVX-512, for every function below, and pointers are good for `N` doubles.
+    trait Register: Copy {
+        /// How many.
+        const N: usize;
+        unsafe fn load(from: *const f64) -> Self;
+        unsafe fn store(self, to: *mut f64);
+        unsafe fn splat(value: f64) -> Self;
+        unsafe fn times(self, other: Self) -> Self;
+        unsafe fn plus(self, other: Self) -> Self;
+        /// The sum where the mask has a bit, and elsewhere what was there.
+        unsafe fn plus_where(self, mask: u8, other: Self) -> Self;
+        /// The product where the mask has a bit, and elsewhere what `or` has.
+        unsafe fn times_where(self, mask: u8, other: Self, or: Self) -> Self;
+    }
+
+    macro_rules! register {
+        ($name:ty, $n:literal, $load:ident, $store:ident, $splat:ident, $times:ident, $plus:ident, $plus_where:ident, $times_where:ident) => {
+            impl Register for $name {
+                const N: usize = $n;
+
+                #[inline(always)]
+                unsafe fn load(from: *const f64) -> Self {
+                    // SAFETY: as the caller's.
+                    unsafe { $load(from) }
+                }
+
+                #[inline(always)]
+                unsafe fn store(self, to: *mut f64) {
+                    // SAFETY: as the caller's.
+                    unsafe { $store(to, self) }
+                }
+
+                #[inline(always)]
+                unsafe fn splat(value: f64) -> Self {
+                    // SAFETY: as the caller's.
+                    unsafe { $splat(value) }
+                }
+
+                #[inline(always)]
+                unsafe fn times(self, other: Self) -> Self {
+                    // SAFETY: as the caller's.
+                    unsafe { $times(self, other) }
+                }
+
+                #[inline(always)]
+                unsafe fn plus(self, other: Self) -> Self {
+                    // SAFETY: as the caller's.
+                    unsafe { $plus(self, other) }
+                }
+
+                #[inline(always)]
+                unsafe fn plus_where(self, mask: u8, other: Self) -> Self {
+                    // SAFETY: as the caller's.
+                    unsafe { $plus_where(self, mask, self, other) }
+                }
+
+                #[inline(always)]
+                unsafe fn times_where(self, mask: u8, other: Self, or: Self) -> Self {
+                    // SAFETY: as the caller's.
+                    unsafe { $times_where(or, mask, self, other) }
+                }
+            }
+        };
+    }
+
+    register!(
+        __m512d,
+        8,
+        _mm512_loadu_pd,
+        _mm512_storeu_pd,
+        _mm512_set1_pd,
+        _mm512_mul_pd,
+        _mm512_add_pd,
+        _mm512_mask_add_pd,
+        _mm512_mask_mul_pd
+    );
+    register!(
+        __m256d,
+        4,
+        _mm256_loadu_pd,
+        _mm256_storeu_pd,
+        _mm256_set1_pd,
+        _mm256_mul_pd,
+        _mm256_add_pd,
+        _mm256_mask_add_pd,
+        _mm256_mask_mul_pd
+    );
+    register!(
+        __m128d,
+        2,
+        _mm_loadu_pd,
+        _mm_storeu_pd,
+        _mm_set1_pd,
+        _mm_mul_pd,
+        _mm_add_pd,
+        _mm_mask_add_pd,
+        _mm_mask_mul_pd
+    );
+
+    /// The sums of a block while a row is gone over.
+    ///
+    /// # Safety
+    /// The processor has AVX-512, for every function below; the cells have the stride of the group, and all offsets
+    /// are those of features that they have.
+    trait Group: Sized {
+        const STRIDE: usize;
+        unsafe fn zero() -> Self;
+        unsafe fn load(lanes: &[[f64; 8]; 8]) -> Self;
+        unsafe fn store(&self, lanes: &mut [[f64; 8]; 8]);
+        /// Adds eight entries, one for every lane.
+        unsafe fn add(&mut self, cells: *const f64, offsets: &[u32; 8], values: &[f64; 8]);
+        /// Adds the first `n` of eight entries.
+        unsafe fn add_first(&mut self, n: usize, cells: *const f64, offsets: &[u32; 8], values: &[f64; 8]);
+        /// The lanes added up in their tree.
+        unsafe fn totals(&self, totals: &mut [f64; 8]);
+    }
+
+    /// A register for every lane.
+    struct Each<R>([R; 8]);
+
+    impl<R: Register> Each<R> {
+        /// The products of one entry.
+        #[inline(always)]
+        unsafe fn products(cells: *const f64, offset: u32, value: f64) -> R {
+            // SAFETY: as the caller's.
+            unsafe { R::load(cells.byte_add(offset as usize * (R::N / 2))).times(R::splat(value)) }
+        }
+    }
+
+    impl<R: Register> Group for Each<R> {
+        const STRIDE: usize = R::N;
+
+        #[inline(always)]
+        unsafe fn zero() -> Self {
+            // SAFETY: as the caller's.
+            Self([unsafe { R::splat(0.0) }; 8])
+        }
+
+        #[inline(always)]
+        unsafe fn load(lanes: &[[f64; 8]; 8]) -> Self {
+            // SAFETY: as the caller's; a lane has room for eight.
+            Self(std::array::from_fn(|lane| unsafe { R::load(lanes[lane].as_ptr()) }))
+        }
+
+        #[inline(always)]
+        unsafe fn store(&self, lanes: &mut [[f64; 8]; 8]) {
+            for (sum, lane) in self.0.iter().zip(lanes) {
+                // SAFETY: as the caller's; a lane has room for eight.
+                unsafe { sum.store(lane.as_mut_ptr()) };
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn add(&mut self, cells: *const f64, offsets: &[u32; 8], values: &[f64; 8]) {
+            for lane in 0..8 {
+                // SAFETY: as the caller's.
+                unsafe {
+                    self.0[lane] = self.0[lane].plus(Self::products(cells, offsets[lane], values[lane]));
+                }
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn add_first(&mut self, n: usize, cells: *const f64, offsets: &[u32; 8], values: &[f64; 8]) {
+            for lane in 0..8 {
+                let mask = if lane < n { u8::MAX } else { 0 };
+                // SAFETY: as the caller's.
+                unsafe {
+                    let products = Self::products(cells, offsets[lane], values[lane]);
+                    self.0[lane] = self.0[lane].plus_where(mask, products);
+                }
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn totals(&self, totals: &mut [f64; 8]) {
+            let [a, b, c, d, e, f, g, h] = self.0;
+            // SAFETY: as the caller's; there is room for eight.
+            unsafe {
+                let sums = a.plus(e).plus(c.plus(g)).plus(b.plus(f).plus(d.plus(h)));
+                sums.store(totals.as_mut_ptr());
+            }
+        }
+    }
+
+    /// Two scorers, four lanes of theirs side by side in a register: a quarter of the additions.
+    struct Pairs([__m512d; 2]);
+
+    impl Pairs {
+        /// The products of four entries from place `FROM` of eight on.
+        #[inline(always)]
+        unsafe fn products<const FROM: i64>(
+            cells: *const f64,
+            offsets: &[u32; 8],
+            values: &[f64; 8],
+        ) -> __m512d {
+            // SAFETY: as the caller's.
+            unsafe {
+                let two = |k: usize| _mm_loadu_pd(cells.byte_add(offsets[FROM as usize + k] as usize));
+                let low = _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(two(0)), two(1));
+                let high = _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(two(2)), two(3));
+                let weights = _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(low), high);
+                let which =
+                    _mm512_add_epi64(_mm512_set1_epi64(FROM), _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3));
+                _mm512_mul_pd(weights, _mm512_permutexvar_pd(which, doubles(values)))
+            }
+        }
+    }
+
+    impl Group for Pairs {
+        const STRIDE: usize = 2;
+
+        #[inline(always)]
+        unsafe fn zero() -> Self {
+            // SAFETY: as the caller's.
+            Self([unsafe { _mm512_setzero_pd() }; 2])
+        }
+
+        #[inline(always)]
+        unsafe fn load(lanes: &[[f64; 8]; 8]) -> Self {
+            // SAFETY: as the caller's.
+            Self([0, 1].map(|half| unsafe { doubles(&lanes[half]) }))
+        }
+
+        #[inline(always)]
+        unsafe fn store(&self, lanes: &mut [[f64; 8]; 8]) {
+            for (sums, lane) in self.0.iter().zip(lanes) {
+                // SAFETY: as the caller's; there is room for eight.
+                unsafe { _mm512_storeu_pd(lane.as_mut_ptr(), *sums) };
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn add(&mut self, cells: *const f64, offsets: &[u32; 8], values: &[f64; 8]) {
+            // SAFETY: as the caller's.
+            unsafe {
+                self.0[0] = _mm512_add_pd(self.0[0], Self::products::<0>(cells, offsets, values));
+                self.0[1] = _mm512_add_pd(self.0[1], Self::products::<4>(cells, offsets, values));
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn add_first(&mut self, n: usize, cells: *const f64, offsets: &[u32; 8], values: &[f64; 8]) {
+            let masks = [first_places(2 * n), first_places(2 * n.saturating_sub(4))];
+            // SAFETY: as the caller's.
+            unsafe {
+                self.0[0] = self.0[0].plus_where(masks[0], Self::products::<0>(cells, offsets, values));
+                self.0[1] = self.0[1].plus_where(masks[1], Self::products::<4>(cells, offsets, values));
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn totals(&self, totals: &mut [f64; 8]) {
+            // SAFETY: as the caller's; there is room for eight.
+            unsafe {
+                let sums = _mm512_add_pd(self.0[0], self.0[1]);
+                let sums = _mm256_add_pd(_mm512_castpd512_pd256(sums), _mm512_extractf64x4_pd::<1>(sums));
+                let sums = _mm_add_pd(_mm256_castpd256_pd128(sums), _mm256_extractf128_pd::<1>(sums));
+                sums.store(totals.as_mut_ptr());
+            }
+        }
+    }
+
+    /// No second block.
+    impl Group for () {
+        const STRIDE: usize = 0;
+
+        unsafe fn zero() -> Self {}
+        unsafe fn load(_lanes: &[[f64; 8]; 8]) -> Self {}
+        unsafe fn store(&self, _lanes: &mut [[f64; 8]; 8]) {}
+        unsafe fn add(&mut self, _cells: *const f64, _offsets: &[u32; 8], _values: &[f64; 8]) {}
+        unsafe fn add_first(
+            &mut self,
+            _n: usize,
+            _cells: *const f64,
+            _offsets: &[u32; 8],
+            _values: &[f64; 8],
+        ) {
+        }
+        unsafe fn totals(&self, _totals: &mut [f64; 8]) {}
+    }
+
+    #[target_feature(enable = "avx512f,avx512vl")]
+    pub(super) fn add_blocks(
+        sums: &mut Sums,
+        blocks: &[Block],
+        width: usize,
+        features: &[u32],
+        values: &[f64],
+    ) {
+        let nothing = [];
+        match blocks {
+            [a] if a.stride == 2 => {
+                add_groups::<Pairs, ()>(sums, [&a.cells, &nothing], width, features, values);
+            }
+            [a] if a.stride == 4 => {
+                add_groups::<Each<__m256d>, ()>(sums, [&a.cells, &nothing], width, features, values);
+            }
+            [a] => add_groups::<Each<__m512d>, ()>(sums, [&a.cells, &nothing], width, features, values),
+            [a, b] => {
+                let cells = [&a.cells[..], &b.cells[..]];
+                match b.stride {
+                    2 => add_groups::<Each<__m512d>, Pairs>(sums, cells, width, features, values),
+                    4 => add_groups::<Each<__m512d>, Each<__m256d>>(sums, cells, width, features, values),
+                    _ => add_groups::<Each<__m512d>, Each<__m512d>>(sums, cells, width, features, values),
+                }
+            }
+            _ => unreachable!("one block or two"),
+        }
+    }
+
+    /// Needs cells of the strides that `A` and `B` have, and looks whether there are enough.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl")]
+    fn add_groups<A: Group, B: Group>(
+        sums: &mut Sums,
+        cells: [&[f64]; 2],
+        width: usize,
+        features: &[u32],
+        values: &[f64],
+    ) {
+        assert!(width * A::STRIDE <= cells[0].len() && width * B::STRIDE <= cells[1].len(), "cells for all");
+        assert!(features.len() == values.len(), "a value per feature");
+        let mut room = Offsets::new();
+        offsets(features, width, &mut room);
+        let [first, second] = cells.map(<[f64]>::as_ptr);
+        let (eights, last) = values.as_chunks::<8>();
+        // SAFETY: this is compiled for AVX-512. So many eights of offsets were written, all of features below `width`
+        // or of the first one, and there is one if there is an entry; the cells were seen to have these.
+        unsafe {
+            let (mut a, mut b) = if sums.begun {
+                (A::load(&sums.lanes[0]), B::load(&sums.lanes[1]))
+            } else {
+                (A::zero(), B::zero())
+            };
+            let offsets = room.first(values.len().next_multiple_of(8)).as_chunks::<8>().0;
+            for (offsets, values) in offsets.iter().zip(eights) {
+                a.add(first, offsets, values);
+                b.add(second, offsets, values);
+            }
+            if let (false, Some(offsets)) = (last.is_empty(), offsets.last()) {
+                let values = stored(up_to_eight_doubles(last));
+                a.add_first(last.len(), first, offsets, &values);
+                b.add_first(last.len(), second, offsets, &values);
+            }
+            a.store(&mut sums.lanes[0]);
+            b.store(&mut sums.lanes[1]);
+            let ([low, high], _) = sums.totals.as_chunks_mut::<8>() else { unreachable!("two eights") };
+            a.totals(low);
+            b.totals(high);
+        }
+        sums.begun = true;
+    }
+
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl")]
+    pub(super) fn change_blocks(
+        blocks: &mut [Block],
+        changes: &[Change],
+        width: usize,
+        features: &[u32],
+        values: &[f64],
+    ) {
+        assert!(features.len() == values.len(), "a value per feature");
+        let mut room = Offsets::new();
+        offsets(features, width, &mut room);
+        // SAFETY: so many were written.
+        let offsets = unsafe { room.first(features.len()) };
+        for (Block { stride, cells }, change) in blocks.iter_mut().zip(changes) {
+            if change.scorers == 0 {
+                continue;
+            }
+            assert!(width * *stride <= cells.len(), "cells for all");
+            let cells = cells.as_mut_ptr();
+            // SAFETY: this is compiled for AVX-512, all features are below `width`, and there are cells for these.
+            unsafe {
+                match stride {
+                    2 => change_each::<__m128d>(cells, change, offsets, values),
+                    4 => change_each::<__m256d>(cells, change, offsets, values),
+                    8 => change_each::<__m512d>(cells, change, offsets, values),
+                    _ => unreachable!("no other strides where there are several scorers"),
+                }
+            }
+        }
+    }
+
+    /// All places of a feature are written: a masked store could not be read before it is done. What does not change
+    /// gains -0, the one number that leaves every other as it is, zeros of both signs included.
+    ///
+    /// # Safety
+    /// The processor has AVX-512, and the cells have the stride of the register and the features of all offsets.
+    #[inline(always)]
+    unsafe fn change_each<R: Register>(cells: *mut f64, change: &Change, offsets: &[u32], values: &[f64]) {
+        // SAFETY: as the caller's; there are eight amounts.
+        unsafe {
+            let (amounts, nothing) = (R::load(change.amounts.as_ptr()), R::splat(-0.0));
+            for (&offset, &value) in offsets.iter().zip(values) {
+                let place = cells.byte_add(offset as usize * (R::N / 2));
+                let products = amounts.times_where(change.scorers, R::splat(value), nothing);
+                R::load(place).plus(products).store(place);
+            }
+        }
     }
 
     #[target_feature(enable = "avx512f")]
@@ -716,6 +1290,7 @@ pub(crate) mod wide {
 mod tests {
     use super::*;
     use crate::random::Random;
+    use crate::space::Table;
 
     #[test]
     fn wide_and_plain_agree_to_the_bit() {
@@ -775,6 +1350,44 @@ mod tests {
                 add_many(&mut wide, columns, scorers.clone(), &features, &values);
                 add_many_plainly(&mut plain, columns, scorers.clone(), &features, &values);
                 assert_eq!(wide.0, plain.0, "{width} by {n_scorers}");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_of_scorers_are_swept_alike_in_registers_and_plainly() {
+        let mut random = Random::new(6);
+        for (width, n_scorers) in
+            [(1, 2), (30, 3), (90, 5), (300, 8), (256, 9), (200, 10), (40, 12), (250, 16)]
+        {
+            // Zeros of both signs: what does not change keeps its sign.
+            let mut number = |_| if random.unit() < 0.1 { -0.0 } else { random.unit() - 0.5 };
+            let numbers: Vec<f64> = (0..width * n_scorers).map(&mut number).collect();
+            let (mut wide, mut plain) =
+                (Table::from_compact(&numbers, n_scorers), Table::from_compact(&numbers, n_scorers));
+            let (mut sums, mut plain_sums) = (Sums::new(), Sums::new());
+            // Two pieces of a row, of which only the last may be odd, and the changes that each asks for.
+            for n in [width.min(PIECE) / 8 * 8, width.min(PIECE) - width.min(PIECE) / 3] {
+                let features: Vec<u32> = (0..n).map(|_| random.below(width as u64) as u32).collect();
+                let values: Vec<f64> = features.iter().map(|_| random.unit() - 0.5).collect();
+                add_blocks(&mut sums, wide.blocks(), width, &features, &values);
+                add_blocks_plainly(&mut plain_sums, plain.blocks(), width, &features, &values);
+                let bits =
+                    |sums: &Sums| sums.totals()[..n_scorers].iter().map(|s| s.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&sums), bits(&plain_sums), "{width} by {n_scorers}");
+
+                let mut changes = [Change::default(); 2];
+                for scorer in 0..n_scorers {
+                    if random.unit() < 0.5 {
+                        continue;
+                    }
+                    changes[scorer / BLOCK].amounts[scorer % BLOCK] = random.unit() - 0.5;
+                    changes[scorer / BLOCK].scorers |= 1 << (scorer % BLOCK);
+                }
+                change_blocks(wide.blocks(), &changes, width, &features, &values);
+                change_blocks_plainly(plain.blocks(), &changes, width, &features, &values);
+                let bits = |table: &Table| table.compact().iter().map(|w| w.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&wide), bits(&plain), "{width} by {n_scorers}");
             }
         }
     }

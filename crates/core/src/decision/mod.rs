@@ -70,6 +70,18 @@ pub trait Decision {
 
 /// The class with the highest score; ties by convention.
 pub(crate) fn highest(scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32> {
+    // Nothing foresees which class it is, so the highest so far is chosen without a branch.
+    let (mut best, mut highest, mut any_tie) = (0, scores[0], false);
+    for (class, &score) in scores.iter().enumerate().skip(1) {
+        any_tie |= score == highest;
+        (best, highest) = if score > highest { (class, score) } else { (best, highest) };
+    }
+    if any_tie { highest_of_tied(scores, zero, random) } else { Some(best as u32) }
+}
+
+/// The same where a class met one with the same score, the highest until then.
+#[cold]
+fn highest_of_tied(scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32> {
     let mut best = 0;
     let mut n_tied = 1_u64;
     for class in 1..scores.len() {

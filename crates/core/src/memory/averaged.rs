@@ -7,15 +7,16 @@
 
 use super::{Average, Memory};
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes, add_to_one_of_many};
+use crate::space::{Hypothesis, Linear, Move, Planes, Table};
 use crate::state::{State, StateError, wrong_length};
 
 /// The running sum behind an averaged perceptron.
 #[derive(Debug, Clone)]
 pub struct Averaged {
-    /// `Σ C_{t-1}·Δv`, laid out like the weights.
-    lag: Vec<f64>,
-    /// Sums that were closed when a factor was folded into the weights; empty until that happens.
+    /// `Σ C_{t-1}·Δv`, laid out like the weights; without a feature until there is a step.
+    lag: Table,
+    /// Sums that were closed when a factor was folded into the weights, feature by feature, all scorers side by side;
+    /// empty until that happens.
     closed: Vec<f64>,
     scorers: Vec<Clock>,
 }
@@ -47,16 +48,27 @@ fn rounds(n: u64) -> f64 {
 
 impl Averaged {
     pub(super) fn new(n_scorers: usize) -> Self {
-        Self { lag: Vec::new(), closed: Vec::new(), scorers: vec![Clock::default(); n_scorers] }
+        Self { lag: Table::new(0, n_scorers), closed: Vec::new(), scorers: vec![Clock::default(); n_scorers] }
     }
 
-    /// The lag, with room for `len` weights, and by how many times the amount of `step` it moves.
+    /// The lag, with room for `width` features, and by how many times the amount of `step` it moves.
     #[inline(always)]
-    pub(crate) fn lag(&mut self, step: Move, scale: f64, len: usize) -> (&mut [f64], f64) {
-        if self.lag.len() < len {
-            self.widen(len);
+    pub(crate) fn lag(&mut self, step: Move, scale: f64, width: usize) -> (&mut Table, f64) {
+        if self.lag.width() < width {
+            self.widen(width);
         }
         (&mut self.lag, self.scorers[step.scorer].scales_until(step.round - 1, scale))
+    }
+
+    /// Some scorers among several, whose factors are 1, step along `row`, and the lag with them.
+    pub(crate) fn follow<R: Row>(&mut self, row: R, steps: &[Move], weights: &mut Table) {
+        let Self { lag, scorers, .. } = self;
+        lag.widen(weights.width());
+        let amounts = steps.iter().map(|step| {
+            let missed = scorers[step.scorer].scales_until(step.round - 1, 1.0);
+            (step.scorer, [step.amount, missed * step.amount])
+        });
+        Table::add_to_all([weights, lag], row, amounts);
     }
 
     /// The bias of the step's scorer was `bias` in all rounds before the one of `step`.
@@ -68,8 +80,8 @@ impl Averaged {
     }
 
     #[cold]
-    fn widen(&mut self, len: usize) {
-        self.lag.resize(len, 0.0);
+    fn widen(&mut self, width: usize) {
+        self.lag.widen(width);
     }
 
     /// The mean of the hypotheses that `kind` counts, after `rounds` rounds.
@@ -88,8 +100,9 @@ impl Averaged {
             Average::Both => (1.0, 0.0, (rounds + 1) as f64),
         };
         let started = |place: usize| start.map_or(0.0, |planes| at(planes.raw_weights(), place));
-        let weights = now.unscaled().iter().enumerate().map(|(place, weight)| {
-            let sum = scales[place % n_scorers] * weight - at(&self.lag, place) + at(&self.closed, place);
+        let (weights, lag) = (now.unscaled().compact(), self.lag.compact());
+        let weights = weights.iter().enumerate().map(|(place, weight)| {
+            let sum = scales[place % n_scorers] * weight - at(&lag, place) + at(&self.closed, place);
             (sum + last_share * last.raw_weights()[place] + start_share * started(place)) / divisor
         });
         let weights = weights.collect();
@@ -118,29 +131,26 @@ impl Memory for Averaged {
         let n_scorers = self.scorers.len();
         let weights = before.unscaled();
         self.closed.resize(weights.len(), 0.0);
-        self.lag.resize(weights.len(), 0.0);
+        self.lag.widen(weights.width());
         let clock = &mut self.scorers[step.scorer];
-        for place in (step.scorer..weights.len()).step_by(n_scorers) {
-            self.closed[place] += clock.scales * weights[place] - self.lag[place];
-            self.lag[place] = 0.0;
+        let closed = self.closed.iter_mut().skip(step.scorer).step_by(n_scorers);
+        let columns = weights.column(step.scorer).zip(self.lag.column_mut(step.scorer));
+        for (closed, (weight, lag)) in closed.zip(columns) {
+            *closed += clock.scales * weight - *lag;
+            *lag = 0.0;
         }
         clock.scales = 0.0;
     }
 
     fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
-        let n_scorers = self.scorers.len();
-        let (lag, missed) = self.lag(step, after.scale(step.scorer), after.unscaled().len());
-        if n_scorers == 1 {
-            row.add_to(missed * amount, lag);
-        } else {
-            add_to_one_of_many(row, missed * amount, lag, n_scorers, step.scorer);
-        }
+        let (lag, missed) = self.lag(step, after.scale(step.scorer), after.width());
+        lag.add(row, [(step.scorer, missed * amount)].into_iter());
     }
 
     fn save<'a>(&'a self, state: &mut State<'a>) {
         let sums = |part: fn(&Clock) -> f64| self.scorers.iter().map(part).collect::<Vec<_>>();
         let since = |part: fn(&Clock) -> u64| self.scorers.iter().map(part).collect::<Vec<_>>();
-        state.f64s("averaged-lag", &self.lag);
+        state.f64s("averaged-lag", self.lag.compact());
         state.f64s("averaged-closed", &self.closed);
         state.f64s("averaged-scales", sums(|clock| clock.scales));
         state.u64s("averaged-since", since(|clock| clock.since));
@@ -150,12 +160,13 @@ impl Memory for Averaged {
 
     fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
         let (n_scorers, most) = (self.scorers.len(), now.unscaled().len());
-        for (name, sums) in [("averaged-lag", &mut self.lag), ("averaged-closed", &mut self.closed)] {
-            *sums = state.take_f64s(name)?;
-            if sums.len() > most {
-                return Err(wrong_length(name, most, sums.len()));
-            }
-        }
+        let mut sums = |name: &'static str| {
+            let sums = state.take_f64s(name)?;
+            let fits = sums.len() <= most && sums.len().is_multiple_of(n_scorers);
+            if fits { Ok(sums) } else { Err(wrong_length(name, most, sums.len())) }
+        };
+        self.lag = Table::from_compact(&sums("averaged-lag")?, n_scorers);
+        self.closed = sums("averaged-closed")?;
         let scales = state.take_n_f64s("averaged-scales", n_scorers)?;
         let since = state.take_n_counters("averaged-since", n_scorers, rounds)?;
         let biases = state.take_n_f64s("averaged-biases", n_scorers)?;

@@ -53,7 +53,8 @@ impl Running {
         for (k, clock) in scorers.iter_mut().enumerate() {
             clock.catch_up(rounds, now.bias(k));
         }
-        let weights = now.unscaled().iter().enumerate().map(|(place, weight)| {
+        let weights = now.unscaled().compact();
+        let weights = weights.iter().enumerate().map(|(place, weight)| {
             let Clock { a, b, .. } = scorers[place % n_scorers];
             let lag = self.lag.get(place).copied().unwrap_or(0.0);
             (lag + a * weight) * (1.0 / b)

@@ -21,6 +21,10 @@ impl Rule for Perceptron {
         seen.mistaken
     }
 
+    fn only_mistakes(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn step(&self, seen: &Seen) -> Option<Step> {
         seen.mistaken.then(|| Step::of(self.rate.rate(seen.updates + 1)))

@@ -6,10 +6,11 @@
 //! and they stay as narrow as they came.
 //!
 //! Weights are stored feature by feature, the scorers of one feature side by side, so that a row meets
-//! the weights of all its classes in one sweep. Rules that shrink the weights do so through one factor
-//! per scorer, which keeps a step on a sparse row as cheap as the row is short.
+//! the weights of all its classes in one sweep: compactly in what was learned, and while it is learned in the
+//! [`Table`] that registers like best. Rules that shrink the weights do so through one factor per scorer, which keeps
+//! a step on a sparse row as cheap as the row is short.
 
-use super::{Hypothesis, LinearSpace, Move, Shape, Space, Visits};
+use super::{Hypothesis, LinearSpace, Move, Shape, Space, Table, Visits};
 use crate::convention::Bias;
 use crate::examples::Examples;
 use crate::memory::{Memories, Memory};
@@ -148,30 +149,14 @@ fn many_weighted_sums<R: Row>(weights: &[f64], n_scorers: usize, row: R, sums: &
     }
 }
 
-/// `w_k += amount · x` for one scorer `k` among several, whose weights lie feature by feature.
-pub(crate) fn add_to_one_of_many<R: Row>(
-    row: R,
-    amount: f64,
-    weights: &mut [f64],
-    n_scorers: usize,
-    scorer: usize,
-) {
-    row.pieces(|features, values| {
-        for (&feature, value) in features.iter().zip(values) {
-            weights[feature as usize * n_scorers + scorer] += amount * value;
-        }
-    });
-}
-
 /// Hyperplanes that learn.
 #[derive(Debug, Clone)]
 pub struct Linear {
-    width: usize,
     n_scorers: usize,
     bias: Bias,
     bias_gain: f64,
-    /// Weights before the factor, laid out as in [`Planes`].
-    weights: Vec<f64>,
+    /// Weights before the factor.
+    weights: Table,
     scorers: Vec<Scorer>,
     /// Whether any factor was ever other than 1; most rules never shrink.
     scaled: bool,
@@ -202,11 +187,10 @@ impl Linear {
     pub fn new(shape: Shape) -> Self {
         let scorer = Scorer { scale: 1.0, bias: 0.0, norm2: 0.0, moves: 0 };
         Self {
-            width: shape.width,
             n_scorers: shape.n_scorers,
             bias: shape.bias,
             bias_gain: shape.bias.gain(),
-            weights: vec![0.0; shape.width * shape.n_scorers],
+            weights: Table::new(shape.width, shape.n_scorers),
             scorers: vec![scorer; shape.n_scorers],
             scaled: false,
             tracks_norm: false,
@@ -216,12 +200,12 @@ impl Linear {
 
     /// The hyperplanes as they stand, as a copy that no longer moves.
     pub fn planes(&self) -> Planes {
-        let mut weights = self.weights.clone();
+        let mut weights = self.weights.compact().into_owned();
         for (place, weight) in weights.iter_mut().enumerate() {
             *weight *= self.scorers[place % self.n_scorers].scale;
         }
         Planes {
-            width: self.width,
+            width: self.width(),
             n_scorers: self.n_scorers,
             weights,
             biases: self.scorers.iter().map(|scorer| scorer.bias).collect(),
@@ -230,18 +214,18 @@ impl Linear {
 
     /// How many features there are.
     pub fn width(&self) -> usize {
-        self.width
+        self.weights.width()
     }
 
     /// Whether every weight and bias is a number. Checked when a run ends; a run that overflowed must
     /// never become a model.
     pub fn is_finite(&self) -> bool {
-        self.weights.iter().all(|weight| weight.is_finite())
+        self.weights.compact().iter().all(|weight| weight.is_finite())
             && self.scorers.iter().all(|scorer| scorer.bias.is_finite() && scorer.scale.is_finite())
     }
 
-    /// The weights before the scorers' factors, laid out as in [`Planes`].
-    pub(crate) fn unscaled(&self) -> &[f64] {
+    /// The weights before the scorers' factors.
+    pub(crate) fn unscaled(&self) -> &Table {
         &self.weights
     }
 
@@ -252,9 +236,14 @@ impl Linear {
 
     #[inline(always)]
     pub(crate) fn score_all<R: Row>(&self, row: R, scores: &mut [f64]) {
-        weighted_sums(&self.weights, self.n_scorers, row, scores);
-        for (score, scorer) in scores.iter_mut().zip(&self.scorers) {
-            *score = *score * scorer.scale + scorer.bias;
+        let mut take = |k: usize, sum: f64| {
+            let Scorer { scale, bias, .. } = self.scorers[k];
+            scores[k] = sum * scale + bias;
+        };
+        if self.n_scorers == 1 {
+            take(0, row.dot(self.weights.sole()));
+        } else {
+            self.weights.sums(row, take);
         }
     }
 
@@ -266,15 +255,15 @@ impl Linear {
             return;
         }
         if self.n_scorers != 1 {
-            self.move_one_of_many(row, step, bias_amount, memory);
+            self.move_some(row, &[step], |_| bias_amount, memory);
             return;
         }
         // The usual step: nothing shrinks, and nobody has to be told but an average.
-        let weights = &mut self.weights[..];
+        let weights = self.weights.sole_mut();
         let scorer = &mut self.scorers[0];
         if let Some(averaged) = memory.averaged() {
             let (lag, missed) = averaged.lag(step, 1.0, weights.len());
-            row.add_to_both([step.amount, missed * step.amount], weights, lag);
+            row.add_to_both([step.amount, missed * step.amount], weights, lag.sole_mut());
             averaged.leave_bias(step, scorer.bias);
         } else {
             row.add_to(step.amount, weights);
@@ -283,29 +272,27 @@ impl Linear {
         scorer.moves += 1;
     }
 
-    /// The usual step of one scorer among several.
-    #[inline(never)]
-    fn move_one_of_many<R: Row>(&mut self, row: R, step: Move, bias_amount: f64, memory: &mut Memories) {
-        let Self { weights, n_scorers, .. } = self;
-        let scorer = &mut self.scorers[step.scorer];
+    /// The usual steps of some scorers among several.
+    fn move_some<R: Row>(
+        &mut self,
+        row: R,
+        steps: &[Move],
+        bias_amount: impl Fn(&Move) -> f64,
+        memory: &mut Memories,
+    ) {
         if let Some(averaged) = memory.averaged() {
-            let (lag, missed) = averaged.lag(step, 1.0, weights.len());
-            // Equally long, so that one check of a feature serves both.
-            let n = weights.len();
-            let (weights, lag) = (&mut weights[..n], &mut lag[..n]);
-            row.pieces(|features, values| {
-                for (&feature, value) in features.iter().zip(values) {
-                    let place = feature as usize * *n_scorers + step.scorer;
-                    weights[place] += step.amount * value;
-                    lag[place] += missed * step.amount * value;
-                }
-            });
-            averaged.leave_bias(step, scorer.bias);
+            averaged.follow(row, steps, &mut self.weights);
         } else {
-            add_to_one_of_many(row, step.amount, weights, *n_scorers, step.scorer);
+            self.weights.add(row, steps.iter().map(|step| (step.scorer, step.amount)));
         }
-        scorer.bias += bias_amount;
-        scorer.moves += 1;
+        for step in steps {
+            let scorer = &mut self.scorers[step.scorer];
+            if let Some(averaged) = memory.averaged() {
+                averaged.leave_bias(*step, scorer.bias);
+            }
+            scorer.bias += bias_amount(step);
+            scorer.moves += 1;
+        }
     }
 
     /// [`Linear::move_along`], whatever has to be minded. On its own: the training loop mostly does without.
@@ -322,11 +309,7 @@ impl Linear {
         let amount = if self.scaled { step.amount / scorer.scale } else { step.amount };
         scorer.bias += bias_amount;
         scorer.moves += 1;
-        if self.n_scorers == 1 {
-            row.add_to(amount, &mut self.weights);
-        } else {
-            add_to_one_of_many(row, amount, &mut self.weights, self.n_scorers, step.scorer);
-        }
+        self.weights.add(row, [(step.scorer, amount)].into_iter());
         memory.moved(row, step, amount, self);
     }
 
@@ -343,7 +326,7 @@ impl Linear {
             let scale = scorer.scale;
             scorer.scale = 1.0;
             memory.folding(step, scale, self);
-            for weight in self.weights.iter_mut().skip(step.scorer).step_by(self.n_scorers) {
+            for weight in self.weights.column_mut(step.scorer) {
                 *weight *= scale;
             }
         }
@@ -366,8 +349,7 @@ impl Linear {
 
     fn exact_norm2(&self, scorer: usize) -> f64 {
         let Scorer { scale, bias, .. } = self.scorers[scorer];
-        let column = self.weights.iter().skip(scorer).step_by(self.n_scorers);
-        let weights: f64 = column.map(|weight| weight * weight).sum();
+        let weights: f64 = self.weights.column(scorer).map(|weight| weight * weight).sum();
         let constant = match self.bias {
             Bias::Augmented(constant) => bias / constant,
             Bias::None | Bias::Learned => 0.0,
@@ -383,7 +365,7 @@ impl Hypothesis for Linear {
 
     fn weights(&self, scorer: usize) -> Vec<f64> {
         let scale = self.scorers[scorer].scale;
-        self.weights.iter().skip(scorer).step_by(self.n_scorers).map(|weight| weight * scale).collect()
+        self.weights.column(scorer).map(|weight| weight * scale).collect()
     }
 
     fn bias(&self, scorer: usize) -> f64 {
@@ -414,7 +396,7 @@ impl Space for Linear {
         self.ahead.n_rows = 0;
         if self.block(examples) == SIDE_BY_SIDE && visits.len() == SIDE_BY_SIDE {
             let rows = std::array::from_fn(|place| examples.row(visits.row(place)));
-            let sums = E::Row::dots(rows, &self.weights);
+            let sums = E::Row::dots(rows, self.weights.sole());
             self.ahead = Ahead { sums, n_rows: SIDE_BY_SIDE, moves: self.scorers[0].moves };
         }
     }
@@ -435,7 +417,7 @@ impl Space for Linear {
     #[inline(always)]
     fn sole_scorer<R: Row>(&self) -> impl Fn(usize, R) -> f64 {
         let Scorer { scale, bias, moves, .. } = self.scorers[0];
-        let (weights, scaled) = (&self.weights[..], self.scaled);
+        let (weights, scaled) = (self.weights.sole(), self.scaled);
         let known = if self.ahead.moves == moves { &self.ahead.sums[..self.ahead.n_rows] } else { &[] };
         move |place, row| {
             let sum = known.get(place).copied().unwrap_or_else(|| row.dot(weights));
@@ -453,6 +435,20 @@ impl Space for Linear {
         self.move_along(row, step, step.amount * self.bias_gain, memory);
     }
 
+    const MOVES_TOGETHER: bool = true;
+
+    fn shift_together<R: Row>(&mut self, place: usize, row: R, steps: &[Move], memory: &mut Memories) {
+        let untold = !self.scaled && !self.tracks_norm && !memory.has_others() && self.n_scorers != 1;
+        if untold && steps.iter().all(|step| step.keep == 1.0) {
+            let gain = self.bias_gain;
+            self.move_some(row, steps, |step| step.amount * gain, memory);
+        } else {
+            for &step in steps {
+                self.shift(place, row, step, memory);
+            }
+        }
+    }
+
     fn track_norm(&mut self) {
         if !self.tracks_norm {
             for scorer in 0..self.n_scorers {
@@ -463,10 +459,7 @@ impl Space for Linear {
     }
 
     fn widen(&mut self, width: usize) {
-        if width > self.width {
-            self.width = width;
-            self.weights.resize(width * self.n_scorers, 0.0);
-        }
+        self.weights.widen(width);
     }
 }
 
@@ -484,7 +477,7 @@ impl LinearSpace for Linear {
     fn start_from(&mut self, planes: &Planes) {
         assert_eq!(planes.n_scorers, self.n_scorers, "as many starting planes as scorers");
         self.widen(planes.width);
-        self.weights[..planes.weights.len()].copy_from_slice(&planes.weights);
+        self.weights.set(&planes.weights);
         for (scorer, bias) in self.scorers.iter_mut().zip(&planes.biases) {
             scorer.bias = *bias;
         }
@@ -497,7 +490,7 @@ impl LinearSpace for Linear {
 impl Resumable for Linear {
     fn save<'a>(&'a self, state: &mut State<'a>) {
         let each = |part: fn(&Scorer) -> f64| self.scorers.iter().map(part).collect::<Vec<_>>();
-        state.f64s("weights", &self.weights);
+        state.f64s("weights", self.weights.compact());
         state.f64s("scales", each(|scorer| scorer.scale));
         state.f64s("biases", each(|scorer| scorer.bias));
         state.f64s("norms", each(|scorer| scorer.norm2));
@@ -511,8 +504,7 @@ impl Resumable for Linear {
         if weights.len() < self.weights.len() || !weights.len().is_multiple_of(n_scorers) {
             return Err(refuse("the weights are of another width"));
         }
-        self.width = weights.len() / n_scorers;
-        self.weights = weights;
+        self.weights = Table::from_compact(&weights, n_scorers);
         let scales = state.take_n_f64s("scales", n_scorers)?;
         let biases = state.take_n_f64s("biases", n_scorers)?;
         let norms = state.take_n_f64s("norms", n_scorers)?;

@@ -9,11 +9,12 @@
 mod batch;
 mod diagonal;
 mod linear;
+mod table;
 
 pub use batch::Batch;
 pub use diagonal::Diagonal;
-pub(crate) use linear::add_to_one_of_many;
 pub use linear::{Linear, Planes};
+pub(crate) use table::{BLOCK, Block, Change, Table};
 
 use crate::convention::Bias;
 use crate::examples::Examples;
@@ -160,6 +161,17 @@ pub trait Space: Hypothesis {
 
     /// Moves along `row`, which is at place `place` of the prepared block, and tells `memory`.
     fn shift<R: Row>(&mut self, place: usize, row: R, step: Move, memory: &mut Self::Memory);
+
+    /// Whether all moves of a row may be made when its problems are over. They may where nothing that a space says of
+    /// one scorer depends on another one.
+    const MOVES_TOGETHER: bool = false;
+
+    /// Makes the moves of a row, one after the other. For spaces that may make them [together](Self::MOVES_TOGETHER).
+    fn shift_together<R: Row>(&mut self, place: usize, row: R, steps: &[Move], memory: &mut Self::Memory) {
+        for &step in steps {
+            self.shift(place, row, step, memory);
+        }
+    }
 
     /// From now on the rows of `examples` are visited again and again, by the same numbers, until
     /// [`Space::leaves`]: a space may keep what it knows of each.

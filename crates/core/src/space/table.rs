@@ -1,0 +1,361 @@
+//! The weights of all scorers, laid out for registers: what a hypothesis is stored in while it learns.
+//!
+//! Scorers are taken eight by eight. A block holds the weights of its scorers feature by feature, so that a row meets
+//! eight scorers with one load that never straddles two lines of the cache. The scorers that are left over have a
+//! narrower block of their own: two, four or eight places per feature, those without a scorer being zero. A block
+//! grows at its end, so a new feature moves nothing.
+//!
+//! Whoever is outside sees [`Table::compact`]: feature by feature, all scorers side by side.
+
+use crate::row::Row;
+use crate::simd::{self, Sums};
+use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
+
+/// How many scorers share a block.
+pub(crate) const BLOCK: usize = 8;
+
+/// How many bytes a line of the cache has.
+const LINE: usize = 64;
+
+/// A number for every feature and scorer.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    n_scorers: usize,
+    width: usize,
+    blocks: Vec<Block>,
+    /// What is being added to each block; nothing between two calls.
+    changes: Vec<Change>,
+}
+
+/// Up to eight scorers.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    /// How many places a feature has: 2, 4 or 8, or 1 in a table with a sole scorer.
+    pub(crate) stride: usize,
+    /// The number of feature `j` for the `k`-th scorer of the block is at `j * stride + k`.
+    pub(crate) cells: Cells,
+}
+
+/// How many times a row is added to each scorer of a block.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Change {
+    pub(crate) amounts: [f64; BLOCK],
+    /// A bit for every scorer that something is added to. The others keep every bit of theirs.
+    pub(crate) scorers: u8,
+}
+
+impl Table {
+    /// All zero.
+    pub(crate) fn new(width: usize, n_scorers: usize) -> Self {
+        let mut blocks = Vec::with_capacity(n_scorers.div_ceil(BLOCK));
+        for first in (0..n_scorers).step_by(BLOCK) {
+            let stride = match n_scorers - first {
+                1 if n_scorers == 1 => 1,
+                n => n.clamp(2, BLOCK).next_power_of_two(),
+            };
+            blocks.push(Block { stride, cells: Cells::default() });
+        }
+        let changes = vec![Change::default(); blocks.len()];
+        let mut table = Self { n_scorers, width: 0, blocks, changes };
+        table.widen(width);
+        table
+    }
+
+    /// From numbers that lie feature by feature, all scorers side by side.
+    pub(crate) fn from_compact(numbers: &[f64], n_scorers: usize) -> Self {
+        let mut table = Self::new(numbers.len() / n_scorers, n_scorers);
+        table.set(numbers);
+        table
+    }
+
+    /// Sets the numbers of the first features. They lie feature by feature, all scorers side by side.
+    pub(crate) fn set(&mut self, numbers: &[f64]) {
+        for (feature, numbers) in numbers.chunks_exact(self.n_scorers).enumerate() {
+            for (block, numbers) in self.blocks.iter_mut().zip(numbers.chunks(BLOCK)) {
+                block.cells[feature * block.stride..][..numbers.len()].copy_from_slice(numbers);
+            }
+        }
+    }
+
+    /// All numbers, feature by feature, all scorers side by side.
+    pub(crate) fn compact(&self) -> Cow<'_, [f64]> {
+        if self.n_scorers == 1 {
+            return Cow::Borrowed(self.sole());
+        }
+        let mut numbers = Vec::with_capacity(self.len());
+        for feature in 0..self.width {
+            for (number, block) in self.blocks.iter().enumerate() {
+                let n = BLOCK.min(self.n_scorers - number * BLOCK);
+                numbers.extend_from_slice(&block.cells[feature * block.stride..][..n]);
+            }
+        }
+        Cow::Owned(numbers)
+    }
+
+    /// How many numbers there are.
+    pub(crate) fn len(&self) -> usize {
+        self.width * self.n_scorers
+    }
+
+    /// How many features there are.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Makes room for `width` features; new numbers are zero.
+    pub(crate) fn widen(&mut self, width: usize) {
+        if width > self.width {
+            self.width = width;
+            for block in &mut self.blocks {
+                block.cells.grow(width * block.stride);
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn blocks(&mut self) -> &mut [Block] {
+        &mut self.blocks
+    }
+
+    /// The numbers of the sole scorer.
+    #[inline(always)]
+    pub(crate) fn sole(&self) -> &[f64] {
+        &self.blocks[0].cells
+    }
+
+    /// The numbers of the sole scorer.
+    #[inline(always)]
+    pub(crate) fn sole_mut(&mut self) -> &mut [f64] {
+        &mut self.blocks[0].cells
+    }
+
+    /// The numbers of one scorer, by feature.
+    pub(crate) fn column(&self, scorer: usize) -> impl Iterator<Item = &f64> {
+        let block = &self.blocks[scorer / BLOCK];
+        block.cells.iter().skip(scorer % BLOCK).step_by(block.stride)
+    }
+
+    /// The numbers of one scorer, by feature.
+    pub(crate) fn column_mut(&mut self, scorer: usize) -> impl Iterator<Item = &mut f64> {
+        let block = &mut self.blocks[scorer / BLOCK];
+        block.cells.iter_mut().skip(scorer % BLOCK).step_by(block.stride)
+    }
+
+    /// Tells `Σ_j w_jk x_j` for all scorers `k`, in the same lanes as a single dot product, so that a one-vs-rest scorer and
+    /// the same binary problem trained alone agree to the bit.
+    #[inline(always)]
+    pub(crate) fn sums<R: Row>(&self, row: R, mut tell: impl FnMut(usize, f64)) {
+        if self.n_scorers == 1 {
+            tell(0, row.dot(self.sole()));
+        } else {
+            self.many_sums(row, tell);
+        }
+    }
+
+    #[inline(never)]
+    fn many_sums<R: Row>(&self, row: R, mut tell: impl FnMut(usize, f64)) {
+        for (number, blocks) in self.blocks.chunks(2).enumerate() {
+            let mut lanes = Sums::new();
+            row.pieces(|features, values| simd::add_blocks(&mut lanes, blocks, self.width, features, values));
+            let scorers = number * 2 * BLOCK..self.n_scorers;
+            for (scorer, total) in scorers.zip(lanes.totals()) {
+                tell(scorer, *total);
+            }
+        }
+    }
+
+    /// Adds a row to some scorers, so many times to each.
+    pub(crate) fn add<R: Row>(&mut self, row: R, amounts: impl Iterator<Item = (usize, f64)>) {
+        Self::add_to_all([self], row, amounts.map(|(scorer, amount)| (scorer, [amount])));
+    }
+
+    /// Adds a row to the same scorers of several tables, equally wide, in one sweep.
+    pub(crate) fn add_to_all<R: Row, const N: usize>(
+        mut tables: [&mut Self; N],
+        row: R,
+        amounts: impl Iterator<Item = (usize, [f64; N])>,
+    ) {
+        for (scorer, amounts) in amounts {
+            let (block, place) = (scorer / BLOCK, scorer % BLOCK);
+            if tables.iter().any(|table| table.changes[block].scorers & 1 << place != 0) {
+                // Twice the same scorer: one after the other, each sum being rounded.
+                Self::make_changes(&mut tables, row);
+            }
+            for (table, amount) in tables.iter_mut().zip(amounts) {
+                table.changes[block].amounts[place] = amount;
+                table.changes[block].scorers |= 1 << place;
+            }
+        }
+        Self::make_changes(&mut tables, row);
+    }
+
+    /// On its own: it is long, and whoever calls it is not.
+    #[inline(never)]
+    fn make_changes<R: Row, const N: usize>(tables: &mut [&mut Self; N], row: R) {
+        if tables.iter().all(|table| table.n_scorers == 1) {
+            for table in tables {
+                row.add_to(table.changes[0].amounts[0], table.sole_mut());
+                table.changes[0].scorers = 0;
+            }
+            return;
+        }
+        row.pieces(|features, values| {
+            for Self { width, blocks, changes, .. } in tables.iter_mut().map(|table| &mut **table) {
+                simd::change_blocks(blocks, changes, *width, features, values);
+            }
+        });
+        for change in tables.iter_mut().flat_map(|table| &mut table.changes) {
+            change.scorers = 0;
+        }
+    }
+}
+
+/// Numbers that begin with a line of the cache.
+///
+/// Where they begin is looked up and not asked for: the system gives memory that is zero for nothing, but only if no
+/// more is asked of it.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    room: Vec<f64>,
+    start: usize,
+    len: usize,
+}
+
+impl Cells {
+    /// Room for at least `len` zeros.
+    fn with_room(len: usize) -> Self {
+        let room = vec![0.0; len + LINE / size_of::<f64>() - 1];
+        let start = room.as_ptr().align_offset(LINE);
+        Self { room, start, len: 0 }
+    }
+
+    /// Makes them `len`; new ones are zero.
+    fn grow(&mut self, len: usize) {
+        if self.start + len > self.room.len() {
+            // Twice as many, so that growing one by one stays cheap.
+            let mut grown = Self::with_room(if self.len == 0 { len } else { len.max(2 * self.len) });
+            grown.len = self.len;
+            grown.copy_from_slice(self);
+            *self = grown;
+        }
+        self.len = len;
+    }
+}
+
+impl Clone for Cells {
+    fn clone(&self) -> Self {
+        let mut copy = Self::with_room(self.len);
+        copy.len = self.len;
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl Deref for Cells {
+    type Target = [f64];
+
+    #[inline(always)]
+    fn deref(&self) -> &[f64] {
+        &self.room[self.start..self.start + self.len]
+    }
+}
+
+impl DerefMut for Cells {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [f64] {
+        &mut self.room[self.start..self.start + self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::row::{Dense, Sparse};
+
+    #[test]
+    fn tables_hold_what_was_put_in_and_grow_by_zeros() {
+        for n_scorers in (1..20).chain([45, 64]) {
+            let numbers: Vec<f64> = (1..=7 * n_scorers).map(|number| number as f64).collect();
+            let mut table = Table::from_compact(&numbers, n_scorers);
+            assert_eq!(table.compact(), numbers);
+            for width in [8, 9, 200] {
+                table.widen(width);
+                assert_eq!((table.width(), table.len()), (width, width * n_scorers));
+                let copy = table.clone();
+                for cells in table.blocks.iter().chain(&copy.blocks).map(|block| &block.cells) {
+                    assert_eq!(cells.as_ptr().align_offset(LINE), 0, "{n_scorers} scorers");
+                }
+                for compact in [table.compact(), copy.compact()] {
+                    assert_eq!(compact[..numbers.len()], numbers);
+                    assert!(compact[numbers.len()..].iter().all(|number| *number == 0.0));
+                }
+            }
+            for scorer in 0..n_scorers {
+                let column: Vec<f64> = numbers.iter().skip(scorer).step_by(n_scorers).copied().collect();
+                assert!(table.column(scorer).take(7).eq(&column));
+                assert!(table.column_mut(scorer).take(7).eq(&column));
+            }
+        }
+    }
+
+    #[test]
+    fn many_scorers_score_and_step_as_each_alone_to_the_bit() {
+        let mut random = Random::new(5);
+        let shapes =
+            [(1, 2), (5, 3), (40, 4), (40, 7), (40, 8), (300, 9), (70, 10), (900, 12), (33, 17), (20, 45)];
+        for (width, n_scorers) in shapes {
+            // Zeros of both signs: whoever does not step keeps its sign.
+            let mut number = |_| if random.unit() < 0.1 { -0.0 } else { random.unit() - 0.5 };
+            let numbers: Vec<f64> = (0..width * n_scorers).map(&mut number).collect();
+            let mut table = Table::from_compact(&numbers, n_scorers);
+            let mut alone: Vec<Vec<f64>> =
+                (0..n_scorers).map(|scorer| table.column(scorer).copied().collect()).collect();
+            for round in 0..40 {
+                let dense: Vec<f32> = (0..width)
+                    .map(|_| if random.unit() < 0.3 { 0.0 } else { (random.unit() - 0.5) as f32 })
+                    .collect();
+                let indices: Vec<u32> = (0..width as u32).filter(|&j| dense[j as usize] != 0.0).collect();
+                let values: Vec<f32> = indices.iter().map(|&j| dense[j as usize]).collect();
+                let sparse = Sparse::new(&indices, &values);
+                let mut amounts: Vec<(usize, f64)> =
+                    (0..n_scorers).map(|scorer| (scorer, random.unit() - 0.5)).collect();
+                amounts.retain(|_| random.unit() < 0.4);
+                if round % 5 == 0 {
+                    amounts.push((n_scorers - 1, 0.3));
+                    amounts.push((n_scorers - 1, 0.7));
+                }
+                if round % 2 == 0 {
+                    table.add(sparse, amounts.iter().copied());
+                } else {
+                    table.add(Dense(&dense), amounts.iter().copied());
+                }
+                for (scorer, amount) in amounts {
+                    sparse.add_to(amount, &mut alone[scorer]);
+                }
+                let (mut by_sparse, mut by_dense) = (vec![1.0; n_scorers], vec![1.0; n_scorers]);
+                table.sums(sparse, |scorer, sum| by_sparse[scorer] = sum);
+                table.sums(Dense(&dense), |scorer, sum| by_dense[scorer] = sum);
+                for (scorer, alone) in alone.iter().enumerate() {
+                    let expected = sparse.dot(alone).to_bits();
+                    assert_eq!(by_sparse[scorer].to_bits(), expected, "{width} by {n_scorers}");
+                    assert_eq!(by_dense[scorer].to_bits(), expected, "{width} by {n_scorers}");
+                    assert!(table.column(scorer).map(|w| w.to_bits()).eq(alone.iter().map(|w| w.to_bits())));
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "wider than the weights")]
+    fn a_row_that_is_too_wide_is_refused_before_anything_is_read() {
+        Table::new(9, 10).sums(Sparse::new(&[0, 1, 2, 3, 4, 5, 6, 7, 9], &[1.0; 9]), |_, _| {});
+    }
+
+    #[test]
+    #[should_panic(expected = "wider than the weights")]
+    fn a_row_that_is_too_wide_is_refused_before_anything_is_written() {
+        Table::new(9, 10).add(Sparse::new(&[0, 9], &[1.0; 2]), [(9, 1.0)].into_iter());
+    }
+}
