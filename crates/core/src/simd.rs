@@ -317,7 +317,7 @@ pub(crate) mod widest {
     use crate::row::{PIECE, Piece, Room, SIDE_BY_SIDE, Value};
     use crate::space::{Block, Change};
     use std::arch::x86_64::{
-        __m128d, __m256d, __m256i, __m512d, _CMP_NEQ_UQ, _mm_add_pd, _mm_cvtsd_f64, _mm_loadu_pd,
+        __m128d, __m256d, __m256i, __m512d, __m512i, _CMP_NEQ_UQ, _mm_add_pd, _mm_cvtsd_f64, _mm_loadu_pd,
         _mm_mask_add_pd, _mm_mask_mul_pd, _mm_mul_pd, _mm_set1_pd, _mm_storeu_pd, _mm_unpackhi_pd,
         _mm256_add_epi32, _mm256_add_pd, _mm256_castpd128_pd256, _mm256_castpd256_pd128,
         _mm256_cmplt_epu32_mask, _mm256_extractf128_pd, _mm256_insertf128_pd, _mm256_loadu_pd,
@@ -445,7 +445,8 @@ pub(crate) mod widest {
         total(sums)
     }
 
-    /// [`dot`] of several rows, if they are equally long and without a zero, so that all of them take their lanes alike.
+    /// [`dot`] of several rows, if they are equally long. A zero makes the entries behind it take other lanes, so that
+    /// what comes to the lanes is turned, for every row by as much as it has had zeros.
     #[inline(never)]
     #[target_feature(enable = "avx512f,popcnt")]
     pub(super) fn dots<T: Value>(rows: [&[T]; SIDE_BY_SIDE], weights: &[f64]) -> Option<[f64; SIDE_BY_SIDE]> {
@@ -453,40 +454,40 @@ pub(crate) mod widest {
         if rows.iter().any(|row| row.len() != weights.len()) {
             return None;
         }
+        let turned = |by: usize| -> __m512i {
+            // SAFETY: a turn is eight numbers, and loading needs no alignment.
+            unsafe { _mm512_loadu_si512(TURNS[by % 8].as_ptr().cast()) }
+        };
         let (weight_eights, weights_last) = weights.as_chunks::<8>();
-        let split = rows.map(|row| row.as_chunks::<8>());
+        // Equally long, so that nothing is checked any more.
+        let eights = rows.map(|row| &row.as_chunks::<8>().0[..weight_eights.len()]);
         let mut lanes = [_mm512_setzero_pd(); SIDE_BY_SIDE];
-        let mut from = 0;
-        while from < weight_eights.len() {
-            let some = from..weight_eights.len().min(from + TRUSTED);
-            let weights = &weight_eights[some.clone()];
-            // Equally long, so that nothing is checked any more.
-            let rows = split.map(|(eights, _)| &eights[some.clone()][..weights.len()]);
-            let mut present = u8::MAX;
-            for (place, weights) in weights.iter().enumerate() {
-                // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
-                let weights = unsafe { doubles(weights) };
-                for (lanes, row) in lanes.iter_mut().zip(rows) {
-                    // SAFETY: as above.
-                    let row = unsafe { T::eight(&row[place]) };
-                    present &= nonzero(row);
-                    *lanes = _mm512_add_pd(*lanes, _mm512_mul_pd(weights, row));
+        let (mut n_present, mut turns) = ([0; SIDE_BY_SIDE], [turned(0); SIDE_BY_SIDE]);
+        for (place, weights) in weight_eights.iter().enumerate() {
+            // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
+            let (weights, values) = unsafe { (doubles(weights), eights.map(|row| T::eight(&row[place]))) };
+            let present = values.map(|values| nonzero(values));
+            let mut products = values.map(|values| _mm512_mul_pd(weights, values));
+            if present.iter().fold(u8::MAX, |all, present| all & present) == u8::MAX {
+                for row in 0..SIDE_BY_SIDE {
+                    lanes[row] = _mm512_add_pd(lanes[row], _mm512_permutexvar_pd(turns[row], products[row]));
+                }
+            } else {
+                for row in 0..SIDE_BY_SIDE {
+                    products[row] = _mm512_maskz_compress_pd(present[row], products[row]);
+                    lanes[row] = _mm512_add_pd(lanes[row], _mm512_permutexvar_pd(turns[row], products[row]));
+                    n_present[row] += present[row].count_ones() as usize;
+                    turns[row] = turned(n_present[row]);
                 }
             }
-            if present != u8::MAX {
-                return None;
-            }
-            from = some.end;
         }
         let mut sums = [0.0; SIDE_BY_SIDE];
-        for ((sum, mut lanes), (_, last)) in sums.iter_mut().zip(lanes).zip(split) {
+        for row in 0..SIDE_BY_SIDE {
+            let last = rows[row].as_chunks::<8>().1;
             // SAFETY: as above.
-            let (row, weights) = unsafe { (T::up_to_eight(last), up_to_eight_doubles(weights_last)) };
-            if nonzero(row) | !first_places(last.len()) != u8::MAX {
-                return None;
-            }
-            lanes = _mm512_add_pd(lanes, _mm512_mul_pd(weights, row));
-            *sum = total(lanes);
+            let (values, weights) = unsafe { (T::up_to_eight(last), up_to_eight_doubles(weights_last)) };
+            let together = _mm512_maskz_compress_pd(nonzero(values), _mm512_mul_pd(weights, values));
+            sums[row] = total(_mm512_add_pd(lanes[row], _mm512_permutexvar_pd(turns[row], together)));
         }
         Some(sums)
     }

@@ -89,6 +89,8 @@ struct Sample {
     seconds: f64,
     /// The same with one pass.
     one_pass: Option<f64>,
+    /// How many passes there were instead of one: eleven, or fewer where nothing was left to learn.
+    n_passes: f64,
 }
 
 /// What a data set comes to.
@@ -173,9 +175,9 @@ fn bench(words: &[String]) -> Result<(), String> {
             }
             let task = &run.tasks[idx];
             match measure_task(&context, task, &files[task.workload], repeat) {
-                Ok((taken, seconds, one_pass)) => {
+                Ok((taken, seconds, one_pass, n_passes)) => {
                     say(&format!("{repeat} {:<90} {seconds:9.4} s, {} MiB", task.id(), taken.peak_kib >> 10));
-                    run.samples.push(Sample { task: idx, repeat, taken, seconds, one_pass });
+                    run.samples.push(Sample { task: idx, repeat, taken, seconds, one_pass, n_passes });
                 }
                 Err(why) => {
                     say(&format!("missing: {} ({why})", task.id()));
@@ -226,13 +228,14 @@ fn outline(workload: &Workload, files: &Files) -> Result<Outline, String> {
     Ok(Outline { rows: files.rows, pass_bytes })
 }
 
-/// Runs a task once; what the process took, its seconds, and those of one pass if passes are counted.
+/// Runs a task once; what the process took, its seconds, those of one pass if passes are counted, and how many there
+/// were.
 fn measure_task(
     context: &Context,
     task: &Task,
     files: &Files,
     repeat: usize,
-) -> Result<(Taken, f64, Option<f64>), String> {
+) -> Result<(Taken, f64, Option<f64>, f64), String> {
     let steps: Vec<&str> = task.command.split(" && ").collect();
     let (last, before) = steps.split_last().ok_or("no command")?;
     let words = |line: &str, passes: u32| words_of(context, task, files, line, passes);
@@ -243,7 +246,7 @@ fn measure_task(
     }
     if !task.steady {
         let Outcome { taken, stdout } = measured(&words(last, 1)?, files.folder(), None, MOST)?;
-        return Ok((taken, own_seconds(&stdout).unwrap_or(taken.wall), None));
+        return Ok((taken, own_seconds(&stdout).unwrap_or(taken.wall), None, 1.0));
     }
     if repeat == 0 {
         // Whatever is parked for later passes is there from now on.
@@ -251,16 +254,23 @@ fn measure_task(
     }
     let seconds = |passes: u32| {
         let Outcome { taken, stdout } = measured(&words(last, passes)?, files.folder(), None, MOST)?;
-        Ok::<_, String>((taken, own_seconds(&stdout).unwrap_or(taken.wall)))
+        let n_passes = own_passes(&stdout).unwrap_or_else(|| passes.into());
+        Ok::<_, String>((taken, own_seconds(&stdout).unwrap_or(taken.wall), n_passes))
     };
-    let ((_, one), (taken, eleven)) = (seconds(1)?, seconds(11)?);
-    Ok((taken, eleven, Some(one)))
+    let ((_, one, _), (taken, eleven, n_passes)) = (seconds(1)?, seconds(11)?);
+    Ok((taken, eleven, Some(one), n_passes))
 }
 
 /// The seconds that a process says of itself, in JSON on its last line.
 fn own_seconds(stdout: &str) -> Option<f64> {
     let said: serde_json::Value = serde_json::from_str(stdout.lines().last()?).ok()?;
     said["seconds"].as_f64().or_else(|| said["seconds"]["train"].as_f64())
+}
+
+/// How many passes it made, by the same line.
+fn own_passes(stdout: &str) -> Option<f64> {
+    let said: serde_json::Value = serde_json::from_str(stdout.lines().last()?).ok()?;
+    said["story"]["epochs"].as_f64()
 }
 
 fn judge(context: &Context, task: &Task, files: &Files) -> Result<f64, String> {

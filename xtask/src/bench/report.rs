@@ -32,9 +32,11 @@ impl Run {
         let least = |of: &dyn Fn(&super::Sample) -> f64| of_task().map(of).min_by(f64::total_cmp);
         let seconds = least(&|sample| sample.seconds)?;
         // A steady pass is the difference of two minima, each of which is close to what it takes undisturbed.
+        let n_more = of_task().map(|sample| sample.n_passes - 1.0).fold(0.0, f64::max);
         let steady = of_task().filter_map(|sample| sample.one_pass).min_by(f64::total_cmp);
         // Of too few rows the difference is noise, and says nothing.
-        let seconds = steady.map_or(Some(seconds), |one| (seconds > one).then(|| (seconds - one) / 10.0))?;
+        let seconds =
+            steady.map_or(Some(seconds), |one| (seconds > one).then(|| (seconds - one) / n_more))?;
         Some(Least {
             seconds,
             cpu: least(&|sample| sample.taken.cpu)?,
@@ -108,7 +110,8 @@ pub(super) fn write(run: &Run, words: &[String], scale: f64, n_repeats: usize) -
         "# The whole product beside its peers, {date}\n\n{facts}- Scale {scale} of the rows below, {n_repeats} turns, \
          minima; what takes more than 20 s has one turn. Files lie in the page cache.\n- Seconds are those of the whole \
          process, start of interpreters included, except where rows are in memory or passes are counted: there the \
-         process says them itself. Steady passes are eleven minus one, by ten.\n- The machine may be shared, so that \
+         process says them itself. Steady passes are eleven minus one, by \
+         ten, or by as many as there were where nothing was left to learn.\n- The machine may be shared, so that \
          only ratios within this run count.\n- `raw.json` holds every measurement, `summary.md` the tables, \
          `growth.svg` how cost grows.\n\n## Data\n\n{}",
         data_table(run)
@@ -361,7 +364,7 @@ fn raw(run: &Run) -> serde_json::Value {
                 .filter(|sample| sample.task == idx)
                 .map(|sample| {
                     json!({
-                        "turn": sample.repeat, "seconds": sample.seconds, "one-pass": sample.one_pass,
+                        "turn": sample.repeat, "seconds": sample.seconds, "one-pass": sample.one_pass, "passes": sample.n_passes,
                         "wall": sample.taken.wall,
                         "cpu": sample.taken.cpu, "peak-kib": sample.taken.peak_kib,
                     })
