@@ -257,7 +257,15 @@ fn measure_task(
         let n_passes = own_passes(&stdout).unwrap_or_else(|| passes.into());
         Ok::<_, String>((taken, own_seconds(&stdout).unwrap_or(taken.wall), n_passes))
     };
-    let ((_, one, _), (taken, eleven, n_passes)) = (seconds(1)?, seconds(11)?);
+    // The best of three, as peers that count their passes themselves do it.
+    let ((_, mut one, _), (mut taken, mut eleven, n_passes)) = (seconds(1)?, seconds(11)?);
+    for _ in 0..2 {
+        one = one.min(seconds(1)?.1);
+        let (again, more, _) = seconds(11)?;
+        if more < eleven {
+            (taken, eleven) = (again, more);
+        }
+    }
     Ok((taken, eleven, Some(one), n_passes))
 }
 

@@ -310,6 +310,13 @@ pub(super) fn tasks() -> Vec<Task> {
                 "{ours} train {train.svm} --algorithm arow --param r=2 --readout last --epochs 4 --patience 0 --holdout 0 --calibrate none --model {model} -q",
                 JUDGE_SVM,
             ),
+            task(
+                set,
+                Accuracy,
+                "ours, logistic (rate 2), averaged, 8 passes",
+                "{ours} train {train.svm} --algorithm logistic --rate 2 --readout averaged --epochs 8 --patience 0 --holdout 0 --calibrate none --model {model} -q",
+                JUDGE_SVM,
+            ),
             task(set, Accuracy, "ours, logistic, one pass", "{ours} train {train.svm} --algorithm logistic --online --classes={classes} --model {model} -q", JUDGE_SVM),
             task(set, Accuracy, "ours, averaged, early stopping", "{ours} train {train.svm} --holdout 0 --calibrate none --patience 2 --model {model} -q", JUDGE_SVM),
             task(set, Accuracy, "LIBLINEAR -s 3", LINEAR_DUAL, JUDGE_LINEAR),
