@@ -255,10 +255,15 @@ fn targets(run: &Run) -> String {
         }
     }
     for workload in WORKLOADS {
-        let plain = quickest(workload.name, Group::Epoch, "ours");
-        let averaged = quickest(workload.name, Group::AveragedEpoch, "ours");
-        if let Some(((_, plain), (_, averaged))) = plain.zip(averaged) {
-            let ratio = averaged.seconds / plain.seconds;
+        // Like beside like: rows that are stored in the same way, the worst of them.
+        let ratio = |who: &str| {
+            let of = |group: Group| {
+                run.quickest(|task| task.workload == workload.name && task.group == group && task.who == who)
+            };
+            Some(of(Group::AveragedEpoch)?.1.seconds / of(Group::Epoch)?.1.seconds)
+        };
+        let ratios = ["ours", "ours, sparse rows"].into_iter().filter_map(ratio);
+        if let Some(ratio) = ratios.max_by(f64::total_cmp) {
             line(
                 workload.name,
                 "averaged beside plain, steady",

@@ -257,6 +257,7 @@ pub(super) fn tasks() -> Vec<Task> {
     tasks.extend([
         task(set, Predict, "ours, libsvm", "{ours} train {train.svm} --online --model {model} -q && {ours} predict {test.svm} --model {model} --output {model}.out --to lines -q", ""),
         steady(set, Epoch, "ours, sparse rows", "{ours} train {train.svm} --readout last {passes-options}"),
+        steady(set, AveragedEpoch, "ours, sparse rows", "{ours} train {train.svm} --readout averaged {passes-options}"),
         task(
             set,
             Epoch,
