@@ -129,7 +129,7 @@ pub(super) fn picture(growth: &[Growth]) -> String {
         let (seconds, y) = (power.exp2(), up(power.exp2()));
         let _ = writeln!(svg, "<path d=\"M70 {y:.1}H470\" stroke=\"#ddd\"/>");
         let _ =
-            writeln!(svg, "<text x=\"62\" y=\"{:.1}\" text-anchor=\"end\">{seconds:.2} s</text>", y + 4.0);
+            writeln!(svg, "<text x=\"62\" y=\"{:.1}\" text-anchor=\"end\">{seconds:.3} s</text>", y + 4.0);
         power += 1.0;
     }
     let _ = writeln!(svg, "<path d=\"M70 {top:.1}V310H470\" fill=\"none\" stroke=\"black\"/>");
