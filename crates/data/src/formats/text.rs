@@ -17,16 +17,16 @@
 //! How words become features is [`crate::encode`]'s business.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::block::{Block, Stored};
-use crate::chunks::{Chunks, Parse, Stopped};
+use crate::bytes::chunks::{Chunks, Parse, Stopped};
+use crate::bytes::source::{Input, Part, sorted_entries};
+use crate::bytes::window::Window;
 use crate::encode::{Side, TextEncoder, TextRows};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
-use crate::label_table::{BadLabel, LabelTable};
-use crate::number;
 use crate::options::{LabelColumn, OnBadRow, ReadOptions, find_column};
-use crate::schema::{Layout, Precision, Schema};
-use crate::source::{Input, Part, sorted_entries};
-use crate::window::Window;
+use crate::rows::block::{Block, Stored};
+use crate::rows::label_table::{BadLabel, LabelTable};
+use crate::rows::schema::{Layout, Precision, Schema};
+use crate::scan::number;
 use std::borrow::Cow;
 use std::fs;
 use std::marker::PhantomData;
@@ -399,7 +399,7 @@ impl<T: Stored> Taker<T> {
         {
             let message = format!("there are more than {} different words, the limit", self.max_names);
             return Err(Mistake::new(ErrorKind::Limit, 0..0, message)
-                .with_help("hash the words with --hash-bits 20, or raise the limit with --max-vocabulary"));
+                .with_help("hash the words with {hash-bits=20}, or raise the limit with {max-vocabulary}"));
         }
         matrix.end_row();
         if self.keep_texts {
@@ -555,7 +555,7 @@ fn take_line<T: Stored>(
     let Some(tab) = tab else {
         let message = "the line has no tab, expected the label, a tab, and the text";
         return Err(Mistake::new(ErrorKind::Syntax, line.len()..line.len(), message)
-            .with_help("if there are no labels, say --label none"));
+            .with_help("if there are no labels, say {label=none}"));
     };
     let (label, text) = match side {
         Side::First => (0..tab, tab + 1..line.len()),
@@ -787,9 +787,9 @@ fn take_file<T: Stored>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::source::Source;
     use crate::encode::{TextOptions, Weighting};
     use crate::load::{load_source, load_with_schema, read_rows, texts};
-    use crate::source::Source;
 
     fn source(text: &str) -> Source {
         Source::bytes("t.tsv", text.as_bytes().to_vec())
