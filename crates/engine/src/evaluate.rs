@@ -225,20 +225,24 @@ fn squared_difference(shares: &[f64], truth: usize) -> f64 {
 
 /// How many of `rows` are given the wrong class by `kept`, read out of a run of `spec` on `data`.
 pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]) -> u64 {
+    evaluate_rows(&passing_model(spec, kept.clone(), data.labels()), data, rows).errors
+}
+
+/// A model of what a run of `spec` has learned so far, to predict with while it goes on.
+pub(crate) fn passing_model(spec: &Spec, kept: Kept, labels: &Labels) -> Model {
     let (totals, stopped) = (Totals::default(), Stopped::Epochs);
     let story = Story { rows: 0, totals, stopped, validation: None, held_out: None, folds: None };
-    let model = Model {
+    Model {
         spec: spec.clone(),
-        labels: data.labels().clone(),
+        labels: labels.clone(),
         feature_names: None,
         schema: None,
         map: None,
-        kept: kept.clone(),
+        kept,
         story,
         calibration: None,
         provenance: Provenance::default(),
-    };
-    evaluate_rows(&model, data, rows).errors
+    }
 }
 
 /// One part of a cross-validation: trained on all other parts, judged on this one.

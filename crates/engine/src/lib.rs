@@ -61,6 +61,7 @@ mod learner;
 mod mapped;
 mod model;
 mod online;
+mod race;
 mod reproduce;
 mod roc;
 mod slice;
@@ -88,6 +89,7 @@ pub use model::{
     model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 pub use online::Online;
+pub use race::{Entrant, Metric, Progress, Race, RaceOptions, Spectator, portfolio, race};
 pub use reproduce::{FreundSchapire, Measured, freund_schapire};
 pub use roc::{Roc, roc};
 pub use rosenblatt_certify as certify;
