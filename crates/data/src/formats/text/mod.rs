@@ -1,14 +1,14 @@
 //! Text to be classified: a message a line with its label, a folder of files per class, mail, a column of a table.
 //!
 //! What is common to them is here: a text becomes a row, or is taken into the survey. How texts stand in their
-//! file is told by [`lines`], [`messages`] and [`table`]; how words become features is [`crate::encode`]'s business.
+//! file is told by [`lines`], [`messages`] and `text_table`; how words become features is [`crate::encode`]'s business.
 
 mod lines;
 mod messages;
-mod table;
 
 pub(crate) use messages::TextFolder;
 
+use super::text_table::{Cell, Table, scan_record};
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::bytes::chunks::{Chunks, Parse, Stopped};
 use crate::bytes::source::Input;
@@ -24,7 +24,6 @@ use messages::{File, FileReader};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
-use table::{Cell, Table};
 
 /// How many lines at the head are looked at to recognise the format.
 const SNIFF_LINES: usize = 50;
@@ -33,8 +32,8 @@ const SNIFF_LINES: usize = 50;
 const MAX_LABEL_BYTES: usize = 64;
 
 /// First lines that say what the columns are.
-const HEADER_LABELS: [&str; 6] = ["label", "class", "target", "category", "y", "v1"];
-const HEADER_TEXTS: [&str; 7] = ["text", "message", "sms", "sentence", "review", "body", "v2"];
+pub(super) const HEADER_LABELS: [&str; 6] = ["label", "class", "target", "category", "y", "v1"];
+pub(super) const HEADER_TEXTS: [&str; 7] = ["text", "message", "sms", "sentence", "review", "body", "v2"];
 
 /// A message a line.
 #[derive(Debug)]
@@ -162,7 +161,7 @@ enum Rows {
 
 /// What is done with each text: taken into the survey, or made into a row.
 #[derive(Clone)]
-struct Taker<T> {
+pub(super) struct Taker<T> {
     schema: Arc<Schema>,
     text_rows: TextRows,
     max_names: usize,
@@ -177,7 +176,7 @@ impl<T: Stored> Taker<T> {
         block.clear(Layout::Sparse, T::PRECISION, width);
     }
 
-    fn take(&mut self, text: &str, block: &mut Block) -> Result<(), Box<Mistake>> {
+    pub(super) fn take(&mut self, text: &str, block: &mut Block) -> Result<(), Box<Mistake>> {
         let Some(matrix) = T::sparse(&mut block.matrix) else { return Ok(()) };
         if !self.schema.provisional {
             let Some(encoder) = &self.schema.text else { return Ok(()) };
@@ -257,7 +256,7 @@ impl<T: Stored> Parse for Messages<T> {
                         if is_blank { Ok(()) } else { lines::take_line(bare, *side, block, &mut self.taker) },
                     )
                 }
-                Form::Table(table) => match table::scan_record(rest, table.delimiter, &mut self.cells) {
+                Form::Table(table) => match scan_record(rest, table.delimiter, &mut self.cells) {
                     Ok(None) => break,
                     Ok(Some(n_bytes)) => {
                         let record = &rest[..n_bytes];
@@ -300,11 +299,11 @@ impl<T: Stored> Parse for Messages<T> {
     }
 }
 
-fn number_of(label: &[u8], names: &mut LabelTable) -> Result<u32, BadLabel> {
+pub(super) fn number_of(label: &[u8], names: &mut LabelTable) -> Result<u32, BadLabel> {
     names.number(label.trim_ascii())
 }
 
-fn utf8(line: &[u8], at: Range<usize>) -> Result<&str, Box<Mistake>> {
+pub(super) fn utf8(line: &[u8], at: Range<usize>) -> Result<&str, Box<Mistake>> {
     std::str::from_utf8(&line[at.clone()]).map_err(|error| {
         let start = at.start + error.valid_up_to();
         let length = error.error_len().unwrap_or(at.end - start);

@@ -1,8 +1,6 @@
-//! A column of a table (CSV, with or without quotes) that is text.
-//!
-//! Every record is a row; its other cells but the label are left out.
+//! A table of which one column is text: every record is a row, its other cells but the label are left out.
 
-use super::{HEADER_LABELS, HEADER_TEXTS, Taker, number_of, utf8};
+use super::text::{HEADER_LABELS, HEADER_TEXTS, Taker, number_of, utf8};
 use crate::bytes::source::Input;
 use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
