@@ -61,9 +61,9 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("--quick") => quick::run(),
         Some("--readme") => report::put_into_readme(after(words, "--readme").ok_or("which run?")?),
         None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth") => bench(words),
-        Some(other) => {
-            Err(format!("`{other}` is none of accuracy, data, certify, kernel, --quick, --readme or an option"))
-        }
+        Some(other) => Err(format!(
+            "`{other}` is none of accuracy, data, certify, kernel, --quick, --readme or an option"
+        )),
     }
 }
 

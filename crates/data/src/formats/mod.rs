@@ -19,6 +19,7 @@ mod parquet;
 mod roles;
 mod table;
 mod text;
+mod text_table;
 mod vw;
 mod zip;
 

@@ -1,11 +1,10 @@
 //! One candidate on one part of the rows: trained on some, judged on others, at several numbers of epochs.
 
-use crate::calibration::{Calibration, Method, class_scores, n_curves};
+use crate::calibration::{Calibration, Method, n_curves};
 use crate::error::Error;
-use crate::evaluate::passing_model;
-use crate::model::Model;
+use crate::model::{Predictor, by_class};
 use crate::roc::curve;
-use crate::spec::Spec;
+use crate::spec::{Classes, Spec};
 use crate::train::Training;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{Examples, NameError, Observer, Pass, Totals};
@@ -166,47 +165,16 @@ pub(super) fn judge(
     learned: &[u32],
     judged: &[u32],
     metric: Metric,
-    stop: &(dyn Fn() -> bool + Sync),
+    stop: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Verdicts>, Error> {
-    struct Watch<'a> {
-        spec: &'a Spec,
-        labels: &'a rosenblatt_data::Labels,
-        rungs: &'a [u64],
-        look: &'a dyn Fn(&Model) -> Verdicts,
-        seen: Vec<Verdicts>,
-        stop: &'a (dyn Fn() -> bool + Sync),
-        has_stopped: bool,
-    }
-    impl Observer for Watch<'_> {
-        fn pause(&mut self, _so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
-            self.has_stopped = (self.stop)();
-            if self.has_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        }
-
-        fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
-            // The last rung is looked at when the run is over, whenever that is. A run behind a map is looked at
-            // only then: before, its hypothesis knows nothing of the map.
-            if self.spec.options().map.is_none()
-                && self.rungs.get(self.seen.len()) == Some(&pass.epoch)
-                && self.seen.len() + 1 < self.rungs.len()
-                && let Some(kept) = run.read(self.spec.readout())
-            {
-                self.seen.push((self.look)(&passing_model(self.spec, kept, self.labels)));
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let rungs = ladder(spec.options().epochs);
-    let look = |model: &Model| data.visit(Look { model, rows: judged, with_scores: metric.needs_scores() });
-    let mut watch = Watch {
-        spec,
-        labels: data.labels(),
-        rungs: &rungs,
-        look: &look,
-        seen: Vec::new(),
-        stop,
-        has_stopped: false,
+    let look = Look {
+        rows: judged,
+        pairs: data.labels().len() > 2 && spec.options().multiclass == Classes::OneVsOne,
+        with_scores: metric.needs_scores(),
     };
+    let rungs = ladder(spec.options().epochs);
+    let mut watch =
+        Watch { spec, data, rungs: &rungs, look: &look, seen: Vec::new(), stop, has_stopped: false };
     // A model of a race is thrown away, and nobody asks what data it comes from.
     let model = Training::new(spec, data).rows(learned).fingerprint("").run(&mut watch)?;
     if watch.has_stopped {
@@ -214,31 +182,68 @@ pub(super) fn judge(
     }
     let mut seen = watch.seen;
     // A run that ended early stays what it was.
-    seen.resize(rungs.len(), look(&model));
+    seen.resize(rungs.len(), look.verdicts(model.predictor(data.width()), data));
     Ok(seen)
 }
 
+/// Looks at a run at every rung of its ladder but the last, which is looked at when the run is over, whenever that is.
+struct Watch<'a> {
+    spec: &'a Spec,
+    data: &'a Dataset,
+    rungs: &'a [u64],
+    look: &'a Look<'a>,
+    seen: Vec<Verdicts>,
+    stop: &'a mut dyn FnMut() -> bool,
+    has_stopped: bool,
+}
+
+impl Observer for Watch<'_> {
+    fn pause(&mut self, _so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
+        self.has_stopped = (self.stop)();
+        if self.has_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+        let Self { spec, data, .. } = *self;
+        // A run behind a map is looked at in the end only: before, its hypothesis knows nothing of the map.
+        let is_due = self.rungs.get(self.seen.len()) == Some(&pass.epoch)
+            && self.seen.len() + 1 < self.rungs.len()
+            && spec.options().map.is_none();
+        if is_due && let Some(kept) = run.read(spec.readout()) {
+            let predictor = Predictor::of(spec, &kept, data.labels().len(), data.width());
+            self.seen.push(self.look.verdicts(predictor, data));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Which rows are judged, and how much of it is kept.
 struct Look<'a> {
-    model: &'a Model,
     rows: &'a [u32],
+    /// Whether scores belong to pairs of classes.
+    pairs: bool,
     with_scores: bool,
 }
 
-impl Visitor for Look<'_> {
-    type Output = Verdicts;
-
-    fn visit<E: Examples>(self, examples: E) -> Verdicts {
-        let Self { model, rows, with_scores } = self;
-        let mut verdicts = Verdicts { named: Vec::with_capacity(rows.len()), scores: Vec::new() };
-        let mut of_row = Vec::new();
-        model.predictor(examples.width()).each(examples, rows, |row, class, scores| {
-            verdicts.named.push((examples.class(row as usize), class));
-            if with_scores {
-                class_scores(model, scores, &mut of_row);
-                verdicts.scores.extend(&of_row);
+impl Look<'_> {
+    fn verdicts(&self, predictor: Predictor<'_>, data: &Dataset) -> Verdicts {
+        struct Ask<'a>(&'a Look<'a>, Predictor<'a>, usize);
+        impl Visitor for Ask<'_> {
+            type Output = Verdicts;
+            fn visit<E: Examples>(self, examples: E) -> Verdicts {
+                let Self(Look { rows, pairs, with_scores }, mut predictor, n_classes) = self;
+                let mut verdicts = Verdicts { named: Vec::with_capacity(rows.len()), scores: Vec::new() };
+                let mut of_row = Vec::new();
+                predictor.each(examples, rows, |row, class, scores| {
+                    verdicts.named.push((examples.class(row as usize), class));
+                    if *with_scores {
+                        verdicts.scores.extend(by_class(scores, n_classes, *pairs, &mut of_row));
+                    }
+                });
+                verdicts
             }
-        });
-        verdicts
+        }
+        data.visit(Ask(self, predictor, data.labels().len()))
     }
 }
 

@@ -24,7 +24,7 @@ use rosenblatt_data::Dataset;
 use sample::{gather, sample};
 use serde::Serialize;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,9 @@ const PATIENT: usize = 400;
 const CLEARLY_WORSE: f64 = 2.0;
 /// A simpler candidate wins if it is worse than the best by at most so many standard errors.
 const NOT_WORSE: f64 = 0.5;
+
+/// How long a wish to stop may wait while nothing else is done.
+const ANSWER_WITHIN: Duration = Duration::from_millis(50);
 
 /// What a race is about, beside the candidates.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,13 +66,13 @@ impl Default for RaceOptions {
     }
 }
 
-/// Who hears of a race, and may stop it.
-pub trait Spectator: Sync {
-    /// A candidate is judged: `done` of `of` in this bout, which is number `bout` of `bouts`.
-    fn told(&self, _so_far: &Progress) {}
+/// Who hears of a race, and may stop it. Called from the thread that the race was begun on.
+pub trait Spectator {
+    /// A candidate was judged.
+    fn told(&mut self, _so_far: &Progress) {}
 
     /// Whether the race is to stop; asked again and again.
-    fn wants_stop(&self) -> bool {
+    fn wants_to_stop(&mut self) -> bool {
         false
     }
 }
@@ -137,13 +140,14 @@ struct Bout {
 /// Races `candidates`, simplest first, on the given rows of `data`.
 ///
 /// ```
-/// use rosenblatt::{Dataset, RaceOptions, portfolio, race};
+/// use rosenblatt::{Dataset, Options, RaceOptions, portfolio, race};
 ///
 /// let rows: Vec<[f64; 2]> = (0..60).map(|i| [f64::from(i % 7), f64::from(i % 5)]).collect();
 /// let names: Vec<&str> = rows.iter().map(|[x, y]| if x > y { "below" } else { "above" }).collect();
 /// let data = Dataset::from_rows(&rows, &names);
 /// let all: Vec<u32> = (0..60).collect();
-/// let raced = race(&portfolio(&data, 60, 0), &data, &all, &RaceOptions::default(), &())?;
+/// let candidates = portfolio(&data, 60, &Options::default())?;
+/// let raced = race(&candidates, &data, &all, &RaceOptions::default(), &mut ())?;
 /// assert!(raced.entrants[0].loss < Some(0.1));
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
@@ -152,7 +156,7 @@ pub fn race(
     data: &Dataset,
     rows: &[u32],
     options: &RaceOptions,
-    spectator: &dyn Spectator,
+    spectator: &mut dyn Spectator,
 ) -> Result<Race, Error> {
     let start = Instant::now();
     let n_classes = data.labels().len();
@@ -225,7 +229,9 @@ fn bouts(data: &Dataset, seed: u64) -> Vec<Bout> {
     let folds = fold_rows(data.classes(), &all, n_folds, seed);
     for (number, judged) in folds.iter().enumerate() {
         let mut is_judged = vec![false; n_rows];
-        judged.iter().for_each(|&row| is_judged[row as usize] = true);
+        for &row in judged {
+            is_judged[row as usize] = true;
+        }
         let learned = all.iter().copied().filter(|&row| !is_judged[row as usize]).collect();
         bouts.push(Bout { learned, judged: judged.clone(), counts: true, stay: stays[number] });
     }
@@ -239,33 +245,50 @@ fn run_bout(
     bout: &Bout,
     so_far: Progress,
     options: &RaceOptions,
-    spectator: &dyn Spectator,
+    spectator: &mut dyn Spectator,
 ) -> Result<(), Error> {
     let running: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
     let specs: Vec<Spec> = running.iter().map(|&idx| runners[idx].spec.clone()).collect();
-    let results: Vec<Mutex<Option<Result<Vec<Verdicts>, Error>>>> =
-        running.iter().map(|_| Mutex::new(None)).collect();
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let work = || {
+    let results: Vec<Mutex<Option<Result<_, Error>>>> = running.iter().map(|_| Mutex::new(None)).collect();
+    let (next, done, stopped) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    let caller = std::thread::current();
+    // Judges one candidate after the other until none is left; `stop` is asked, and `told` hears, in between.
+    let work = |stop: &mut dyn FnMut() -> bool, told: &mut dyn FnMut()| {
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(spec) = specs.get(place) else { return };
-            let stop = || spectator.wants_stop();
-            let result = judge(spec, data, &bout.learned, &bout.judged, options.metric, &stop);
+            let result = judge(spec, data, &bout.learned, &bout.judged, options.metric, stop);
             if let Ok(mut slot) = results[place].lock() {
                 *slot = Some(result);
             }
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            spectator.told(&Progress { done, of: specs.len(), ..so_far });
+            done.fetch_add(1, Ordering::Release);
+            told();
         }
     };
     let cores = || available_parallelism().map_or(1, std::num::NonZero::get);
     let n_threads = options.threads.unwrap_or_else(cores).clamp(1, specs.len().max(1));
+    let spectator = std::cell::RefCell::new(spectator);
+    let mut stop = || {
+        if spectator.borrow_mut().wants_to_stop() {
+            stopped.store(true, Ordering::Relaxed);
+        }
+        stopped.load(Ordering::Relaxed)
+    };
+    let mut told = || {
+        let progress = Progress { done: done.load(Ordering::Acquire), of: specs.len(), ..so_far };
+        spectator.borrow_mut().told(&progress);
+    };
     std::thread::scope(|scope| {
         for _ in 1..n_threads {
-            scope.spawn(work);
+            scope.spawn(|| work(&mut || stopped.load(Ordering::Relaxed), &mut || caller.unpark()));
         }
-        work();
+        work(&mut stop, &mut told);
+        // Whoever began the race stays in reach while others finish.
+        while done.load(Ordering::Acquire) < specs.len() {
+            std::thread::park_timeout(ANSWER_WITHIN);
+            stop();
+            told();
+        }
     });
     for (idx, result) in running.into_iter().zip(results) {
         let runner = &mut runners[idx];
@@ -399,13 +422,13 @@ mod tests {
 
     #[test]
     fn threads_change_nothing() {
-        for (n_rows, n_classes) in [(120, 2), (700, 4), (4000, 3), (20_000, 2)] {
+        for (n_rows, n_classes) in [(120, 2), (700, 3), (3300, 2)] {
             let data = data(n_rows, n_classes, 2.0, 5);
             let rows: Vec<u32> = (0..n_rows as u32).collect();
-            let candidates = portfolio(&data, n_rows, 1);
+            let candidates = portfolio(&data, n_rows, &Options { seed: 1, ..Options::default() }).unwrap();
             let run = |threads| {
                 let options = RaceOptions { threads: Some(threads), seed: 1, ..RaceOptions::default() };
-                told(&race(&candidates, &data, &rows, &options, &()).unwrap())
+                told(&race(&candidates, &data, &rows, &options, &mut ()).unwrap())
             };
             assert_eq!(run(1), run(3), "{n_rows} rows");
         }
@@ -415,10 +438,10 @@ mod tests {
     fn rows_that_are_not_given_are_not_looked_at() {
         let data = data(300, 2, 1.5, 8);
         let rows: Vec<u32> = (0..200).collect();
-        let candidates = portfolio(&data, 200, 0);
-        let raced = race(&candidates, &data, &rows, &RaceOptions::default(), &()).unwrap();
+        let candidates = portfolio(&data, 200, &Options::default()).unwrap();
+        let raced = race(&candidates, &data, &rows, &RaceOptions::default(), &mut ()).unwrap();
         let part = gather(&data, &rows);
-        let alone = race(&candidates, &part, &rows, &RaceOptions::default(), &()).unwrap();
+        let alone = race(&candidates, &part, &rows, &RaceOptions::default(), &mut ()).unwrap();
         assert_eq!(told(&raced), told(&alone));
     }
 
@@ -431,7 +454,7 @@ mod tests {
         };
         // A rate changes nothing that a perceptron from zero says: the second is the first again.
         let twins = [spec(8, "1"), spec(8, "0.5")];
-        let raced = race(&twins, &data, &rows, &RaceOptions::default(), &()).unwrap();
+        let raced = race(&twins, &data, &rows, &RaceOptions::default(), &mut ()).unwrap();
         assert_eq!(raced.winner.options().rate.as_ref().map(ToString::to_string).as_deref(), Some("1"));
         assert_eq!(raced.entrants[0].loss, raced.entrants[1].loss);
         assert_eq!((raced.entrants[0].judged, raced.folds), (600, 5));
@@ -441,25 +464,25 @@ mod tests {
     fn a_spectator_can_stop_it_and_a_candidate_that_fails_only_leaves() {
         struct Impatient;
         impl Spectator for Impatient {
-            fn wants_stop(&self) -> bool {
+            fn wants_to_stop(&mut self) -> bool {
                 true
             }
         }
         let data = data(100, 2, 1.0, 3);
         let rows: Vec<u32> = (0..100).collect();
-        let candidates = portfolio(&data, 100, 0);
-        let stopped = race(&candidates, &data, &rows, &RaceOptions::default(), &Impatient);
+        let candidates = portfolio(&data, 100, &Options::default()).unwrap();
+        let stopped = race(&candidates, &data, &rows, &RaceOptions::default(), &mut Impatient);
         assert!(matches!(stopped, Err(Error::Interrupted { .. })));
         let huge = Spec::new(Options { rate: Some("1e308".parse().unwrap()), ..Options::default() }).unwrap();
         let raced =
-            race(&[huge.clone(), Spec::default()], &data, &rows, &RaceOptions::default(), &()).unwrap();
+            race(&[huge.clone(), Spec::default()], &data, &rows, &RaceOptions::default(), &mut ()).unwrap();
         assert!(raced.winner.options().rate.is_none());
         assert!(raced.entrants[1].failure.is_some());
-        let failed = race(&[huge], &data, &rows, &RaceOptions::default(), &());
+        let failed = race(&[huge], &data, &rows, &RaceOptions::default(), &mut ());
         assert!(matches!(failed, Err(Error::Overflow { .. })));
         let one_class: Vec<u32> =
             rows.iter().copied().filter(|&row| data.classes()[row as usize] == 0).collect();
-        let refused = race(&candidates, &data, &one_class, &RaceOptions::default(), &());
+        let refused = race(&candidates, &data, &one_class, &RaceOptions::default(), &mut ());
         assert!(matches!(refused, Err(Error::OneClass { .. })));
     }
 }

@@ -31,7 +31,9 @@ pub(super) fn sample(classes: &[u32], n_classes: usize, rows: &[u32], most: usiz
     }
     // A class that ended before the row drawn from its first stretch would be lost.
     let mut is_drawn = vec![false; n_classes];
-    drawn.iter().for_each(|&row| is_drawn[classes[row as usize] as usize] = true);
+    for &row in &drawn {
+        is_drawn[classes[row as usize] as usize] = true;
+    }
     for &row in rows {
         let is_drawn = &mut is_drawn[classes[row as usize] as usize];
         if !*is_drawn {
