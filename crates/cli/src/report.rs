@@ -2,6 +2,7 @@
 
 use crate::ui::{count, counted, percent, table};
 use rosenblatt::core::Stopped;
+use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
 use rosenblatt::{Evaluation, Model, Sharpness, interval, strongest};
 use serde_json::{Value, json};
@@ -121,10 +122,9 @@ pub(crate) fn sharpness(Sharpness { brier, log_loss }: Sharpness) -> String {
 fn map(model: &Model) -> Option<String> {
     let (map, mapping) = model.map().zip(model.spec().options().map.as_ref())?;
     let kernel = mapping.kernel.as_deref().unwrap_or_else(|| usual_kernel(&mapping.name));
-    let numbers =
-        [("degree", mapping.degree.map(f64::from)), ("gamma", map.gamma()), ("offset", mapping.offset)];
-    let given = numbers.iter().filter_map(|(name, value)| Some(format!(", {name} {}", (*value)?)));
-    let given: String = given.collect();
+    let mut params = mapping.params.clone();
+    params.extend(map.gamma().map(|gamma| ("gamma".to_owned(), Setting::Number(gamma))));
+    let given: String = params.iter().map(|(name, setting)| format!(", {name} {setting}")).collect();
     let size = counted(map.size() as u64, "feature", "features");
     Some(format!("behind the map {} to {size}, standing in for the kernel {kernel}{given}", mapping.name))
 }

@@ -1,7 +1,7 @@
 //! Every convention by its name, both ways.
 //!
-//! One spelling for each choice, used by the command line, by model files, by Python and in errors
-//! alike. What is printed can be read back.
+//! One spelling for each choice, used by the command line, by model files and in errors alike. What is
+//! printed can be read back.
 
 use crate::convention::{Bias, Mistake, Zero};
 use crate::decision::Share;

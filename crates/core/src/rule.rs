@@ -86,11 +86,6 @@ pub trait Rule {
         true
     }
 
-    /// Whether no round without a mistake ever moves the hypothesis, so that the rule need not be asked.
-    fn only_mistakes(&self) -> bool {
-        false
-    }
-
     /// The step for this round, or nothing if the hypothesis survives.
     fn step(&self, seen: &Seen) -> Option<Step>;
 
@@ -108,10 +103,6 @@ impl<R: Rule + ?Sized> Rule for Box<R> {
 
     fn acts(&self, seen: &Seen) -> bool {
         (**self).acts(seen)
-    }
-
-    fn only_mistakes(&self) -> bool {
-        (**self).only_mistakes()
     }
 
     fn step(&self, seen: &Seen) -> Option<Step> {
@@ -143,8 +134,14 @@ pub struct Info {
     pub params: &'static [Param],
     /// Whether it takes a learning-rate schedule.
     pub rate: bool,
-    /// Whether it moves on mistakes only, so that what counts as a mistake decides what is learned.
+    /// Whether it moves on mistakes only, so that what counts as a mistake decides what is learned, and rounds
+    /// without one need not be shown to it.
     pub mistake_driven: bool,
+    /// Whether it is the fixed-increment rule: with a constant rate, every step adds the mistaken example as it is.
+    /// The convergence proof, the forgetron's bound and the proof that a cycle shows inseparable data speak of it.
+    pub fixed_increment: bool,
+    /// Whether it is asked for so often that two classes get a training loop compiled for it.
+    pub own_loop: bool,
     /// Whether its steps may keep less than all of the old weights.
     pub shrinks: bool,
     /// Whether its step is derived for the whole vector, so that a bias must be a coordinate of it.
@@ -170,6 +167,8 @@ impl Info {
             params: &[],
             rate: false,
             mistake_driven: false,
+            fixed_increment: false,
+            own_loop: false,
             shrinks: false,
             whole_vector: false,
             picks_worst: false,

@@ -176,6 +176,8 @@ impl Recall for Memories {
 pub struct Run<R, S: Space, D> {
     rule: R,
     needs: Needs,
+    /// Whether rounds without a mistake need not be shown to the rule.
+    mistake_driven: bool,
     space: S,
     memory: S::Memory,
     decision: D,
@@ -198,7 +200,8 @@ impl<R: Algorithm, D: Decision> Run<R, R::Space, D> {
         let space = |shape| rule.space(shape);
         let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
-        Ok(Self::from_parts(rule, space, memory, decision, convention, class_weights, seed))
+        let run = Self::from_parts(rule, space, memory, decision, convention, class_weights, seed);
+        Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
     }
 }
 
@@ -209,7 +212,8 @@ impl<S: LinearSpace, D: Decision> Run<Box<dyn Rule + Send + Sync>, S, D> {
         let space = |shape| rule.space(shape);
         let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
-        Ok(Self::from_parts(Box::new(rule), space, memory, decision, convention, class_weights, seed))
+        let run = Self::from_parts(Box::new(rule), space, memory, decision, convention, class_weights, seed);
+        Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
     }
 }
 
@@ -269,6 +273,7 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
         Self {
             rule,
             needs,
+            mistake_driven: false,
             space,
             memory,
             decision,
@@ -463,6 +468,7 @@ where
         watch: &mut Watch<'_, O>,
     ) -> bool {
         let Self { rule, needs, space, memory, decision, convention, random, totals, moves, .. } = self;
+        let mistake_driven = self.mistake_driven;
         if PLAIN {
             let (margin, label) = sole_problem(decision, shown.class, scores);
             let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
@@ -482,7 +488,7 @@ where
         let mut learner = Learner { rule, needs, space, memory, convention, random, totals, moves };
         let mut moved = false;
         // Whoever is right has nothing to learn from such a rule, under every convention.
-        let only_mistakes = rule.only_mistakes() && !watch.rounds;
+        let only_mistakes = mistake_driven && !watch.rounds;
         decision.problems(shown.class, scores, |problem| {
             if only_mistakes && problem.margin > 0.0 {
                 return;

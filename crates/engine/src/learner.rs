@@ -77,29 +77,6 @@ impl Shape {
     }
 }
 
-/// Rules that are asked for so often that two classes get a loop of their own, compiled for the rule. Others have a
-/// virtual call per row, a few nanoseconds, and spare every build from source a minute.
-const OFTEN: [&str; 5] = ["perceptron", "pa1", "arow", "hinge", "logistic"];
-
-const fn is_often(name: &str) -> bool {
-    let mut idx = 0;
-    while idx < OFTEN.len() {
-        if is_same(OFTEN[idx].as_bytes(), name.as_bytes()) {
-            return true;
-        }
-        idx += 1;
-    }
-    false
-}
-
-const fn is_same(one: &[u8], other: &[u8]) -> bool {
-    let mut idx = 0;
-    while idx < one.len() && idx < other.len() && one[idx] == other[idx] {
-        idx += 1;
-    }
-    idx == one.len() && idx == other.len()
-}
-
 /// Builds the learner that `spec` describes, with rule `A`, for `n_classes` classes.
 pub(crate) fn build<A: Algorithm>(
     spec: &Spec,
@@ -153,7 +130,8 @@ pub(crate) fn build<A: Algorithm>(
     }
     if n_classes > 2 {
         Ok(Box::new(Run::erased(rule, options.multiclass.decision(n_classes), setup)?))
-    } else if const { is_often(A::INFO.name) } {
+    } else if const { A::INFO.own_loop } {
+        // Other rules have a virtual call per row, a few nanoseconds, and spare every build from source a minute.
         Ok(Box::new(Run::new(rule, Binary, setup)?))
     } else {
         Ok(Box::new(Run::erased(rule, Binary, setup)?))

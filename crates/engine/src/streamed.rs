@@ -253,11 +253,12 @@ pub fn check_spec(spec: &Spec) -> Result<(), Error> {
         let expected = "one that learns row by row where rows do not stay in memory";
         return refuse("algorithm", expected, info.name.to_owned());
     }
-    if let Some(options) = spec.kernel()
-        && options.choice().blind()?.by_number()
-    {
+    if let Some(options) = spec.kernel() {
+        options.choice().blind()?;
+    }
+    if let Some(info) = spec.kernel_info().filter(|info| info.by_number) {
         let expected = "a function of rows where they do not stay in memory";
-        return refuse("kernel", expected, options.name.clone());
+        return refuse("kernel", expected, info.name.to_owned());
     }
     if spec.readout() == Readout::Pocket && spec.options().ratchet {
         let expected = "false where rows do not stay in memory, as it counts errors on all of them";

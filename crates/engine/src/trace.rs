@@ -135,7 +135,7 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
 /// Whether every step of the run is the example itself, forward or backward.
 fn has_equal_steps(spec: &Spec, data: &Dataset) -> bool {
     let options = spec.options();
-    spec.entry().info.name == "perceptron"
+    spec.entry().info.fixed_increment
         && matches!(options.rate, None | Some(Schedule::Constant(_)))
         && data.weights().is_none()
         && options.class_weights == crate::ClassWeights::Even

@@ -455,7 +455,7 @@ mod tests {
     use rosenblatt_core::Readout;
 
     fn with_kernel(name: &str, readout: Readout) -> Spec {
-        let kernel = Some(KernelOptions { name: name.to_owned(), degree: None, ..KernelOptions::default() });
+        let kernel = Some(KernelOptions { name: name.to_owned(), ..KernelOptions::default() });
         Spec::new(Options { kernel, readout: Some(readout), ..Options::default() }).unwrap()
     }
 

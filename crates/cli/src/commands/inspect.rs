@@ -8,6 +8,7 @@ use rosenblatt::data::{ColumnKind, Scaling, Schema};
 use rosenblatt::kernel::Voice as SupportVoice;
 use rosenblatt::{Export, Model, Voice, export, feature_name, strongest, write_whole};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -316,9 +317,8 @@ fn json(model: &Model, size: u64) -> Value {
             SupportVoice::Sums { .. } => Value::Null,
         };
         json!({
-            "name": formula.map(|formula| formula.name), "gamma": formula.and_then(|formula| formula.gamma),
-            "offset": formula.and_then(|formula| formula.offset),
-            "degree": formula.and_then(|formula| formula.degree),
+            "name": formula.as_ref().map(|formula| formula.name),
+            "params": formula.map(|formula| formula.values.into_iter().collect::<BTreeMap<_, _>>()),
             "support-vectors": expansion.rows().len(), "moves": moves,
         })
     });

@@ -49,6 +49,7 @@ impl Algorithm for Arow {
             default: 1.0,
             range: Range::Positive,
         }],
+        own_loop: true,
         ..Info::named("arow")
     };
 

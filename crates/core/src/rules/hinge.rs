@@ -47,6 +47,7 @@ impl Algorithm for Hinge {
         rate: true,
         shrinks: true,
         exempt: &[(Law::RateScale, "the margin of 1 is fixed while the weights scale with the rate")],
+        own_loop: true,
         ..Info::named("hinge")
     };
 

@@ -43,6 +43,7 @@ impl Algorithm for Logistic {
         rate: true,
         shrinks: true,
         exempt: &[(Law::RateScale, "the size of a step depends on the size of the weights")],
+        own_loop: true,
         ..Info::named("logistic")
     };
 

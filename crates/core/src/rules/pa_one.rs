@@ -48,6 +48,7 @@ impl Algorithm for PaOne {
             default: 1.0,
             range: Range::Positive,
         }],
+        own_loop: true,
         ..Info::named("pa1")
     };
 

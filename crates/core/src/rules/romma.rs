@@ -38,10 +38,6 @@ impl Rule for Romma {
         seen.mistaken
     }
 
-    fn only_mistakes(&self) -> bool {
-        true
-    }
-
     fn step(&self, seen: &Seen) -> Option<Step> {
         if seen.mistaken { shortest(seen) } else { None }
     }

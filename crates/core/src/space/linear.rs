@@ -87,7 +87,7 @@ impl Planes {
         wide
     }
 
-    /// `w·x + b` of every hyperplane. Panics if the row is wider than they are.
+    /// `w·x + b` of every hyperplane. Features beyond the width have no weight and count nothing.
     pub fn scores<R: Row>(&self, row: R, scores: &mut [f64]) {
         if row.width() <= self.width {
             weighted_sums(&self.weights, self.n_scorers, row, scores);
