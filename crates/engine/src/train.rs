@@ -506,7 +506,7 @@ mod tests {
         assert_eq!(start.unwrap_err(), Error::StartBesideKernel);
         let long = Dataset::from_rows(&[[1e200, 1.0], [1.0, 2.0]], &["a", "b"]);
         let said = train(&with_kernel("poly", Readout::Last), &long).unwrap_err().to_string();
-        assert!(said.contains("overflow") && said.contains("unit-norm"), "{said}");
+        assert!(said.contains("overflow") && said.contains("unit norm"), "{said}");
         let online = Online::new(with_kernel("rbf", Readout::Last), ["a", "b"]);
         assert!(online.err().unwrap().to_string().contains("a number where the rows are not known"));
     }

@@ -422,12 +422,12 @@ impl fmt::Display for KernelError {
             Self::Negative { row, feature, value } => write!(
                 f,
                 "feature {feature} of row {row} is {value}, but histograms have no negative values; \
-                 use another kernel, or scale features to 0 and more (`min-max`)"
+                 use another kernel, or scale the features to between 0 and 1"
             ),
             Self::Overflow { formula, norm2 } => write!(
                 f,
                 "the values of `{formula}` overflow: a row's product with itself is {norm2:e}; \
-                 bring the rows to length 1 (scaling `unit-norm`), or set smaller parameters"
+                 scale the rows to unit norm, or set smaller parameters"
             ),
         }
     }
