@@ -302,7 +302,8 @@ pub(crate) struct SpecArgs {
     /// The learning rate: 1, 0.5/k, 1/sqrt(k) or 1/k^0.25
     #[arg(long, value_parser = by_name::<Schedule>)]
     pub(crate) rate: Option<Schedule>,
-    /// What the model is made of: last, averaged, averaged-pre, averaged-both, averaged-running, voted,
+    /// What the model is made of: last, averaged, averaged-pre, averaged-both, averaged-running,
+    /// averaged-from(EPOCH), voted,
     /// pocket or random
     #[arg(long, value_name = "NAME", value_parser = by_name::<Readout>)]
     pub(crate) readout: Option<Readout>,

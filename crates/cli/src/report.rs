@@ -42,6 +42,8 @@ pub(crate) fn story(model: &Model) -> String {
             "converged: the training data is linearly separable, as a whole pass without a mistake shows"
         }
         Stopped::Observer => "stopped early: the error on rows held back no longer fell",
+        Stopped::Converged => "converged: no visit changed a margin by more than the tolerance",
+        Stopped::Cycle => "stopped in a cycle: the weights of an earlier epoch came back, and would for ever",
         Stopped::Updates => "stopped at the limit of updates",
         Stopped::Epochs => "stopped at the limit of passes",
     };
@@ -188,6 +190,8 @@ pub(crate) fn story_json(model: &Model) -> Value {
     let story = model.story();
     let stopped = match story.stopped {
         Stopped::Clean => "clean",
+        Stopped::Converged => "converged",
+        Stopped::Cycle => "cycle",
         Stopped::Observer => "patience",
         Stopped::Updates => "updates",
         Stopped::Epochs => "epochs",

@@ -76,17 +76,46 @@ named!(Share, "share", "max, uniform or proportional",
     Self::Proportional => "proportional" = Self::Proportional,
 );
 
-named!(Readout, "readout",
-    "last, averaged, averaged-pre, averaged-both, averaged-running, voted, pocket or random",
-    Self::Last => "last" = Self::Last,
-    Self::Averaged(Average::Post) => "averaged" = Self::Averaged(Average::Post),
-    Self::Averaged(Average::Pre) => "averaged-pre" = Self::Averaged(Average::Pre),
-    Self::Averaged(Average::Both) => "averaged-both" = Self::Averaged(Average::Both),
-    Self::Averaged(Average::Running) => "averaged-running" = Self::Averaged(Average::Running),
-    Self::Voted => "voted" or "vote" = Self::Voted,
-    Self::Pocket => "pocket" = Self::Pocket,
-    Self::Random => "random" = Self::Random,
-);
+const READOUTS: &str = "last, averaged, averaged-pre, averaged-both, averaged-running, averaged-from(EPOCH), voted, \
+                       pocket or random";
+
+impl fmt::Display for Readout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Last => "last",
+            Self::Averaged(Average::Post) => "averaged",
+            Self::Averaged(Average::Pre) => "averaged-pre",
+            Self::Averaged(Average::Both) => "averaged-both",
+            Self::Averaged(Average::Running) => "averaged-running",
+            Self::Averaged(Average::From(epoch)) => return write!(f, "averaged-from({epoch})"),
+            Self::Voted => "voted",
+            Self::Pocket => "pocket",
+            Self::Random => "random",
+        })
+    }
+}
+
+impl FromStr for Readout {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        let from = |epoch: &str| epoch.parse().ok().filter(|&epoch: &u64| epoch > 0);
+        Ok(match name {
+            "last" => Self::Last,
+            "averaged" => Self::Averaged(Average::Post),
+            "averaged-pre" => Self::Averaged(Average::Pre),
+            "averaged-both" => Self::Averaged(Average::Both),
+            "averaged-running" => Self::Averaged(Average::Running),
+            "voted" | "vote" => Self::Voted,
+            "pocket" => Self::Pocket,
+            "random" => Self::Random,
+            _ => {
+                let epoch = argument(name, "averaged-from").and_then(from);
+                Self::Averaged(Average::From(epoch.ok_or_else(|| unknown("readout", READOUTS, name))?))
+            }
+        })
+    }
+}
 
 impl fmt::Display for Bias {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -213,6 +242,7 @@ mod tests {
         ]);
         reads_back::<Schedule>(&["1", "0.5/k", "1/sqrt(k)", "2/k^0.25"]);
         reads_back::<Readout>(&["last", "averaged", "averaged-pre", "averaged-both", "averaged-running"]);
-        reads_back::<Readout>(&["voted", "pocket", "random"]);
+        reads_back::<Readout>(&["averaged-from(3)", "voted", "pocket", "random"]);
+        assert!("averaged-from(0)".parse::<Readout>().is_err());
     }
 }

@@ -12,7 +12,7 @@ use crate::params::{Param, ParamError, Params};
 use crate::space::{LinearSpace, Shape};
 
 /// How one example fared against the current hypothesis.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Seen {
     /// `y·f(x)`; in direct multiclass the lead of the true class over its strongest rival.
     pub margin: f64,
@@ -24,6 +24,10 @@ pub struct Seen {
     pub spread: f64,
     /// `‖w‖²`. Only there if the rule [needs](Rule::needs) it.
     pub norm2: f64,
+    /// The dual variable of the example. Only there if the rule [needs](Rule::needs) it.
+    pub dual: f64,
+    /// How much the example counts. A step is multiplied by it anyway; only there for rules that need the dual variable.
+    pub weight: f64,
     /// Number of this round, from 1.
     pub round: u64,
     /// How often the hypothesis has moved so far.
@@ -37,14 +41,15 @@ pub struct Step {
     pub tau: f64,
     /// How much of the old hypothesis stays; 1 for most rules.
     pub keep: f64,
-    /// How strongly a second-order space shrinks its variance along the example; 0 elsewhere.
-    pub shrink: f64,
+    /// What a space that keeps more than weights is told: how strongly variances along the example shrink
+    /// (`Diagonal`), or the new dual variable (`Dual`); 0 elsewhere.
+    pub extra: f64,
 }
 
 impl Step {
     /// A plain step of length `tau`.
     pub const fn of(tau: f64) -> Self {
-        Self { tau, keep: 1.0, shrink: 0.0 }
+        Self { tau, keep: 1.0, extra: 0.0 }
     }
 }
 
@@ -55,6 +60,8 @@ pub struct Needs {
     pub spread: bool,
     /// [`Seen::norm2`].
     pub norm2: bool,
+    /// [`Seen::dual`] and [`Seen::weight`].
+    pub dual: bool,
 }
 
 /// An update rule: pure scalar code that sees how one example fared and says how far to step.
@@ -71,7 +78,7 @@ pub struct Needs {
 ///     }
 /// }
 ///
-/// let seen = Seen { margin: -1.0, mistaken: true, label: 1.0, spread: 0.0, norm2: 0.0, round: 1, updates: 0 };
+/// let seen = Seen { margin: -1.0, mistaken: true, label: 1.0, round: 1, ..Seen::default() };
 /// assert_eq!(Timid.step(&seen), Some(Step::of(0.5)));
 /// ```
 pub trait Rule {
@@ -84,6 +91,12 @@ pub trait Rule {
     /// that rounds which change nothing stay cheap; when in doubt, yes.
     fn acts(&self, _seen: &Seen) -> bool {
         true
+    }
+
+    /// Whether a step depends on the example and the hypothesis alone, not on how many rounds or updates there have
+    /// been: the same hypothesis before the same visits then means the same again, for ever.
+    fn repeats(&self) -> bool {
+        false
     }
 
     /// The step for this round, or nothing if the hypothesis survives.
@@ -103,6 +116,10 @@ impl<R: Rule + ?Sized> Rule for Box<R> {
 
     fn acts(&self, seen: &Seen) -> bool {
         (**self).acts(seen)
+    }
+
+    fn repeats(&self) -> bool {
+        (**self).repeats()
     }
 
     fn step(&self, seen: &Seen) -> Option<Step> {
@@ -148,6 +165,9 @@ pub struct Info {
     pub whole_vector: bool,
     /// Whether it picks its own rows (the worst one) instead of taking them in some order.
     pub picks_worst: bool,
+    /// Whether it keeps a number for every row and output: for rows that stay, and for problems that have one output
+    /// each. Such a rule says itself when it has converged; a number of epochs is only the most it may take.
+    pub per_row: bool,
     /// Whether it settles on one hypothesis that averaging with earlier ones would only spoil.
     pub settles: bool,
     /// The laws it does not obey, each with the reason.
@@ -172,6 +192,7 @@ impl Info {
             shrinks: false,
             whole_vector: false,
             picks_worst: false,
+            per_row: false,
             settles: false,
             exempt: &[],
         }

@@ -77,7 +77,8 @@ impl Online {
             });
         }
         let mapper = mapper(&spec)?;
-        let learner = build(&spec, labels.len(), Shape { class_weights, kernel, ..Shape::smallest() })?;
+        let learner =
+            build(&spec, labels.len(), Shape { class_weights, kernel, n_rows: None, ..Shape::smallest() })?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }

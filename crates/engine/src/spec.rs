@@ -54,7 +54,8 @@ pub struct Options {
     pub epochs: u64,
     /// The most steps.
     pub max_updates: Option<u64>,
-    /// Stop after a pass in which nothing was left to learn.
+    /// Stop when nothing is left to learn: after an epoch without a mistake or a step, when the rule has converged, or
+    /// when the weight vectors of an earlier epoch come back under an order that repeats itself.
     pub stop_when_clean: bool,
     /// Hold rows back, watch the error on them, and keep the hypothesis that did best there.
     pub validation: Option<Validation>,
@@ -308,7 +309,7 @@ impl Spec {
     fn check_kernel(&self, options: &KernelOptions) -> Result<(), Error> {
         let readout = self.readout();
         let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
-        if matches!(readout, Readout::Pocket | Readout::Averaged(Average::Running)) {
+        if matches!(readout, Readout::Pocket | Readout::Averaged(Average::Running | Average::From(_))) {
             let expected = "last, averaged, averaged-pre, averaged-both, voted or random with a kernel";
             return refuse("readout", expected, readout.to_string());
         }
@@ -604,7 +605,9 @@ mod tests {
             let said = refused(Options { algorithm: algorithm.to_owned(), ..plain() });
             assert!(said.contains("one that steps along single rows"), "{said}");
         }
-        for readout in [Readout::Pocket, Readout::Averaged(Average::Running)] {
+        for readout in
+            [Readout::Pocket, Readout::Averaged(Average::Running), Readout::Averaged(Average::From(2))]
+        {
             let said = refused(Options { readout: Some(readout), ..plain() });
             assert!(said.contains("with a kernel"), "{said}");
         }

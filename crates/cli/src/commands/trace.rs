@@ -94,6 +94,9 @@ pub(super) fn ending(trace: &Trace, bias: Bias) -> String {
         Ending::Over(Stopped::Clean) => {
             format!("converged in pass {}: no mistake in a whole pass, after {mistakes}", totals.epochs)
         }
+        Ending::Over(Stopped::Converged) => {
+            format!("converged in pass {}, after {mistakes}", totals.epochs)
+        }
         Ending::Over(Stopped::Updates) => format!("stopped after {} steps, with {mistakes}", totals.updates),
         Ending::Over(_) => format!(
             "not converged after {} and {mistakes}; `--epochs` allows more",

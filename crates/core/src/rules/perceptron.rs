@@ -26,6 +26,10 @@ impl Rule for Perceptron {
         seen.mistaken.then(|| Step::of(self.rate.rate(seen.updates + 1)))
     }
 
+    fn repeats(&self) -> bool {
+        matches!(self.rate, Schedule::Constant(_))
+    }
+
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
         matches!(self.rate, Schedule::Constant(_)).then(|| (radius / margin).powi(2))
     }

@@ -229,6 +229,11 @@ impl Linear {
         &self.weights
     }
 
+    /// Sets a weight of a scorer whose factor is 1.
+    pub(crate) fn set_weight(&mut self, feature: usize, scorer: usize, weight: f64) {
+        self.weights.set_one(feature, scorer, weight);
+    }
+
     /// The factor of one scorer.
     pub(crate) fn scale(&self, scorer: usize) -> f64 {
         self.scorers[scorer].scale
@@ -524,7 +529,7 @@ mod tests {
     use crate::row::{Dense, Sparse};
 
     fn step(scorer: usize, amount: f64, keep: f64, score: f64) -> Move {
-        Move { scorer, amount, keep, shrink: 0.0, score, round: 1 }
+        Move { scorer, amount, keep, extra: 0.0, score, round: 1 }
     }
 
     #[test]
