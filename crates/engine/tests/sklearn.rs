@@ -197,7 +197,8 @@ fn objectives_are_as_low_as_scikit_learns() {
                 }
         });
         let norm2 = weights.iter().map(|w| w * w).sum::<f64>() + bias * bias;
-        let objective = 0.5 * norm2 + l1 * weights.iter().map(|w| w.abs()).sum::<f64>() + c * losses.sum::<f64>();
+        let objective =
+            0.5 * norm2 + l1 * weights.iter().map(|w| w.abs()).sum::<f64>() + c * losses.sum::<f64>();
         let theirs = number("objective");
         assert!((objective - theirs).abs() <= 1e-6 * theirs, "{case}: ours is {objective}");
         let n_zero = weights.iter().filter(|weight| **weight == 0.0).count();
