@@ -632,6 +632,9 @@ mod tests {
         let none = Options { epochs: 0, ..Options::default() };
         assert_eq!(refused(none), "`epochs` should be at least 1, but is 0");
         let json = serde_json::from_str::<Spec>(r#"{"zero": "maybe"}"#).unwrap_err().to_string();
-        assert!(json.contains("`zero` should be plus, minus, random or wrong, but is `maybe`"), "{json}");
+        assert!(
+            json.contains("`zero` should be one of plus, minus, random, wrong, but is `maybe`"),
+            "{json}"
+        );
     }
 }
