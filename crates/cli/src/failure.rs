@@ -1,8 +1,8 @@
 //! Why a command did not do what it was asked: one sentence, a cure where one is known, an exit code.
 
 use crate::signals;
-use rosenblatt::{Error, StoreError, StreamedError};
-use rosenblatt_data::DataError;
+use rosenblatt::{Error, StoreError};
+use rosenblatt_data::{DataError, ErrorKind};
 use std::io;
 use std::process::ExitCode;
 
@@ -19,7 +19,32 @@ pub(crate) enum Failure {
     NobodyListens,
 }
 
+const NAME_CLASSES: &str =
+    "name all classes beforehand with --classes a,b,c, or read from a file, which is looked through first";
+
 impl Failure {
+    /// What the engine complains about, and what to type instead.
+    pub(crate) fn words(error: &Error) -> String {
+        let help = match error {
+            Error::WhichLabel { .. } => "name it with --label",
+            Error::NotALabel { .. } => "name the label column with --label, and a column of text with --text",
+            Error::OneClassSoFar { .. } => NAME_CLASSES,
+            Error::NeedsMemory { .. } => "raise --memory, or leave it out",
+            Error::MemoryLimit { calibrating: true, .. } => {
+                "raise --memory, leave probabilities out with --calibrate none, or learn in one epoch with --online"
+            }
+            Error::MemoryLimit { .. } => "raise --memory, or learn in one epoch with --online",
+            Error::Range { name: "calibration", .. } => {
+                "hold rows out with --holdout, or try --k-fold 5, which learns from all rows"
+            }
+            Error::Range { expected, .. } if expected.contains("where rows do not stay in memory") => {
+                "raise --memory so that the rows fit, or leave the choice out"
+            }
+            _ => return error.to_string(),
+        };
+        format!("{error}\nhelp: {help}")
+    }
+
     /// What the shell is told.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
@@ -52,15 +77,12 @@ impl From<StoreError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Work(error.to_string())
-    }
-}
-
-impl From<StreamedError> for Failure {
-    fn from(error: StreamedError) -> Self {
         match error {
-            StreamedError::Training(error) => error.into(),
-            StreamedError::Data(error) => error.into(),
+            Error::Data(error) if error.kind() == ErrorKind::LateClass => {
+                Self::Work(error.with_help(NAME_CLASSES).report())
+            }
+            Error::Data(error) => error.into(),
+            error => Self::Work(Self::words(&error)),
         }
     }
 }

@@ -13,6 +13,8 @@ pub(crate) const VOICES: usize = 8;
 const FEW_FEATURES: usize = 200;
 /// Up to how many classes a confusion matrix is readable.
 const MATRIX_CLASSES: usize = 12;
+/// How many classes that are never recognised are named.
+const LISTED_MISSED: usize = 8;
 /// How many classes are listed; the rest is counted.
 const LISTED_CLASSES: usize = 40;
 
@@ -26,30 +28,30 @@ pub(crate) fn story(model: &Model) -> String {
         "{}{kernel} read out {}: {} over {}, {}",
         spec.entry().info.name,
         spec.readout(),
-        counted(totals.epochs, "pass", "passes"),
+        counted(totals.epochs, "epoch", "epochs"),
         counted(story.rows as u64, "row", "rows"),
         counted(totals.mistakes, "mistake", "mistakes"),
     );
     let ended = match story.stopped {
         Stopped::Clean if model.map().is_some() => {
-            "converged: a hyperplane separates the training data behind the map, as a whole pass without a mistake shows"
+            "converged: a hyperplane separates the training data behind the map, as a whole epoch without a mistake shows"
         }
         Stopped::Clean if spec.kernel().is_some() => {
-            "converged: the kernel separates the training data, as a whole pass without a mistake shows"
+            "converged: the kernel separates the training data, as a whole epoch without a mistake shows"
         }
         Stopped::Clean => {
-            "converged: the training data is linearly separable, as a whole pass without a mistake shows"
+            "converged: the training data is linearly separable, as a whole epoch without a mistake shows"
         }
-        Stopped::Observer => "stopped early: the error on rows held back no longer fell",
+        Stopped::Observer => "stopped early: the error on the validation set no longer fell",
         Stopped::Updates => "stopped at the limit of updates",
-        Stopped::Epochs => "stopped at the limit of passes",
+        Stopped::Epochs => "stopped at the limit of epochs",
     };
     if let Some(map) = map(model) {
         let _ = write!(text, "\n{map}");
     }
     let _ = write!(text, "\n{ended}");
     if let Some(held) = &story.validation {
-        let _ = write!(text, "; the model of pass {} is kept", held.best_epoch);
+        let _ = write!(text, "; the model of epoch {} is kept", held.best_epoch);
     }
     text
 }
@@ -58,13 +60,38 @@ pub(crate) fn story(model: &Model) -> String {
 pub(crate) fn error_line(evaluation: &Evaluation) -> String {
     let (low, high) = interval(evaluation.errors, evaluation.rows);
     format!(
-        "{} ({} of {}; 95 % sure it is between {} and {})",
+        "{} ({} of {}; 95 % confidence interval {} to {})",
         percent(evaluation.error()),
         count(evaluation.errors),
         counted(evaluation.rows, "row", "rows"),
         percent(low),
         percent(high)
     )
+}
+
+/// The same rows given the most common class throughout, and what is wrong with a model that is no better.
+pub(crate) fn beside_the_majority(evaluation: &Evaluation) -> String {
+    let Some((class, error)) = evaluation.majority() else { return String::new() };
+    let name = |class: u32| format!("`{}`", evaluation.labels.name(class));
+    let mut text = format!(
+        "accuracy {}, macro-F1 {:.3}; always saying {} would be wrong for {}\n",
+        percent(evaluation.accuracy()),
+        evaluation.macro_f1(),
+        name(class),
+        percent(error)
+    );
+    if evaluation.error() >= error {
+        let _ = writeln!(text, "warning: this is no better than always saying {}", name(class));
+    }
+    let missed: Vec<String> = evaluation.never_recognised().into_iter().map(name).collect();
+    if let [first, ..] = missed.as_slice() {
+        let more = if missed.len() > LISTED_MISSED { ", …" } else { "" };
+        let which = if missed.len() == 1 { first.clone() } else {
+            format!("{} classes: {}{more}", missed.len(), missed[..missed.len().min(LISTED_MISSED)].join(", "))
+        };
+        let _ = writeln!(text, "warning: no row was recognised of {which}");
+    }
+    text
 }
 
 /// The confusion matrix with precision, recall and F1; only the latter when classes are many.
@@ -78,7 +105,10 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
         let prefix = if names.len() > 6 { "" } else { "as " };
         head.extend(names.iter().map(|name| format!("{prefix}{}", short(name))));
     }
-    head.extend(["precision", "recall", "F1", "AUC"].map(str::to_owned));
+    // The area needs the scores of all rows at once, which are not there if rows stay on disk.
+    let has_areas = evaluation.auc.iter().any(Option::is_some);
+    head.extend(["precision", "recall", "F1"].map(str::to_owned));
+    head.extend(has_areas.then(|| "AUC".to_owned()));
     let mut rows = vec![head];
     for (class, name) in names.iter().enumerate().take(LISTED_CLASSES) {
         let mut row = vec![short(name)];
@@ -89,7 +119,7 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
             [evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)]
                 .map(|x| format!("{x:.3}")),
         );
-        row.push(evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}")));
+        row.extend(has_areas.then(|| evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}"))));
         rows.push(row);
     }
     let mut text = table(&rows);
@@ -107,7 +137,7 @@ pub(crate) fn probabilities(model: &Model, judged: &Evaluation) -> String {
     let fitted = counted(calibration.rows(), "held-out row", "held-out rows");
     let mut text = format!("probabilities: {}, fitted on {fitted}", calibration.method());
     if let Some(sharpness) = judged.sharpness {
-        let _ = write!(text, "; {}", self::sharpness(sharpness));
+        let _ = write!(text, "; {}, each half judged by a fit on the other", self::sharpness(sharpness));
     }
     text
 }
@@ -166,8 +196,12 @@ pub(crate) fn evaluation_json(evaluation: &Evaluation) -> Value {
             })
         })
         .collect();
+    let majority = evaluation.majority();
+    let majority =
+        majority.map(|(class, error)| json!({ "class": evaluation.labels.name(class), "error": error }));
     json!({
         "rows": evaluation.rows, "errors": evaluation.errors, "error": evaluation.error(),
+        "accuracy": evaluation.accuracy(), "macro-f1": evaluation.macro_f1(), "majority": majority,
         "interval": [low, high], "confusion": evaluation.confusion, "classes": classes,
         "brier": evaluation.sharpness.map(|sharpness| sharpness.brier),
         "log-loss": evaluation.sharpness.map(|sharpness| sharpness.log_loss),

@@ -28,7 +28,8 @@ pub enum Layout {
 ///
 /// Text is rounded to the nearest `f64` first and then, for single precision, to the nearest `f32`, in
 /// every format alike: the same data gives the same bits whatever file it came in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Precision {
     /// `f32`: half the memory, and enough for measured data. The default.
     #[default]

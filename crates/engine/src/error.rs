@@ -1,11 +1,12 @@
 //! What can go wrong between a wish and a model.
 
 use rosenblatt_core::{NameError, ParamError, SetupError};
+use rosenblatt_data::DataError;
 use rosenblatt_kernel::KernelError;
 use rosenblatt_kernel::maps::MapError;
 
 /// Why no model came of it. Messages say what was found, what was expected and, where known, the cure.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Nobody knows an algorithm of this name.
@@ -50,8 +51,22 @@ pub enum Error {
         /// The only class there is.
         found: Option<String>,
     },
+    /// A stream has shown rows of one class only.
+    #[error("training needs at least two classes, but there is only `{class}` so far")]
+    OneClassSoFar {
+        /// The only class so far.
+        class: String,
+    },
+    /// A rule that cannot learn from rows that come and go.
+    #[error("`{algorithm}` cannot learn online: {why}")]
+    NotOnline {
+        /// The rule.
+        algorithm: &'static str,
+        /// Why it cannot.
+        why: &'static str,
+    },
     /// A class is named that is not there.
-    #[error("there is no class `{name}`; the classes are {}", known.join(", "))]
+    #[error("there is no class `{name}`; the classes are {}", some(known))]
     UnknownClass {
         /// The name nobody knows.
         name: String,
@@ -77,18 +92,69 @@ pub enum Error {
         value: f64,
     },
     /// The weights grew beyond all numbers.
-    #[error("the weights overflowed in pass {epoch}{}; scale the features or lower the rate", at_row(*.row))]
+    #[error("the weights overflowed in epoch {epoch}{}; scale the features or lower the rate", at_row(*.row))]
     Overflow {
-        /// The pass, from 1.
+        /// The epoch, from 1.
         epoch: u64,
         /// The row, from 0, if all are at hand.
         row: Option<usize>,
     },
     /// Whoever keeps checkpoints wanted to stop.
-    #[error("training was stopped in pass {epoch}")]
+    #[error("training was stopped in epoch {epoch}")]
     Interrupted {
-        /// The pass, from 1.
+        /// The epoch, from 1.
         epoch: u64,
+    },
+    /// Whoever watches wanted to stop, and what was done so far is of no use.
+    #[error("stopped before it was done")]
+    Stopped,
+    /// The rows cannot be had.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Each fold needs a row.
+    #[error("{folds} folds need at least as many rows; there are {rows}")]
+    TooFewRows {
+        /// Folds that were asked for.
+        folds: usize,
+        /// Rows of the data.
+        rows: usize,
+    },
+    /// What was taken for the label is different in most rows.
+    #[error("{} distinct values in {rows} rows do not look like classes", label_of(column.as_deref(), *classes))]
+    NotALabel {
+        /// What the column is called, if it has a name.
+        column: Option<String>,
+        /// How many classes there would be.
+        classes: usize,
+        /// In so many rows.
+        rows: usize,
+    },
+    /// Something that is only to be had of rows in memory.
+    #[error("{what} needs all rows in memory, and they take more than is allowed")]
+    NeedsMemory {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// What must be known of every row is too much.
+    #[error(
+        "{rows} rows need {needed} bytes of memory to know each by its class{}, but {limit} are allowed",
+        if *calibrating { " and to fit probabilities" } else { "" }
+    )]
+    MemoryLimit {
+        /// Rows of the data.
+        rows: usize,
+        /// Bytes that are needed.
+        needed: u64,
+        /// Bytes that are allowed.
+        limit: u64,
+        /// Whether probabilities are among what needs them.
+        calibrating: bool,
+    },
+    /// Which column is the label cannot be told.
+    #[error("which column is the label: {}?", quoted(candidates))]
+    WhichLabel {
+        /// Those that may be.
+        candidates: Vec<String>,
     },
     /// A checkpoint of other data, or of another description.
     #[error(
@@ -158,6 +224,20 @@ pub enum Error {
 
 fn did_you_mean(name: Option<&str>) -> String {
     name.map_or_else(|| "; see `algorithms`".to_owned(), |name| format!("; did you mean `{name}`?"))
+}
+
+/// The first of many names.
+fn some(names: &[String]) -> String {
+    let dots = if names.len() > 12 { ", …" } else { "" };
+    quoted(&names[..names.len().min(12)]) + dots
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn label_of(column: Option<&str>, classes: usize) -> String {
+    column.map_or_else(|| classes.to_string(), |column| format!("column `{column}` is the label, and {classes}"))
 }
 
 fn at_row(row: Option<usize>) -> String {

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let read = args.data.as_textbook().options()?;
     let data = load_source(&Source::find_all(&args.files)?, &read)?;
-    let spec = args.spec.as_textbook().spec(data.len())?;
+    let spec = args.spec.as_textbook().spec()?;
     let traced = trace(&spec, &data, args.from..=last)?;
     let ending = ending(&traced, spec.bias());
     let form = if args.json { "jsonl" } else { args.form.as_str() };

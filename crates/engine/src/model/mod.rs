@@ -206,6 +206,11 @@ impl Model {
         }
     }
 
+    /// Something that predicts rows that have been through the map already.
+    pub(crate) fn predictor_behind_map(&self) -> Predictor {
+        Predictor { mapper: None, ..self.predictor(0) }
+    }
+
     /// The class name of one row. For many rows, [`Model::predictor`] is faster.
     pub fn predict_one(&self, row: &[f64]) -> Result<&str, Error> {
         if row.len() > self.width() {

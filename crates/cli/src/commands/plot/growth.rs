@@ -2,10 +2,10 @@
 
 use super::{Subject, Wish};
 use crate::commands::bounds::certified_margin;
-use crate::commands::train::choose_one;
 use crate::failure::Failure;
 use crate::ui::count;
 use rosenblatt::core::Stopped;
+use rosenblatt::recipe::with_positive;
 use rosenblatt::{Growth, growth};
 use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Range, Series, number};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const MANY_ROWS: usize = 20_000;
 fn run(subject: &Subject, wish: &Wish) -> Result<(Growth, Option<f64>, Vec<String>), Failure> {
     let chosen;
     let data = if let Some(class) = &wish.class {
-        chosen = choose_one(subject.data.clone(), Some(class))?;
+        chosen = with_positive(subject.data.clone(), class)?;
         &chosen
     } else {
         &subject.data

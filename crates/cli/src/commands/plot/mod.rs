@@ -337,7 +337,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let kind = find(&args.kind)?;
     let form = args.form()?;
     let wish = args.wish(form)?;
-    args.spec.spec(0)?;
+    args.spec.spec()?;
     if form == Form::Png && !args.json && args.output.is_none() && std::io::stdout().is_terminal() {
         return Err(Failure::Usage(
             "a PNG is nothing for a terminal; say where it goes with `--output`".to_owned(),

@@ -161,12 +161,12 @@ fn material(args: &Args, kind: &Kind) -> Result<(String, Dataset, Schema, Spec),
         progress.reading(&source, &read.meter, 1);
         load_with_schema(&source, &read)?
     } else {
-        let (source, read) = decide_scale(&args.data, &source, args.data.options()?)?;
+        let (source, read) = decide_scale(&args.data, &source, &args.data.options()?)?;
         progress.reading(&source, &read.meter, 1);
         load_with_schema(&source, &read)?
     };
     let words = if as_textbook { args.spec.as_textbook() } else { args.spec.clone() };
-    let spec = words.spec(data.len())?;
+    let spec = words.spec()?;
     Ok((short_name(&source), data, schema, spec))
 }
 
