@@ -1,8 +1,9 @@
 //! Why a command did not do what it was asked: one sentence, a cure where one is known, an exit code.
 
+use crate::again::quoted;
 use crate::signals;
 use rosenblatt::{Error, StoreError};
-use rosenblatt_data::{DataError, ErrorKind};
+use rosenblatt_data::{DataError, Remedy};
 use std::io;
 use std::process::ExitCode;
 
@@ -19,30 +20,11 @@ pub(crate) enum Failure {
     NobodyListens,
 }
 
-const NAME_CLASSES: &str =
-    "name all classes beforehand with --classes a,b,c, or read from a file, which is looked through first";
-
 impl Failure {
     /// What the engine complains about, and what to type instead.
     pub(crate) fn words(error: &Error) -> String {
-        let help = match error {
-            Error::WhichLabel { .. } => "name it with --label",
-            Error::NotALabel { .. } => "name the label column with --label, and a column of text with --text",
-            Error::OneClassSoFar { .. } => NAME_CLASSES,
-            Error::NeedsMemory { .. } => "raise --memory, or leave it out",
-            Error::MemoryLimit { calibrating: true, .. } => {
-                "raise --memory, leave probabilities out with --calibrate none, or learn in one epoch with --online"
-            }
-            Error::MemoryLimit { .. } => "raise --memory, or learn in one epoch with --online",
-            Error::Range { name: "calibration", .. } => {
-                "hold rows out with --holdout, or try --k-fold 5, which learns from all rows"
-            }
-            Error::Range { expected, .. } if expected.contains("where rows do not stay in memory") => {
-                "raise --memory so that the rows fit, or leave the choice out"
-            }
-            _ => return error.to_string(),
-        };
-        format!("{error}\nhelp: {help}")
+        let help = error.remedy().map_or_else(String::new, |remedy| format!("\nhelp: {}", worded(&remedy)));
+        format!("{error}{help}")
     }
 
     /// What the shell is told.
@@ -58,6 +40,14 @@ impl Failure {
     }
 }
 
+/// Advice in the words of a shell, fit to be pasted.
+pub(crate) fn worded(remedy: &Remedy) -> String {
+    remedy.worded(|option, value| match value {
+        Some(value) => format!("--{option} {}", quoted(value)),
+        None => format!("--{option}"),
+    })
+}
+
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
@@ -65,7 +55,7 @@ impl From<DataError> for Failure {
             return Self::NobodyListens;
         }
         // The report carries its own help and draws the line it complains about.
-        Self::Work(error.report())
+        Self::Work(error.report_as(worded))
     }
 }
 
@@ -78,9 +68,6 @@ impl From<StoreError> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::Data(error) if error.kind() == ErrorKind::LateClass => {
-                Self::Work(error.with_help(NAME_CLASSES).report())
-            }
             Error::Data(error) => error.into(),
             error => Self::Work(Self::words(&error)),
         }

@@ -1,7 +1,7 @@
 //! What can go wrong between a wish and a model.
 
 use rosenblatt_core::{NameError, ParamError, SetupError};
-use rosenblatt_data::DataError;
+use rosenblatt_data::{DataError, Remedy};
 use rosenblatt_kernel::KernelError;
 use rosenblatt_kernel::maps::MapError;
 
@@ -111,6 +111,19 @@ pub enum Error {
     /// The rows cannot be had.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// Probabilities are fitted on rows that were held out.
+    #[error("probabilities are fitted on held-out rows, and none are held out")]
+    NothingHeldOut,
+    /// Something that cannot be had of rows that come and go.
+    #[error("`{name}` should be {expected} where rows do not stay in memory, but is {found}")]
+    NotOnDisk {
+        /// Which option.
+        name: &'static str,
+        /// What it should be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
     /// Each fold needs a row.
     #[error("{folds} folds need at least as many rows; there are {rows}")]
     TooFewRows {
@@ -178,13 +191,10 @@ pub enum Error {
     #[error("a kernel run cannot start from hyperplanes; leave the start or the kernel out")]
     StartBesideKernel,
     /// Weights are asked of a model that has none of its own.
-    #[error(
-        "this model is a vote of many hyperplanes, or of a kernel, and has no weights of its own; train with \
-         `--readout averaged` and without a kernel"
-    )]
+    #[error("this model is a vote of many hyperplanes, or of a kernel, and has no weights of its own")]
     NotLinear,
     /// Something that is about features as they are is asked of a model that maps them.
-    #[error("{what} features as they are, but rows go through a feature map here; leave `--map` out")]
+    #[error("{what} features as they are, but rows go through a feature map here")]
     Mapped {
         /// What cannot be had, as the beginning of a sentence.
         what: &'static str,
@@ -202,10 +212,7 @@ pub enum Error {
         needed: u128,
     },
     /// Mapped rows would not fit into memory.
-    #[error(
-        "{rows} rows of {size} mapped features need {needed} bytes; lower `map-size`, or learn where rows stay on disk \
-         (`--memory`)"
-    )]
+    #[error("{rows} rows of {size} mapped features need {needed} bytes")]
     MappedTooLarge {
         /// Rows of the data.
         rows: usize,
@@ -221,6 +228,39 @@ pub enum Error {
         row: usize,
     },
 }
+
+impl Error {
+    /// What to do about it, if that is known and not said already.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::NotLinear => Some("train with {readout=averaged} and without a kernel".into()),
+            Self::Mapped { .. } => Some("leave {map} out".into()),
+            Self::MappedTooLarge { .. } => {
+                Some("lower {map-size}, or learn from rows that stay on disk with {memory}".into())
+            }
+            Self::WhichLabel { .. } => Some("name it with {label}".into()),
+            Self::NotALabel { .. } => {
+                Some("name the label column with {label}, and a column of text with {text}".into())
+            }
+            Self::OneClassSoFar { .. } => Some(NAME_CLASSES.into()),
+            Self::NeedsMemory { .. } => Some("raise {memory}, or leave it out".into()),
+            Self::MemoryLimit { calibrating: true, .. } => Some(
+                "raise {memory}, leave probabilities out with {calibrate=none}, or learn in one epoch with {online}"
+                    .into(),
+            ),
+            Self::MemoryLimit { .. } => Some("raise {memory}, or learn in one epoch with {online}".into()),
+            Self::NothingHeldOut => Some("hold rows out, or learn from all of them with {k-fold=5}".into()),
+            Self::NotOnDisk { .. } => {
+                Some("raise {memory} so that the rows fit, or leave the choice out".into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What helps if classes turn up late.
+pub(crate) const NAME_CLASSES: &str =
+    "name all classes beforehand with {classes=a,b,c}, or read from a file, which is looked through first";
 
 fn did_you_mean(name: Option<&str>) -> String {
     name.map_or_else(|| "; see `algorithms`".to_owned(), |name| format!("; did you mean `{name}`?"))

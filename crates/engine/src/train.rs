@@ -343,25 +343,23 @@ fn epoch(
 
 /// Whether rows that come and go, in their order, are enough for what is wished.
 pub fn check_order(spec: &Spec) -> Result<(), Error> {
-    let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
+    let refuse = |name, expected, found: String| Err(Error::NotOnDisk { name, expected, found });
     if spec.order() != Order::Given {
-        let expected = "given where rows do not stay in memory";
-        return refuse("order", expected, spec.order().to_string());
+        return refuse("order", "given", spec.order().to_string());
     }
     let info = spec.entry().info;
     if info.exempt.iter().any(|(law, _)| *law == Law::HalfPasses) {
-        let expected = "one that learns row by row where rows do not stay in memory";
+        let expected = "one that learns row by row";
         return refuse("algorithm", expected, info.name.to_owned());
     }
     if let Some(options) = spec.kernel()
         && options.choice().blind().is_ok_and(|kernel| kernel.by_number())
     {
-        let expected = "a function of rows where they do not stay in memory";
+        let expected = "a function of rows";
         return refuse("kernel", expected, options.name.clone());
     }
     if spec.readout() == Readout::Pocket && spec.options().ratchet {
-        let expected = "false where rows do not stay in memory, as it counts errors on all of them";
-        return refuse("ratchet", expected, "true".to_owned());
+        return refuse("ratchet", "false, as it counts errors on all rows,", "true".to_owned());
     }
     Ok(())
 }

@@ -204,9 +204,7 @@ impl Recipe {
                 range("hold-out", "at least 0 and below 1", share.to_string())
             }
             (Plan::Folds(n_folds), _) if n_folds < 2 => range("folds", "at least 2", n_folds.to_string()),
-            (Plan::HoldOut(0.0), Calibrate::Platt | Calibrate::Isotonic) => {
-                range("calibration", "none where no rows are held out", format!("{:?}", self.calibration))
-            }
+            (Plan::HoldOut(0.0), Calibrate::Platt | Calibrate::Isotonic) => Err(Error::NothingHeldOut),
             _ if self.is_precomputed() && self.reading.scaling != Scaling::None => {
                 range("scaling", "none for kernel values that are precomputed", self.reading.scaling.name().to_owned())
             }

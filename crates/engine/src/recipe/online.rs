@@ -4,13 +4,13 @@
 //! blocks, however long the stream.
 
 use super::{LabelFound, Outline, Recipe, Trained, no_class, settle};
-use crate::error::Error;
+use crate::error::{Error, NAME_CLASSES};
 use crate::model::Checkpoint;
 use crate::monitor::Monitor;
 use crate::online::Online;
 use crate::spec::{ClassWeights, Options, Spec};
 use rosenblatt_core::{Law, Order, Totals};
-use rosenblatt_data::{ReadOptions, Scaling, Source, blocks, survey};
+use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Scaling, Source, blocks, survey};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// At most so many rows are learned from before anybody is asked whether to go on.
@@ -63,7 +63,12 @@ pub(super) fn train(
     monitor.online(&learner);
     let mut progress: Vec<Totals> = Vec::new();
     let mut totals = Totals::default();
-    while let Some(block) = stream.next()? {
+    // What helps is not what the reader of a whole source would say.
+    let explain = |error: DataError| match error.kind() {
+        ErrorKind::LateClass => error.with_help(NAME_CLASSES),
+        _ => error,
+    };
+    while let Some(block) = stream.next().map_err(explain)? {
         let classes: Vec<u32> = block.classes().iter().map(|&class| numbers[class as usize]).collect();
         let mut from = 0;
         while from < block.len() {
