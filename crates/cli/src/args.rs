@@ -5,11 +5,11 @@ use crate::ui;
 use clap::Args;
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
 use rosenblatt::kernel::{Gamma, Removal};
-use rosenblatt::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, defaults, recipe};
-use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
-use rosenblatt_data::{
-    LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source,
+use rosenblatt::{
+    ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, defaults, recipe,
 };
+use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
+use rosenblatt_data::{LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;

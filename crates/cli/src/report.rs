@@ -86,8 +86,14 @@ pub(crate) fn beside_the_majority(evaluation: &Evaluation) -> String {
     let missed: Vec<String> = evaluation.never_recognised().into_iter().map(name).collect();
     if let [first, ..] = missed.as_slice() {
         let more = if missed.len() > LISTED_MISSED { ", …" } else { "" };
-        let which = if missed.len() == 1 { first.clone() } else {
-            format!("{} classes: {}{more}", missed.len(), missed[..missed.len().min(LISTED_MISSED)].join(", "))
+        let which = if missed.len() == 1 {
+            first.clone()
+        } else {
+            format!(
+                "{} classes: {}{more}",
+                missed.len(),
+                missed[..missed.len().min(LISTED_MISSED)].join(", ")
+            )
         };
         let _ = writeln!(text, "warning: no row was recognised of {which}");
     }
@@ -119,7 +125,9 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
             [evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)]
                 .map(|x| format!("{x:.3}")),
         );
-        row.extend(has_areas.then(|| evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}"))));
+        row.extend(
+            has_areas.then(|| evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}"))),
+        );
         rows.push(row);
     }
     let mut text = table(&rows);

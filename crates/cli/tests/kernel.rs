@@ -22,7 +22,7 @@ fn exclusive_or_is_learned_told_and_predicted() {
         text.contains("perceptron with kernel polynomial (degree 2, gamma 1, offset 1), read out voted"),
         "{text}"
     );
-    assert!(text.contains("2 passes over 4 rows, 4 mistakes"), "{text}");
+    assert!(text.contains("2 epochs over 4 rows, 4 mistakes"), "{text}");
     assert!(text.contains("the kernel separates the training data"), "{text}");
     let story = bench.ok("rosenblatt inspect m.model");
     assert!(story.contains("4 support vectors\na vote of 5 survivors"), "{story}");
@@ -69,7 +69,7 @@ fn a_precomputed_kernel_is_taken_as_it_is() {
     bench.write("gram.csv", "a,b,c,d,class\n9,1,1,1,same\n1,9,1,1,other\n1,1,9,1,other\n1,1,1,9,same\n");
     let train = "rosenblatt train gram.csv --kernel precomputed --readout last --holdout 0 --order given";
     let text = bench.ok(train);
-    assert!(text.contains("2 passes over 4 rows, 4 mistakes"), "{text}");
+    assert!(text.contains("2 epochs over 4 rows, 4 mistakes"), "{text}");
     assert_eq!(bench.ok("rosenblatt predict gram.csv --model gram.model"), "same\nother\nother\nsame\n");
 }
 

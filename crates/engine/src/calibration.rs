@@ -152,7 +152,8 @@ impl Calibration {
         };
         let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(n_curves);
         let mut curves = std::thread::scope(|scope| {
-            let others = (1..n_threads).map(|_| scope.spawn(|| work(&mut || is_over.load(Ordering::Relaxed))));
+            let others =
+                (1..n_threads).map(|_| scope.spawn(|| work(&mut || is_over.load(Ordering::Relaxed))));
             let others: Vec<_> = others.collect();
             let mut curves = work(&mut || {
                 let over = stop();

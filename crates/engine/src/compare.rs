@@ -81,7 +81,8 @@ impl FromStr for Candidate {
         };
         let (rest, kernel) = match rest.split_once('@') {
             Some((rest, kernel)) => {
-                let (name, degree) = kernel.split_once('^').map_or((kernel, None), |(name, degree)| (name, Some(degree)));
+                let (name, degree) =
+                    kernel.split_once('^').map_or((kernel, None), |(name, degree)| (name, Some(degree)));
                 let degree = degree.map(str::parse).transpose().map_err(|_| wrong())?;
                 (rest, Some((name.to_owned(), degree)))
             }
@@ -206,7 +207,8 @@ impl Comparison {
         let is_last = |trial: &&Trial| trial.spec.readout() == Readout::Last;
         self.trials.iter().filter(is_last).find_map(|last| {
             let averaged = self.trials.iter().find(|trial| {
-                matches!(trial.spec.readout(), Readout::Averaged(Average::Post)) && trial.rule() == last.rule()
+                matches!(trial.spec.readout(), Readout::Averaged(Average::Post))
+                    && trial.rule() == last.rule()
             })?;
             let (saved, spoilt) = last.saved_and_spoilt_by(averaged);
             // Only rows on which they differ tell anything; by chance, half of them go either way.
@@ -252,6 +254,7 @@ pub fn compare(
     let mut counts = vec![0_usize; data.labels().len()];
     data.classes().iter().for_each(|&class| counts[class as usize] += 1);
     let most = (0..counts.len()).rev().max_by_key(|&class| counts[class]).unwrap_or(0);
-    let majority = (data.labels().name(most as u32).to_owned(), 1.0 - counts[most] as f64 / data.len() as f64);
+    let majority =
+        (data.labels().name(most as u32).to_owned(), 1.0 - counts[most] as f64 / data.len() as f64);
     Ok(Comparison { trials, failed, majority, n_folds })
 }

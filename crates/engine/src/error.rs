@@ -277,7 +277,10 @@ fn quoted(names: &[String]) -> String {
 }
 
 fn label_of(column: Option<&str>, classes: usize) -> String {
-    column.map_or_else(|| classes.to_string(), |column| format!("column `{column}` is the label, and {classes}"))
+    column.map_or_else(
+        || classes.to_string(),
+        |column| format!("column `{column}` is the label, and {classes}"),
+    )
 }
 
 fn at_row(row: Option<usize>) -> String {

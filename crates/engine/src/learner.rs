@@ -7,8 +7,8 @@ use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::{LinearSpace, Outcome};
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Convention, Decision, Examples, Observer, Plan, Planes, Remember, Rule,
-    Run, Setup, Stopped, Totals, Visits,
+    Algorithm, Binary, Convention, Decision, Examples, Observer, Plan, Planes, Remember, Rule, Run, Setup,
+    Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_kernel::{BudgetSpace, Kernel, KernelSpace, Removal};

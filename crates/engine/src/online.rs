@@ -252,7 +252,12 @@ impl Online {
             feature_names: self.feature_names.clone(),
             story: story(totals.rounds as usize, totals, Stopped::Epochs, None),
             provenance: Provenance::of_data(self.shown.digest.digest()),
-            ..hypothesis(&self.spec, &self.labels, map, kept.expect("learners remember what their spec reads out"))
+            ..hypothesis(
+                &self.spec,
+                &self.labels,
+                map,
+                kept.expect("learners remember what their spec reads out"),
+            )
         })
     }
 

@@ -287,12 +287,7 @@ pub(crate) fn hypothesis(
     }
 }
 
-pub(crate) fn story(
-    rows: usize,
-    totals: Totals,
-    stopped: Stopped,
-    validation: Option<Validated>,
-) -> Story {
+pub(crate) fn story(rows: usize, totals: Totals, stopped: Stopped, validation: Option<Validated>) -> Story {
     Story { rows, totals, stopped, validation, held_out: None, folds: None }
 }
 

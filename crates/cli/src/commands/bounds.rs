@@ -44,7 +44,9 @@ struct Rival {
 /// Trains, with the proof watching beside `watch`. Fails if there is nothing to compare, or as training does.
 pub(super) fn run(training: Training<'_>, watch: &mut Watch<'_>) -> Result<(Model, Bounds), Error> {
     let spec = training.spec();
-    let Some(data) = training.dataset() else { return Err(Error::NeedsMemory { what: "a proof beside the run" }) };
+    let Some(data) = training.dataset() else {
+        return Err(Error::NeedsMemory { what: "a proof beside the run" });
+    };
     if !is_textbook(spec) || data.labels().len() != 2 {
         return Err(Error::Range {
             name: "bounds",

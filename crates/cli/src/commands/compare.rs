@@ -9,7 +9,8 @@ use crate::progress::Progress;
 use crate::report::short_number;
 use crate::ui::{self, count, counted, percent};
 use rosenblatt::{
-    Candidate, Classes, Comparison, Dataset, Monitor, Options, Spec, Stage, Trial, TrialFold, compare, defaults,
+    Candidate, Classes, Comparison, Dataset, Monitor, Options, Spec, Stage, Trial, TrialFold, compare,
+    defaults,
 };
 use rosenblatt_data::{Source, load_with_schema};
 use serde_json::{Value, json};
@@ -119,7 +120,11 @@ impl Monitor for Face {
             let done = (candidate * n_folds + fold) as f64 / (n_candidates * n_folds) as f64;
             self.progress.show(Some(done), || {
                 let name = &self.names[candidate];
-                format!("{name}: algorithm {} of {n_candidates}, fold {} of {n_folds}", candidate + 1, fold + 1)
+                format!(
+                    "{name}: algorithm {} of {n_candidates}, fold {} of {n_folds}",
+                    candidate + 1,
+                    fold + 1
+                )
             });
             self.begun = Some((candidate, Instant::now()));
         }

@@ -119,8 +119,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let export = args.export.as_deref().map(inspect::export_wish).transpose()?;
     let spec = Spec::new(recipe.learning.clone())?;
     if spec.kernel().is_some()
-        && let Some((_, name)) =
-            [(export.is_some(), "--export"), (args.bounds, "--bounds")].iter().find(|(is_wished, _)| *is_wished)
+        && let Some((_, name)) = [(export.is_some(), "--export"), (args.bounds, "--bounds")]
+            .iter()
+            .find(|(is_wished, _)| *is_wished)
     {
         let message = format!("`{name}` speaks of weights, but a model with a kernel has none");
         return Err(Failure::Usage(message));
@@ -153,7 +154,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let (Some(table), Some(last)) = (table, last) {
         table.line(*last);
     }
-    let unfinished = if trained.is_unfinished { ", before it was measured and probabilities were fitted" } else { "" };
+    let unfinished =
+        if trained.is_unfinished { ", before it was measured and probabilities were fitted" } else { "" };
     signals::answer(&format!("stopped after the model was saved{unfinished}"))?;
     let size = std::fs::metadata(&path).map_or(0, |data| data.len());
     if args.json {

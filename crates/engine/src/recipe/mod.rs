@@ -205,9 +205,11 @@ impl Recipe {
             }
             (Plan::Folds(n_folds), _) if n_folds < 2 => range("folds", "at least 2", n_folds.to_string()),
             (Plan::HoldOut(0.0), Calibrate::Platt | Calibrate::Isotonic) => Err(Error::NothingHeldOut),
-            _ if self.is_precomputed() && self.reading.scaling != Scaling::None => {
-                range("scaling", "none for kernel values that are precomputed", self.reading.scaling.name().to_owned())
-            }
+            _ if self.is_precomputed() && self.reading.scaling != Scaling::None => range(
+                "scaling",
+                "none for kernel values that are precomputed",
+                self.reading.scaling.name().to_owned(),
+            ),
             _ if self.online => online::spec(self).map(|_| ()),
             _ => Ok(()),
         }
@@ -250,11 +252,14 @@ impl Recipe {
         }
         notes.extend(schema.notes.iter().cloned());
         if data.rows_are_alike() {
-            notes.push("all features are constant: every row is the same, and no class can be told".to_owned());
+            notes.push(
+                "all features are constant: every row is the same, and no class can be told".to_owned(),
+            );
         }
         let outline = outline(source.name(), &(&data).into(), &reading, &schema);
         let spec = self.spec(&(&data).into())?;
-        let fitting = Fitting { recipe: self, spec, schema, calibrate: self.calibration.method(), outline, notes };
+        let fitting =
+            Fitting { recipe: self, spec, schema, calibrate: self.calibration.method(), outline, notes };
         fitting.run(&mut (&data).into(), checkpoint, monitor)
     }
 

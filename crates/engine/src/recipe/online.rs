@@ -22,7 +22,8 @@ pub(super) fn spec(recipe: &Recipe) -> Result<Spec, Error> {
     let (epochs, order, validation, ratchet) = (1, Some(Order::Given), None, false);
     let spec = Spec::new(Options { epochs, order, validation, ratchet, ..recipe.learning.clone() })?;
     if spec.options().class_weights == ClassWeights::Balanced {
-        let expected = "even or given by class where rows come one by one, as balance needs all of them at hand";
+        let expected =
+            "even or given by class where rows come one by one, as balance needs all of them at hand";
         return Err(Error::Range { name: "class-weights", expected, found: "balanced".to_owned() });
     }
     let info = spec.entry().info;
