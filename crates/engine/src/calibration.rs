@@ -8,9 +8,10 @@
 
 use crate::error::Error;
 use crate::evaluate::{Losses, Sharpness, each_prediction};
-use crate::model::Model;
-use rosenblatt_core::Multiclass;
+use crate::model::{Model, by_class};
 use rosenblatt_data::Dataset;
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -82,6 +83,33 @@ impl Curve {
     }
 }
 
+impl Curve {
+    /// The score above which the class is more probable than not; infinite if all are, or none is.
+    pub(crate) fn threshold(&self) -> f64 {
+        match self {
+            Self::Platt { slope, offset } => -offset / slope,
+            Self::Isotonic { scores, shares } => match shares.iter().position(|share| *share > 0.5) {
+                None => f64::INFINITY,
+                Some(0) => f64::NEG_INFINITY,
+                Some(above) => {
+                    let (left, low) = (scores[above - 1], shares[above - 1]);
+                    left + (scores[above] - left) * ((0.5 - low) / (shares[above] - low))
+                }
+            },
+        }
+    }
+
+    /// Grows with the probability and is 0 where that is a half. Of Platt's curve it is the logarithm of the odds:
+    /// no exponential to compare classes by, and no rounding of what is nearly certain to 1.
+    #[inline]
+    fn rank(&self, score: f64) -> f64 {
+        match self {
+            Self::Platt { slope, offset } => -(slope * score + offset),
+            Self::Isotonic { .. } => self.at(score) - 0.5,
+        }
+    }
+}
+
 /// Without an exponential that overflows.
 fn sigmoid(x: f64) -> f64 {
     if x >= 0.0 {
@@ -112,6 +140,16 @@ pub struct Calibration {
     pub(crate) rows: u64,
     /// One for two classes, else one per class.
     pub(crate) curves: Vec<Curve>,
+}
+
+impl Serialize for Calibration {
+    /// How it was fitted, and on how many rows.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Calibration", 2)?;
+        object.serialize_field("method", &self.method().to_string())?;
+        object.serialize_field("rows", &self.rows)?;
+        object.end()
+    }
 }
 
 impl Calibration {
@@ -173,12 +211,13 @@ impl Calibration {
     }
 
     /// How good probabilities of this kind are on rows they were not fitted on: each half of the rows is judged by
-    /// curves that were fitted on the other. `None` for fewer than two rows.
+    /// curves that were fitted on the other. `None` for fewer than two rows. If the most probable class is the one
+    /// that is named, it is put into `predicted`.
     pub(crate) fn cross_fitted(
         method: Method,
         n_classes: usize,
-        scores: &[f64],
-        classes: &[u32],
+        (scores, classes): (&[f64], &[u32]),
+        mut predicted: Option<&mut [u32]>,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Sharpness>, Error> {
         let n_curves = n_curves(n_classes);
@@ -205,8 +244,12 @@ impl Calibration {
         let [first, second] = fitted;
         let (Some(first), Some(second)) = (first?, second?) else { return Ok(None) };
         let mut losses = [Losses::new(&second), Losses::new(&first)];
-        for ((row, &class), &half) in scores.chunks(n_curves).zip(classes).zip(&halves) {
-            losses[usize::from(half)].add(row, class);
+        for (place, (row, &class)) in scores.chunks(n_curves).zip(classes).enumerate() {
+            losses[usize::from(halves[place])].add(row, class);
+            if let Some(predicted) = &mut predicted {
+                let fitted = if halves[place] { &first } else { &second };
+                predicted[place] = fitted.most_probable(row, predicted[place]);
+            }
         }
         Ok(Losses::together(&losses))
     }
@@ -226,6 +269,32 @@ impl Calibration {
         for share in into.iter_mut() {
             *share = if sum > 0.0 { *share / sum } else { even };
         }
+    }
+
+    /// The most probable class, given the scores (see [`class_scores`]); of equals `preferred`, then the first.
+    pub(crate) fn most_probable(&self, scores: &[f64], preferred: u32) -> u32 {
+        if let [curve] = self.curves.as_slice() {
+            let second = curve.rank(scores[0]);
+            return if second == 0.0 { preferred } else { u32::from(second > 0.0) };
+        }
+        let mut best = (self.curves[preferred as usize].rank(scores[preferred as usize]), preferred);
+        for (class, (curve, &score)) in self.curves.iter().zip(scores).enumerate() {
+            let rank = curve.rank(score);
+            if rank > best.0 {
+                best = (rank, class as u32);
+            }
+        }
+        best.1
+    }
+
+    /// By how much `class` is ahead of the next in probability, in what the curves count in; 0 is a tie.
+    pub(crate) fn lead(&self, scores: &[f64], class: u32) -> f64 {
+        if let [curve] = self.curves.as_slice() {
+            return if class == 1 { curve.rank(scores[0]) } else { -curve.rank(scores[0]) };
+        }
+        let rank = |class: usize| self.curves[class].rank(scores[class]);
+        let others = (0..self.curves.len()).filter(|other| *other != class as usize);
+        rank(class as usize) - others.map(rank).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// How it was fitted.
@@ -255,17 +324,11 @@ pub(crate) fn n_curves(n_classes: usize) -> usize {
 /// The scores that a calibration takes, out of those that a prediction of `model` was made of: they are
 /// the same, except that with pairs of classes each class has the sum of its duels.
 pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
-    into.clear();
-    let n_classes = model.labels().len();
-    if n_classes > 2
-        && let Multiclass::OneVsOne(decision) = model.spec().options().multiclass.decision(n_classes)
-    {
-        into.resize(n_classes, 0.0);
-        for (&(a, b), score) in decision.pairs().iter().zip(scores) {
-            into[a as usize] += score;
-            into[b as usize] -= score;
-        }
+    let pairs = model.has_pairs();
+    if pairs {
+        by_class(scores, model.labels().len(), pairs, into);
     } else {
+        into.clear();
         into.extend(scores);
     }
 }
@@ -439,10 +502,11 @@ mod tests {
         let mut same = Losses::new(&fitted);
         scores.iter().zip(&classes).for_each(|(score, class)| same.add(&[*score], *class));
         let same = Losses::together(&[same]).unwrap();
-        let fresh = Calibration::cross_fitted(Method::Isotonic, 2, &scores, &classes, stop).unwrap().unwrap();
+        let fresh =
+            Calibration::cross_fitted(Method::Isotonic, 2, (&scores, &classes), None, stop).unwrap().unwrap();
         assert!(same.brier < 0.245 && fresh.brier > 0.25, "{same:?} {fresh:?}");
         assert!(fresh.log_loss > same.log_loss, "{same:?} {fresh:?}");
-        assert_eq!(Calibration::cross_fitted(Method::Platt, 2, &[1.0], &[1], stop).unwrap(), None);
+        assert_eq!(Calibration::cross_fitted(Method::Platt, 2, (&[1.0], &[1]), None, stop).unwrap(), None);
         // Whoever is asked to stop does.
         let three = Calibration::fit_or_stop(Method::Platt, 3, &[0.5; 30], &[1; 10], &mut || true);
         assert!(matches!(three, Err(Error::Stopped)));

@@ -2,6 +2,7 @@
 
 use crate::calibration::{Calibration, class_scores};
 use crate::error::Error;
+use crate::insight::interval;
 use crate::mapped::Mapper;
 use crate::model::{Model, Predictor};
 use crate::monitor::{Monitor, OrStop, Stage};
@@ -12,9 +13,13 @@ use crate::split::folds;
 use crate::train::Training;
 use rosenblatt_core::Examples;
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
+use serde::{Serialize, Serializer};
 use std::ops::ControlFlow;
 
 /// What a model got right and wrong.
+///
+/// Serialised, it has what is computed from these, too: the error with its interval, and precision, recall and F1 of
+/// every class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// Rows looked at.
@@ -94,6 +99,16 @@ impl Evaluation {
         Some(whole)
     }
 
+    /// The same rows, predicted otherwise.
+    pub(crate) fn with_predictions(&mut self, classes: &[u32], predicted: &[u32]) {
+        self.confusion.iter_mut().for_each(|row| row.fill(0));
+        self.errors = 0;
+        for (&class, &predicted) in classes.iter().zip(predicted) {
+            self.confusion[class as usize][predicted as usize] += 1;
+            self.errors += u64::from(class != predicted);
+        }
+    }
+
     /// The most common class of these rows, and the error of always naming it. `None` if there are no rows.
     pub fn majority(&self) -> Option<(u32, f64)> {
         let counts = (0..self.labels.len()).map(|class| self.support(class));
@@ -115,18 +130,68 @@ impl Evaluation {
     }
 }
 
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+impl Serialize for Evaluation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct OfClass<'a> {
+            class: &'a str,
+            rows: u64,
+            precision: f64,
+            recall: f64,
+            f1: f64,
+            auc: Option<f64>,
+        }
+        #[derive(Serialize)]
+        struct Majority<'a> {
+            class: &'a str,
+            error: f64,
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct Whole<'a> {
+            rows: u64,
+            errors: u64,
+            error: f64,
+            accuracy: f64,
+            macro_f1: f64,
+            majority: Option<Majority<'a>>,
+            interval: (f64, f64),
+            confusion: &'a [Vec<u64>],
+            classes: Vec<OfClass<'a>>,
+            brier: Option<f64>,
+            log_loss: Option<f64>,
+        }
+        let of_class = |(class, name)| OfClass {
+            class: name,
+            rows: self.support(class),
+            precision: self.precision(class),
+            recall: self.recall(class),
+            f1: self.f1(class),
+            auc: self.auc[class],
+        };
+        let names = self.labels.names().iter().map(String::as_str);
+        let whole = Whole {
+            rows: self.rows,
+            errors: self.errors,
+            error: self.error(),
+            accuracy: self.accuracy(),
+            macro_f1: self.macro_f1(),
+            majority: self
+                .majority()
+                .map(|(class, error)| Majority { class: self.labels.name(class), error }),
+            interval: interval(self.errors, self.rows),
+            confusion: &self.confusion,
+            classes: names.enumerate().map(of_class).collect(),
+            brier: self.sharpness.map(|sharpness| sharpness.brier),
+            log_loss: self.sharpness.map(|sharpness| sharpness.log_loss),
+        };
+        whole.serialize(serializer)
+    }
 }
 
-/// The class of every row, by number.
-pub fn predict(model: &Model, data: &Dataset) -> Vec<u32> {
-    let mut classes = Vec::with_capacity(data.len());
-    let mut source = RowSource::Memory(data);
-    let all = source.all();
-    let done = each_prediction(model, &mut source, &all, &mut || false, |_, class, _| classes.push(class));
-    done.expect("rows in memory are at hand");
-    classes
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Compares a model's predictions with the classes of `data`, which are matched by name.
@@ -159,11 +224,10 @@ pub fn evaluate_source<'a>(
 /// A model's predictions beside the classes of the rows.
 pub(crate) struct Judged {
     pub(crate) evaluation: Evaluation,
-    /// Row by row, the scores that a calibration takes, and the class. Empty if they were not wanted.
+    /// Row by row, the scores that a calibration takes, the class and the predicted one. Empty if they were not wanted.
     pub(crate) scores: Vec<f64>,
     pub(crate) classes: Vec<u32>,
-    /// Row by row, whether the class was wrong.
-    pub(crate) wrong: Vec<bool>,
+    pub(crate) predicted: Vec<u32>,
 }
 
 impl Judged {
@@ -177,7 +241,7 @@ impl Judged {
     ) -> Result<Self, Error> {
         let (labels, numbers) = matched_labels(model.labels(), source.labels());
         let mut confusion = vec![vec![0; labels.len()]; labels.len()];
-        let (mut scores, mut classes, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut scores, mut classes, mut guesses) = (Vec::new(), Vec::new(), Vec::new());
         let mut of_row = Vec::new();
         let mut losses = model.calibration().map(|calibration| Losses::new(calibration));
         each_prediction(model, source, rows, stop, |class, predicted, said| {
@@ -192,7 +256,7 @@ impl Judged {
             if with_scores {
                 scores.extend(&of_row);
                 classes.push(truth);
-                wrong.push(truth != predicted);
+                guesses.push(predicted);
             }
         })?;
         let n_rows = rows.len() as u64;
@@ -214,7 +278,7 @@ impl Judged {
         let sharpness = losses.and_then(Losses::mean);
         let errors = n_rows - n_right;
         let evaluation = Evaluation { rows: n_rows, errors, labels, confusion, auc, sharpness };
-        Ok(Self { evaluation, scores, classes, wrong })
+        Ok(Self { evaluation, scores, classes, predicted: guesses })
     }
 }
 
@@ -266,9 +330,9 @@ pub(crate) fn each_prediction(
     stop: &mut dyn FnMut() -> bool,
     mut show: impl FnMut(u32, u32, &[f64]),
 ) -> Result<(), Error> {
-    struct Predict<'a, 'l, F> {
-        predictor: &'a mut Predictor,
-        rows: &'l [u32],
+    struct Predict<'a, 'm, F> {
+        predictor: &'a mut Predictor<'m>,
+        rows: &'a [u32],
         show: &'a mut F,
     }
     impl<F: FnMut(u32, u32, &[f64])> Visitor for Predict<'_, '_, F> {

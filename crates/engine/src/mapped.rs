@@ -146,19 +146,25 @@ impl Mapper {
 
 /// All rows of the data, mapped.
 pub(crate) fn map_dataset(map: &dyn FeatureMap, data: &Dataset) -> Result<Dataset, Error> {
-    let needed = data.len() as u128 * map.size() as u128 * 4;
-    if needed > MOST_BYTES {
-        return Err(Error::MappedTooLarge { rows: data.len(), size: map.size(), needed });
-    }
     let all: Vec<u32> = (0..data.len() as u32).collect();
-    let mut values = vec![0.0; data.len() * map.size()];
-    map_rows(map, data.view(), &all, &mut values)?;
+    let values = map_some(map, data.view(), &all)?;
     let matrix = Matrix::Dense32(DenseMatrix { values, width: map.size() });
     let mapped = Dataset::new(matrix, data.classes().to_vec(), data.labels().clone());
     Ok(match data.weights() {
         Some(weights) => mapped.with_weights(weights.to_vec()),
         None => mapped,
     })
+}
+
+/// Some rows, mapped.
+pub(crate) fn map_some(map: &dyn FeatureMap, view: View<'_>, rows: &[u32]) -> Result<Vec<f32>, Error> {
+    let needed = rows.len() as u128 * map.size() as u128 * 4;
+    if needed > MOST_BYTES {
+        return Err(Error::MappedTooLarge { rows: rows.len(), size: map.size(), needed });
+    }
+    let mut values = vec![0.0; rows.len() * map.size()];
+    map_rows(map, view, rows, &mut values)?;
+    Ok(values)
 }
 
 /// Maps the rows that are listed, on all cores; refuses those that a map cannot hold.

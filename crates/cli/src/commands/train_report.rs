@@ -129,17 +129,17 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
     });
     let mut report = json!({
         "spec": trained.model.spec().options(),
-        "story": report::story_json(&trained.model),
+        "story": trained.model.story(),
     });
     if trained.progress.is_empty() {
         let classes = data.classes.iter().map(|(name, rows)| json!({ "class": name, "rows": rows }));
         outline["classes"] = classes.collect();
         report["mistake-bound"] = json!(trained.mistake_bound);
         report["bounds"] = json!(face.bounds.as_ref().map(Bounds::json));
-        report["training"] = json!(trained.training.as_ref().map(report::evaluation_json));
-        report["held-out"] = json!(held_out(trained).map(report::evaluation_json));
+        report["training"] = json!(trained.training);
+        report["held-out"] = json!(held_out(trained));
         report["fold-errors"] = json!(trained.estimate.as_ref().map(|estimate| &estimate.fold_errors));
-        report["calibration"] = report::calibration_json(&trained.model);
+        report["calibration"] = json!(trained.model.calibration());
         let read = face.read_time.unwrap_or_default().as_secs_f64();
         report["seconds"] = json!({ "read": read, "train": face.train_time.as_secs_f64() });
     } else {

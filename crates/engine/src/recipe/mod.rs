@@ -31,7 +31,7 @@ use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, Stage};
 use crate::rows::RowSource;
-use crate::spec::{Options, Spec};
+use crate::spec::{ClassWeights, Options, Spec};
 use crate::split::split;
 use crate::train::Training;
 use rosenblatt_core::{Readout, Totals};
@@ -322,13 +322,6 @@ struct Fitting<'a> {
     notes: Vec<String>,
 }
 
-/// What is measured once a model is trained.
-struct Measured {
-    calibration: Option<Calibration>,
-    estimate: Option<Estimate>,
-    training: Evaluation,
-}
-
 impl Fitting<'_> {
     /// Trains, judges and calibrates.
     fn run(
@@ -353,12 +346,22 @@ impl Fitting<'_> {
                     judged.push(fold);
                     Ok(())
                 })?;
-                let fold_errors = judged.iter().map(|fold| fold.evaluation.error()).collect();
-                let pooled = Evaluation::pooled(judged.iter().map(|fold| &fold.evaluation));
-                let scores = judged.iter().flat_map(|fold| &fold.scores).copied().collect::<Vec<_>>();
-                let classes = judged.iter().flat_map(|fold| &fold.classes).copied().collect::<Vec<_>>();
-                let estimate = pooled.map(|evaluation| Estimate { evaluation, fold_errors });
-                Some(fit_probabilities(calibrate, estimate, &scores, &classes, monitor)?)
+                let evaluation = Evaluation::pooled(judged.iter().map(|fold| &fold.evaluation));
+                let sizes: Vec<usize> = judged.iter().map(|fold| fold.classes.len()).collect();
+                let all = |of: fn(&Judged) -> &[u32]| judged.iter().flat_map(of).copied().collect::<Vec<_>>();
+                let (classes, predicted) = (all(|fold| &fold.classes), all(|fold| &fold.predicted));
+                let scores: Vec<f64> = judged.iter().flat_map(|fold| &fold.scores).copied().collect();
+                let evaluation = evaluation.ok_or(Error::NoRows)?;
+                let mut whole = Judged { evaluation, scores, classes, predicted };
+                let calibration = fit_probabilities(&spec, calibrate, &mut whole, monitor)?;
+                let mut rest = whole.classes.iter().zip(&whole.predicted);
+                let fold_errors = sizes.iter().map(|&size| {
+                    let wrong =
+                        rest.by_ref().take(size).filter(|(class, predicted)| class != predicted).count();
+                    wrong as f64 / size as f64
+                });
+                let fold_errors = fold_errors.collect();
+                Some((calibration, Estimate { evaluation: whole.evaluation, fold_errors }))
             }
             _ => None,
         };
@@ -369,7 +372,6 @@ impl Fitting<'_> {
             Plan::HoldOut(share) => model.with_held_out(share),
             Plan::Folds(n_folds) => model.with_folds(n_folds),
         };
-        let measured = measure(&model, rows, &learned, &held, calibrate, crossed, monitor);
         let mut trained = Trained {
             data: outline,
             training: None,
@@ -380,60 +382,58 @@ impl Fitting<'_> {
             is_unfinished: true,
             model,
         };
-        let measured = match measured {
+        match measure(&mut trained, rows, (&learned, &held), calibrate, crossed, monitor) {
             // The training is not lost on somebody who cannot wait for the figures.
-            Err(Error::Stopped) => return Ok(trained),
-            measured => measured?,
-        };
-        trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(&trained.model, data, &learned));
-        trained.model = trained.model.with_calibration(measured.calibration);
-        (trained.training, trained.estimate) = (Some(measured.training), measured.estimate);
-        trained.is_unfinished = false;
-        Ok(trained)
+            Err(Error::Stopped) => Ok(trained),
+            measured => measured.map(|()| trained),
+        }
     }
 }
 
 /// Judges a model on the rows it learned from and, unless that was done by `crossed` already, on those it did not.
 fn measure(
-    model: &Model,
+    trained: &mut Trained,
     rows: &mut RowSource<'_>,
-    learned: &[u32],
-    held: &[u32],
+    (learned, held): (&[u32], &[u32]),
     calibrate: Option<Method>,
-    crossed: Option<(Option<Calibration>, Option<Estimate>)>,
+    crossed: Option<(Option<Calibration>, Estimate)>,
     monitor: &mut dyn Monitor,
-) -> Result<Measured, Error> {
-    monitor.stage(Stage::Judging);
+) -> Result<(), Error> {
     let in_memory = rows.dataset().is_some();
-    let (calibration, estimate) = match crossed {
-        Some(crossed) => crossed,
-        None if held.is_empty() => (None, None),
-        None => {
-            let with_scores = in_memory || calibrate.is_some();
-            let judged = Judged::new(model, rows, held, with_scores, &mut || monitor.wants_to_stop())?;
-            let Judged { evaluation, scores, classes, .. } = judged;
-            let estimate = Some(Estimate { evaluation, fold_errors: Vec::new() });
-            fit_probabilities(calibrate, estimate, &scores, &classes, monitor)?
-        }
-    };
+    let Trained { model, .. } = trained;
+    if let Some((calibration, estimate)) = crossed {
+        (model.calibration, trained.estimate) = (calibration, Some(estimate));
+    } else if !held.is_empty() {
+        monitor.stage(Stage::Judging);
+        let with_scores = in_memory || calibrate.is_some();
+        let mut judged = Judged::new(model, rows, held, with_scores, &mut || monitor.wants_to_stop())?;
+        model.calibration = fit_probabilities(&model.spec, calibrate, &mut judged, monitor)?;
+        trained.estimate = Some(Estimate { evaluation: judged.evaluation, fold_errors: Vec::new() });
+    }
     monitor.stage(Stage::Judging);
     let judged = Judged::new(model, rows, learned, in_memory, &mut || monitor.wants_to_stop())?;
-    Ok(Measured { calibration, estimate, training: judged.evaluation })
+    trained.training = Some(judged.evaluation);
+    trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
+    trained.is_unfinished = false;
+    Ok(())
 }
 
-/// Fits probabilities to the scores of held-out rows, and has each half of them judge those of the other.
+/// Fits probabilities to the scores of held-out rows. Each half of the rows is judged, and given a class, by what was
+/// fitted to the other: nothing is judged on rows it was fitted on.
 fn fit_probabilities(
+    spec: &Spec,
     method: Option<Method>,
-    mut estimate: Option<Estimate>,
-    scores: &[f64],
-    classes: &[u32],
+    judged: &mut Judged,
     monitor: &mut dyn Monitor,
-) -> Result<(Option<Calibration>, Option<Estimate>), Error> {
-    let (Some(method), Some(told)) = (method, &mut estimate) else { return Ok((None, estimate)) };
+) -> Result<Option<Calibration>, Error> {
+    let Some(method) = method else { return Ok(None) };
     monitor.stage(Stage::Calibrating);
-    let n_classes = told.evaluation.labels.len();
+    let Judged { evaluation, scores, classes, predicted } = judged;
+    let n_classes = evaluation.labels.len();
     let stop: &mut dyn FnMut() -> bool = &mut || monitor.wants_to_stop();
-    told.evaluation.sharpness = Calibration::cross_fitted(method, n_classes, scores, classes, stop)?;
-    let calibration = Calibration::fit_or_stop(method, n_classes, scores, classes, stop)?;
-    Ok((Some(calibration), estimate))
+    let decides = spec.options().class_weights == ClassWeights::Even;
+    let named = decides.then_some(&mut predicted[..]);
+    evaluation.sharpness = Calibration::cross_fitted(method, n_classes, (scores, classes), named, stop)?;
+    evaluation.with_predictions(classes, predicted);
+    Calibration::fit_or_stop(method, n_classes, scores, classes, stop).map(Some)
 }
