@@ -6,7 +6,7 @@ use rosenblatt_kernel::KernelError;
 use rosenblatt_kernel::maps::MapError;
 
 /// Why no model came of it. Messages say what was found, what was expected and, where known, the cure.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Nobody knows an algorithm of this name.

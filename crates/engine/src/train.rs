@@ -612,7 +612,7 @@ mod tests {
         assert!(refused("intersection").contains("feature 1 of row 0 is -1"));
         let start =
             Training::new(&with_kernel("rbf", Readout::Last), &data).start(Planes::zero(2, 1)).run(&mut ());
-        assert!(matches!(start.unwrap_err(), Error::StartBesideKernel));
+        assert_eq!(start.unwrap_err(), Error::StartBesideKernel);
         let long = Dataset::from_rows(&[[1e200, 1.0], [1.0, 2.0]], &["a", "b"]);
         let said = train(&with_kernel("poly", Readout::Last), &long).unwrap_err().to_string();
         assert!(said.contains("overflow") && said.contains("unit-norm"), "{said}");
