@@ -47,7 +47,7 @@ fn wrong_wishes_are_refused_with_the_reason() {
         ("--kernel rbf --readout pocket", "`readout` should be last"),
         ("--kernel rbf --bounds", "`--bounds` speaks of weights"),
         ("--kernel poly --budget 5 --removal forgetron", "whose values are at most 1"),
-        ("--kernel precomputed --scale standard", "`--scale` would change kernel values"),
+        ("--kernel precomputed --scale standard", "`scaling` should be none for kernel values"),
     ] {
         let said = fails(&bench, &format!("rosenblatt train xor.csv {options}"), 2);
         assert!(said.contains(expected), "{options}: {said}");

@@ -12,11 +12,11 @@ use std::fs;
 fn the_library_gives_the_bytes_of_the_command_line() {
     let bench = Bench::new();
     let bundled = "crates/data/bundled";
-    bench.ok(&format!("rosenblatt convert {bundled}/banknote.csv -o notes.parquet"));
+    bench.ok(&format!("rosenblatt convert {bundled}/banknote.csv notes.parquet"));
     for name in
         ["notes.svm", "notes.jsonl", "notes.tsv", "notes.arrow", "notes.csv.gz", "notes.npz", "notes.vw"]
     {
-        bench.ok(&format!("rosenblatt convert notes.parquet -o {name}"));
+        bench.ok(&format!("rosenblatt convert notes.parquet {name}"));
     }
     let files = ["iris.csv", "banknote.csv", "breast_cancer.csv", "sms-spam.tsv"];
     let files = files.iter().map(|name| format!("{bundled}/{name}"));

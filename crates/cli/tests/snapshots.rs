@@ -71,7 +71,6 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "rosenblatt train banknote.csv --algorithm percetpron",
             "rosenblatt train banknote.csv --holdout 1.5",
             "rosenblatt train banknote.csv --k-fold 1",
-            "rosenblatt train penguins.csv --label species --missing mean --positive Gentoo",
             "rosenblatt train penguins.csv --label species --missing mean --positive Emperor",
             "rosenblatt predict banknote.csv --model penguins.csv",
             "rosenblatt predict banknote.csv --model missing.model",
