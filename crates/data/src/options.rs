@@ -106,6 +106,11 @@ pub enum OnBadRow {
     Skip,
 }
 
+rosenblatt_core::named!(OnBadRow, "on-bad-row",
+    "error" = Self::Error, "an error with its place";
+    "skip" = Self::Skip, "the row is left out and counted";
+);
+
 /// What is too much. Whatever is larger is an error that names the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]

@@ -52,6 +52,7 @@
 
 mod algorithms;
 mod calibration;
+pub mod catalogue;
 mod compare;
 mod curves;
 pub mod defaults;
@@ -70,6 +71,7 @@ pub mod recipe;
 mod reproduce;
 mod roc;
 mod rows;
+mod separation;
 mod slice;
 mod spec;
 mod split;
@@ -80,6 +82,7 @@ mod wrong;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
+pub use catalogue::{Catalogue, catalogue};
 pub use compare::{Candidate, Comparison, Trial, TrialFold, compare};
 pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
 pub use error::Error;
@@ -87,7 +90,7 @@ pub use evaluate::{
     Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, evaluate_source, matched,
 };
 pub use explain::{Argument, Explainer, Explanation, NamedArgument, NamedExplanation};
-pub use export::{Export, csv_cell, export};
+pub use export::{Export, export};
 pub use fingerprint::fingerprint;
 pub use insight::{
     Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
@@ -108,6 +111,7 @@ pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
 pub use rows::RowSource;
+pub use separation::{certified_margin, decide_within, with_bias};
 pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
 pub use split::{folds, split};

@@ -101,16 +101,16 @@ pub(crate) struct Args {
     /// lies in the folder for temporary files and is removed in the end
     #[arg(long, value_name = "PATH", requires = "memory")]
     cache: Option<PathBuf>,
-    #[command(flatten)]
-    data: DataArgs,
-    #[command(flatten)]
-    spec: SpecArgs,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
     /// Say nothing but the result
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    spec: SpecArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {

@@ -208,7 +208,7 @@ impl Recipe {
             _ if self.is_precomputed() && self.reading.scaling != Scaling::None => range(
                 "scaling",
                 "none for kernel values that are precomputed",
-                self.reading.scaling.name().to_owned(),
+                self.reading.scaling.to_string(),
             ),
             _ if self.online => online::spec(self).map(|_| ()),
             _ => Ok(()),
