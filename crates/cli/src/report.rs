@@ -36,7 +36,8 @@ pub(crate) fn beside_the_majority(evaluation: &Evaluation) -> String {
         name(class),
         percent(error)
     );
-    if evaluation.error() >= error {
+    let most = evaluation.support(class as usize);
+    if evaluation.errors >= evaluation.rows - most {
         let _ = writeln!(text, "warning: this is no better than always saying {}", name(class));
     }
     let missed: Vec<String> = evaluation.never_recognised().into_iter().map(name).collect();

@@ -10,6 +10,7 @@ use crate::monitor::Monitor;
 use crate::spec::{KernelOptions, Options, Spec};
 use rosenblatt_core::{Average, Readout};
 use rosenblatt_data::{Dataset, Schema};
+use rosenblatt_kernel::Setting;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub struct Candidate {
     /// Its parameters, by name.
     pub params: BTreeMap<String, f64>,
     /// A kernel, and its degree.
-    pub kernel: Option<(String, Option<u32>)>,
+    pub kernel: Option<(String, Option<f64>)>,
     /// What the model is made of.
     pub readout: Option<Readout>,
 }
@@ -51,7 +52,7 @@ impl Candidate {
     pub fn spec(&self, base: &Options) -> Result<Spec, Error> {
         let kernel = self.kernel.as_ref().map(|(name, degree)| KernelOptions {
             name: name.clone(),
-            degree: *degree,
+            params: degree.iter().map(|degree| ("degree".to_owned(), Setting::Number(*degree))).collect(),
             ..base.kernel.clone().unwrap_or_default()
         });
         Spec::new(Options {
@@ -143,7 +144,8 @@ impl Trial {
         let params = params.collect::<Vec<_>>().join(",");
         let params = if params.is_empty() { params } else { format!("({params})") };
         let kernel = self.spec.kernel().map_or_else(String::new, |kernel| {
-            let degree = kernel.degree.map_or_else(String::new, |degree| format!("^{degree}"));
+            let degree = kernel.params.get("degree");
+            let degree = degree.map_or_else(String::new, |degree| format!("^{degree}"));
             format!("@{}{degree}", kernel.name)
         });
         format!("{}{params}{kernel}", self.spec.entry().info.name)

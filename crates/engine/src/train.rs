@@ -203,10 +203,17 @@ impl<'a> Training<'a> {
         };
         let seen = changed.as_ref().or(data.dataset());
         let learner_width = map.as_ref().map_or(width, |map| map.size());
-        let shape = Shape { width: learner_width, class_weights: weights, start: start.clone(), kernel };
+        let shape = Shape {
+            width: learner_width,
+            class_weights: weights,
+            start: start.clone(),
+            kernel,
+            n_rows: seen.map(Dataset::len),
+        };
         let same_again = shape.clone();
         let mut learner = build(spec, labels.len(), shape)?;
         let order = spec.order();
+        check_permutation(&order, n_rows, train_rows)?;
         let plan = Plan {
             rows: Some(train_rows),
             order: &order,
@@ -347,11 +354,8 @@ pub fn check_order(spec: &Spec) -> Result<(), Error> {
         let expected = "one that learns row by row";
         return refuse("algorithm", expected, info.name.to_owned());
     }
-    if let Some(options) = spec.kernel()
-        && options.choice().blind().is_ok_and(|kernel| kernel.by_number())
-    {
-        let expected = "a function of rows";
-        return refuse("kernel", expected, options.name.clone());
+    if let Some(info) = spec.kernel_info().filter(|info| info.by_number) {
+        return refuse("kernel", "a function of rows", info.name.to_owned());
     }
     if spec.readout() == Readout::Pocket && spec.options().ratchet {
         return refuse("ratchet", "false, as it counts errors on all rows,", "true".to_owned());
@@ -429,6 +433,19 @@ pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<d
         return Err(Error::TooLarge { features: shape.width, scorers, needed });
     }
     (spec.entry().build)(spec, n_classes, shape)
+}
+
+/// Refuses a permutation of other rows than these.
+fn check_permutation(order: &Order, n_rows: usize, rows: &[u32]) -> Result<(), Error> {
+    if let Order::Permutation(listed) = order
+        && (listed.iter().any(|&row| row as usize >= n_rows) || !order.covers(rows))
+    {
+        let expected =
+            "a permutation that lists every row to learn from by its number, from 0 on, and no other";
+        let found = format!("a list of {} for {n_rows} rows", listed.len());
+        return Err(Error::Range { name: "order", expected, found });
+    }
+    Ok(())
 }
 
 /// Refuses rows of a single class, or none.
@@ -564,7 +581,7 @@ mod tests {
     use rosenblatt_core::Readout;
 
     fn with_kernel(name: &str, readout: Readout) -> Spec {
-        let kernel = Some(KernelOptions { name: name.to_owned(), degree: None, ..KernelOptions::default() });
+        let kernel = Some(KernelOptions { name: name.to_owned(), ..KernelOptions::default() });
         Spec::new(Options { kernel, readout: Some(readout), ..Options::default() }).unwrap()
     }
 
@@ -605,6 +622,20 @@ mod tests {
     }
 
     #[test]
+    fn an_order_that_does_not_fit_the_rows_is_refused() {
+        let data = Dataset::from_rows(&[[1.0, -1.0], [2.0, 1.0], [0.5, 3.0]], &["a", "b", "a"]);
+        let fitted = |rows: &[u32]| {
+            let order = Some(Order::Permutation(rows.to_vec()));
+            train(&Spec::new(Options { order, ..Options::default() }).unwrap(), &data)
+        };
+        assert!(fitted(&[2, 0, 1]).is_ok());
+        for rows in [&[7, 8, 9][..], &[0, 1], &[0, 1, 2, 3], &[]] {
+            let said = fitted(rows).unwrap_err().to_string();
+            assert!(said.contains("lists every row") && said.contains("for 3 rows"), "{said}");
+        }
+    }
+
+    #[test]
     fn kernels_that_do_not_suit_the_data_are_refused() {
         let data = Dataset::from_rows(&[[1.0, -1.0], [2.0, 1.0], [0.5, 3.0]], &["a", "b", "a"]);
         let refused = |name: &str| train(&with_kernel(name, Readout::Last), &data).unwrap_err().to_string();
@@ -615,7 +646,7 @@ mod tests {
         assert_eq!(start.unwrap_err(), Error::StartBesideKernel);
         let long = Dataset::from_rows(&[[1e200, 1.0], [1.0, 2.0]], &["a", "b"]);
         let said = train(&with_kernel("poly", Readout::Last), &long).unwrap_err().to_string();
-        assert!(said.contains("overflow") && said.contains("unit-norm"), "{said}");
+        assert!(said.contains("overflow") && said.contains("unit norm"), "{said}");
         let online = Online::new(with_kernel("rbf", Readout::Last), ["a", "b"]);
         assert!(online.err().unwrap().to_string().contains("a number where the rows are not known"));
     }

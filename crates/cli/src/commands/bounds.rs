@@ -12,7 +12,7 @@ use rosenblatt::certify::{Rows, Verdict, pocket};
 use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Bias, Examples, Observer, Pass, Planes, Round};
-use rosenblatt::{Error, Model, Spec, Training, decide_within, with_bias};
+use rosenblatt::{Error, Model, Training, decide_within, with_bias};
 use rosenblatt_data::Visitor;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ pub(super) fn run(training: Training<'_>, watch: &mut Watch<'_>) -> Result<(Mode
     let Some(data) = training.dataset() else {
         return Err(Error::NeedsMemory { what: "a proof beside the run" });
     };
-    if !is_textbook(spec) || data.labels().len() != 2 {
+    if !spec.entry().info.fixed_increment || data.labels().len() != 2 {
         return Err(Error::Range {
             name: "bounds",
             expected: "those of the perceptron with two classes",
@@ -58,11 +58,6 @@ pub(super) fn run(training: Training<'_>, watch: &mut Watch<'_>) -> Result<(Mode
     }
     let (progress, epochs) = (watch.progress, watch.epochs);
     data.visit(Watched { training, bias: spec.bias(), watch, progress, epochs })
-}
-
-/// Whether the rule is the one that the proof is about.
-fn is_textbook(spec: &Spec) -> bool {
-    spec.entry().info.name == "perceptron"
 }
 
 struct Watched<'t, 'w> {

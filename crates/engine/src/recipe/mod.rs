@@ -269,8 +269,8 @@ impl Recipe {
     }
 
     fn is_precomputed(&self) -> bool {
-        let kernel = self.learning.kernel.as_ref();
-        kernel.is_some_and(|kernel| kernel.choice().blind().is_ok_and(|kernel| kernel.by_number()))
+        Spec::new(self.learning.clone())
+            .is_ok_and(|spec| spec.kernel_info().is_some_and(|info| info.by_number))
     }
 
     /// What is trained on these rows: the one place where anything that the options leave open is decided.
@@ -279,8 +279,11 @@ impl Recipe {
         let options = spec.options();
         // What a rare class taught is lost in an average of few epochs, so the best hypothesis is kept instead.
         let is_rare = rows.labels().told_from_rest().is_some() && rows.classes().len() < defaults::FEW_ROWS;
-        let is_usual = spec.entry().info.name == Spec::default().entry().info.name;
-        if is_rare && is_usual && options.readout.is_none() && options.kernel.is_none() {
+        if is_rare
+            && spec.entry().info.fixed_increment
+            && options.readout.is_none()
+            && options.kernel.is_none()
+        {
             return Spec::new(Options { readout: Some(Readout::Pocket), ..options.clone() });
         }
         Ok(spec)
