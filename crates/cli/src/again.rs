@@ -144,7 +144,7 @@ impl Words {
             }
             _ => {}
         }
-        self.flag_unless("algorithm", &options.algorithm, &&default.algorithm);
+        self.flag("algorithm", &options.algorithm);
         self.flags("param", options.params.iter().map(|(name, value)| format!("{name}={value}")));
         self.flags("rate", &options.rate);
         self.flags("readout", options.readout);

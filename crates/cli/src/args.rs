@@ -14,6 +14,7 @@ use rosenblatt_data::{LabelColumn, Limits, Missing, OnBadRow, Pictures, Precisio
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// How data is read.
 #[derive(Args, Debug, Clone)]
@@ -200,13 +201,17 @@ pub(crate) fn decide_scale(
     Ok(settled)
 }
 
+/// The word for a race of algorithms.
+const AUTO: &str = "auto";
+
 /// What is to be learned.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Learning")]
 pub(crate) struct SpecArgs {
-    /// The update rule; `rosenblatt algorithms` lists them
-    #[arg(long, short, value_name = "NAME", default_value = "perceptron")]
-    pub(crate) algorithm: String,
+    /// The update rule; `rosenblatt algorithms` lists them. perceptron if not said, but `train` and `tune` choose
+    /// themselves (auto) if nothing else is said about learning, either
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) algorithm: Option<String>,
     /// A parameter of the rule (may be repeated)
     #[arg(long = "param", short, value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
@@ -277,6 +282,11 @@ impl KernelArgs {
     pub(crate) fn mapping(&self) -> Option<Mapping> {
         let (name, kernel, params) = (self.map.clone()?, self.kernel.clone(), self.params.0.clone());
         Some(Mapping { name, size: self.map_size, kernel, params })
+    }
+
+    /// Whether neither a kernel nor a map is wished, nor anything of one.
+    fn says_nothing(&self) -> bool {
+        self.kernel.is_none() && self.map.is_none() && self.params.0.is_empty()
     }
 
     /// The kernel that is to be learned with as it is, without a map.
@@ -381,7 +391,7 @@ impl SpecArgs {
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
         // Rules that look for the worst row have an order of their own.
-        let is_free = rosenblatt::find(&self.algorithm).is_ok_and(|entry| !entry.info.picks_worst);
+        let is_free = rosenblatt::find(self.rule()).is_ok_and(|entry| !entry.info.picks_worst);
         Self {
             order: self.order.clone().or(is_free.then_some(Order::Given)),
             readout: self.readout.or(Some(Readout::Last)),
@@ -390,9 +400,44 @@ impl SpecArgs {
         }
     }
 
+    /// The rule that is named, or the usual one.
+    fn rule(&self) -> &str {
+        self.algorithm.as_deref().filter(|name| *name != AUTO).unwrap_or("perceptron")
+    }
+
+    /// Whether a race decides what is learned: if that is said, or if nothing is said about learning but the seed and
+    /// how much classes count.
+    pub(crate) fn is_race(&self) -> bool {
+        if let Some(name) = &self.algorithm {
+            return name == AUTO;
+        }
+        let is_usual = (self.multiclass, self.zero, self.mistake, self.epochs)
+            == (Classes::OneVsRest, Zero::default(), Mistake::default(), defaults::EPOCHS);
+        let says_nothing = self.params.is_empty()
+            && self.rate.is_none()
+            && self.readout.is_none()
+            && self.bias.is_none()
+            && self.order.is_none()
+            && self.max_updates.is_none()
+            && self.patience.is_none();
+        is_usual && says_nothing && self.kernel.says_nothing()
+    }
+
     /// What the words mean; the error is about the words.
     pub(crate) fn spec(&self) -> Result<Spec, Failure> {
         Spec::new(self.options()?).map_err(|error| Failure::Usage(Failure::words(&error)))
+    }
+
+    /// What the words mean but for the parameters of the rule, of which each may have several values.
+    pub(crate) fn options_and_values(&self) -> Result<(Options, Vec<(String, Vec<f64>)>), Failure> {
+        let several = |word: &String| {
+            let wrong = || Failure::Usage(format!("`--param` should be NAME=VALUE,..., but is `{word}`"));
+            let (name, values) = word.split_once('=').ok_or_else(wrong)?;
+            let values = values.split(',').map(|value| value.trim().parse().map_err(|_| wrong()));
+            Ok((name.to_owned(), values.collect::<Result<_, Failure>>()?))
+        };
+        let values = self.params.iter().map(several).collect::<Result<_, Failure>>()?;
+        Ok((Self { params: Vec::new(), ..self.clone() }.options()?, values))
     }
 
     /// The same, not checked yet.
@@ -416,7 +461,7 @@ impl SpecArgs {
             }
         };
         Ok(Options {
-            algorithm: self.algorithm.clone(),
+            algorithm: self.rule().to_owned(),
             params,
             rate: self.rate.clone(),
             readout: self.readout,
@@ -440,6 +485,20 @@ impl SpecArgs {
 /// A choice from its name.
 pub(crate) fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, NameError> {
     name.parse()
+}
+
+/// `60s`, `10m` or `2h` as a time.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let n_digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let unit = match &text[n_digits..] {
+        "s" | "" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => f64::NAN,
+    };
+    let seconds = text[..n_digits].parse::<f64>().unwrap_or(f64::NAN) * unit;
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| "it should be a time, for instance 60s, 10m or 2h".to_owned())
 }
 
 /// `512MiB`, `2G` or `1000000` as bytes.

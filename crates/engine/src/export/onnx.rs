@@ -261,11 +261,6 @@ impl Graph {
     }
 }
 
-/// The attribute `axes`, which some operators still take instead of an input.
-fn axes(axis: i64) -> Message {
-    Message::default().text(1, "axes").number(8, axis).number(20, 7)
-}
-
 #[cfg(test)]
 mod tests {
     use crate::{Dataset, Export, Spec, export, train};

@@ -5,6 +5,7 @@
 //! steps are hard to beat for two classes, and no rule is best everywhere, which is why there is a race. The plain
 //! perceptron comes first: it wins every tie.
 
+use crate::defaults;
 use crate::error::Error;
 use crate::spec::{Classes, Options, Spec};
 use rosenblatt_core::Share;
@@ -40,7 +41,8 @@ const MANY_CLASSES: &[(Classes, &[Rule])] =
 const MOST_FOR_PAIRS: usize = 16;
 
 /// The candidates for rows of `data`, of which `n_rows` are learned from, the simplest first. What `base` says beside
-/// rule, parameters and multiclass scheme holds for all of them.
+/// rule, parameters and multiclass scheme holds for all of them; those that it does not suit are left out. Its epochs
+/// count only if they are not the usual ones.
 pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Spec>, Error> {
     let table = match data.labels().len() {
         0..=2 => TWO_CLASSES,
@@ -54,11 +56,21 @@ pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Sp
             algorithm: (*algorithm).to_owned(),
             params: param.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
             multiclass: *multiclass,
-            epochs: epochs(n_rows),
+            epochs: if base.epochs == defaults::EPOCHS { epochs(n_rows) } else { base.epochs },
             ..base.clone()
         })
     };
-    candidates.map(spec).collect()
+    let (mut fitting, mut refused) = (Vec::new(), None);
+    for candidate in candidates.map(spec) {
+        match candidate {
+            Ok(spec) => fitting.push(spec),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    match refused {
+        Some(error) if fitting.is_empty() => Err(error),
+        _ => Ok(fitting),
+    }
 }
 
 /// Enough epochs to settle; many rows settle in fewer.
