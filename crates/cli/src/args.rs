@@ -6,6 +6,7 @@ use crate::ui;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use rosenblatt::core::{Bias, Choices as _, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
 use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
+use rosenblatt::recipe::{Choice, Racing};
 use rosenblatt::{
     ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue, defaults, recipe,
 };
@@ -284,11 +285,6 @@ impl KernelArgs {
         Some(Mapping { name, size: self.map_size, kernel, params })
     }
 
-    /// Whether neither a kernel nor a map is wished, nor anything of one.
-    fn says_nothing(&self) -> bool {
-        self.kernel.is_none() && self.map.is_none() && self.params.0.is_empty()
-    }
-
     /// The kernel that is to be learned with as it is, without a map.
     pub(crate) fn exact(&self) -> Option<&str> {
         self.kernel.as_deref().filter(|_| self.map.is_none())
@@ -405,22 +401,13 @@ impl SpecArgs {
         self.algorithm.as_deref().filter(|name| *name != AUTO).unwrap_or("perceptron")
     }
 
-    /// Whether a race decides what is learned: if that is said, or if nothing is said about learning but the seed and
-    /// how much classes count.
-    pub(crate) fn is_race(&self) -> bool {
-        if let Some(name) = &self.algorithm {
-            return name == AUTO;
+    /// Who decides what is learned.
+    pub(crate) fn choice(&self) -> Choice {
+        match self.algorithm.as_deref() {
+            None => Choice::Auto,
+            Some(AUTO) => Choice::Race(Racing::default()),
+            Some(_) => Choice::Given,
         }
-        let is_usual = (self.multiclass, self.zero, self.mistake, self.epochs)
-            == (Classes::OneVsRest, Zero::default(), Mistake::default(), defaults::EPOCHS);
-        let says_nothing = self.params.is_empty()
-            && self.rate.is_none()
-            && self.readout.is_none()
-            && self.bias.is_none()
-            && self.order.is_none()
-            && self.max_updates.is_none()
-            && self.patience.is_none();
-        is_usual && says_nothing && self.kernel.says_nothing()
     }
 
     /// What the words mean; the error is about the words.

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Readout;
-use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan, Racing};
+use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
 use rosenblatt::{
     Checkpoint, Claim, Date, Error, Model, Recipe, Spec, Trained, check_writable, defaults, previous_path,
 };
@@ -116,8 +116,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let is_race = args.spec.is_race() && !args.bounds && !args.online;
-    follow(args, if is_race { Choice::Race(Racing::default()) } else { Choice::Given })
+    // What is proved of mistakes is proved of the perceptron.
+    follow(args, if args.bounds { Choice::Given } else { args.spec.choice() })
 }
 
 /// Trains what `choice` chooses.
@@ -178,7 +178,11 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     if trained.race.is_some() {
         let told =
             Told { files: &args.files, rows: None, data: &args.data, model: &path.display().to_string() };
-        let _ = writeln!(text, "the winner, without the race: {}", again::command(&trained.model, &told));
+        let _ = writeln!(
+            text,
+            "the winner, without the race: {}",
+            again::command(&trained.model.clone().with_race(None), &told)
+        );
     }
     let _ = writeln!(text, "next: rosenblatt predict NEW-ROWS --model {}", path.display());
     ui::print(&text)

@@ -19,6 +19,9 @@ const LOGISTIC: Rule = ("logistic", None);
 const PA_SMALL: Rule = ("pa1", Some(("C", 0.001)));
 const PA_MIDDLE: Rule = ("pa1", Some(("C", 0.01)));
 const PA_LARGE: Rule = ("pa1", Some(("C", 0.1)));
+const SOLVED_LOGISTIC: Rule = ("logistic-dual", Some(("C", 1.0)));
+const SOLVED_SVM: Rule = ("svm-dual", Some(("C", 1.0)));
+const SOLVED_SVM_SOFT: Rule = ("svm-dual", Some(("C", 0.1)));
 const AROW: Rule = ("arow", Some(("r", 1.0)));
 const AROW_BOLD: Rule = ("arow", Some(("r", 0.1)));
 
@@ -27,15 +30,29 @@ const PAIRS: Classes = Classes::OneVsOne;
 const DIRECT: Classes = Classes::Direct(Share::Max);
 
 /// Simplest first.
-const TWO_CLASSES: &[(Classes, &[Rule])] =
-    &[(REST, &[PERCEPTRON, PA_MIDDLE, PA_LARGE, PA_SMALL, LOGISTIC, AROW])];
+const TWO_CLASSES: &[(Classes, &[Rule])] = &[(
+    REST,
+    &[
+        PERCEPTRON,
+        PA_MIDDLE,
+        PA_LARGE,
+        PA_SMALL,
+        LOGISTIC,
+        AROW,
+        SOLVED_LOGISTIC,
+        SOLVED_SVM,
+        SOLVED_SVM_SOFT,
+    ],
+)];
 const SOME_CLASSES: &[(Classes, &[Rule])] = &[
-    (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC]),
+    (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC, SOLVED_SVM]),
     (DIRECT, &[PERCEPTRON, PA_LARGE]),
-    (PAIRS, &[PA_LARGE, PA_MIDDLE, LOGISTIC, AROW_BOLD]),
+    (PAIRS, &[PA_LARGE, PA_MIDDLE, LOGISTIC, AROW_BOLD, SOLVED_LOGISTIC]),
 ];
-const MANY_CLASSES: &[(Classes, &[Rule])] =
-    &[(REST, &[PERCEPTRON, PA_LARGE, LOGISTIC]), (DIRECT, &[PERCEPTRON, PA_LARGE, LOGISTIC, AROW_BOLD])];
+const MANY_CLASSES: &[(Classes, &[Rule])] = &[
+    (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC, SOLVED_SVM]),
+    (DIRECT, &[PERCEPTRON, PA_LARGE, LOGISTIC, AROW_BOLD]),
+];
 
 /// Above so many classes their pairs are too many to be told apart one by one.
 const MOST_FOR_PAIRS: usize = 16;

@@ -11,7 +11,7 @@ use crate::evaluate::{Evaluation, Folds, Judged};
 use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
-use crate::race::{Progress, Race, RaceOptions, Spectator, portfolio, race};
+use crate::race::{Metric, Progress, Race, RaceOptions, Spectator, portfolio, race};
 use crate::spec::{Options, Spec};
 use crate::split::split;
 use crate::train::Training;
@@ -29,7 +29,7 @@ impl Fitting<'_> {
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
         let all: Vec<u32> = (0..data.len() as u32).collect();
-        let seed = self.spec.options().seed;
+        let seed = self.recipe.learning.seed;
         let known = crate::fingerprint(data);
         let mut notes = self.notes.clone();
         let judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
@@ -66,10 +66,11 @@ impl Fitting<'_> {
         let schema = Arc::new(self.schema.clone());
         let training = Training::new(&raced.winner, data).rows(&all).schema(schema).fingerprint(&known);
         let model = monitor.train(training.resume(checkpoint))?;
-        let model = match self.recipe.estimate {
-            Plan::Folds(n_folds) => model.with_folds(n_folds),
-            Plan::HoldOut(_) => model,
+        let (model, share) = match self.recipe.estimate {
+            Plan::Folds(n_folds) => (model.with_folds(n_folds), 0.0),
+            Plan::HoldOut(share) => (model, share),
         };
+        let model = model.with_race(self.is_usual(racing).then_some(share));
         let mut trained = Trained {
             data: self.outline.clone(),
             training: None,
@@ -100,6 +101,15 @@ impl Fitting<'_> {
         }
     }
 
+    /// Whether the race can be told in a word: the usual candidates, compared as usual.
+    fn is_usual(&self, racing: &Racing) -> bool {
+        let Racing { candidates, metric, budget } = racing;
+        self.recipe.says_nothing()
+            && candidates.is_empty()
+            && *metric == Metric::default()
+            && budget.is_none()
+    }
+
     /// Runs the race on these rows.
     fn choose(
         &self,
@@ -109,7 +119,7 @@ impl Fitting<'_> {
         monitor: &mut dyn Monitor,
     ) -> Result<Race, Error> {
         // How long to train is decided by the race.
-        let base = Options { validation: None, ..self.spec.options().clone() };
+        let base = Options { validation: None, ..self.recipe.learning.clone() };
         let named = racing.candidates.iter().cloned();
         let candidates = if racing.candidates.is_empty() {
             portfolio(data, rows.len(), &base)?

@@ -86,20 +86,17 @@ impl Default for Recipe {
 }
 
 /// Who decides what is learned.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
+    /// The usual race, if the options say nothing but the seed and how much classes count, and the rows are in memory;
+    /// else the options.
+    #[default]
+    Auto,
     /// The options, as they are.
     Given,
-    /// A race of candidates on the rows that are not held out. Needs the rows in memory; where they are not, and in a
-    /// stream, the options are taken as they are.
+    /// A race of candidates on the rows that are not held out, which must be in memory.
     Race(Racing),
-}
-
-impl Default for Choice {
-    fn default() -> Self {
-        Self::Race(Racing::default())
-    }
 }
 
 /// What a race is about.
@@ -302,6 +299,22 @@ impl Recipe {
         fitting.run(&mut (&data).into(), checkpoint, monitor)
     }
 
+    /// The race that decides what is learned, if one does.
+    fn racing(&self) -> Option<Racing> {
+        match &self.choice {
+            Choice::Auto if self.says_nothing() => Some(Racing::default()),
+            Choice::Race(racing) => Some(racing.clone()),
+            Choice::Auto | Choice::Given => None,
+        }
+    }
+
+    /// Whether nothing is said about learning but the seed and how much classes count.
+    fn says_nothing(&self) -> bool {
+        let Options { seed, class_weights, .. } = self.learning.clone();
+        let usual = Options { seed, class_weights, ..Options::default() };
+        serde_json::to_value(&usual).ok() == serde_json::to_value(&self.learning).ok()
+    }
+
     /// Whether tables are brought to scale: values of a kernel that are precomputed are taken as they are.
     fn scales(&self) -> bool {
         self.scale_tables && !self.is_precomputed()
@@ -372,12 +385,17 @@ impl Fitting<'_> {
         checkpoint: Option<Checkpoint>,
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
-        if let (Choice::Race(racing), Some(data)) = (&self.recipe.choice, rows.dataset()) {
-            return self.race(racing, data, checkpoint, monitor);
+        match (self.recipe.racing(), rows.dataset()) {
+            (Some(racing), Some(data)) => return self.race(&racing, data, checkpoint, monitor),
+            (Some(_), None) if matches!(self.recipe.choice, Choice::Race(_)) => {
+                return Err(Error::NeedsMemory { what: "a race" });
+            }
+            _ => {}
         }
         let Self { recipe, spec, schema, calibrate, outline, mut notes } = self;
-        if let Choice::Race(_) = recipe.choice {
-            notes.push("the rows are not in memory, so that no race was run".to_owned());
+        if recipe.racing().is_some() {
+            let rule = spec.entry().info.name;
+            notes.push(format!("rows that are not in memory are not raced on: {rule} as it comes"));
         }
         let seed = spec.options().seed;
         let (learned, held) = match recipe.estimate {
