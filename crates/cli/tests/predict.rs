@@ -205,3 +205,32 @@ fn predictions_are_written_in_every_form_and_read_back_alike() {
     }
     assert_eq!(bench.ok("ls -A | grep tmp || true"), "");
 }
+
+#[test]
+fn rows_that_are_skipped_or_dropped_keep_their_lines() {
+    let bench = bench();
+    bench.write("bad.csv", "x,z\n?!,1\n6,0\n,2\n1,b\n0,4\n7\n");
+    let done = bench.run("rosenblatt predict bad.csv --model t.model --skip-bad-rows");
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "\ndot\n\n\nstar\n\n"), "{}", done.stderr);
+    assert!(done.stderr.contains("4 row(s) cannot be read and were skipped ("), "{}", done.stderr);
+    assert!(done.stderr.contains("first: bad.csv:2:1: "), "{}", done.stderr);
+    let table = bench.ok("rosenblatt predict bad.csv --model t.model --skip-bad-rows --scores");
+    let cells: Vec<&str> = table.lines().map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(cells, ["class", "", "dot", "", "", "star", ""]);
+    let objects = lines(&bench.ok("rosenblatt predict bad.csv --model t.model --skip-bad-rows --json"));
+    assert_eq!(objects.len(), 6);
+    assert_eq!((&objects[0]["class"], &objects[1]["class"]), (&Value::Null, &Value::from("dot")));
+    assert_eq!(objects[0]["left-out"], "number");
+    bench.ok("rosenblatt predict bad.csv --model t.model --skip-bad-rows --output out.parquet");
+    bench.write("labelled.csv", "x,z,class\n?!,1,dot\n6,0,dot\n0,4,star\n");
+    let done = bench.run("rosenblatt evaluate labelled.csv --model t.model --skip-bad-rows");
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stderr.contains("1 row(s) cannot be read and were skipped (number 1)"), "{}", done.stderr);
+    let (head, rows) = TABLE.split_once('\n').unwrap();
+    bench.write("train.csv", format!("{head}\n{}1,1\n", rows.repeat(20)));
+    let report = bench.ok("rosenblatt train train.csv --skip-bad-rows --quiet --model s.model");
+    assert!(
+        report.contains("note: 1 row(s) cannot be read and were skipped (shape 1); first: train.csv:122:"),
+        "{report}"
+    );
+}

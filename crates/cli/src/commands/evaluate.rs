@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::report;
 use crate::ui;
 use rosenblatt::{Model, evaluate};
-use rosenblatt_data::{Source, load_source};
+use rosenblatt_data::{Source, load_with_schema};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -38,10 +38,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(args.quiet);
     progress.reading(&source, &read.meter, 1);
-    let data = load_source(&source, &read)?;
+    let (data, schema) = load_with_schema(&source, &read)?;
     progress.stage("predicting");
     let evaluation = evaluate(&model, &data);
     drop(progress);
+    for note in &schema.notes {
+        ui::note(&format!("note: {note}"));
+    }
     if args.json {
         return ui::print(&format!("{}\n", report::evaluation_json(&evaluation)));
     }

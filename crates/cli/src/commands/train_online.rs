@@ -75,6 +75,8 @@ pub(super) fn run(
     if args.data.scale == "auto" && !source.can_rewind() && !schema.columns.is_empty() {
         notes.push("columns keep their scale, since a pipe cannot be read twice to find it".to_owned());
     }
+    notes.extend(stream.left_out().notes());
+    notes.extend(stream.label_notes().iter().cloned());
     let trained = Trained {
         source: source.name(),
         left_out: [stream.n_dropped(), stream.n_skipped()],
@@ -267,11 +269,6 @@ impl Trained {
         );
         for note in &self.notes {
             let _ = writeln!(text, "note: {note}");
-        }
-        for (&rows, why) in self.left_out.iter().zip(["that lack a value", "that cannot be read"]) {
-            if rows > 0 {
-                let _ = writeln!(text, "note: {} {why} left out", counted(rows, "row", "rows"));
-            }
         }
         let _ = writeln!(
             text,

@@ -22,6 +22,7 @@ use crate::error::{DataError, ErrorKind};
 use crate::options::ReadOptions;
 use crate::rows::block::{Block, Stored};
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::gaps::Gaps;
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Layout, Precision};
 use std::fs::{self, File};
@@ -427,8 +428,8 @@ fn encode(block: &Block, out: &mut Vec<u8>) {
     for number in [
         block.len() as u64,
         block.first_row,
-        block.n_dropped,
-        block.n_skipped,
+        block.n_dropped(),
+        block.n_skipped(),
         block.matrix.width() as u64,
         u64::from_le_bytes([flags, n_class_bytes, 0, 0, 0, 0, 0, 0]),
     ] {
@@ -485,7 +486,8 @@ fn decode<T: Stored>(payload: &[u8], layout: Layout, n_classes: usize, block: &m
         return None;
     }
     block.clear(layout, T::PRECISION, width);
-    (block.first_row, block.n_dropped, block.n_skipped) = (first_row, n_dropped, n_skipped);
+    block.first_row = first_row;
+    block.gaps = Gaps::counted(n_dropped, n_skipped);
     block.labelled = flags & LABELLED != 0;
     let classes = bytes.take(n_rows.checked_mul(n_class_bytes as usize)?)?;
     match n_class_bytes {
@@ -666,7 +668,7 @@ mod tests {
             assert_eq!(found.matrix, expected.matrix);
             assert_eq!((&found.classes, &found.weights), (&expected.classes, &expected.weights));
             assert_eq!((found.first_row, found.labelled), (expected.first_row, expected.labelled));
-            assert_eq!((found.n_dropped, found.n_skipped), (expected.n_dropped, expected.n_skipped));
+            assert_eq!((found.n_dropped(), found.n_skipped()), (expected.n_dropped(), expected.n_skipped()));
         }
     }
 

@@ -464,9 +464,9 @@ impl<T: Stored> Reader for ImageReader<T> {
             let (path, class) = (path.clone(), *class);
             let decoded = match self.picture(&path) {
                 Ok(decoded) => decoded,
-                Err(_) if self.on_bad_row == OnBadRow::Skip => {
+                Err(error) if self.on_bad_row == OnBadRow::Skip => {
                     self.n_rows += 1;
-                    into.n_skipped += 1;
+                    into.skip_row(&error);
                     continue;
                 }
                 Err(error) => return Err(error),

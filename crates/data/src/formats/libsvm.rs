@@ -309,7 +309,7 @@ fn parse_piece<T: Stored>(
                 if rules.on_bad_row == OnBadRow::Error {
                     return Err(Stopped { mistake, line_idx: n_lines, start });
                 }
-                block.n_skipped += 1;
+                block.gaps.skip_record(block.classes.len(), mistake, n_lines, start);
             }
         }
         n_lines += u64::from(newline.is_some());
@@ -581,7 +581,7 @@ fn parse_plainly<T: Stored>(
                 if rules.on_bad_row == OnBadRow::Error {
                     return Err(Stopped { mistake, line_idx: n_lines, start: line_start });
                 }
-                block.n_skipped += 1;
+                block.gaps.skip_record(block.classes.len(), mistake, n_lines, line_start);
             }
         }
         n_lines += u64::from(newline.is_some());
@@ -983,7 +983,7 @@ mod tests {
         let is_good = expected.is_ok();
         assert_eq!(told(found), told(expected), "{shown}");
         assert_eq!(quick.matrix, plain.matrix, "{shown}");
-        assert_eq!((&quick.classes, quick.n_skipped), (&plain.classes, plain.n_skipped), "{shown}");
+        assert_eq!((&quick.classes, quick.gaps()), (&plain.classes, plain.gaps()), "{shown}");
         assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
         is_good
     }

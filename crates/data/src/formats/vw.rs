@@ -419,7 +419,7 @@ impl<T: Stored> Parse for Lines<T> {
                 if let Slots::Gathered(gathered) = &mut self.slots {
                     gathered.forget(n_found);
                 }
-                block.n_skipped += 1;
+                block.skip_record(mistake, n_lines, start);
             }
             n_lines += u64::from(newline.is_some());
             start = end + 1;

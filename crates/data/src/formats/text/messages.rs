@@ -194,10 +194,10 @@ impl<T: Stored> Reader for FileReader<T> {
             match take_file(&file, into, &mut self.taker, self.max_bytes, self.n_rows) {
                 Ok(length) => n_bytes += length,
                 Err(error) if self.taker.refuses(error.kind()) => return Err(error),
-                Err(_) => into.n_skipped += 1,
+                Err(error) => into.skip_row(&error),
             }
         }
-        self.n_rows += into.len() as u64 + into.n_skipped;
+        self.n_rows += into.n_rows_seen();
         Ok(!into.is_empty())
     }
 }
@@ -211,7 +211,7 @@ fn take_file<T: Stored>(
 ) -> Result<usize, DataError> {
     let name = file.part.name();
     let bytes = file.part.open()?.into_bytes(max_bytes)?;
-    let row = n_rows + into.len() as u64 + into.n_skipped + 1;
+    let row = n_rows + into.n_rows_seen() + 1;
     let place = |mistake: Box<Mistake>| mistake.locate(&name, &bytes, 1, row, false);
     let plain = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let text = if let Some((subject, body)) = mail_body(plain) {

@@ -275,7 +275,7 @@ impl<T: Stored> Parse for Messages<T> {
                 if self.taker.refuses(mistake.kind) {
                     return Err(Stopped { mistake, line_idx: n_lines, start: at });
                 }
-                block.n_skipped += 1;
+                block.skip_record(mistake, n_lines, at);
             }
             n_lines += memchr::memchr_iter(b'\n', &rest[..n_bytes]).count() as u64;
             at += n_bytes;
