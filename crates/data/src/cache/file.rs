@@ -52,7 +52,8 @@ const WEIGHTED: u8 = 2;
 const WIDE_STEPS: u8 = 4;
 
 /// A number that tells one set of data, read in one way, from another; `None` if `source` cannot be read
-/// twice. Files are known by name, size and time of change, not by content.
+/// twice. Files are known by name, size, time of change, and their first and last [`LOOKED_AT`] bytes, not by
+/// all of their content.
 pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
     use std::fmt::Write as _;
     let mut text = format!("{:?}", ReadOptions { threads: 0, ..how.clone() });
@@ -60,8 +61,10 @@ pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
         match part {
             Part::File(path) => {
                 let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+                let content = ends_of(path, metadata.len()).ok()?;
                 let path = checksum(path.as_os_str().as_encoded_bytes(), 0);
-                let _ = write!(text, "{path:016x} {} {:?}", metadata.len(), metadata.modified().ok()?);
+                let modified = metadata.modified().ok()?;
+                let _ = write!(text, "{path:016x} {} {modified:?} {content:016x}", metadata.len());
             }
             Part::Bytes(name, bytes) => {
                 let _ = write!(text, "{name} {} {:016x}", bytes.len(), checksum(bytes, 0));
@@ -70,6 +73,21 @@ pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
         }
     }
     Some(checksum(text.as_bytes(), u64::from(VERSION)))
+}
+
+/// How many bytes at each end of a file tell it from another.
+const LOOKED_AT: u64 = 64 << 10;
+
+/// A number for the first and last bytes of a file of `n_bytes`.
+fn ends_of(path: &Path, n_bytes: u64) -> io::Result<u64> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    (&mut file).take(LOOKED_AT).read_to_end(&mut bytes)?;
+    if n_bytes > LOOKED_AT {
+        file.seek(SeekFrom::Start(n_bytes.saturating_sub(LOOKED_AT).max(LOOKED_AT)))?;
+        file.take(LOOKED_AT).read_to_end(&mut bytes)?;
+    }
+    Ok(checksum(&bytes, 0))
 }
 
 /// Writes blocks, one after the other. What is not [finished](Self::finish) is no cache.

@@ -216,7 +216,10 @@ impl Block {
     pub(crate) fn first_rows(&self) -> Vec<Option<usize>> {
         let mut rows = vec![None; self.names.names().len()];
         for (row, &class) in self.classes.iter().enumerate() {
-            rows[class as usize].get_or_insert(row);
+            // Rows without labels have a class that has no name.
+            if let Some(first) = rows.get_mut(class as usize) {
+                first.get_or_insert(row);
+            }
         }
         rows
     }

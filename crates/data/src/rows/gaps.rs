@@ -28,6 +28,9 @@ pub(crate) struct Gaps {
     runs: Vec<Gap>,
     n_dropped: u64,
     n_skipped: u64,
+    /// Texts that were read in another encoding than they should have, and the first of them.
+    n_recoded: u64,
+    first_recoded: Option<String>,
     /// The first mistakes, placed.
     shown: Vec<String>,
     /// Mistakes whose line is not known yet, and how many rows of the chunk came before each.
@@ -39,7 +42,8 @@ impl Gaps {
         self.runs.clear();
         self.shown.clear();
         self.unplaced.clear();
-        (self.n_dropped, self.n_skipped) = (0, 0);
+        (self.n_dropped, self.n_skipped, self.n_recoded) = (0, 0, 0);
+        self.first_recoded = None;
     }
 
     pub(crate) fn n_dropped(&self) -> u64 {
@@ -93,6 +97,12 @@ impl Gaps {
         self.leave_out(n_before, Some(kind));
     }
 
+    /// Counts a text that is not UTF-8.
+    pub(crate) fn recoded(&mut self, name: &str) {
+        self.n_recoded += 1;
+        self.first_recoded.get_or_insert_with(|| name.to_owned());
+    }
+
     /// Keeps a mistake, as the first are.
     pub(crate) fn show(&mut self, error: &DataError) {
         if self.shown.len() < MAX_SHOWN {
@@ -120,6 +130,8 @@ impl Gaps {
         }
         self.n_dropped += later.n_dropped;
         self.n_skipped += later.n_skipped;
+        self.n_recoded += later.n_recoded;
+        self.first_recoded = self.first_recoded.take().or(later.first_recoded);
         let room = MAX_SHOWN.saturating_sub(self.shown.len());
         self.shown.extend(later.shown.into_iter().take(room));
         self.unplaced.extend(later.unplaced);
@@ -132,6 +144,8 @@ pub struct LeftOut {
     n_dropped: u64,
     reasons: Vec<(ErrorKind, u64)>,
     n_skipped: u64,
+    n_recoded: u64,
+    first_recoded: Option<String>,
     shown: Vec<String>,
 }
 
@@ -140,6 +154,8 @@ impl LeftOut {
     pub(crate) fn add(&mut self, gaps: &Gaps) {
         self.n_dropped += gaps.n_dropped;
         self.n_skipped += gaps.n_skipped;
+        self.n_recoded += gaps.n_recoded;
+        self.first_recoded = self.first_recoded.take().or_else(|| gaps.first_recoded.clone());
         for gap in &gaps.runs {
             let Some(wrong) = gap.wrong else { continue };
             match self.reasons.iter_mut().find(|(kind, _)| *kind == wrong) {
@@ -183,6 +199,10 @@ impl LeftOut {
                 let _ = write!(note, "{} {shown}", if place == 0 { "; first:" } else { ";" });
             }
             notes.push(note);
+        }
+        if let Some(first) = &self.first_recoded {
+            let encoding = "are not UTF-8 and were read as Windows-1252 (Latin-1)";
+            notes.push(format!("{} text(s) {encoding}, first `{first}`", self.n_recoded));
         }
         notes
     }
