@@ -50,6 +50,7 @@
 
 mod algorithms;
 mod calibration;
+pub mod catalogue;
 mod curves;
 mod error;
 mod evaluate;
@@ -63,6 +64,7 @@ mod model;
 mod online;
 mod reproduce;
 mod roc;
+mod separation;
 mod slice;
 mod spec;
 mod split;
@@ -74,11 +76,12 @@ mod wrong;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
+pub use catalogue::{Catalogue, catalogue};
 pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
 pub use error::Error;
 pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, matched};
 pub use explain::{Argument, Explainer, Explanation, NamedArgument, NamedExplanation};
-pub use export::{Export, csv_cell, export};
+pub use export::{Export, export};
 pub use fingerprint::fingerprint;
 pub use insight::{
     Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
@@ -96,6 +99,7 @@ pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
+pub use separation::{certified_margin, decide_within, with_bias};
 pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
 pub use split::{folds, split};
