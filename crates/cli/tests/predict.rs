@@ -234,3 +234,37 @@ fn rows_that_are_skipped_or_dropped_keep_their_lines() {
         "{report}"
     );
 }
+
+#[test]
+fn a_message_has_one_label_through_file_folder_and_pipe() {
+    let bench = Bench::new();
+    let write = |name: &str, text: &[u8]| {
+        let path = bench.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let mail =
+        |words: &str| format!("From: a@b\nSubject: {words}\nTo: c@d\n\n{words}\nregards\n\nx\n").into_bytes();
+    for row in 0..12 {
+        write(&format!("all/mail/spam/{row}"), &mail("win free cash prize"));
+        write(&format!("all/mail/ham/2024/{row}"), &mail("see you at lunch"));
+    }
+    write("all/mail/ham/latin", b"see you at caf\xE9, lunch is on me\nbye\n");
+    let report = bench.ok("rosenblatt train all --holdout 0 --quiet --model mail.model");
+    assert!(report.contains("note: the classes are the folders of `all/mail`"), "{report}");
+    assert!(report.contains("note: 1 text(s) are not UTF-8 and were read as Windows-1252"), "{report}");
+    write("new/1", &mail("free cash"));
+    write("new/2", b"see you\nat lunch\n");
+    write("new/3", b"a prize\nto win\n\nfree\n");
+    assert_eq!(bench.ok("rosenblatt predict new --model mail.model"), "spam\nham\nspam\n");
+    for (name, label) in [("1", "spam\n"), ("2", "ham\n"), ("3", "spam\n")] {
+        assert_eq!(bench.ok(&format!("rosenblatt predict new/{name} --model mail.model")), label);
+        assert_eq!(bench.ok(&format!("cat new/{name} | rosenblatt predict - --model mail.model")), label);
+    }
+    // A model of lines labels lines, and a mail as a whole, through a pipe too.
+    write("lines.tsv", "spam\twin free cash\nham\tsee you at lunch\n".repeat(10).as_bytes());
+    bench.ok("rosenblatt train lines.tsv --holdout 0 --quiet --model lines.model");
+    assert_eq!(bench.ok("cat new/2 | rosenblatt predict - --model lines.model"), "ham\nham\n");
+    assert_eq!(bench.ok("cat new/1 | rosenblatt predict - --model lines.model"), "spam\n");
+    assert_eq!(bench.ok("rosenblatt predict new/3 --format message --model lines.model"), "spam\n");
+}

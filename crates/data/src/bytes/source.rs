@@ -93,22 +93,23 @@ impl Source {
 
     fn folder(path: &Path) -> Result<Self, DataError> {
         let mut files = Vec::new();
-        let mut has_folders = false;
+        let (mut has_folders, mut special) = (false, None);
         for entry in sorted_entries(path)? {
             match fs::metadata(&entry) {
                 Ok(metadata) if metadata.is_dir() => has_folders = true,
                 // A pipe or a socket among files may never end.
-                Ok(metadata) if !metadata.is_file() => {
-                    let message = "this is a pipe, socket or device, expected files in the folder";
-                    return Err(DataError::new(ErrorKind::Io, message)
-                        .in_source(&entry.display().to_string())
-                        .with_help("take it away, or name the files"));
-                }
+                Ok(metadata) if !metadata.is_file() => special = special.or(Some(entry)),
                 _ => files.push(entry),
             }
         }
         if has_folders {
             return Ok(Self { parts: vec![Part::Folder(path.to_owned())] });
+        }
+        if let Some(special) = special {
+            let message = "this is a pipe, socket or device, expected files in the folder";
+            return Err(DataError::new(ErrorKind::Io, message)
+                .in_source(&special.display().to_string())
+                .with_help("take it away, or name the files"));
         }
         if files.is_empty() {
             return Err(DataError::new(ErrorKind::Empty, "the folder holds no files, expected some")
