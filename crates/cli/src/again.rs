@@ -170,16 +170,12 @@ impl Words {
             self.flag("map", &map.name);
             self.flag("map-size", map.size);
             self.flags("kernel", &map.kernel);
-            self.flags("gamma", map.gamma);
-            self.flags("offset", map.offset);
-            self.flags("degree", map.degree);
+            map.params.iter().for_each(|(name, setting)| self.flag(name, setting));
         }
         if let Some(kernel) = &options.kernel {
             let default = KernelOptions::default();
             self.flag("kernel", &kernel.name);
-            self.flags("gamma", kernel.gamma);
-            self.flags("offset", kernel.offset);
-            self.flags("degree", kernel.degree);
+            kernel.params.iter().for_each(|(name, setting)| self.flag(name, setting));
             self.switch("normalise", kernel.normalised);
             self.flag_unless("kernel-memory", kernel.memory, &default.memory);
             self.flags("budget", kernel.budget);

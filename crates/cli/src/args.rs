@@ -4,9 +4,9 @@ use crate::again;
 use crate::choices::{choice, listed};
 use crate::failure::Failure;
 use crate::ui;
-use clap::Args;
-use rosenblatt::core::{Bias, Choices as _, Mistake, NameError, Order, Readout, Schedule, Zero};
-use rosenblatt::kernel::{Gamma, Removal};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use rosenblatt::core::{Bias, Choices as _, Info, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
+use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
 use rosenblatt::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue};
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::{
@@ -337,15 +337,8 @@ pub(crate) struct KernelArgs {
     /// Learn with a kernel
     #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("kernel")))]
     kernel: Option<String>,
-    /// The power of a polynomial
-    #[arg(long, value_name = "N")]
-    degree: Option<u32>,
-    /// The kernel's factor: scale (1 / features / variance), auto (1 / features) or a number
-    #[arg(long, value_name = "NAME|NUMBER", value_parser = by_name::<Gamma>, allow_hyphen_values = true)]
-    gamma: Option<Gamma>,
-    /// What a polynomial or sigmoid kernel adds to the product
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
-    offset: Option<f64>,
+    #[command(flatten)]
+    params: KernelParams,
     /// Learn behind a feature map that stands in for the kernel, at the speed of a hyperplane: fourier (rbf,
     /// laplacian), nystroem (any kernel) or sketch (polynomial). The kernel is rbf if not said, but polynomial for
     /// a sketch
@@ -359,9 +352,8 @@ pub(crate) struct KernelArgs {
 impl KernelArgs {
     /// The map that is wished, if one is.
     pub(crate) fn mapping(&self) -> Option<Mapping> {
-        let Self { map_size: size, gamma, offset, degree, .. } = *self;
-        let name = self.map.clone()?;
-        Some(Mapping { name, size, kernel: self.kernel.clone(), gamma, offset, degree })
+        let (name, kernel, params) = (self.map.clone()?, self.kernel.clone(), self.params.0.clone());
+        Some(Mapping { name, size: self.map_size, kernel, params })
     }
 
     /// The kernel that is to be learned with as it is, without a map.
@@ -369,26 +361,69 @@ impl KernelArgs {
         self.kernel.as_deref().filter(|_| self.map.is_none())
     }
 
+    /// Whether the columns of a row are kernel values, which no scaling may touch.
+    pub(crate) fn by_number(&self) -> bool {
+        self.exact().is_some_and(|name| kernels::find(name).is_ok_and(|info| info.by_number))
+    }
+
     /// What the words mean for a kernel without a map; parameters of no kernel are an error.
     pub(crate) fn options(&self) -> Result<Option<KernelOptions>, Failure> {
-        let Self { gamma, offset, degree, .. } = *self;
-        if self.kernel.is_none() && self.map.is_none() {
-            let given =
-                [(gamma.is_some(), "gamma"), (offset.is_some(), "offset"), (degree.is_some(), "degree")];
-            if let Some((_, name)) = given.iter().find(|(is_given, _)| *is_given) {
-                let message =
-                    format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
-                return Err(Failure::Usage(message));
-            }
+        let params = &self.params.0;
+        if self.kernel.is_none()
+            && self.map.is_none()
+            && let Some(name) = params.keys().next()
+        {
+            let message =
+                format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
+            return Err(Failure::Usage(message));
         }
         let options = |name: &str| KernelOptions {
             name: name.to_owned(),
-            gamma,
-            offset,
-            degree,
+            params: params.clone(),
             ..KernelOptions::default()
         };
         Ok(self.exact().map(options))
+    }
+}
+
+/// The parameters of all kernels of the table: a flag each, by the name that the kernel's file gives it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KernelParams(BTreeMap<String, Setting>);
+
+impl KernelParams {
+    /// Each name once, with what the parameter means.
+    fn known() -> BTreeMap<&'static str, &'static Param> {
+        KERNELS.iter().flat_map(|info| info.params).map(|param| (param.name, param)).collect()
+    }
+}
+
+impl Args for KernelParams {
+    fn augment_args(command: Command) -> Command {
+        Self::known().into_iter().fold(command, |command, (name, param)| {
+            let values = if kernels::follows_from_rows(param) { "NAME|NUMBER" } else { "NUMBER" };
+            let takers = KERNELS.iter().filter(|info| info.has(name)).map(|info| info.name);
+            let (first, rest) = param.meaning.split_at(1);
+            let takers = takers.collect::<Vec<_>>().join(", ");
+            let help = format!("{}{rest} ({takers})", first.to_uppercase());
+            let arg = Arg::new(name).long(name).value_name(values).help(help);
+            command.arg(arg.value_parser(by_name::<Setting>).allow_hyphen_values(true))
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for KernelParams {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |name: &&str| Some(((*name).to_owned(), *matches.get_one::<Setting>(name)?));
+        Ok(Self(Self::known().keys().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -425,16 +460,22 @@ impl SupportArgs {
 }
 
 impl SpecArgs {
+    /// What is known of the algorithm; nothing if there is none of that name.
+    fn info(&self) -> Option<Info> {
+        rosenblatt::find(&self.algorithm).ok().map(|entry| entry.info)
+    }
+
     /// The words as they are meant when one class of few rows is told from the rest: what a rare class taught is
     /// lost in an average of few passes, so the best hypothesis is kept instead, unless a read-out is named.
     pub(crate) fn for_one_class(&self, n_rows: usize) -> Self {
-        let settles = self.algorithm == "perceptron" && self.readout.is_none() && n_rows < FEW_ROWS;
+        let is_fixed_increment = self.info().is_some_and(|info| info.fixed_increment);
+        let settles = is_fixed_increment && self.readout.is_none() && n_rows < FEW_ROWS;
         Self { readout: if settles { Some(Readout::Pocket) } else { self.readout }, ..self.clone() }
     }
 
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
-        let given = (self.algorithm == "perceptron").then_some(Order::Given);
+        let given = self.info().is_some_and(|info| !info.picks_worst).then_some(Order::Given);
         Self {
             order: self.order.clone().or(given),
             readout: self.readout.or(Some(Readout::Last)),

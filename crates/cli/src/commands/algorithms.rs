@@ -46,8 +46,8 @@ fn explain(algorithm: &Algorithm) -> String {
         let _ = writeln!(text, "  alias   {}", algorithm.aliases.join(", "));
     }
     for param in &algorithm.params {
-        let _ =
-            writeln!(text, "  --param {}={}  {} ({})", param.name, param.default, param.meaning, param.range);
+        let default = param.default.as_f64().unwrap_or_default();
+        let _ = writeln!(text, "  --param {}={default}  {} ({})", param.name, param.meaning, param.range);
     }
     if algorithm.rate {
         let _ = writeln!(text, "  --rate  takes a learning rate: 1, 0.5/k, 1/sqrt(k) or 1/k^0.25");

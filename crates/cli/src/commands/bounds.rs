@@ -48,7 +48,7 @@ pub(super) fn run(
     spec: &Spec,
     watch: &mut Watch<'_>,
 ) -> Result<Result<(Model, Bounds), Error>, Failure> {
-    if spec.options().algorithm != "perceptron" || data.labels().len() != 2 {
+    if !spec.entry().info.fixed_increment || data.labels().len() != 2 {
         return Err(Failure::Usage(
             "`--bounds` are those of the algorithm `perceptron` with two classes".to_owned(),
         ));

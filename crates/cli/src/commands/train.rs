@@ -237,14 +237,16 @@ impl Args {
 
     /// Refuses what only hyperplanes can do.
     fn check_kernel(&self, export: Option<&(Export, PathBuf)>) -> Result<(), Failure> {
-        let Some(kernel) = self.spec.kernel.exact() else { return Ok(()) };
+        if self.spec.kernel.exact().is_none() {
+            return Ok(());
+        }
         let wishes = [(export.is_some(), "--export"), (self.bounds, "--bounds")];
         if let Some((_, name)) = wishes.iter().find(|(wished, _)| *wished) {
             return Err(Failure::Usage(format!(
                 "`{name}` speaks of weights, but a model with a kernel has none"
             )));
         }
-        if kernel == "precomputed" && !matches!(self.data.scale.as_str(), "auto" | "none") {
+        if self.spec.kernel.by_number() && !matches!(self.data.scale.as_str(), "auto" | "none") {
             let message = "`--scale` would change kernel values that are precomputed; leave it out";
             return Err(Failure::Usage(message.to_owned()));
         }
@@ -253,8 +255,7 @@ impl Args {
 
     /// How data is read: precomputed kernel values are taken as they are.
     fn data_words(&self) -> DataArgs {
-        let as_it_is = self.spec.kernel.exact() == Some("precomputed");
-        let scale = if as_it_is { "none".to_owned() } else { self.data.scale.clone() };
+        let scale = if self.spec.kernel.by_number() { "none".to_owned() } else { self.data.scale.clone() };
         DataArgs { scale, ..self.data.clone() }
     }
 

@@ -181,10 +181,12 @@ struct ValidatedText {
     best_epoch: u64,
 }
 
-const STOPS: [(Stopped, &str); 4] = [
+const STOPS: [(Stopped, &str); 6] = [
     (Stopped::Epochs, "epochs"),
     (Stopped::Updates, "updates"),
     (Stopped::Clean, "clean"),
+    (Stopped::Converged, "converged"),
+    (Stopped::Cycle, "cycle"),
     (Stopped::Observer, "observer"),
 ];
 
