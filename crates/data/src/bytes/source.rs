@@ -234,7 +234,7 @@ impl Part {
                     );
                 }
                 // What is no file has no length that could be relied on.
-                let metadata = file.metadata().ok().filter(|metadata| metadata.is_file());
+                let metadata = file.metadata().ok().filter(fs::Metadata::is_file);
                 match metadata.map(|metadata| metadata.len()) {
                     Some(n_bytes) if n_bytes > 0 => Box::new(Whole { file, n_left: n_bytes }),
                     _ => Box::new(file),

@@ -18,6 +18,7 @@ use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::options::{LabelColumn, OnBadRow, ReadOptions, find_column};
 use crate::rows::block::{Block, Stored, merge_row, sort_row};
 use crate::rows::schema::{Layout, Missing, Picture, Precision, Schema};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -913,8 +914,11 @@ fn open_archive<T: Stored>(input: Input, how: &ReadOptions) -> Result<Box<dyn Re
     let archive = Archive::open(input.into_bytes(how.limits.held_bytes)?.into())?;
     let array_name = |entry: &str| entry.strip_suffix(".npy").unwrap_or(entry).to_owned();
     let names: Vec<String> = archive.entries().iter().map(|entry| array_name(&entry.name)).collect();
+    // Of arrays of one name the first counts.
+    let places = names.iter().enumerate().rev().map(|(place, name)| (name.as_str(), place));
+    let places: HashMap<&str, usize> = places.collect();
     let open = |wanted: &str| -> Result<Option<Array>, DataError> {
-        let Some(place) = names.iter().position(|name| name == wanted) else { return Ok(None) };
+        let Some(&place) = places.get(wanted) else { return Ok(None) };
         let entry = &archive.entries()[place];
         Array::open(Feed::Entry(archive.read(entry), entry.n_packed()), wanted).map(Some)
     };

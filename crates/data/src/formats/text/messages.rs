@@ -185,16 +185,14 @@ pub(super) fn mail_body(bytes: &[u8]) -> Option<(Range<usize>, usize)> {
 
 /// Bytes of unknown encoding: UTF-8 if they are that, else Windows-1252, and whether they are.
 fn utf8_or_windows(bytes: &[u8]) -> (Cow<'_, str>, bool) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => (Cow::Borrowed(text), false),
-        Err(_) => {
-            let letter = |&byte: &u8| match byte {
-                0x80..=0x9F => WINDOWS_1252[usize::from(byte - 0x80)],
-                _ => char::from(byte),
-            };
-            (Cow::Owned(bytes.iter().map(letter).collect()), true)
-        }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (Cow::Borrowed(text), false);
     }
+    let letter = |&byte: &u8| match byte {
+        0x80..=0x9F => WINDOWS_1252[usize::from(byte - 0x80)],
+        _ => char::from(byte),
+    };
+    (Cow::Owned(bytes.iter().map(letter).collect()), true)
 }
 
 /// Makes a row of every file.
