@@ -595,8 +595,7 @@ fn choose_positive(labels: Labels, how: &ReadOptions) -> Result<Labels, DataErro
         } else {
             format!("a positive class needs two classes, but there are {n_classes}: {known}")
         };
-        let error = DataError::new(ErrorKind::Options, message);
-        if n_classes > 2 { error.with_help("tell it from all others with {one-against-rest}") } else { error }
+        DataError::new(ErrorKind::Options, message)
     })
 }
 
