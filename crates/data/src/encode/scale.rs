@@ -214,7 +214,7 @@ impl Scaler {
             // Zeros change nothing, so the row may be taken for a dense one.
             let norm = Dense(&*values).norm2().sqrt();
             if norm > 0.0 {
-                for value in values {
+                for value in values.iter_mut() {
                     *value /= norm;
                 }
             }
