@@ -332,7 +332,7 @@ fn floor_char(bytes: &[u8], at: usize) -> usize {
 }
 
 /// A mistake inside a stretch of text, before its reader says in which file and line that was.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Mistake {
     pub(crate) kind: ErrorKind,
     pub(crate) message: String,

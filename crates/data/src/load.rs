@@ -17,9 +17,11 @@ use crate::formats::{self, Reader};
 use crate::options::ReadOptions;
 use crate::rows::block::{Block, empty_matrix};
 use crate::rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::gaps::{Gap, Gaps, LeftOut};
 use crate::rows::label_table::{Growth, Numbering, canonical};
 use crate::rows::labels::Labels;
 use crate::rows::schema::Schema;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -68,7 +70,9 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
     let mut labelled = true;
     let mut block = Block::default();
     let mut n_bytes_ahead = Some(source.n_bytes());
+    let mut left_out = LeftOut::default();
     while parts.read(&mut block)? {
+        left_out.add(&block.gaps);
         numbering.apply(&mut block, &parts.name)?;
         if let Some(n_bytes) = n_bytes_ahead.take() {
             make_room(&mut matrix, &mut classes, &block, n_bytes);
@@ -85,10 +89,15 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
     if classes.is_empty() {
         return Err(no_rows(&block).in_source(&parts.name));
     }
+    left_out.add(&block.gaps);
+    schema.notes.extend(left_out.notes());
+    if labelled && how.schema.is_none() {
+        schema.notes.extend(numbering.notes());
+    }
     let labels = if labelled {
         let found = numbering.labels();
         let labels = final_labels(found.clone(), how)?;
-        let map: Vec<u32> = found.names().iter().filter_map(|name| labels.class(name)).collect();
+        let map = labels.classes(found.names());
         for class in &mut classes {
             *class = map[*class as usize];
         }
@@ -148,9 +157,8 @@ fn open_numbered(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema, N
     let labels = if how.classes.is_some() {
         given_classes(how)?
     } else {
-        let used = first.names().names().iter().enumerate();
-        let used = used.filter(|(number, _)| first.classes().contains(&(*number as u32)));
-        Labels::sorted(used.map(|(_, name)| name))
+        let used = first.names().names().iter().zip(first.first_rows()).filter(|(_, row)| row.is_some());
+        Labels::sorted(used.map(|(name, _)| name))
     };
     let labels = match &how.positive {
         // With one class so far, the other one is late in any case.
@@ -235,6 +243,8 @@ struct Parts {
     again: Option<Block>,
     /// How rows are scaled.
     scaler: Option<Arc<Scaler>>,
+    /// Rows left out since the last block.
+    left_out: Gaps,
     /// What one part leaves to the next.
     pool: Arc<Pool>,
 }
@@ -275,6 +285,7 @@ impl Parts {
             again: None,
             labelled: None,
             scaler,
+            left_out: Gaps::default(),
             pool,
         })
     }
@@ -304,7 +315,8 @@ impl Parts {
         loop {
             let reader = &mut self.reader;
             let more = guarded(&self.name, || reader.read(into))?;
-            self.n_part_rows += into.len() as u64 + into.n_dropped + into.n_skipped;
+            self.n_part_rows += into.n_rows_seen();
+            into.gaps.put_before(std::mem::take(&mut self.left_out));
             if more {
                 self.how.meter.add_rows(into.len() as u64);
                 into.first_row += self.n_rows;
@@ -321,6 +333,8 @@ impl Parts {
                 return Ok(true);
             }
             let Some(next) = self.waiting.next() else { return Ok(false) };
+            // What was left out behind the last row of a part stands before the first row of the next.
+            self.left_out = std::mem::take(&mut into.gaps);
             self.n_rows += self.n_part_rows;
             self.n_part_rows = 0;
             self.name = next.name();
@@ -370,8 +384,10 @@ pub struct Stream {
     lent: Option<Block>,
     is_over: bool,
     n_rows: u64,
-    n_dropped: u64,
-    n_skipped: u64,
+    left_out: LeftOut,
+    /// What was left out behind the last row.
+    at_end: Gaps,
+    label_notes: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -379,6 +395,8 @@ struct Filled {
     block: Block,
     /// Classes that this block added.
     new_classes: Vec<String>,
+    /// What is known of the classes in the end.
+    notes: Vec<String>,
     is_last: bool,
 }
 
@@ -407,8 +425,19 @@ impl Stream {
             .spawn(work)
             .map_err(|error| DataError::io("starting a thread", error).in_source(&name))?;
         let (schema, labels) = opened.recv().unwrap_or_else(|_| Err(gone()))?;
-        let (n_rows, n_dropped, n_skipped) = (0, 0, 0);
-        Ok(Self { schema, labels, filled, used, lent: None, is_over: false, n_rows, n_dropped, n_skipped })
+        let (left_out, at_end) = (LeftOut::default(), Gaps::default());
+        Ok(Self {
+            schema,
+            labels,
+            filled,
+            used,
+            lent: None,
+            is_over: false,
+            n_rows: 0,
+            left_out,
+            at_end,
+            label_notes: Vec::new(),
+        })
     }
 
     /// What the rows are made of.
@@ -428,12 +457,27 @@ impl Stream {
 
     /// Rows left out so far for a missing value.
     pub fn n_dropped(&self) -> u64 {
-        self.n_dropped
+        self.left_out.n_dropped()
     }
 
     /// Rows left out so far because they could not be read.
     pub fn n_skipped(&self) -> u64 {
-        self.n_skipped
+        self.left_out.n_skipped()
+    }
+
+    /// What was left out so far, and why.
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
+
+    /// What a person should know of the classes, once the stream is at its end.
+    pub fn label_notes(&self) -> &[String] {
+        &self.label_notes
+    }
+
+    /// Rows that were left out behind the last one, once the stream is at its end.
+    pub fn gaps_at_end(&self) -> &[Gap] {
+        self.at_end.runs()
     }
 
     /// The next rows, at least one, with true class numbers; `None` at the end. An error is the end, too.
@@ -461,10 +505,11 @@ impl Stream {
             self.labels.add_new(name);
         }
         self.n_rows += filled.block.len() as u64;
-        self.n_dropped += filled.block.n_dropped;
-        self.n_skipped += filled.block.n_skipped;
+        self.left_out.add(&filled.block.gaps);
         if filled.is_last {
             self.is_over = true;
+            self.label_notes = filled.notes;
+            self.at_end = filled.block.gaps;
             return Ok(None);
         }
         Ok(Some(self.lent.insert(filled.block)))
@@ -490,7 +535,8 @@ fn parse(
                 return Err(no_rows(&block).in_source(&parts.name));
             }
             let new_classes = numbering.labels().names()[n_classes..].to_vec();
-            Ok(Filled { block, new_classes, is_last: !more })
+            let notes = if more { Vec::new() } else { numbering.notes() };
+            Ok(Filled { block, new_classes, notes, is_last: !more })
         });
         let is_over = outcome.as_ref().map_or(true, |filled| filled.is_last);
         if filled.send(outcome).is_err() || is_over {
@@ -505,7 +551,7 @@ fn gone() -> DataError {
 }
 
 fn no_rows(block: &Block) -> DataError {
-    let (n_dropped, n_skipped) = (block.n_dropped, block.n_skipped);
+    let (n_dropped, n_skipped) = (block.n_dropped(), block.n_skipped());
     let message = if n_dropped + n_skipped > 0 {
         format!(
             "no rows are left, expected at least one: {n_dropped} lack a value, {n_skipped} cannot be read"
@@ -518,11 +564,11 @@ fn no_rows(block: &Block) -> DataError {
 
 /// The classes that the options name, by the names they have inside.
 fn given_classes(how: &ReadOptions) -> Result<Labels, DataError> {
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut known) = (Vec::new(), HashSet::new());
     for class in how.classes.iter().flatten() {
         let name = canonical(class.as_bytes())
             .map_err(|bad| DataError::new(ErrorKind::Options, bad.message(class.as_bytes())))?;
-        if names.iter().any(|known| *known == name) {
+        if !known.insert(name.clone().into_owned()) {
             let message = format!("class `{name}` is named twice, expected different classes");
             return Err(DataError::new(ErrorKind::Options, message));
         }

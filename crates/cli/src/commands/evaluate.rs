@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::report;
 use crate::ui;
 use rosenblatt::{Labels, Model, evaluate};
-use rosenblatt_data::{Source, load_source};
+use rosenblatt_data::{Source, load_with_schema};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -37,10 +37,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(args.quiet);
     progress.reading(&source, &read.meter, 1);
-    let data = load_source(&source, &read)?;
+    let (data, schema) = load_with_schema(&source, &read)?;
     progress.stage("predicting");
     let evaluation = evaluate(&model, &data);
     drop(progress);
+    for note in &schema.notes {
+        ui::note(&format!("note: {note}"));
+    }
     let is_known = |class: usize| evaluation.support(class) > 0;
     if model.labels().told_from_rest().is_none() && !(0..model.labels().len()).any(is_known) {
         let some = |labels: &Labels| {

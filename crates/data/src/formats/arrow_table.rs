@@ -175,12 +175,12 @@ impl<T: Stored> ArrowTable<T> {
                 })
                 .and_then(|()| self.table.end_row(block));
             if let Err(mistake) = outcome {
-                if self.table.on_bad_row == OnBadRow::Skip && mistake.kind != ErrorKind::Limit {
-                    block.n_skipped += 1;
-                    continue;
-                }
                 let position = Position { row: Some(self.table.row_number(block)), line: None, column: None };
                 let error = DataError::new(mistake.kind, mistake.message).at(position);
+                if self.table.on_bad_row == OnBadRow::Skip && mistake.kind != ErrorKind::Limit {
+                    block.skip_row(&error);
+                    continue;
+                }
                 return Err(match mistake.help {
                     Some(help) => error.with_help(help),
                     None => error,

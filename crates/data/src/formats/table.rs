@@ -497,7 +497,7 @@ impl<T: Stored> Table<T> {
             }
         }
         if self.dropped {
-            block.n_dropped += 1;
+            block.drop_row();
             return Ok(());
         }
         if let Some(unknown) = self.unknown.take() {
@@ -550,12 +550,12 @@ impl<T: Stored> Table<T> {
     /// Ends a block.
     pub(super) fn finish(&mut self, block: &mut Block) {
         block.finish_weights();
-        self.n_rows += block.len() as u64 + block.n_dropped + block.n_skipped;
+        self.n_rows += block.n_rows_seen();
     }
 
     /// The number of the row at hand, counted from 1.
     pub(super) fn row_number(&self, block: &Block) -> u64 {
-        self.n_rows + block.len() as u64 + block.n_dropped + block.n_skipped + 1
+        self.n_rows + block.n_rows_seen() + 1
     }
 
     /// Takes in what a survey found in one row.

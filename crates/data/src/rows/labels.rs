@@ -5,7 +5,7 @@
 //! them), never in order of appearance, so that the same rows in another order give the same model.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The classes of a dataset, by number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -72,6 +72,12 @@ impl Labels {
     /// Adds a class that is known to be new behind all others.
     pub(crate) fn add_new(&mut self, name: &str) {
         self.names.push(name.to_owned());
+    }
+
+    /// The numbers of the classes of these names; those that are none are left out.
+    pub(crate) fn classes<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> Vec<u32> {
+        let numbers: HashMap<&str, u32> = self.names.iter().map(String::as_str).zip(0..).collect();
+        names.into_iter().filter_map(|name| numbers.get(name.as_str()).copied()).collect()
     }
 
     /// The number of the class called `name`.

@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn formats_are_found_by_name_and_extension() {
         let found =
-            |name, path: &str| find_writer(name, Path::new(path)).map(|writer| writer.info().name).ok();
+            |name, path: &str| find_writer(name, Path::new(path)).map(|format| format.info().name).ok();
         assert_eq!(found(None, "a.SVM.gz"), Some("libsvm"));
         assert_eq!(found(None, "a.tsv"), Some("tsv"));
         assert_eq!(found(None, "a.jsonl.zst"), Some("jsonl"));
