@@ -138,6 +138,21 @@ fn bounds_stand_beside_the_mistakes_while_training() {
         assert!(mistakes <= pass["any-vector"].as_f64().unwrap() + 1e-6, "{pass}");
         assert!(mistakes <= pass["inseparable"].as_f64().unwrap() + 1e-6, "{pass}");
     }
+    // Other steps than 1: the sum of the steps is bounded, and so is their number in units of the mean step.
+    for options in ["--rate 0.001", "--rate 20", "--class-weight 0=7", "--rate 3 --class-weight 1=0.01"]
+    {
+        let report = bench.ok(&format!(
+            "rosenblatt train crates/data/bundled/banknote.csv --holdout 0 {options} --epochs 5 --bounds --json --model x.model"
+        ));
+        let report: Value = serde_json::from_str(&report).unwrap();
+        for pass in report["bounds"]["passes"].as_array().unwrap() {
+            let mistakes = pass["mistakes"].as_f64().unwrap();
+            for bound in [&pass["any-vector"], &pass["inseparable"]] {
+                assert!(bound.as_f64().is_none_or(|bound| mistakes <= bound + 1e-6), "{options}: {pass}");
+            }
+            assert!(pass["any-vector"].is_f64(), "{options}: {pass}");
+        }
+    }
     let three = bench.run("rosenblatt train crates/data/bundled/iris.csv --bounds --model y.model");
     assert!(three.code == Some(2) && three.stderr.contains("two classes"), "{}", three.all());
 }

@@ -132,7 +132,7 @@ pub(super) fn probe(words: &[String]) -> Result<(), String> {
     let data = load_source(&Source::file(file), &read).map_err(|error| error.report())?;
     let rows = data.visit(Collect).map_err(|error| error.to_string())?;
     let start = Instant::now();
-    let decided = decide(&rows, Question::default(), &mut |_| ControlFlow::Continue(()));
+    let decided = decide(&rows, Question::default(), &|_| ControlFlow::Continue(()));
     let certificate = decided.certificate(&rows, true, None, [None, None]).ok_or("undecided")?;
     check(&certificate, &rows)?;
     if !matches!(decided.verdict, Verdict::Separable(_)) {
