@@ -11,6 +11,15 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     say("== house rules");
     tidy::run(&[])?;
     step("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    // What nobody builds by default rots first.
+    step("no features", &["check", "--package", "rosenblatt-cli", "--no-default-features"])?;
+    step("all features", &["check", "--workspace", "--all-features", "--lib"])?;
+    step_with(
+        ("RUSTDOCFLAGS", "-D warnings"),
+        "documentation",
+        &["doc", "--workspace", "--no-deps", "--quiet"],
+    )?;
+    oldest_rust()?;
     // Benchmarks are linted above and measured elsewhere; a test has no time limit and takes no times.
     step("tests", &["test", "--workspace", "--lib", "--bins", "--tests"])?;
     step("documentation examples", &["test", "--workspace", "--doc"])?;
@@ -27,6 +36,28 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     torture::run(&["--short".to_owned()])?;
     say(&format!("== all good after {} s", start.elapsed().as_secs()));
     Ok(())
+}
+
+/// Builds with the oldest Rust that the manifest promises, where that toolchain is installed.
+fn oldest_rust() -> Result<(), String> {
+    let manifest = std::fs::read_to_string("Cargo.toml").map_err(|error| error.to_string())?;
+    let oldest = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
+    let oldest = oldest.ok_or("Cargo.toml promises no rust-version")?.trim_matches('"');
+    let installed = Command::new("rustup").args(["toolchain", "list"]).output();
+    let is_installed = installed.is_ok_and(|output| {
+        String::from_utf8_lossy(&output.stdout).lines().any(|line| line.starts_with(oldest))
+    });
+    if !is_installed {
+        say(&format!("== Rust {oldest} is not installed here, so nobody checked that it is enough"));
+        return Ok(());
+    }
+    let toolchain = format!("+{oldest}");
+    let target = "target/oldest-rust";
+    run_step(
+        "oldest Rust",
+        &[&toolchain, "check", "--workspace", "--target-dir", target],
+        &mut Command::new("cargo"),
+    )
 }
 
 /// Runs cargo, and complains if cargo does.

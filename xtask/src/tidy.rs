@@ -38,6 +38,7 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     if let Some(line) = first.filter(|line| !line.starts_with('[')) {
         complaints.push(format!("crates/core/Cargo.toml: the core depends on nothing, but has `{line}`"));
     }
+    complaints.extend(complaints_about_manifests()?);
     if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
 }
 
@@ -57,6 +58,17 @@ fn complaints_about(path: &Path, text: &str) -> Vec<String> {
     if LIBRARIES.iter().any(|library| path.starts_with(library)) {
         forbidden
             .extend([("println!", "only the command line prints"), ("dbg!", "only the command line prints")]);
+    }
+    if LIBRARIES.iter().any(|library| path.starts_with(library)) {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let says_flag = |line: &str| !line.trim_start().starts_with("//") && has_flag(line);
+        if let Some(line) = code.lines().position(says_flag) {
+            complaints.push(format!(
+                "{}:{}: a library names options in a remedy, `{{label}}`, never as a shell's flags",
+                path.display(),
+                line + 1
+            ));
+        }
     }
     if path == Path::new(CHECKER) {
         if text.lines().count() >= MOST_CHECKER_LINES {
@@ -78,6 +90,39 @@ fn complaints_about(path: &Path, text: &str) -> Vec<String> {
         }
     }
     complaints
+}
+
+/// Whether a line of code holds a flag as a shell takes it: two dashes before a letter, within a string.
+fn has_flag(line: &str) -> bool {
+    let is_flag = |(at, _): (usize, &str)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + 2..].chars().next();
+        after.is_some_and(|letter| letter.is_ascii_lowercase())
+            && before.is_none_or(|before| " `\"('=".contains(before))
+    };
+    line.contains('"') && line.match_indices("--").any(is_flag)
+}
+
+/// What every manifest of a crate says, so that registries and documentation show it well.
+const IN_MANIFESTS: [&str; 6] = [
+    "description = ",
+    "\nlicense",
+    "readme.workspace",
+    "keywords.workspace",
+    "categories.workspace",
+    "[package.metadata.docs.rs]",
+];
+
+fn complaints_about_manifests() -> Result<Vec<String>, String> {
+    let mut complaints = Vec::new();
+    for folder in fs::read_dir("crates").map_err(|error| error.to_string())?.flatten() {
+        let path = folder.path().join("Cargo.toml");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let missing = IN_MANIFESTS.iter().filter(|line| !text.contains(**line));
+        complaints.extend(missing.map(|line| format!("{}: `{line}` is missing", path.display())));
+    }
+    complaints.sort();
+    Ok(complaints)
 }
 
 /// All Rust files below `folder`, sorted.
@@ -106,6 +151,9 @@ mod tests {
         assert_eq!(complaints.len(), 2, "{complaints:?}");
         let checker = complaints_about(Path::new(CHECKER), "//! Checks.\nuse crate::simplex::simplex;\n");
         assert_eq!(checker.len(), 1, "{checker:?}");
+        let flag =
+            complaints_about(Path::new("crates/data/src/x.rs"), "//! Reads.\nlet help = \"use --label\";\n");
+        assert_eq!(flag.len(), 1, "{flag:?}");
         assert!(
             complaints_about(Path::new("crates/cli/src/x.rs"), "//! Talks.\nfn f() { println!(); }")
                 .is_empty()

@@ -1,8 +1,9 @@
 //! Why a command did not do what it was asked: one sentence, a cure where one is known, an exit code.
 
+use crate::again::quoted;
 use crate::signals;
 use rosenblatt::{Error, StoreError, StreamedError};
-use rosenblatt_data::DataError;
+use rosenblatt_data::{DataError, Remedy};
 use std::io;
 use std::process::ExitCode;
 
@@ -36,6 +37,14 @@ impl Failure {
     }
 }
 
+/// Advice in the words of a shell, fit to be pasted.
+pub(crate) fn worded(remedy: &Remedy) -> String {
+    remedy.worded(|option, value| match value {
+        Some(value) => format!("--{option} {}", quoted(value)),
+        None => format!("--{option}"),
+    })
+}
+
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
@@ -43,7 +52,7 @@ impl From<DataError> for Failure {
             return Self::NobodyListens;
         }
         // The report carries its own help and draws the line it complains about.
-        Self::Work(error.report())
+        Self::Work(error.report_as(worded))
     }
 }
 
@@ -55,7 +64,8 @@ impl From<StoreError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Work(error.to_string())
+        let help = error.remedy().map_or_else(String::new, |remedy| format!("\nhelp: {}", worded(&remedy)));
+        Self::Work(format!("{error}{help}"))
     }
 }
 

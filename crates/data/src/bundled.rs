@@ -2,7 +2,7 @@
 //!
 //! Where they are from, and under which licence, is said in `bundled/README.md`.
 
-use crate::source::Source;
+use crate::bytes::source::Source;
 
 /// 5,574 text messages, `ham` or `spam`: one a line, label first.
 pub fn sms_spam() -> Source {

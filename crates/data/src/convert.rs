@@ -9,12 +9,12 @@
 //! **Splitting** is exact: rows are counted first and then drawn one after the other (Knuth's selection
 //! sampling), of every class in proportion if asked for.
 
-use crate::dataset::{Dataset, View, Visitor};
+use crate::bytes::source::Source;
 use crate::error::{DataError, ErrorKind};
 use crate::load::blocks;
 use crate::options::ReadOptions;
-use crate::schema::{Layout, Precision};
-use crate::source::Source;
+use crate::rows::dataset::{Dataset, View, Visitor};
+use crate::rows::schema::{Layout, Precision};
 use crate::write::file::{BUFFER_BYTES, NewFile, beside, is_stdout};
 use crate::write::{OutRow, RowWriter, Shape, find_writer};
 use rosenblatt_core::{Examples, Random, Row};

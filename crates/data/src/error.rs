@@ -5,6 +5,7 @@
 //! wording has one grammar: what was found, what was expected. Nothing here prints: the one-line form
 //! is `Display`, the form for people is [`DataError::report`].
 
+use crate::remedy::Remedy;
 use std::fmt;
 use std::fmt::Write as _;
 use std::io;
@@ -29,7 +30,7 @@ struct Details {
     source_name: Option<String>,
     position: Position,
     snippet: Option<Snippet>,
-    help: Option<String>,
+    help: Option<Remedy>,
     #[source]
     cause: Option<io::Error>,
 }
@@ -175,7 +176,7 @@ impl DataError {
 
     /// The same error with advice.
     #[must_use]
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub fn with_help(mut self, help: impl Into<Remedy>) -> Self {
         self.0.help = Some(help.into());
         self
     }
@@ -201,12 +202,17 @@ impl DataError {
     }
 
     /// What to do about it, if that is known.
-    pub fn help(&self) -> Option<&str> {
-        self.0.help.as_deref()
+    pub fn help(&self) -> Option<&Remedy> {
+        self.0.help.as_ref()
     }
 
-    /// The whole story for a terminal: the error line, the offending text with a caret, the advice.
+    /// The whole story in the library's words: the error line, the offending text with a caret, the advice.
     pub fn report(&self) -> String {
+        self.report_as(Remedy::to_string)
+    }
+
+    /// The same, with the advice as a face words it.
+    pub fn report_as(&self, word: impl Fn(&Remedy) -> String) -> String {
         let mut report = self.to_string();
         if let Some(snippet) = &self.0.snippet {
             let number = self.0.position.line.map_or(String::new(), |line| line.to_string());
@@ -217,7 +223,7 @@ impl DataError {
             let _ = write!(report, "\n {number} | {}\n {gutter} | {indent}{carets}", snippet.text);
         }
         if let Some(help) = &self.0.help {
-            let _ = write!(report, "\nhelp: {help}");
+            let _ = write!(report, "\nhelp: {}", word(help));
         }
         report
     }
@@ -323,7 +329,7 @@ fn floor_char(bytes: &[u8], at: usize) -> usize {
 pub(crate) struct Mistake {
     pub(crate) kind: ErrorKind,
     pub(crate) message: String,
-    pub(crate) help: Option<String>,
+    pub(crate) help: Option<Remedy>,
     /// Bytes of the stretch that is being parsed.
     pub(crate) at: Range<usize>,
 }
@@ -333,7 +339,7 @@ impl Mistake {
         Box::new(Self { kind, message: message.into(), help: None, at })
     }
 
-    pub(crate) fn with_help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
+    pub(crate) fn with_help(mut self: Box<Self>, help: impl Into<Remedy>) -> Box<Self> {
         self.help = Some(help.into());
         self
     }
@@ -359,7 +365,7 @@ impl Mistake {
             Position { row: Some(row), line: Some(line), column: Some(column_of(line_text, mistake.start)) };
         // Only what reaches the end can be wrong for want of more.
         let cut = (ends_inside && rest.is_none() && self.at.end >= text.trim_ascii_end().len())
-            .then(|| format!("the file ends inside line {line}; is it complete?"));
+            .then(|| Remedy::from(format!("the file ends inside line {line}; is it complete?")));
         let error = DataError::new(self.kind, self.message)
             .in_source(source)
             .at(position)

@@ -51,57 +51,42 @@
 )]
 #![allow(clippy::inline_always, reason = "conversions of one instruction, called for every value")]
 
-mod ahead;
-mod block;
 #[cfg(feature = "bundled")]
 pub mod bundled;
+mod bytes;
 mod cache;
-mod cached;
-mod cells;
-mod chunks;
-mod compression;
 mod convert;
-mod dataset;
 pub mod encode;
 mod error;
 pub mod formats;
 mod hash;
-mod interop;
-mod label_table;
-mod labels;
 mod load;
-mod marks;
-mod meter;
-mod number;
 mod options;
-mod pairs;
-mod pool;
-mod quiet;
-mod room;
-mod schema;
-mod source;
-mod window;
+pub mod remedy;
+mod rows;
+mod scan;
 pub mod write;
 
-pub use block::{Block, Stored};
+pub use bytes::compression::{Compression, MAX_ZSTD_WINDOW};
+pub use bytes::meter::Meter;
+pub use bytes::source::{HEAD_BYTES, Input, Part, Source};
+pub use bytes::window::{WINDOW_BYTES, Window};
+pub use cache::cached::{Cached, Park};
 #[doc(hidden)]
-pub use cache::mend as mend_cache;
-pub use cache::{CacheFile, CacheReader, CacheWriter, fingerprint};
-pub use cached::{Cached, Park};
-pub use compression::{Compression, MAX_ZSTD_WINDOW};
+pub use cache::file::mend as mend_cache;
+pub use cache::file::{CacheFile, CacheReader, CacheWriter, fingerprint};
 pub use convert::{Parting, WriteOptions, convert, convert_parted, write_dataset};
-pub use dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
 pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position};
 pub use formats::{FORMATS, Format, Reader};
 pub use hash::{hash_slot, murmur3_32};
-pub use label_table::{Growth, LabelTable, Numbering};
-pub use labels::Labels;
 pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, survey, texts};
-#[doc(hidden)]
-pub use marks::count_marks;
-pub use meter::Meter;
 pub use options::{LabelColumn, Limits, OnBadRow, Pictures, ReadOptions};
-pub use schema::{Column, ColumnKind, Layout, Missing, Picture, Precision, Schema};
-pub use source::{HEAD_BYTES, Input, Part, Source};
-pub use window::{WINDOW_BYTES, Window};
+pub use remedy::Remedy;
+pub use rows::block::{Block, Stored};
+pub use rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
+pub use rows::label_table::{Growth, LabelTable, Numbering};
+pub use rows::labels::Labels;
+pub use rows::schema::{Column, ColumnKind, Layout, Missing, Picture, Precision, Schema};
+#[doc(hidden)]
+pub use scan::marks::count_marks;

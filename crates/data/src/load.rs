@@ -6,20 +6,20 @@
 //! known beforehand: classes, categories, means. Several files are read one after the other as if they
 //! were one, the first of them setting the schema. Nothing here knows a format.
 
-use crate::block::{Block, empty_matrix};
-use crate::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::bytes::huge_pages::reserve;
+use crate::bytes::panics;
+use crate::bytes::pool::Pool;
+use crate::bytes::source::{Part, Source};
+use crate::bytes::window::WINDOW_BYTES;
 use crate::encode::{Fit, Scaler};
 use crate::error::{DataError, ErrorKind, Position};
 use crate::formats::{self, Reader};
-use crate::label_table::{Growth, Numbering, canonical};
-use crate::labels::Labels;
 use crate::options::ReadOptions;
-use crate::pool::Pool;
-use crate::quiet;
-use crate::room::reserve;
-use crate::schema::Schema;
-use crate::source::{Part, Source};
-use crate::window::WINDOW_BYTES;
+use crate::rows::block::{Block, empty_matrix};
+use crate::rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::label_table::{Growth, Numbering, canonical};
+use crate::rows::labels::Labels;
+use crate::rows::schema::Schema;
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -196,7 +196,7 @@ fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), D
         let message = "categories, means and scales must be known before the first row, but the source cannot be read twice";
         return Err(DataError::new(ErrorKind::Options, message)
             .in_source(&source.name())
-            .with_help("read from a file, or hash the categories with --hash-bits 18"));
+            .with_help("read from a file, or hash the categories with {hash-bits=18}"));
     }
     let mut how = how.clone();
     if parts.schema().provisional {
@@ -350,7 +350,7 @@ impl Reader for Between {
 
 /// Runs a reader on foreign bytes. A panic there is our fault, but must not take the caller down.
 fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T, DataError>) -> Result<T, DataError> {
-    quiet::catch(work).unwrap_or_else(|| {
+    panics::catch(work).unwrap_or_else(|| {
         Err(DataError::new(
             ErrorKind::Internal,
             "the reader gave up on this input, expected an error or rows",
@@ -550,7 +550,7 @@ fn choose_positive(labels: Labels, how: &ReadOptions) -> Result<Labels, DataErro
             format!("a positive class needs two classes, but there are {n_classes}: {known}")
         };
         let error = DataError::new(ErrorKind::Options, message);
-        if n_classes > 2 { error.with_help("tell it from all others with --one-against-rest") } else { error }
+        if n_classes > 2 { error.with_help("tell it from all others with {one-against-rest}") } else { error }
     })
 }
 
@@ -647,7 +647,7 @@ pub(crate) fn read_rows(source: &Source, how: &ReadOptions) -> Result<Vec<Labell
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Precision;
+    use crate::rows::schema::Precision;
 
     fn svm(rows: std::ops::Range<usize>, n_classes: usize) -> String {
         let line = |i| format!("c{} {}:{} {}:0.1\n", i % n_classes, i % 50 + 1, i, i % 50 + 60);

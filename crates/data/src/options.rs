@@ -3,9 +3,9 @@
 //! The defaults read what people usually have. Every limit has a name and a number here, appears in the
 //! error it causes, and can be raised. Nothing here looks at the data.
 
+use crate::bytes::meter::Meter;
 use crate::encode::{Scaling, TextOptions};
-use crate::meter::Meter;
-use crate::schema::{Missing, Precision, Schema};
+use crate::rows::schema::{Missing, Precision, Schema};
 use std::path::PathBuf;
 use std::sync::Arc;
 

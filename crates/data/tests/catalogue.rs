@@ -107,7 +107,7 @@ fn libsvm() -> Vec<Case> {
         case(13, "t.svm", "1 11:1 3:0.5\n-1 2:2\n", same_svm(PLAIN)),
         refused(14, "1 3:1 3:1", 7, ErrorKind::Index, &["twice"]),
         refused(14, "1 4:1 3:1 4:2", 11, ErrorKind::Index, &["twice"]),
-        refused(15, "1 0:1", 3, ErrorKind::Index, &["--zero-based"]),
+        refused(15, "1 0:1", 3, ErrorKind::Index, &["zero-based"]),
         case(15, "t.svm", "1 2:0.5 10:1\n-1 1:2\n", same_svm(PLAIN)).with(|how| how.zero_based = true),
         // Rows that begin at 1 and rows that begin at 0 in one file. A warning would do, but which rows are meant
         // is anybody's guess, and a guess would shift all features of some: the first 0 is named instead, and
@@ -116,7 +116,7 @@ fn libsvm() -> Vec<Case> {
             15,
             "t.svm",
             "1 1:1 2:1\n-1 1:2\n1 0:1 1:1\n",
-            Refused(ErrorKind::Index, 3, 3, &["0", "--zero-based"]),
+            Refused(ErrorKind::Index, 3, 3, &["0", "zero-based"]),
         ),
         case(17, "t.svm", "1 3:0.5 11:1\n\n   \n-1 2:2\n", same_svm(PLAIN)),
         case(18, "t.svm", "# c\n1 3:0.5 11:1 # 4:x\n#\n-1 2:2#c\n", same_svm(PLAIN)),
@@ -129,7 +129,7 @@ fn libsvm() -> Vec<Case> {
             21,
             "t.libsvm",
             "1,2,3\n4,5,6\n",
-            Refused(ErrorKind::Format, 0, 0, &["looks like CSV", "--format csv"]),
+            Refused(ErrorKind::Format, 0, 0, &["looks like CSV", "format = csv"]),
         ),
         case(22, "t.svm", after_good("1 3:x\n"), Refused(ErrorKind::Number, 20_001, 5, &["`x`"])),
         case(
@@ -222,7 +222,7 @@ fn csv() -> Vec<Case> {
         refused(40, "a,b,label\n1,2,x\n1,\"2,x\n3,4,y\n", ErrorKind::Syntax, 3, 3, &["opens here"]),
         refused(41, "a,b,label\n1,2,x\n1,\"2\"3,x\n", ErrorKind::Syntax, 3, 6, &["closing quote"]),
         refused(42, "a,b,label\n1,2,x\n1,text,y\n5,3,y\n", ErrorKind::Number, 3, 3, &["`b`", "`text`"]),
-        refused(42, "a,b,label\n1,2,x\n1,NA,y\n", ErrorKind::Missing, 3, 3, &["`NA`", "--missing"]),
+        refused(42, "a,b,label\n1,2,x\n1,NA,y\n", ErrorKind::Missing, 3, 3, &["`NA`", "missing"]),
         refused(42, "a,b,label\n1,2,x\n,2,y\n", ErrorKind::Missing, 3, 1, &["empty cell"]),
         case(42, "t.csv", "a,b,label\n1,2,x\n,,x\n3,4,y\n", same_csv(PLAIN))
             .with(|how| how.missing = Missing::Drop),
@@ -521,8 +521,8 @@ fn pictures() -> Vec<Case> {
         lone(94, png(0, 1, &[]), damaged()),
         lone(94, png(2, 3, &[0, 7, 9]), damaged()),
         lone(94, b"P5\n2 1\n255\na".to_vec(), damaged()),
-        lone(95, png(0x7FFF_FFFF, 0x7FFF_FFFF, &[]), Refused(ErrorKind::Limit, 0, 0, &["--max-pixels"])),
-        lone(95, png(60_000, 60_000, &[0; 1 << 16]), Refused(ErrorKind::Limit, 0, 0, &["--max-pixels"])),
+        lone(95, png(0x7FFF_FFFF, 0x7FFF_FFFF, &[]), Refused(ErrorKind::Limit, 0, 0, &["max-pixels"])),
+        lone(95, png(60_000, 60_000, &[0; 1 << 16]), Refused(ErrorKind::Limit, 0, 0, &["max-pixels"])),
         case(
             97,
             "t.svg",
@@ -775,7 +775,7 @@ fn item_96_pictures_of_another_size() {
     let source = Source::find(folder.path()).unwrap();
     let error = load_source(&source, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Shape);
-    assert!(error.report().contains("2.pgm") && error.report().contains("--size 2x1"), "{}", error.report());
+    assert!(error.report().contains("2.pgm") && error.report().contains("size = 2x1"), "{}", error.report());
     let mut how = ReadOptions::default();
     how.pictures.size = Some((2, 1));
     assert_eq!(load_source(&source, &how).unwrap().width(), 2);

@@ -1,6 +1,7 @@
 //! What can go wrong between a wish and a model.
 
 use rosenblatt_core::{NameError, ParamError, SetupError};
+use rosenblatt_data::Remedy;
 use rosenblatt_kernel::KernelError;
 use rosenblatt_kernel::maps::MapError;
 
@@ -112,13 +113,10 @@ pub enum Error {
     #[error("a kernel run cannot start from hyperplanes; leave the start or the kernel out")]
     StartBesideKernel,
     /// Weights are asked of a model that has none of its own.
-    #[error(
-        "this model is a vote of many hyperplanes, or of a kernel, and has no weights of its own; train with \
-         `--readout averaged` and without a kernel"
-    )]
+    #[error("this model is a vote of many hyperplanes, or of a kernel, and has no weights of its own")]
     NotLinear,
     /// Something that is about features as they are is asked of a model that maps them.
-    #[error("{what} features as they are, but rows go through a feature map here; leave `--map` out")]
+    #[error("{what} features as they are, but rows go through a feature map here")]
     Mapped {
         /// What cannot be had, as the beginning of a sentence.
         what: &'static str,
@@ -136,10 +134,7 @@ pub enum Error {
         needed: u128,
     },
     /// Mapped rows would not fit into memory.
-    #[error(
-        "{rows} rows of {size} mapped features need {needed} bytes; lower `map-size`, or learn where rows stay on disk \
-         (`--memory`)"
-    )]
+    #[error("{rows} rows of {size} mapped features need {needed} bytes")]
     MappedTooLarge {
         /// Rows of the data.
         rows: usize,
@@ -154,6 +149,20 @@ pub enum Error {
         /// The row, from 0.
         row: usize,
     },
+}
+
+impl Error {
+    /// What to do about it, if that is known and not said already.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::NotLinear => Some("train with {readout=averaged} and without a kernel".into()),
+            Self::Mapped { .. } => Some("leave {map} out".into()),
+            Self::MappedTooLarge { .. } => {
+                Some("lower {map-size}, or learn from rows that stay on disk with {memory}".into())
+            }
+            _ => None,
+        }
+    }
 }
 
 fn did_you_mean(name: Option<&str>) -> String {

@@ -93,7 +93,7 @@ pub use roc::{Roc, roc};
 pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
-pub use rosenblatt_data::{Dataset, Labels};
+pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
 pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};

@@ -1,7 +1,7 @@
 //! `rosenblatt convert IN OUT`: the same rows in another format, in two parts or in another order.
 
 use crate::args::DataArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, worded};
 use crate::signals;
 use crate::ui::{self, counted};
 use rosenblatt_data::write::{WRITERS, find_writer};
@@ -129,7 +129,7 @@ fn check_target(target: &Path, format: Option<&str>) -> Result<(), Failure> {
         let names: Vec<&str> = WRITERS.iter().map(|writer| writer.name()).collect();
         Failure::Usage(match format {
             Some(name) => format!("`--to` should be one of {}, but is `{name}`", names.join(", ")),
-            None => error.report(),
+            None => error.report_as(worded),
         })
     })
 }

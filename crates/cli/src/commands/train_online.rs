@@ -6,7 +6,7 @@
 use super::train::Args;
 use crate::args::decide_scale;
 use crate::checkpoints::Checkpoints;
-use crate::failure::Failure;
+use crate::failure::{Failure, worded};
 use crate::report;
 use crate::signals;
 use crate::ui::{self, count, counted, percent};
@@ -173,7 +173,7 @@ fn learner(spec: Spec, stream: &Stream) -> Result<Online, Failure> {
 /// Says of a class that came too late what helps here.
 fn explain(error: DataError) -> Failure {
     match error.kind() {
-        ErrorKind::LateClass => Failure::Work(error.with_help(NAME_CLASSES).report()),
+        ErrorKind::LateClass => Failure::Work(error.with_help(NAME_CLASSES).report_as(worded)),
         _ => error.into(),
     }
 }

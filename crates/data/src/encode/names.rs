@@ -9,7 +9,7 @@
 //! Nothing that leaves this file depends on the key, for names come out sorted.
 
 use super::tokens::Units;
-use crate::room::reserve;
+use crate::bytes::huge_pages::reserve;
 use ahash::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::hint::black_box;

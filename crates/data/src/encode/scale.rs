@@ -12,9 +12,9 @@
 //! that of the rows themselves (divided by their number). A feature that never changes is left as wide
 //! as it is. A feature that fitting never met passes as it is.
 
-use crate::block::{Block, Stored};
-use crate::dataset::{Matrix, SparseMatrix};
 use crate::error::{DataError, ErrorKind, Position};
+use crate::rows::block::{Block, Stored};
+use crate::rows::dataset::{Matrix, SparseMatrix};
 use rosenblatt_core::{Dense, Row, Sparse};
 use serde::{Deserialize, Serialize};
 
@@ -289,10 +289,10 @@ fn scale_row<T: Stored>(values: &mut [T], norm: f64) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::source::Source;
     use crate::load::{load_source, load_with_schema, read_rows};
     use crate::options::ReadOptions;
-    use crate::schema::Precision;
-    use crate::source::Source;
+    use crate::rows::schema::Precision;
     use std::sync::Arc;
 
     fn how(scaling: Scaling) -> ReadOptions {

@@ -12,9 +12,9 @@
 //! several names may share a slot; [`TextEncoder::slots`] tells how many did.
 
 use super::names::{FoundWord, NOWHERE, Names, Way};
-use crate::block::Stored;
-use crate::dataset::SparseMatrix;
 use crate::hash::hash_slot;
+use crate::rows::block::Stored;
+use crate::rows::dataset::SparseMatrix;
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 use std::ops::Range;

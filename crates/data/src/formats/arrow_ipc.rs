@@ -7,11 +7,11 @@
 //! Without the cargo feature `arrow` such data is still recognised, and the error says what to do.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
+use crate::bytes::source::Input;
 use crate::error::DataError;
 #[cfg(not(feature = "arrow"))]
 use crate::error::ErrorKind;
 use crate::options::ReadOptions;
-use crate::source::Input;
 
 /// How a file begins, and how it ends.
 const MAGIC: &[u8] = b"ARROW1";
@@ -69,11 +69,11 @@ mod reading {
     use super::super::arrow_table::{ArrowTable, contained};
     use super::super::{Reader, matrix};
     use super::{CONTINUATION, MAGIC};
-    use crate::block::{Block, Stored};
+    use crate::bytes::source::Input;
     use crate::error::{DataError, ErrorKind};
     use crate::options::ReadOptions;
-    use crate::schema::{Precision, Schema};
-    use crate::source::Input;
+    use crate::rows::block::{Block, Stored};
+    use crate::rows::schema::{Precision, Schema};
     use arrow_array::RecordBatch;
     use arrow_ipc::reader::StreamReader;
     use std::io::{self, Read};

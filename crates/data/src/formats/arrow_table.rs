@@ -6,10 +6,11 @@
 //! of any other type must be left out, and an error names them. Nothing here reads files.
 
 use super::table::{Cell, FileColumn, Form, Table};
-use crate::block::{Block, Stored};
+use crate::bytes::panics;
 use crate::error::{DataError, ErrorKind, Mistake, Position, quote};
 use crate::options::{OnBadRow, ReadOptions};
-use crate::quiet;
+use crate::remedy;
+use crate::rows::block::{Block, Stored};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowDictionaryKeyType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -30,7 +31,7 @@ pub(super) fn contained<R, E: std::fmt::Display>(
         DataError::new(ErrorKind::Format, format!("the {what} data is damaged or not read: {why}"))
             .with_help("check the file with the tool that wrote it, or get it again")
     };
-    match quiet::catch(work) {
+    match panics::catch(work) {
         Some(Ok(result)) => Ok(result),
         Some(Err(error)) => Err(damaged(first_line(&error.to_string()))),
         None => Err(damaged("its decoder gave up (a bug worth reporting)".to_owned())),
@@ -131,7 +132,7 @@ impl<T: Stored> ArrowTable<T> {
                     first_line(kind)
                 );
                 return Err(DataError::new(ErrorKind::Shape, message)
-                    .with_help(format!("leave it out with --ignore {name}")));
+                    .with_help(format!("leave it out with {}", remedy::set("ignore", name))));
             }
         }
         Ok(Self { table, places })
@@ -194,7 +195,7 @@ impl<T: Stored> ArrowTable<T> {
 pub(super) fn block_of<T: Stored>(
     batch: &RecordBatch,
     how: &ReadOptions,
-) -> Result<(Block, crate::schema::Schema), DataError> {
+) -> Result<(Block, crate::rows::schema::Schema), DataError> {
     let mut block = Block::default();
     let mut fill = |rows: &mut ArrowTable<T>| {
         rows.table.clear(&mut block);

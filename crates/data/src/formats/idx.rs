@@ -8,11 +8,11 @@
 
 use super::matrix::{self, LabelsAt};
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::block::{Block, Stored};
+use crate::bytes::source::{Input, Part};
 use crate::error::{DataError, ErrorKind, Position};
 use crate::options::{OnBadRow, ReadOptions};
-use crate::schema::{Layout, Missing, Picture, Precision, Schema};
-use crate::source::{Input, Part};
+use crate::rows::block::{Block, Stored};
+use crate::rows::schema::{Layout, Missing, Picture, Precision, Schema};
 
 /// Rows are stored sparse if more than this share of the first values is zero.
 const SPARSE_SHARE: f64 = 0.6;
@@ -245,7 +245,7 @@ impl<T: Stored> IdxReader<T> {
             LabelsAt::File(path) => Some(LabelItems::open(path, header.n_items())?),
             LabelsAt::Nowhere => None,
             LabelsAt::Lost(tried) => {
-                let help = "put it there, or say where it is with --labels";
+                let help = "put it there, or say where it is with {labels}";
                 return Err(matrix::labels_lost(&tried, help).in_source(&name));
             }
         };
@@ -378,9 +378,9 @@ fn label_names(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::source::Source;
     use crate::load::{load, load_source, read_rows};
     use crate::options::{LabelColumn, Pictures};
-    use crate::source::Source;
     use std::fs;
 
     fn images() -> Vec<u8> {

@@ -13,17 +13,17 @@
 use super::matrix;
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 #[cfg(feature = "images")]
-use crate::block::{Block, Stored};
+use crate::bytes::panics;
+use crate::bytes::source::{Input, Part};
 use crate::error::{DataError, ErrorKind};
 use crate::options::LabelColumn;
 #[cfg(feature = "images")]
 use crate::options::OnBadRow;
 use crate::options::ReadOptions;
 #[cfg(feature = "images")]
-use crate::quiet;
+use crate::rows::block::{Block, Stored};
 #[cfg(feature = "images")]
-use crate::schema::{Layout, Picture, Precision, Schema};
-use crate::source::{Input, Part};
+use crate::rows::schema::{Layout, Picture, Precision, Schema};
 use std::fs;
 #[cfg(feature = "images")]
 use std::io::{BufRead, BufReader, Cursor, Seek};
@@ -269,7 +269,7 @@ impl Decoding {
 
     /// The picture that `content` holds; errors call it `name`.
     fn decode(self, content: impl BufRead + Seek, name: &str) -> Result<Decoded, DataError> {
-        quiet::catch(|| self.try_decode(content))
+        panics::catch(|| self.try_decode(content))
             .unwrap_or_else(|| {
                 let message = "the picture is damaged: its decoder gave up (a bug worth reporting)";
                 Err(DataError::new(ErrorKind::Format, message).with_help("mend it or take it away"))
@@ -323,7 +323,7 @@ impl Decoding {
 
     fn too_large(self) -> DataError {
         let message = format!("the picture has more than {} pixels, the limit", self.max_pixels);
-        DataError::new(ErrorKind::Limit, message).with_help("raise the limit with --max-pixels")
+        DataError::new(ErrorKind::Limit, message).with_help("raise the limit with {max-pixels}")
     }
 }
 
@@ -442,7 +442,7 @@ impl<T: Stored> ImageReader<T> {
             );
             return Err(DataError::new(ErrorKind::Shape, message)
                 .in_source(&path.display().to_string())
-                .with_help(format!("resize all of them with --size {width}x{height}")));
+                .with_help(format!("resize all of them with {{size={width}x{height}}}")));
         }
         Ok(decoded)
     }
@@ -489,9 +489,9 @@ impl<T: Stored> Reader for ImageReader<T> {
 #[cfg(all(test, feature = "images"))]
 mod tests {
     use super::*;
+    use crate::bytes::source::Source;
     use crate::load::{load, read_rows};
     use crate::options::Pictures;
-    use crate::source::Source;
 
     fn pgm(width: usize, height: usize, pixels: &[u8]) -> Vec<u8> {
         [format!("P5\n{width} {height}\n255\n").as_bytes(), pixels].concat()
@@ -583,7 +583,7 @@ mod tests {
         files.push(("b/3.pgm", pgm(4, 2, &[100; 8])));
         let folder = tree(&files);
         let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
-        assert!(error.help().unwrap().contains("--size 2x1"), "{error}");
+        assert!(error.help().unwrap().to_string().contains("size = 2x1"), "{error}");
         let pictures = Pictures { size: Some((3, 3)), colour: true, unscaled: true };
         let how = ReadOptions { pictures, ..ReadOptions::default() };
         let dataset = load(folder.path(), &how).unwrap();

@@ -13,13 +13,14 @@
 
 use super::table::{Cell, FileColumn, Form, Table};
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::block::{Block, Stored};
+use crate::bytes::source::Input;
+use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
-use crate::number::{self, BadNumber};
 use crate::options::{OnBadRow, ReadOptions};
-use crate::schema::{Precision, Schema};
-use crate::source::Input;
-use crate::window::Window;
+use crate::remedy;
+use crate::rows::block::{Block, Stored};
+use crate::rows::schema::{Precision, Schema};
+use crate::scan::number::{self, BadNumber};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -404,7 +405,7 @@ impl<T: Stored> JsonReader<T> {
                     quote(key.as_bytes())
                 );
                 return Err(Mistake::new(ErrorKind::Shape, key_at..parser.at, message)
-                    .with_help(format!("leave it out with --ignore {key}")));
+                    .with_help(format!("leave it out with {}", remedy::set("ignore", &key))));
             };
             *guess = place + 1;
             if !table.needs(place) {
@@ -617,10 +618,10 @@ fn sample_record(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::source::Source;
     use crate::load::{LabelledRow, load_source, read_rows};
     use crate::options::LabelColumn;
-    use crate::schema::Missing;
-    use crate::source::Source;
+    use crate::rows::schema::Missing;
     use std::sync::Arc;
 
     fn rows_by(text: &str, how: &ReadOptions) -> Result<Vec<LabelledRow>, DataError> {
@@ -690,7 +691,7 @@ mod tests {
             assert_eq!(error.kind().code(), kind, "{line}: {error}");
         }
         let error = rows("[{\"a\": 1}]").unwrap_err();
-        assert!(error.help().unwrap().contains("jq"), "{error}");
+        assert!(error.help().unwrap().to_string().contains("jq"), "{error}");
         assert!(
             rows("{\"features\": [1], \"id\": 7, \"label\": 1}").unwrap_err().to_string().contains("`id`")
         );

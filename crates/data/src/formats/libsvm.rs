@@ -12,19 +12,19 @@
 //! included, to the plain one. Nothing here decides class numbers or the final width.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::block::{Block, Stored, merge_row, sort_row};
-use crate::chunks::{Chunks, Parse, Stopped};
-use crate::dataset::SparseMatrix;
+use crate::bytes::chunks::{Chunks, Parse, Stopped};
+use crate::bytes::source::Input;
+use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
-use crate::label_table::{BadLabel, LabelTable};
-use crate::marks::{Digits, Marks, Shape, VIEW, Way, Work, bits_at};
-use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
-use crate::pairs::Pairs;
-use crate::schema::{Layout, Precision, Schema};
-use crate::source::Input;
-use crate::window::Window;
+use crate::rows::block::{Block, Stored, merge_row, sort_row};
+use crate::rows::dataset::SparseMatrix;
+use crate::rows::label_table::{BadLabel, LabelTable};
+use crate::rows::schema::{Layout, Precision, Schema};
+use crate::scan::marks::{Digits, Marks, Shape, VIEW, Way, Work, bits_at};
+use crate::scan::number;
+use crate::scan::pairs::Pairs;
 
 /// How many lines at the head are looked at to recognise the format.
 const SNIFF_LINES: usize = 20;
@@ -661,7 +661,7 @@ fn parse_label(line: &[u8], at: std::ops::Range<usize>, names: &mut LabelTable) 
             Mistake::new(ErrorKind::Label, at, message)
         } else {
             Mistake::new(ErrorKind::Format, at, "this looks like CSV, expected libsvm: `label index:value …`")
-                .with_help("use --format csv")
+                .with_help("use {format=csv}")
         });
     }
     let looks_like_number = matches!(token, [b'0'..=b'9' | b'+' | b'-' | b'.', ..]);
@@ -691,7 +691,7 @@ fn parse_index(token: &[u8], at: std::ops::Range<usize>, rules: Rules) -> Result
     if index < rules.first_index {
         let message = "the feature index should be 1 or more, but is 0";
         return Err(
-            Mistake::new(ErrorKind::Index, at, message).with_help("if indices start at 0, say --zero-based")
+            Mistake::new(ErrorKind::Index, at, message).with_help("if indices start at 0, say {zero-based}")
         );
     }
     if let Some(bits) = rules.hash_bits {
@@ -704,7 +704,7 @@ fn parse_index(token: &[u8], at: std::ops::Range<usize>, rules: Rules) -> Result
         let limit = rules.max_features.min(u64::from(u32::MAX)) - 1 + rules.first_index;
         let message = format!("the feature index should be at most {limit}, the limit, but is {index}");
         return Err(Mistake::new(ErrorKind::Index, at, message)
-            .with_help("hash the features with --hash-bits 20, or raise the limit with --max-features"));
+            .with_help("hash the features with {hash-bits=20}, or raise the limit with {max-features}"));
     }
     Ok(feature as u32)
 }
@@ -714,7 +714,7 @@ fn parse_value<T: Stored>(token: &[u8], at: std::ops::Range<usize>) -> Result<T,
         Ok(number) => T::narrow(number).ok_or_else(|| {
             let message = format!("the value should fit single precision, but is {}", quote(token));
             Mistake::new(ErrorKind::Number, at, message)
-                .with_help("store double precision with --precision f64")
+                .with_help("store double precision with {precision=f64}")
         }),
         Err(bad) => {
             let found = if token.is_empty() { "missing".to_owned() } else { quote(token) };
@@ -730,7 +730,7 @@ fn no_feature(line: &[u8], at: std::ops::Range<usize>) -> Box<Mistake> {
     let message = format!("a feature should read `index:value`, but is {}", quote(token));
     let mistake = Mistake::new(ErrorKind::Syntax, at, message);
     if !line.contains(&b':') && line.contains(&b',') {
-        return mistake.with_help("this looks like CSV; use --format csv");
+        return mistake.with_help("this looks like CSV; use {format=csv}");
     }
     with_carriage_return_help(mistake, line)
 }
@@ -790,8 +790,8 @@ impl Iterator for Tokens<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::source::Source;
     use crate::load::{LabelledRow, load_source, read_rows};
-    use crate::source::Source;
 
     fn rows(text: &str, how: &ReadOptions) -> Result<Vec<LabelledRow>, DataError> {
         read_rows(&Source::bytes("t.svm", text.as_bytes().to_vec()), how)
@@ -861,7 +861,7 @@ mod tests {
     #[test]
     fn cut_files_skipped_rows_and_hashed_features() {
         let error = rows("1 1:1\n1 2:1 3", &ReadOptions::default()).unwrap_err();
-        assert_eq!(error.help(), Some("the file ends inside line 2; is it complete?"));
+        assert_eq!(error.help(), Some(&"the file ends inside line 2; is it complete?".into()));
         let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
         assert_eq!(rows("1 1:1\nbad 1:1:1\n1 2:1\n", &skip).unwrap().len(), 2);
         let hashed = ReadOptions { hash_bits: Some(2), ..ReadOptions::default() };

@@ -3,12 +3,12 @@
 //! Such data has no columns with names, only a width; where its labels are is another file's business.
 //! Nothing here knows a format.
 
-use crate::block::Stored;
-use crate::dataset::Matrix;
+use crate::bytes::source::{Input, Part};
 use crate::error::{DataError, ErrorKind};
 use crate::options::{LabelColumn, ReadOptions};
-use crate::schema::{ColumnKind, Layout, Picture, Schema};
-use crate::source::{Input, Part};
+use crate::rows::block::Stored;
+use crate::rows::dataset::Matrix;
+use crate::rows::schema::{ColumnKind, Layout, Picture, Schema};
 use std::path::{Path, PathBuf};
 
 /// How many bytes of stored values a block of such rows holds, about.
@@ -33,7 +33,7 @@ pub(super) fn schema_of(
     if width > how.limits.features {
         let message = format!("there are {width} features, more than {}, the limit", how.limits.features);
         return Err(
-            DataError::new(ErrorKind::Limit, message).with_help("raise the limit with --max-features")
+            DataError::new(ErrorKind::Limit, message).with_help("raise the limit with {max-features}")
         );
     }
     let Some(known) = &how.schema else {

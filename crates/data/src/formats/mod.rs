@@ -19,14 +19,15 @@ mod parquet;
 mod roles;
 mod table;
 mod text;
+mod text_table;
 mod vw;
 mod zip;
 
-use crate::block::Block;
+use crate::bytes::source::{Input, Part};
 use crate::error::{DataError, ErrorKind};
 use crate::options::ReadOptions;
-use crate::schema::Schema;
-use crate::source::{Input, Part};
+use crate::rows::block::Block;
+use crate::rows::schema::Schema;
 
 /// All formats, in the order in which they are tried.
 pub static FORMATS: &[&dyn Format] = &[
@@ -207,14 +208,14 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
         (Some((Sniff::No, named)), Some((Sniff::Likely, other))) => {
             let (named, other) = (named.info().name, other.info().name);
             let message = format!("this looks like {}, expected {named} by the file's name", shown(other));
-            Err(DataError::new(ErrorKind::Format, message).with_help(format!("use --format {other}")))
+            Err(DataError::new(ErrorKind::Format, message).with_help(format!("use {{format={other}}}")))
         }
         (Some((_, named)), _) => Ok(named),
         (None, Some((sniff, best))) if sniff > Sniff::No => Ok(best),
         _ => {
             let what = if is_folder { "folder" } else { "data" };
             let message = format!("the {what} looks like no known format, expected {}", format_names());
-            Err(DataError::new(ErrorKind::Format, message).with_help("name the format with --format"))
+            Err(DataError::new(ErrorKind::Format, message).with_help("name the format with {format}"))
         }
     }
 }
@@ -277,7 +278,7 @@ fn refuse(head: &[u8]) -> Option<DataError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source;
+    use crate::bytes::source::Source;
 
     fn chosen(name: &str, text: &[u8]) -> Result<&'static str, DataError> {
         let input = Source::bytes(name, text.to_vec()).parts()[0].open().unwrap();

@@ -13,11 +13,11 @@
 use super::matrix::{self, LabelsAt};
 use super::zip::{self, Archive, EntryReader};
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::block::{Block, Stored, merge_row, sort_row};
+use crate::bytes::source::{Input, Part};
 use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::options::{LabelColumn, OnBadRow, ReadOptions, find_column};
-use crate::schema::{Layout, Missing, Picture, Precision, Schema};
-use crate::source::{Input, Part};
+use crate::rows::block::{Block, Stored, merge_row, sort_row};
+use crate::rows::schema::{Layout, Missing, Picture, Precision, Schema};
 use std::sync::Arc;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -88,7 +88,7 @@ fn open_any<T: Stored>(input: Input, how: &ReadOptions) -> Result<Box<dyn Reader
             (LabelsAt::File(path), None) => LabelsFrom::Array(labels_of(path)?),
             (LabelsAt::Nowhere, None) => LabelsFrom::Nowhere,
             (LabelsAt::Lost(tried), None) => {
-                let help = "name a file of labels with --labels, or the column they are in with --label \
+                let help = "name a file of labels with {labels}, or the column they are in with {label} \
                             (-1 is the last)";
                 return Err(matrix::labels_lost(&tried, help).in_source(&name));
             }
@@ -523,15 +523,15 @@ fn narrow_row<T: Stored>(
         let (message, help) = if number.is_nan() && missing == Missing::Mean {
             (
                 "the value is missing (NaN), and means are known only of tables with columns".to_owned(),
-                "use --missing zero or --missing drop",
+                "use {missing=zero} or {missing=drop}",
             )
         } else if number.is_nan() {
             (
                 "the value should be a finite number, but is NaN".to_owned(),
-                "say what becomes of missing values with --missing zero or drop",
+                "say what becomes of missing values with {missing=zero} or drop",
             )
         } else if number.is_finite() {
-            (format!("the value should fit single precision, but is {number}"), "use --precision f64")
+            (format!("the value should fit single precision, but is {number}"), "use {precision=f64}")
         } else {
             (format!("the value should be a finite number, but is {number}"), "mend the array")
         };
@@ -915,7 +915,7 @@ fn open_archive<T: Stored>(input: Input, how: &ReadOptions) -> Result<Box<dyn Re
     let no_labels = || {
         let message = format!("the archive holds no labels, expected an array `y` among {}", listed());
         DataError::new(ErrorKind::Label, message)
-            .with_help("name the array with --label, or a file of labels with --labels")
+            .with_help("name the array with {label}, or a file of labels with {labels}")
     };
     let unlabelled_is_well = how.label == LabelColumn::Absent || how.schema.is_some();
     if is_sparse {
@@ -1015,8 +1015,8 @@ fn open_archive<T: Stored>(input: Input, how: &ReadOptions) -> Result<Box<dyn Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::source::Source;
     use crate::load::{load, load_source, read_rows};
-    use crate::source::Source;
 
     fn npy(descr: &str, fortran: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n");

@@ -7,9 +7,9 @@
 //! feature `parquet` such files are still recognised, and the error says what to do.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
+use crate::bytes::source::Input;
 use crate::error::{DataError, ErrorKind};
 use crate::options::ReadOptions;
-use crate::source::Input;
 
 /// Parquet files.
 #[derive(Debug)]
@@ -59,12 +59,12 @@ use reading::open;
 mod reading {
     use super::super::Reader;
     use super::super::arrow_table::{ArrowTable, batch_rows, contained};
-    use crate::block::{Block, Stored};
-    use crate::compression::Compression;
+    use crate::bytes::compression::Compression;
+    use crate::bytes::source::{Input, Part};
     use crate::error::{DataError, ErrorKind};
     use crate::options::ReadOptions;
-    use crate::schema::{Precision, Schema};
-    use crate::source::{Input, Part};
+    use crate::rows::block::{Block, Stored};
+    use crate::rows::schema::{Precision, Schema};
     use arrow_array::RecordBatch;
     use parquet::arrow::ProjectionMask;
     use parquet::arrow::arrow_reader::{

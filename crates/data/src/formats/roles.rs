@@ -5,6 +5,7 @@
 
 use crate::error::{DataError, ErrorKind, quote};
 use crate::options::{LabelColumn, ReadOptions, find_column};
+use crate::remedy;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -61,11 +62,11 @@ pub(super) fn roles(
         let message =
             format!("the table has {} column(s), expected a label and at least one feature", names.len());
         return Err(DataError::new(ErrorKind::Shape, message)
-            .with_help("if cells are separated by something unusual, say so with --delimiter"));
+            .with_help("if cells are separated by something unusual, say so with {delimiter}"));
     }
     if label.is_none() && how.label != LabelColumn::Absent && how.schema.is_none() {
         let message = format!("there is no column of labels, expected one of {}", list(names));
-        return Err(DataError::new(ErrorKind::Label, message).with_help("name it with --label"));
+        return Err(DataError::new(ErrorKind::Label, message).with_help("name it with {label}"));
     }
     Ok(roles)
 }
@@ -99,8 +100,10 @@ fn guess(
             quote(names[*first].as_bytes()),
             quote(names[*last].as_bytes())
         );
-        return Err(DataError::new(ErrorKind::Options, message)
-            .with_help(format!("say which one it is, for instance --label {}", names[*last])));
+        return Err(DataError::new(ErrorKind::Options, message).with_help(format!(
+            "say which one it is, for instance {}",
+            remedy::set("label", &names[*last])
+        )));
     }
     let last = || (0..names.len()).rev().filter(is_free).find(|&place| may_be_label(place));
     Ok(candidates.first().copied().or_else(last))

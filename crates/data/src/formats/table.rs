@@ -7,12 +7,13 @@
 //! and number. Nothing here knows how cells are stored.
 
 use super::roles::{Role, for_table, list, roles};
-use crate::block::{Block, Stored, merge_row, sort_row};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
-use crate::label_table::BadLabel;
 use crate::options::{OnBadRow, ReadOptions, find_column};
-use crate::schema::{Column, ColumnKind, Layout, Missing, Schema, Tally};
+use crate::remedy;
+use crate::rows::block::{Block, Stored, merge_row, sort_row};
+use crate::rows::label_table::BadLabel;
+use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Schema, Tally};
 use std::collections::HashMap;
 
 /// A column of a file.
@@ -127,7 +128,7 @@ impl<T: Stored> Table<T> {
                 list(&others)
             );
             return Err(DataError::new(ErrorKind::Shape, message).with_help(
-                "say which column is the label with --label, and leave others out with --ignore",
+                "say which column is the label with {label}, and leave others out with {ignore}",
             ));
         }
         if let Some(place) = whole
@@ -136,7 +137,7 @@ impl<T: Stored> Table<T> {
             let name = quote(names[place].as_bytes());
             let message = format!("column {name} holds lists, but none of numbers, expected features");
             return Err(DataError::new(ErrorKind::Shape, message)
-                .with_help(format!("leave it out with --ignore {}", names[place])));
+                .with_help(format!("leave it out with {}", remedy::set("ignore", &names[place]))));
         }
         let schema = match (&how.schema, whole) {
             (Some(schema), _) => (**schema).clone(),
@@ -179,7 +180,7 @@ impl<T: Stored> Table<T> {
         if width > how.limits.features {
             let message = format!("there are {width} features, more than {}, the limit", how.limits.features);
             return Err(DataError::new(ErrorKind::Limit, message).with_help(
-                "hash the categories with --hash-bits 18, or raise the limit with --max-features",
+                "hash the categories with {hash-bits=18}, or raise the limit with {max-features}",
             ));
         }
         if let Some(&Use::Vector(found)) = uses.iter().find(|use_| matches!(use_, Use::Vector(_)))
@@ -291,8 +292,10 @@ impl<T: Stored> Table<T> {
                     }
                 };
                 self.class = outcome.map_err(|(bad, text)| {
-                    mistake(ErrorKind::Label, bad.message(text.as_bytes()))
-                        .with_help(format!("the label column is {}; choose another with --label", name()))
+                    mistake(ErrorKind::Label, bad.message(text.as_bytes())).with_help(format!(
+                        "the label column is {}; choose another with {{label}}",
+                        remedy::plain(&name())
+                    ))
                 })?;
             }
             Use::Weight => match cell {
@@ -320,8 +323,8 @@ impl<T: Stored> Table<T> {
                             shown(cell)
                         );
                         return Err(mistake(ErrorKind::Number, message).with_help(format!(
-                            "if its values are names, say --categorical {}",
-                            self.names[place]
+                            "if its values are names, say {}",
+                            remedy::set("categorical", &self.names[place])
                         )));
                     }
                 };
@@ -362,7 +365,7 @@ impl<T: Stored> Table<T> {
                     // A row that is dropped in the end may hold what no other row does.
                     self.unknown = Some(
                         mistake(ErrorKind::Shape, message)
-                            .with_help("hash the categories with --hash-bits 18 to admit new ones"),
+                            .with_help("hash the categories with {hash-bits=18} to admit new ones"),
                     );
                 }
             }
@@ -444,7 +447,7 @@ impl<T: Stored> Table<T> {
             let message =
                 format!("a feature index should be a whole number, but is {}", quote(key.as_bytes()));
             return Err(mistake(ErrorKind::Index, message)
-                .with_help("if the features have names, hash them with --hash-bits 18"));
+                .with_help("if the features have names, hash them with {hash-bits=18}"));
         };
         self.index_pair(place, index, number)
     }
@@ -453,13 +456,13 @@ impl<T: Stored> Table<T> {
     pub(super) fn index_pair(&mut self, place: usize, index: u64, number: f64) -> Result<(), Box<Mistake>> {
         let Some(feature) = index.checked_sub(self.first_index) else {
             return Err(mistake(ErrorKind::Index, "feature indices should start at 1, but one is 0")
-                .with_help("if they start at 0, say so with --zero-based"));
+                .with_help("if they start at 0, say so with {zero-based}"));
         };
         let limit = self.schema.width.unwrap_or(self.max_features);
         if feature >= limit as u64 {
             let message = format!("the feature index {index} is larger than {limit}, the limit");
             return Err(mistake(ErrorKind::Index, message)
-                .with_help("hash the features with --hash-bits 18, or raise the limit with --max-features"));
+                .with_help("hash the features with {hash-bits=18}, or raise the limit with {max-features}"));
         }
         if let Some(value) = self.admit(number, place)? {
             self.row.push((feature as u32, value));
@@ -481,7 +484,7 @@ impl<T: Stored> Table<T> {
                 Ok(None)
             }
             Missing::Mean => Err(missing(&name)
-                .with_help("means are known only of columns; use --missing zero or --missing drop")),
+                .with_help("means are known only of columns; use {missing=zero} or {missing=drop}")),
             Missing::Error => Err(missing(&name)),
         }
     }
@@ -572,7 +575,7 @@ impl<T: Stored> Table<T> {
                             self.max_categories
                         );
                         return Err(mistake(ErrorKind::Limit, message).with_help(
-                            "hash the categories with --hash-bits 18, or leave the column out with --ignore",
+                            "hash the categories with {hash-bits=18}, or leave the column out with {ignore}",
                         ));
                     }
                     let known = self.uses.iter_mut().find_map(|use_| match use_ {
@@ -698,7 +701,8 @@ fn match_columns(
 fn new_column(name: &str) -> DataError {
     let message =
         format!("column {} is new, expected only the columns that were learned from", quote(name.as_bytes()));
-    DataError::new(ErrorKind::Shape, message).with_help(format!("leave it out with --ignore {name}"))
+    DataError::new(ErrorKind::Shape, message)
+        .with_help(format!("leave it out with {}", remedy::set("ignore", name)))
 }
 
 fn shown(cell: Cell<'_>) -> String {
@@ -711,13 +715,13 @@ fn shown(cell: Cell<'_>) -> String {
 
 fn missing(name: &str) -> Box<Mistake> {
     mistake(ErrorKind::Missing, format!("a value of column {name} is missing, expected one"))
-        .with_help("say what to do about it with --missing mean, zero or drop")
+        .with_help("say what to do about it with {missing=mean}, zero or drop")
 }
 
 fn too_large(name: &str, number: f64) -> Box<Mistake> {
     if number.is_finite() {
         mistake(ErrorKind::Number, format!("the value should fit single precision, but is `{number}`"))
-            .with_help("store double precision with --precision f64")
+            .with_help("store double precision with {precision=f64}")
     } else {
         mistake(ErrorKind::Number, format!("column {name} should hold finite numbers, but holds `{number}`"))
     }

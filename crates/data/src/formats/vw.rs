@@ -13,16 +13,16 @@
 //! constant feature is added. Labels of several actions, or other than one number or word, are refused.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::block::{Block, Stored, merge_row, sort_row};
-use crate::chunks::{Chunks, Parse, Stopped};
+use crate::bytes::chunks::{Chunks, Parse, Stopped};
+use crate::bytes::source::Input;
+use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
-use crate::label_table::BadLabel;
-use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
-use crate::schema::{Layout, Precision, Schema};
-use crate::source::Input;
-use crate::window::Window;
+use crate::rows::block::{Block, Stored, merge_row, sort_row};
+use crate::rows::label_table::BadLabel;
+use crate::rows::schema::{Layout, Precision, Schema};
+use crate::scan::number;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -185,7 +185,7 @@ impl Slots {
         let name = std::str::from_utf8(name).map_err(|_| {
             let message = "the name of a feature should be valid UTF-8, but is not";
             Mistake::new(ErrorKind::Encoding, at.clone(), message)
-                .with_help("hash the names with --hash-bits 18, which takes any bytes")
+                .with_help("hash the names with {hash-bits=18}, which takes any bytes")
         })?;
         let gathered = match self {
             Self::Hashed(_) => return Ok(None),
@@ -199,7 +199,7 @@ impl Slots {
         if place >= gathered.max_names {
             let message = format!("there are more than {} different features, the limit", gathered.max_names);
             return Err(Mistake::new(ErrorKind::Limit, at, message)
-                .with_help("hash their names with --hash-bits 18, or raise --max-vocabulary"));
+                .with_help("hash their names with {hash-bits=18}, or raise {max-vocabulary}"));
         }
         gathered.places.insert(name.into(), place as u32);
         gathered.found.push(name.to_owned());
@@ -279,7 +279,7 @@ impl<T: Stored> Lines<T> {
                         quote(&line[token.clone()])
                     );
                     return Err(Mistake::new(ErrorKind::Number, token, message)
-                        .with_help("store double precision with --precision f64"));
+                        .with_help("store double precision with {precision=f64}"));
                 };
                 self.name.truncate(n_space);
                 self.name.extend_from_slice(&line[feature.clone()]);
@@ -455,8 +455,8 @@ impl Iterator for Tokens<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::source::Source;
     use crate::load::{LabelledRow, load_source, read_rows};
-    use crate::source::Source;
 
     fn source(text: &str) -> Source {
         Source::bytes("t.vw", text.as_bytes().to_vec())

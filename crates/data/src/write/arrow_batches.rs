@@ -6,7 +6,7 @@
 
 use super::{OutRow, Shape};
 use crate::error::{DataError, ErrorKind};
-use crate::schema::{Layout, Precision};
+use crate::rows::schema::{Layout, Precision};
 use arrow_array::builder::{Float32Builder, Float64Builder, ListBuilder, UInt32Builder};
 use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};

@@ -5,7 +5,7 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
 use crate::error::DataError;
-use crate::schema::Precision;
+use crate::rows::schema::Precision;
 
 /// The most columns that are written: sparse data of more has better formats.
 const MAX_COLUMNS: usize = 1 << 17;

@@ -5,8 +5,8 @@
 //! written compressed, as one member or frame with a checksum, since not every reader looks for a second one.
 //! What is written to standard output cannot be taken back.
 
+use crate::bytes::panics;
 use crate::error::{DataError, ErrorKind};
-use crate::quiet;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 use std::fmt;
@@ -157,7 +157,7 @@ impl Zstd {
         let (feed, fed) = sync_channel(WAITING);
         let thread = thread::Builder::new().name("zstd".to_owned()).spawn(move || {
             let mut drain = Drain { out, failure: None };
-            let whole = quiet::catch(|| {
+            let whole = panics::catch(|| {
                 let mut frame = FrameCompressor::new(CompressionLevel::Fastest);
                 frame.set_source(Fed { pieces: fed, piece: Vec::new(), at: 0 });
                 frame.set_drain(&mut drain);

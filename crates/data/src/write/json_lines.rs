@@ -5,7 +5,7 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
 use crate::error::DataError;
-use crate::schema::{Layout, Precision};
+use crate::rows::schema::{Layout, Precision};
 use std::fmt::Write as _;
 
 /// The most keys that are written: sparse data of more has better formats.

@@ -4,7 +4,7 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number, unfit};
 use crate::error::{DataError, quote};
-use crate::schema::Precision;
+use crate::rows::schema::Precision;
 use std::io::Write;
 
 /// libsvm text.

@@ -20,8 +20,8 @@ pub use file::NewFile;
 pub use table::{Cell, CellKind, ParquetTable};
 
 use crate::error::{DataError, ErrorKind};
-use crate::number;
-use crate::schema::{Layout, Precision};
+use crate::rows::schema::{Layout, Precision};
+use crate::scan::number;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -170,7 +170,7 @@ pub fn find_writer(name: Option<&str>, path: &Path) -> Result<&'static dyn Write
     let known = WRITERS.iter().find(|writer| writer.extensions().contains(&extension));
     known.copied().ok_or_else(|| {
         fail(format!("the name does not tell the format to write, expected one of {}", names()))
-            .with_help("name the format with --to")
+            .with_help("name the format with {to}")
     })
 }
 
@@ -232,13 +232,17 @@ mod tests {
             let mut text = Vec::new();
             if single.is_finite() {
                 push_number(&mut text, f64::from(single), Precision::Single, &mut scratch);
-                let read = crate::number::parse(&text).unwrap() as f32;
+                let read = crate::scan::number::parse(&text).unwrap() as f32;
                 assert_eq!(read.to_bits(), single.to_bits(), "{single:e}");
             }
             text.clear();
             if double.is_finite() {
                 push_number(&mut text, double, Precision::Double, &mut scratch);
-                assert_eq!(crate::number::parse(&text).unwrap().to_bits(), double.to_bits(), "{double:e}");
+                assert_eq!(
+                    crate::scan::number::parse(&text).unwrap().to_bits(),
+                    double.to_bits(),
+                    "{double:e}"
+                );
             }
         }
         let mut text = Vec::new();

@@ -6,7 +6,7 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, unfit};
 use crate::error::{DataError, ErrorKind};
-use crate::schema::Precision;
+use crate::rows::schema::Precision;
 
 /// The most numbers a row may have: sparse data of more has better formats.
 const MAX_COLUMNS: usize = 1 << 17;

@@ -6,8 +6,8 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number, unfit};
 use crate::error::{DataError, quote};
-use crate::number;
-use crate::schema::Precision;
+use crate::rows::schema::Precision;
+use crate::scan::number;
 
 /// Vowpal Wabbit text.
 pub(super) struct Vw;
@@ -75,7 +75,7 @@ impl RowWriter for Rows {
                     );
                     return Err(unfit(
                         message,
-                        "write JSON Lines, which holds any text; of text, write single words: --ngrams 1",
+                        "write JSON Lines, which holds any text; of text, write single words: {ngrams=1}",
                     ));
                 }
                 if within != space {

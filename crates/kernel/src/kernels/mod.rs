@@ -378,14 +378,14 @@ impl fmt::Display for KernelError {
             Self::Negative { row, feature, value } => write!(
                 f,
                 "feature {feature} of row {row} is {value}, but histograms have no negative values; \
-                 use another kernel, or `--scale min-max`"
+                 use another kernel, or scale the features to between 0 and 1"
             ),
             Self::Overflow { kernel, norm2, degree } => {
                 let power = degree.map_or_else(String::new, |degree| format!(" to the power {degree}"));
                 write!(
                     f,
                     "the values of `{kernel}` overflow: a row's product with itself is {norm2:e}{power}; \
-                     scale the features (`--scale unit-norm`), or lower gamma or the degree"
+                     scale the rows to unit norm, or lower gamma or the degree"
                 )
             }
         }

@@ -15,17 +15,18 @@ mod plan;
 mod record;
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::block::{Block, Stored, merge_row, sort_row};
-use crate::cells::AT_ONCE;
-use crate::chunks::{Chunks, Parse, Stopped};
+use crate::bytes::chunks::{Chunks, Parse, Stopped};
+use crate::bytes::source::Input;
+use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
-use crate::label_table::LabelTable;
-use crate::marks::{Digits, Marks, VIEW, Work, at_full_width, bits_at};
-use crate::number;
 use crate::options::{OnBadRow, ReadOptions};
-use crate::schema::{ColumnKind, Layout, Missing, Precision, Schema};
-use crate::source::Input;
-use crate::window::Window;
+use crate::remedy;
+use crate::rows::block::{Block, Stored, merge_row, sort_row};
+use crate::rows::label_table::LabelTable;
+use crate::rows::schema::{ColumnKind, Layout, Missing, Precision, Schema};
+use crate::scan::cells::AT_ONCE;
+use crate::scan::marks::{Digits, Marks, VIEW, Work, at_full_width, bits_at};
+use crate::scan::number;
 use plan::{Plan, Step, Use};
 use record::{Cell, Record, is_blank, is_missing, open_quote, scan_record, sniff_delimiter, whole_lines};
 use std::sync::Arc;
@@ -339,13 +340,17 @@ impl<T: Stored> Rows<T> {
                 }
                 Use::Label => {
                     let outcome = if is_missing(content) && content != b"?" {
-                        Err(crate::label_table::BadLabel::Missing)
+                        Err(crate::rows::label_table::BadLabel::Missing)
                     } else {
                         block.names.number(content)
                     };
                     class = outcome.map_err(|bad| {
-                        Mistake::new(ErrorKind::Label, cell.at.clone(), bad.message(content))
-                            .with_help(format!("the label column is {}; choose another with --label", name()))
+                        Mistake::new(ErrorKind::Label, cell.at.clone(), bad.message(content)).with_help(
+                            format!(
+                                "the label column is {}; choose another with {{label}}",
+                                remedy::plain(&name())
+                            ),
+                        )
                     })?;
                 }
                 Use::Weight => match number::parse(content) {
@@ -377,8 +382,8 @@ impl<T: Stored> Rows<T> {
                             );
                             return Err(Mistake::new(ErrorKind::Number, cell.at.clone(), message).with_help(
                                 format!(
-                                    "if its values are names, say --categorical {}",
-                                    self.plan.names[place]
+                                    "if its values are names, say {}",
+                                    remedy::set("categorical", &self.plan.names[place])
                                 ),
                             ));
                         }
@@ -387,7 +392,7 @@ impl<T: Stored> Rows<T> {
                         let message =
                             format!("the value should fit single precision, but is {}", quote(content));
                         return Err(Mistake::new(ErrorKind::Number, cell.at.clone(), message)
-                            .with_help("store double precision with --precision f64"));
+                            .with_help("store double precision with {precision=f64}"));
                     };
                     if self.plan.schema.provisional {
                         self.seen.push((*column, Seen::Number(number)));
@@ -420,7 +425,7 @@ impl<T: Stored> Rows<T> {
                             let mistake = Mistake::new(ErrorKind::Shape, cell.at.clone(), message);
                             Some(
                                 mistake
-                                    .with_help("hash the categories with --hash-bits 18 to admit new ones"),
+                                    .with_help("hash the categories with {hash-bits=18} to admit new ones"),
                             )
                         });
                     }
@@ -494,7 +499,7 @@ impl<T: Stored> Rows<T> {
                             max_categories
                         );
                         return Err(Mistake::new(ErrorKind::Limit, 0..0, message).with_help(
-                            "hash the categories with --hash-bits 18, or leave the column out with --ignore",
+                            "hash the categories with {hash-bits=18}, or leave the column out with {ignore}",
                         ));
                     }
                     let known = uses.iter_mut().find_map(|use_| match use_ {
@@ -710,15 +715,15 @@ fn missing(cell: &Cell, content: &[u8], name: &str) -> Box<Mistake> {
     let found = if content.is_empty() { "an empty cell".to_owned() } else { quote(content) };
     let message = format!("a value of column {name} is missing: found {found}, expected a value");
     Mistake::new(ErrorKind::Missing, cell.at.clone(), message)
-        .with_help("say what to do about it with --missing mean, zero or drop")
+        .with_help("say what to do about it with {missing=mean}, zero or drop")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::source::Source;
     use crate::load::{LabelledRow, load_source, read_rows};
     use crate::options::LabelColumn;
-    use crate::source::Source;
     use rosenblatt_core::Random;
 
     fn source(text: &str) -> Source {

@@ -4,12 +4,13 @@
 //! categories it meets.
 
 use super::record::{Record, is_blank, is_missing, open_quote, scan_record, sniff_delimiter};
+use crate::bytes::window::{WINDOW_BYTES, Window};
 use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::roles::{Role, for_table, list, roles};
-use crate::number;
 use crate::options::{OnBadRow, ReadOptions, find_column};
-use crate::schema::{Column, ColumnKind, Layout, Missing, Schema, Tally};
-use crate::window::{WINDOW_BYTES, Window};
+use crate::remedy;
+use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Schema, Tally};
+use crate::scan::number;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -336,7 +337,7 @@ impl Plan {
         if width > how.limits.features {
             let message = format!("there are {width} features, more than {}, the limit", how.limits.features);
             return Err(DataError::new(ErrorKind::Limit, message).with_help(
-                "hash the categories with --hash-bits 18, or raise the limit with --max-features",
+                "hash the categories with {hash-bits=18}, or raise the limit with {max-features}",
             ));
         }
         self.width = width;
@@ -430,7 +431,7 @@ impl Plan {
                     );
                     return Err(DataError::new(ErrorKind::Shape, message)
                         .at(position)
-                        .with_help(format!("leave it out with --ignore {name}")));
+                        .with_help(format!("leave it out with {}", remedy::set("ignore", name))));
                 };
                 matched[place] = Some(column);
                 found[column] = true;

@@ -4,8 +4,8 @@
 //! core borrows ([`Dataset::visit`]). Nothing here reads files, and nothing here is resampled or
 //! split: a part of a dataset is a list of row numbers.
 
-use crate::block::Stored;
-use crate::labels::Labels;
+use crate::rows::block::Stored;
+use crate::rows::labels::Labels;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples};
 
 /// The feature values of a dataset.

@@ -8,10 +8,10 @@
 //! go back. A chunk that cannot be understood without what follows
 //! it (a quoted cell may run on) ends the parallel part: from there on, one thread reads.
 
-use crate::block::Block;
+use crate::bytes::pool::Pool;
+use crate::bytes::window::{Chunk, Taken, WINDOW_BYTES, Window};
 use crate::error::{DataError, ErrorKind, Mistake, Position};
-use crate::pool::Pool;
-use crate::window::{Chunk, Taken, WINDOW_BYTES, Window};
+use crate::rows::block::Block;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -311,7 +311,7 @@ impl Crew {
             if left { "no thread could be started to parse with" } else { "the parsing threads are gone" };
         DataError::new(ErrorKind::Internal, format!("{message}, expected more rows"))
             .in_source(&self.name)
-            .with_help("read with one thread: --threads 1")
+            .with_help("read with one thread: {threads=1}")
     }
 }
 

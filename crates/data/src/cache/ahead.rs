@@ -3,9 +3,9 @@
 //! A learner visits rows one after the other, so that a second core can only help by having the next ones ready. The
 //! thread is started by the first block of a pass and ends with the last one.
 
-use crate::block::Block;
-use crate::cache::CacheReader;
+use crate::cache::file::CacheReader;
 use crate::error::{DataError, ErrorKind};
+use crate::rows::block::Block;
 use std::fs::File;
 use std::mem;
 use std::sync::mpsc::{Receiver, Sender, channel};

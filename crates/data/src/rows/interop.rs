@@ -4,9 +4,9 @@
 //! stored as files of the same content would be. Nothing here changes what a row is.
 
 #[cfg(any(feature = "arrow", feature = "ndarray"))]
-use crate::dataset::Dataset;
-#[cfg(any(feature = "arrow", feature = "ndarray"))]
 use crate::error::{DataError, ErrorKind};
+#[cfg(any(feature = "arrow", feature = "ndarray"))]
+use crate::rows::dataset::Dataset;
 
 #[cfg(feature = "arrow")]
 impl Dataset {
@@ -39,8 +39,8 @@ impl Dataset {
         (mut block, schema): (crate::Block, crate::Schema),
         how: &crate::ReadOptions,
     ) -> Result<Self, DataError> {
-        use crate::label_table::{Growth, Numbering};
-        use crate::labels::Labels;
+        use crate::rows::label_table::{Growth, Numbering};
+        use crate::rows::labels::Labels;
         let labels = if !block.is_labelled() {
             Labels::in_order(["?"])
         } else if let Some(classes) = &how.classes {
@@ -94,7 +94,7 @@ impl Dataset {
             );
             return Err(DataError::new(ErrorKind::Shape, message));
         }
-        let mut matrix = crate::block::empty_matrix(crate::Layout::Dense, T::PRECISION);
+        let mut matrix = crate::rows::block::empty_matrix(crate::Layout::Dense, T::PRECISION);
         if let Some(dense) = T::dense(&mut matrix) {
             dense.width = width;
             dense.values.reserve(view.len());

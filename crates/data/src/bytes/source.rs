@@ -5,10 +5,10 @@
 //! bytes whose head can be looked at before anything is read, and whose errors name the part. Nothing
 //! here knows what the bytes mean.
 
-use crate::compression::Compression;
+use crate::bytes::compression::Compression;
+use crate::bytes::meter::Meter;
+use crate::bytes::pool::Pool;
 use crate::error::{DataError, ErrorKind};
-use crate::meter::Meter;
-use crate::pool::Pool;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead, Cursor, Read};

@@ -15,8 +15,8 @@
 
 use crate::Block;
 use crate::error::{DataError, ErrorKind, Position};
-use crate::labels::Labels;
-use crate::number;
+use crate::rows::labels::Labels;
+use crate::scan::number;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -211,7 +211,7 @@ fn late_class(name: &str, known: &Labels) -> DataError {
         crate::error::quote(name.as_bytes()),
         shown.join(", ")
     );
-    DataError::new(ErrorKind::LateClass, message).with_help("name all classes beforehand with --classes")
+    DataError::new(ErrorKind::LateClass, message).with_help("name all classes beforehand with {classes}")
 }
 
 /// The error for data with more classes than is sensible.
@@ -219,7 +219,7 @@ pub(crate) fn too_many_classes(limit: usize) -> DataError {
     let message =
         format!("there are more than {limit} different labels, the limit; this looks like regression");
     DataError::new(ErrorKind::Limit, message)
-        .with_help("choose another label column with --label, or raise the limit with --max-classes")
+        .with_help("choose another label column with {label}, or raise the limit with {max-classes}")
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! never beyond the stated limit, so memory stays flat however long the source is. A byte-order mark of
 //! UTF-8 is taken away; text in UTF-16 is refused. What the lines mean is the readers' business.
 
+use crate::bytes::pool::Pool;
+use crate::bytes::source::Input;
 use crate::error::{DataError, ErrorKind, Position};
-use crate::pool::Pool;
-use crate::source::Input;
 use std::sync::Arc;
 
 /// How many bytes a window holds, unless a single record is longer.
@@ -167,7 +167,7 @@ impl Window {
             return Err(error
                 .in_source(self.input.name())
                 .at(Position { row: None, line: Some(self.line), column: Some(1) })
-                .with_help("if that is as it should be, raise the limit with --max-line"));
+                .with_help("if that is as it should be, raise the limit with {max-line}"));
         }
         let length = (self.buffer.len() * 2).min(self.max_record);
         self.buffer.resize(length, 0);
@@ -256,7 +256,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source;
+    use crate::bytes::source::Source;
 
     fn window(text: impl Into<Arc<[u8]>>, max_record: usize) -> Window {
         Window::new(Source::bytes("t", text).parts()[0].open().unwrap(), max_record).unwrap()

@@ -6,7 +6,7 @@
 //! pool per stream. It starts as many threads as the first part wants and lends them to one part after the
 //! other; buffers are taken from it and given back. Nothing here knows what is parsed.
 
-use crate::block::Block;
+use crate::rows::block::Block;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;

@@ -6,7 +6,7 @@
 //! for gzip, [`MAX_ZSTD_WINDOW`] for zstd. zstd frames without a checksum cannot tell a flipped bit.
 //! What is written is packed in `write/file.rs`.
 
-use crate::quiet;
+use crate::bytes::panics;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, Read};
@@ -209,7 +209,7 @@ impl Read for Zstd {
         }
         // The decoder is foreign code fed with foreign bytes: should it panic, that is an error of the
         // stream. Its state is not looked at again.
-        let outcome = quiet::catch(|| self.read_frames(into))
+        let outcome = panics::catch(|| self.read_frames(into))
             .unwrap_or_else(|| Err(damaged("the decoder gave up (a bug worth reporting)")));
         if outcome.is_err() {
             self.state = Frame::Failed;

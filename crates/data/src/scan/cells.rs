@@ -22,8 +22,8 @@ pub(crate) const WINDOW: usize = 64;
 #[expect(unsafe_code, reason = "wide registers are filled from arrays, and arrays from them")]
 pub(crate) mod widest {
     use super::{AT_ONCE, WINDOW};
-    use crate::block::Stored;
-    use crate::pairs::widest::{PLACES, load};
+    use crate::rows::block::Stored;
+    use crate::scan::pairs::widest::{PLACES, load};
     use std::arch::x86_64::{
         __m512d, __m512i, _CMP_GE_OQ, _mm512_add_epi8, _mm512_add_epi64, _mm512_alignr_epi64,
         _mm512_castpd_si512, _mm512_castsi512_pd, _mm512_castsi512_si128, _mm512_cmp_pd_mask,
@@ -63,7 +63,7 @@ pub(crate) mod widest {
     /// are where there is no point either.
     static TENS: [[f64; 8]; 2] = [[1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1], [1.0; 8]];
 
-    /// See [`Digits::cells`](crate::marks::Digits::cells). All cells of a row are asked for at once, as what is to be
+    /// See [`Digits::cells`](crate::scan::marks::Digits::cells). All cells of a row are asked for at once, as what is to be
     /// held in registers for that takes its time to get there.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
@@ -184,8 +184,8 @@ pub(crate) mod widest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marks::{Digits, Way, Work};
-    use crate::pairs::is_widest;
+    use crate::scan::marks::{Digits, Way, Work};
+    use crate::scan::pairs::is_widest;
 
     /// Asks for cells on the machine at hand.
     struct Ask<'a>(&'a [u8], &'a mut [f64]);

@@ -17,13 +17,13 @@
 //! classes in one, two or four bytes. Everything is little-endian. Schemas are not kept here: whoever wrote
 //! the cache has one.
 
-use crate::block::{Block, Stored};
-use crate::dataset::{DenseMatrix, Matrix, SparseMatrix};
+use crate::bytes::source::{Part, Source};
 use crate::error::{DataError, ErrorKind};
-use crate::labels::Labels;
 use crate::options::ReadOptions;
-use crate::schema::{Layout, Precision};
-use crate::source::{Part, Source};
+use crate::rows::block::{Block, Stored};
+use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::labels::Labels;
+use crate::rows::schema::{Layout, Precision};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

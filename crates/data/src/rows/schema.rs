@@ -8,8 +8,8 @@
 use crate::encode::{Scaler, TextEncoder};
 use crate::error::{DataError, ErrorKind};
 use crate::hash::hash_slot;
-use crate::labels::Labels;
 use crate::options::ReadOptions;
+use crate::rows::labels::Labels;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 

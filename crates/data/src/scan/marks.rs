@@ -8,11 +8,11 @@
 //! What is `unsafe` here: calls that are made after asking whether the machine can run what they call, and
 //! reading arrays into wide registers.
 
-use crate::block::Stored;
-use crate::number::digits;
+use crate::rows::block::Stored;
+use crate::scan::number::digits;
 #[cfg(target_arch = "x86_64")]
-use crate::pairs::is_widest;
-use crate::pairs::{Eight, Pairs};
+use crate::scan::pairs::is_widest;
+use crate::scan::pairs::{Eight, Pairs};
 
 /// The places of the bytes of a text that are no digits, ascending. Its memory is used again.
 #[derive(Debug, Clone, Default)]
@@ -350,10 +350,10 @@ pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
 #[expect(unsafe_code, reason = "wide registers are filled from arrays")]
 mod wide {
     use super::{Digits, Shape, VIEW, Work};
-    use crate::block::Stored;
-    use crate::cells::widest::cells;
-    use crate::pairs::widest::eight;
-    use crate::pairs::{Eight, Pairs};
+    use crate::rows::block::Stored;
+    use crate::scan::cells::widest::cells;
+    use crate::scan::pairs::widest::eight;
+    use crate::scan::pairs::{Eight, Pairs};
     use std::arch::x86_64::{
         __m128i, _mm_and_si128, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_madd_epi16, _mm_maddubs_epi16,
         _mm_packus_epi32, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_shuffle_epi8,

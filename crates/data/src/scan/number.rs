@@ -8,7 +8,7 @@
 //! [`parse`] is the reference. [`decimal`] and [`whole`] are quick ways for what most tokens are, made of
 //! arithmetic on eight digits at once; where the bits would not be those of the reference they give up.
 
-use crate::marks::VIEW;
+use crate::scan::marks::VIEW;
 
 /// Why a token is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 //! [`crate::Numbering`] has put the true class numbers in their place. So blocks can be parsed in any
 //! order, on any thread, without agreeing on anything.
 
-use crate::dataset::{DenseMatrix, Matrix, SparseMatrix, View, Visitor};
-use crate::label_table::LabelTable;
-use crate::schema::{Layout, Precision};
+use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix, View, Visitor};
+use crate::rows::label_table::LabelTable;
+use crate::rows::schema::{Layout, Precision};
 use rosenblatt_core::Value;
 
 /// Some rows, one after the other.

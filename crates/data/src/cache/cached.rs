@@ -6,15 +6,15 @@
 //! only a few blocks are in memory. A cache that is to be kept is used again if it is whole and was made of
 //! the same data in the same way; otherwise it is made anew.
 
-use crate::ahead::Ahead;
-use crate::cache::{CacheFile, CacheReader, fingerprint};
-use crate::dataset::{Matrix, View};
+use crate::bytes::source::Source;
+use crate::cache::ahead::Ahead;
+use crate::cache::file::{CacheFile, CacheReader, fingerprint};
 use crate::error::{DataError, ErrorKind};
-use crate::labels::Labels;
 use crate::load::{blocks, final_labels};
 use crate::options::ReadOptions;
-use crate::schema::Schema;
-use crate::source::Source;
+use crate::rows::dataset::{Matrix, View};
+use crate::rows::labels::Labels;
+use crate::rows::schema::Schema;
 use std::fs;
 use std::path::{Path, PathBuf};
 

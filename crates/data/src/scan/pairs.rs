@@ -4,7 +4,7 @@
 //! In most texts of pairs that list is blank, colon, point over and over, or blank, colon where values are whole
 //! numbers. A stretch of it is compared with that at a stroke, and the digits between are then known to be eight
 //! indices and eight values, which are converted together. What is not so is left to the parser that reads pair
-//! by pair, and on machines without such registers everything is: [`Digits::eight`](crate::marks::Digits::eight)
+//! by pair, and on machines without such registers everything is: [`Digits::eight`](crate::scan::marks::Digits::eight)
 //! finds no pairs there. Both give the same bits, which the tests of the libsvm parser hold together.
 //!
 //! What is `unsafe` here: reading and writing arrays through wide registers, and gathering eight bytes from each
@@ -13,7 +13,7 @@
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no pairs are found there"))]
 
 #[cfg(target_arch = "x86_64")]
-use crate::marks::is_wide;
+use crate::scan::marks::is_wide;
 
 /// How many pairs are converted at once.
 pub(crate) const AT_ONCE: usize = 8;
@@ -273,7 +273,7 @@ pub(crate) mod widest {
         _mm512_madd_epi16(together, _mm512_set1_epi64(10_000 + (1 << 16)))
     }
 
-    /// See [`Digits::eight`](crate::marks::Digits::eight).
+    /// See [`Digits::eight`](crate::scan::marks::Digits::eight).
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
     )]
@@ -370,7 +370,7 @@ pub(crate) mod widest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marks::{Digits, Marks, Way, Work};
+    use crate::scan::marks::{Digits, Marks, Way, Work};
 
     /// Asks for eight pairs on the machine at hand.
     struct Ask<'a>(&'a [u8], &'a Pairs, i32);

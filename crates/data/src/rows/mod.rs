@@ -1,0 +1,8 @@
+//! Rows in memory: blocks on their way, data sets that stay, and what is known of their columns and labels.
+
+pub(crate) mod block;
+pub(crate) mod dataset;
+mod interop;
+pub(crate) mod label_table;
+pub(crate) mod labels;
+pub(crate) mod schema;
