@@ -337,27 +337,34 @@ impl<'a> Hunt<'a> {
             }
             break;
         }
-        self.hyperplane(&search, units);
-        if is_true {
-            self.upper_bound(&search);
-        }
+        self.conclude(&search, units);
         search.carriers().map(|(idx, share)| (idx, share.near())).collect()
     }
 
-    /// Notes the hyperplane that was found, in doubles if they are good enough.
-    fn hyperplane<R: Real>(&mut self, search: &Search<'_, R>, units: &Units) {
-        let Some(best) = search.best() else { return };
-        let (rows, bias) = (self.rows, self.question.bias);
-        let scaled = best.iter().zip(&units.powers).take(rows.width());
-        let scaled: Vec<R> = scaled.map(|(&weight, &power)| weight.shifted(power)).collect();
-        let whole = R::integers(&scaled);
-        let weights = round_together(&whole);
-        let intercept = if bias { intercept_of(rows, &weights) } else { 0.0 };
-        propose(rows, bias, &weights, intercept, &mut self.answer);
-        if self.is_done(units.true_to.is_some()) {
+    /// Notes the hyperplane that was found, and how far the means of the rows that carry the point are apart: in
+    /// doubles, and in integers where those are not good enough.
+    fn conclude<R: Real>(&mut self, search: &Search<'_, R>, units: &Units) {
+        let (rows, bias, is_true) = (self.rows, self.question.bias, units.true_to.is_some());
+        let (places, shares): (Vec<usize>, Vec<R>) = search.carriers().unzip();
+        if is_true {
+            let doubles: Vec<(usize, f64)> =
+                places.iter().zip(&shares).map(|(&idx, share)| (idx, share.near())).collect();
+            let nearest = doubles.iter().map(|&(idx, share)| (idx, Number::Double(share))).collect();
+            self.note(apart(rows, bias, &doubles), nearest);
+        }
+        let whole = search.best().map(|best| {
+            let scaled = best.iter().zip(&units.powers).take(rows.width());
+            R::integers(&scaled.map(|(&weight, &power)| weight.shifted(power)).collect::<Vec<R>>())
+        });
+        if let Some(whole) = &whole {
+            let weights = round_together(whole);
+            let intercept = if bias { intercept_of(rows, &weights) } else { 0.0 };
+            propose(rows, bias, &weights, intercept, &mut self.answer);
+        }
+        if self.is_done(is_true) {
             return;
         }
-        if let Some(found) = prove::separated(rows, bias, &whole, self.clock) {
+        if let Some(found) = whole.and_then(|whole| prove::separated(rows, bias, &whole, self.clock)) {
             let is_open = matches!(self.answer.verdict, Verdict::Undecided);
             if is_open || found.at_least > self.answer.at_least {
                 let number = |weight: &BigInt| Number::Integer(weight.to_string());
@@ -368,18 +375,9 @@ impl<'a> Hunt<'a> {
                 });
             }
         }
-    }
-
-    /// Notes how far the means of the rows that carry the point are apart, in doubles if they are good enough.
-    fn upper_bound<R: Real>(&mut self, search: &Search<'_, R>) {
-        let (places, shares): (Vec<usize>, Vec<R>) = search.carriers().unzip();
-        let doubles: Vec<(usize, f64)> =
-            places.iter().zip(&shares).map(|(&idx, share)| (idx, share.near())).collect();
-        let nearest = doubles.iter().map(|&(idx, share)| (idx, Number::Double(share))).collect();
-        self.note(apart(self.rows, self.question.bias, &doubles), nearest);
-        if self.answer.gap() > self.question.gap && !self.clock.is_over() {
+        if is_true && !self.is_done(true) {
             let whole: Vec<(usize, BigInt)> = places.into_iter().zip(R::integers(&shares)).collect();
-            let at_most = prove::apart(self.rows, self.question.bias, &whole);
+            let at_most = prove::apart(rows, bias, &whole);
             let nearest = whole.into_iter().map(|(idx, share)| (idx, Number::Integer(share.to_string())));
             self.note(at_most, nearest.collect());
         }

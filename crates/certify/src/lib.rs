@@ -31,6 +31,7 @@ mod decide;
 mod dependency;
 mod exact;
 mod findings;
+mod in_the_way;
 mod integers;
 mod lift;
 mod nearest;

@@ -283,7 +283,7 @@ impl<'a, R: Real> Search<'a, R> {
         self.length = R::product(&self.point, &self.point).root();
     }
 
-    /// The shares of the nearest point of the flat hull, refined once against what they give. `None` if the clock
+    /// The shares of the nearest point of the flat hull, refined against what they give. `None` if the clock
     /// says stop.
     fn solve(&self) -> Option<Vec<R>> {
         let support = &self.support;
@@ -295,7 +295,7 @@ impl<'a, R: Real> Search<'a, R> {
             .collect();
         let mut shares = vec![R::default(); support.len()];
         let mut levels = [R::default(); 2];
-        for _ in 0..2 {
+        for _ in 0..R::SOLVES {
             if self.clock.is_over() {
                 return None;
             }

@@ -9,8 +9,8 @@ use crate::rows::{Rows, shift};
 use crate::watch::{Clock, Watch};
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{
-    Bias, Binary, Convention, Observer, Order, Pass, Plan, Ratchet, Readout, Remember, Round, Run, Setup,
-    Stopped, rules,
+    Average, Bias, Binary, Convention, Observer, Order, Pass, Plan, Ratchet, Readout, Remember, Round, Run,
+    Setup, Stopped, rules,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -83,18 +83,19 @@ pub(crate) fn quick(rows: &Rows, bias: bool, clock: &Clock<'_>) -> Option<(Vec<f
 /// The fewest mistakes the pocket finds, as weights and bias. Finding the fewest possible is NP-hard, so
 /// that this is an upper bound and nothing else.
 pub fn pocket(rows: &Rows, bias: bool, passes: u64, seed: u64, watch: &Watch<'_>) -> (Vec<f64>, f64) {
-    pocket_by(rows, bias, passes, seed, &Clock::new(watch))
+    candidates(rows, bias, passes, seed, &Clock::new(watch)).swap_remove(0)
 }
 
-pub(crate) fn pocket_by(
+/// Hyperplanes with few mistakes, as weights and bias: what a perceptron keeps in its pocket first, then its average
+/// and its last weights.
+pub(crate) fn candidates(
     rows: &Rows,
     bias: bool,
     passes: u64,
     seed: u64,
     clock: &Clock<'_>,
-) -> (Vec<f64>, f64) {
-    clock.begin("filling the pocket");
-    let remember = Remember { pocket: Some(Ratchet::On), ..Remember::default() };
+) -> Vec<(Vec<f64>, f64)> {
+    let remember = Remember { pocket: Some(Ratchet::On), averaged: true, ..Remember::default() };
     let setup =
         Setup { width: rows.width(), convention: convention(bias), remember, seed, ..Setup::default() };
     let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
@@ -102,9 +103,10 @@ pub(crate) fn pocket_by(
     let plan =
         Plan { rows: None, order: &order, seed, epochs: passes, max_updates: None, stop_when_clean: true };
     run.fit(rows.examples(), &plan, &mut Passes(clock));
-    let kept = run.read(Readout::Pocket).and_then(|kept| kept.planes().cloned());
-    let planes = kept.unwrap_or_else(|| run.last());
-    (planes.weights(0), if bias { planes.biases()[0] } else { 0.0 })
+    let kept = [Readout::Pocket, Readout::Averaged(Average::Post)]
+        .map(|readout| run.read(readout).and_then(|kept| kept.planes().cloned()));
+    let planes = kept.into_iter().flatten().chain([run.last()]);
+    planes.map(|planes| (planes.weights(0), if bias { planes.biases()[0] } else { 0.0 })).collect()
 }
 
 /// A cycle of the perceptron: its weights came back to what they had been.

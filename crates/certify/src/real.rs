@@ -23,6 +23,8 @@ pub(crate) trait Real:
 {
     /// Below which powers of two, one after the other, a length is worth trying as zero.
     const ZEROS: &'static [i32];
+    /// How often a system is solved, each time for what the last solution left.
+    const SOLVES: usize;
     /// About how large a rounding error is, relative to the result.
     fn doubt() -> Self;
     /// A double, exactly.
@@ -46,6 +48,7 @@ pub(crate) trait Real:
 
 impl Real for f64 {
     const ZEROS: &'static [i32] = &[-20, -30, -40, -50];
+    const SOLVES: usize = 2;
 
     fn doubt() -> Self {
         f64::EPSILON
@@ -161,6 +164,7 @@ impl Div for Pair {
 
 impl Real for Pair {
     const ZEROS: &'static [i32] = &[-40, -60, -80, -100];
+    const SOLVES: usize = 2;
 
     fn doubt() -> Self {
         Self(f64::EPSILON * f64::EPSILON, 0.0)

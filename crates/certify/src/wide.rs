@@ -199,6 +199,8 @@ impl<const N: usize> Div for Wide<N> {
 
 impl<const N: usize> Real for Wide<N> {
     const ZEROS: &'static [i32] = &[-60, -16 * N as i32, -32 * N as i32, -56 * N as i32];
+    // There are digits to spare.
+    const SOLVES: usize = 1;
 
     fn doubt() -> Self {
         Self::of(1.0).shifted(4 - 64 * N as i32)

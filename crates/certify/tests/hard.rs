@@ -7,7 +7,6 @@
 #[path = "common/problems.rs"]
 mod problems;
 
-
 use problems::{Kind, oracle, problem};
 use rosenblatt_certify::{Answer, Question, Rows, Verdict, check, decide};
 use rosenblatt_core::Random;

@@ -139,8 +139,7 @@ fn bounds_stand_beside_the_mistakes_while_training() {
         assert!(mistakes <= pass["inseparable"].as_f64().unwrap() + 1e-6, "{pass}");
     }
     // Other steps than 1: the sum of the steps is bounded, and so is their number in units of the mean step.
-    for options in ["--rate 0.001", "--rate 20", "--class-weight 0=7", "--rate 3 --class-weight 1=0.01"]
-    {
+    for options in ["--rate 0.001", "--rate 20", "--class-weight 0=7", "--rate 3 --class-weight 1=0.01"] {
         let report = bench.ok(&format!(
             "rosenblatt train crates/data/bundled/banknote.csv --holdout 0 {options} --epochs 5 --bounds --json --model x.model"
         ));

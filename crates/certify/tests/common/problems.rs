@@ -156,7 +156,8 @@ pub(crate) fn oracle(points: &[Vec<f64>], sides: &[bool], bias: bool) -> bool {
                 .zip(&low)
                 .map(|(&value, &low)| {
                     let (mantissa, power) = exponent(value);
-                    let size = if value == 0.0 { BigInt::ZERO } else { BigInt::from(mantissa) << (power - low) };
+                    let size =
+                        if value == 0.0 { BigInt::ZERO } else { BigInt::from(mantissa) << (power - low) };
                     if (value < 0.0) == positive { -size } else { size }
                 })
                 .collect();
