@@ -4,7 +4,6 @@ use crate::ui::{count, counted, percent, table};
 use rosenblatt::core::Stopped;
 use rosenblatt::kernel::maps::usual_kernel;
 use rosenblatt::{Evaluation, Model, Sharpness, interval, strongest};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// How many strong features are shown per class.
@@ -152,55 +151,6 @@ pub(crate) fn short_number(number: f64) -> String {
     let digits = (2 - number.abs().max(1e-9).log10().floor() as i32).clamp(0, 9) as usize;
     let text = format!("{number:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// An evaluation for programs.
-pub(crate) fn evaluation_json(evaluation: &Evaluation) -> Value {
-    let (low, high) = interval(evaluation.errors, evaluation.rows);
-    let classes: Vec<Value> = (0..evaluation.labels.len())
-        .map(|class| {
-            json!({
-                "class": evaluation.labels.names()[class], "rows": evaluation.support(class),
-                "precision": evaluation.precision(class), "recall": evaluation.recall(class),
-                "f1": evaluation.f1(class), "auc": evaluation.auc[class],
-            })
-        })
-        .collect();
-    json!({
-        "rows": evaluation.rows, "errors": evaluation.errors, "error": evaluation.error(),
-        "interval": [low, high], "confusion": evaluation.confusion, "classes": classes,
-        "brier": evaluation.sharpness.map(|sharpness| sharpness.brier),
-        "log-loss": evaluation.sharpness.map(|sharpness| sharpness.log_loss),
-    })
-}
-
-/// How a model's probabilities were fitted, for programs.
-pub(crate) fn calibration_json(model: &Model) -> Value {
-    let calibration = model.calibration();
-    calibration.map_or(
-        Value::Null,
-        |calibration| json!({ "method": calibration.method().to_string(), "rows": calibration.rows() }),
-    )
-}
-
-/// A model's story for programs.
-pub(crate) fn story_json(model: &Model) -> Value {
-    let story = model.story();
-    let stopped = match story.stopped {
-        Stopped::Clean => "clean",
-        Stopped::Observer => "patience",
-        Stopped::Updates => "updates",
-        Stopped::Epochs => "epochs",
-    };
-    let validation = story
-        .validation
-        .as_ref()
-        .map(|held| json!({ "rows": held.rows, "errors": held.errors, "best-epoch": held.best_epoch }));
-    json!({
-        "rows": story.rows, "epochs": story.totals.epochs, "rounds": story.totals.rounds,
-        "mistakes": story.totals.mistakes, "updates": story.totals.updates, "errors": story.totals.errors,
-        "stopped": stopped, "validation": validation, "held-out": story.held_out, "folds": story.folds,
-    })
 }
 
 #[cfg(test)]

@@ -7,9 +7,11 @@
 //! those of scikit-learn (`tests/calibration.rs` holds the two together).
 
 use crate::error::Error;
-use crate::model::{Model, Predictor};
-use rosenblatt_core::{Examples, Multiclass};
+use crate::model::{Model, Predictor, by_class};
+use rosenblatt_core::Examples;
 use rosenblatt_data::{Dataset, View, Visitor};
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -80,6 +82,33 @@ impl Curve {
     }
 }
 
+impl Curve {
+    /// The score above which the class is more probable than not; infinite if all are, or none is.
+    pub(crate) fn threshold(&self) -> f64 {
+        match self {
+            Self::Platt { slope, offset } => -offset / slope,
+            Self::Isotonic { scores, shares } => match shares.iter().position(|share| *share > 0.5) {
+                None => f64::INFINITY,
+                Some(0) => f64::NEG_INFINITY,
+                Some(above) => {
+                    let (left, low) = (scores[above - 1], shares[above - 1]);
+                    left + (scores[above] - left) * ((0.5 - low) / (shares[above] - low))
+                }
+            },
+        }
+    }
+
+    /// Grows with the probability and is 0 where that is a half. Of Platt's curve it is the logarithm of the odds:
+    /// no exponential to compare classes by, and no rounding of what is nearly certain to 1.
+    #[inline]
+    fn rank(&self, score: f64) -> f64 {
+        match self {
+            Self::Platt { slope, offset } => -(slope * score + offset),
+            Self::Isotonic { .. } => self.at(score) - 0.5,
+        }
+    }
+}
+
 /// Without an exponential that overflows.
 fn sigmoid(x: f64) -> f64 {
     if x >= 0.0 {
@@ -110,6 +139,16 @@ pub struct Calibration {
     pub(crate) rows: u64,
     /// One for two classes, else one per class.
     pub(crate) curves: Vec<Curve>,
+}
+
+impl Serialize for Calibration {
+    /// How it was fitted, and on how many rows.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Calibration", 2)?;
+        object.serialize_field("method", &self.method().to_string())?;
+        object.serialize_field("rows", &self.rows)?;
+        object.end()
+    }
 }
 
 impl Calibration {
@@ -154,6 +193,32 @@ impl Calibration {
         }
     }
 
+    /// The most probable class, given the scores (see [`class_scores`]); of equals `preferred`, then the first.
+    pub(crate) fn most_probable(&self, scores: &[f64], preferred: u32) -> u32 {
+        if let [curve] = self.curves.as_slice() {
+            let second = curve.rank(scores[0]);
+            return if second == 0.0 { preferred } else { u32::from(second > 0.0) };
+        }
+        let mut best = (self.curves[preferred as usize].rank(scores[preferred as usize]), preferred);
+        for (class, (curve, &score)) in self.curves.iter().zip(scores).enumerate() {
+            let rank = curve.rank(score);
+            if rank > best.0 {
+                best = (rank, class as u32);
+            }
+        }
+        best.1
+    }
+
+    /// By how much `class` is ahead of the next in probability, in what the curves count in; 0 is a tie.
+    pub(crate) fn lead(&self, scores: &[f64], class: u32) -> f64 {
+        if let [curve] = self.curves.as_slice() {
+            return if class == 1 { curve.rank(scores[0]) } else { -curve.rank(scores[0]) };
+        }
+        let rank = |class: usize| self.curves[class].rank(scores[class]);
+        let others = (0..self.curves.len()).filter(|other| *other != class as usize);
+        rank(class as usize) - others.map(rank).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// How it was fitted.
     pub fn method(&self) -> Method {
         match self.curves.first() {
@@ -181,17 +246,11 @@ pub(crate) fn n_curves(n_classes: usize) -> usize {
 /// The scores that a calibration takes, out of those that a prediction of `model` was made of: they are
 /// the same, except that with pairs of classes each class has the sum of its duels.
 pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
-    into.clear();
-    let n_classes = model.labels().len();
-    if n_classes > 2
-        && let Multiclass::OneVsOne(decision) = model.spec().options().multiclass.decision(n_classes)
-    {
-        into.resize(n_classes, 0.0);
-        for (&(a, b), score) in decision.pairs().iter().zip(scores) {
-            into[a as usize] += score;
-            into[b as usize] -= score;
-        }
+    let pairs = model.has_pairs();
+    if pairs {
+        by_class(scores, model.labels().len(), pairs, into);
     } else {
+        into.clear();
         into.extend(scores);
     }
 }
@@ -206,7 +265,7 @@ pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>
 /// The scores and classes of rows that come piece by piece.
 pub(crate) struct HeldOut<'a> {
     model: &'a Model,
-    predictor: Predictor,
+    predictor: Predictor<'a>,
     of_row: Vec<f64>,
     pub(crate) scores: Vec<f64>,
     pub(crate) classes: Vec<u32>,

@@ -47,8 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let output = args.output.clone().unwrap_or_else(|| args.model.with_extension("html"));
     check_writable(&output)?;
-    let mut read = args.data.options()?;
-    read.schema = model.schema().cloned();
+    let read = model.to_evaluate(args.data.options()?);
     // Rows worth a look are looked up again.
     let source = Source::find_all(&args.files)?.rewindable(read.limits.held_bytes)?;
     let progress = Progress::new(args.quiet);
@@ -77,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "report": output.display().to_string(),
             "bytes": page.len(),
             "judged-on": subject.judged.word(),
-            "evaluation": report::evaluation_json(&subject.evaluation),
+            "evaluation": subject.evaluation,
         });
         return ui::print(&format!("{report}\n"));
     }

@@ -236,34 +236,14 @@ impl Told<'_> {
 
     fn json_lines(&self, ending: &str) -> String {
         let mut text = String::new();
-        for round in &self.trace.rounds {
-            let features: Vec<_> = round
-                .features
-                .iter()
-                .map(|&(feature, value)| json!([self.feature_name(feature), value]))
-                .collect();
-            let line = json!({
-                "round": round.round,
-                "pass": round.epoch,
-                "row": round.row + 1,
-                "class": self.data.labels().name(round.class),
-                "asked": self.trace.scorers[round.scorer],
-                "side": round.side,
-                "x": features,
-                "activation": round.activation,
-                "mistake": round.mistaken,
-                "step": round.step.map(|step| json!({ "amount": step.amount, "keep": step.keep })),
-                "w": round.weights,
-                "b": round.bias,
-                "survived": round.survived,
-            });
-            let _ = writeln!(text, "{line}");
+        for record in self.trace.records() {
+            let _ = writeln!(text, "{}", json!(record));
         }
         let totals = self.trace.totals;
         let end = json!({
             "end": ending,
             "rounds": totals.rounds,
-            "passes": totals.epochs,
+            "epochs": totals.epochs,
             "mistakes": totals.mistakes,
             "steps": totals.updates,
         });

@@ -533,13 +533,13 @@ impl Trained {
                 "classes": classes, "notes": self.notes,
             },
             "spec": self.model.spec().options(),
-            "story": report::story_json(&self.model),
+            "story": self.model.story(),
             "mistake-bound": self.bound,
             "bounds": self.bounds.as_ref().map(Bounds::json),
-            "training": report::evaluation_json(&self.training),
-            "held-out": self.held_out().map(report::evaluation_json),
+            "training": self.training,
+            "held-out": self.held_out(),
             "fold-errors": self.estimate.as_ref().map(|estimate| &estimate.fold_errors),
-            "calibration": report::calibration_json(&self.model),
+            "calibration": self.model.calibration(),
             "seconds": { "read": self.read_time.as_secs_f64(), "train": self.train_time.as_secs_f64() },
         })
     }

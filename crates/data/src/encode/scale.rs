@@ -225,6 +225,24 @@ impl Scaler {
         (!fits).then_some("it should have as many shifts as scales")
     }
 
+    /// Scales one row in place: the values of these features, or of all. What overflows is no longer finite.
+    pub fn scale_row(&self, features: Option<&[u32]>, values: &mut [f64]) {
+        if self.scaling == Scaling::UnitNorm {
+            // Zeros change nothing, so the row may be taken for a dense one.
+            let norm = Dense(&*values).norm2().sqrt();
+            if norm > 0.0 {
+                values.iter_mut().for_each(|value| *value /= norm);
+            }
+            return;
+        }
+        for (place, value) in values.iter_mut().enumerate() {
+            let feature = features.map_or(place, |features| features[place] as usize);
+            let shift = self.shift.get(feature).copied().unwrap_or(0.0);
+            let scale = self.scale.get(feature).copied().unwrap_or(1.0);
+            *value = (*value - shift) / scale;
+        }
+    }
+
     /// Scales the rows of `block`.
     pub(crate) fn apply(&self, block: &mut Block) -> Result<(), DataError> {
         let outcome = match &mut block.matrix {

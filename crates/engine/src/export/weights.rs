@@ -74,6 +74,8 @@ pub(super) fn json(model: &Model, planes: &Planes) -> Vec<u8> {
         "zero": model.spec().options().zero.to_string(),
         "features": features, "scaler": scaler,
         "hyperplanes": hyperplanes, "calibration": calibration,
+        // What names the class: the largest probability, or the scores by the multiclass rule.
+        "decides": if model.deciding_calibration().is_some() { "probabilities" } else { "scores" },
     });
     format!("{whole}\n").into_bytes()
 }

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::ui::{count, counted};
 use rosenblatt::core::{Observer, Round};
 use rosenblatt::data::{Scaler, Scaling, Schema};
-use rosenblatt::{Dataset, Labels, Model, Spec, Training, matched, predict, split};
+use rosenblatt::{Dataset, Labels, Model, Spec, Training, matched, split};
 use rosenblatt_data::{Source, load_with_schema};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Subject {
     /// For each row, whether the model gives it another class than its own.
     pub(super) fn mistakes(&self, model: &Model) -> Vec<bool> {
         let (_, classes) = self.classes(model);
-        predict(model, &self.data).into_iter().zip(classes).map(|(given, class)| given != class).collect()
+        model.predict_all(&self.data).into_iter().zip(classes).map(|(given, class)| given != class).collect()
     }
 
     /// What a feature is called.
@@ -141,8 +141,7 @@ fn of_model_file(args: &Args, kind: &Kind, path: &std::path::Path) -> Result<Sub
     if args.files.is_empty() {
         return Err(Failure::Usage(format!("`plot {}` needs a file of data, too", kind.name)));
     }
-    let mut read = args.data.options()?;
-    read.schema = model.schema().cloned();
+    let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(args.quiet);
     progress.reading(&source, &read.meter, 1);
