@@ -1,7 +1,7 @@
 //! The command that trains a model again: what its description and its schema say, in words a shell takes.
 
 use crate::args::{DataArgs, FEW_ROWS};
-use rosenblatt::data::encode::{Scaling, TextOptions, Units, Weighting};
+use rosenblatt::data::encode::{Scaling, TextOptions, Units};
 use rosenblatt::data::{ColumnKind, Missing, Schema};
 use rosenblatt::{
     Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Method, Model, Options, Validation,
@@ -86,10 +86,10 @@ impl Words {
             ("weight", data.weight.as_ref()),
             ("header", data.header.as_ref()),
             ("delimiter", data.delimiter.as_ref()),
-            ("precision", data.precision.as_ref()),
         ] {
             self.flags(name, value);
         }
+        self.flags("precision", data.precision);
         self.flags("ignore", &data.ignore);
         if let Some(path) = &data.labels {
             self.flag("labels", path.display());
@@ -101,13 +101,7 @@ impl Words {
         if let Some(label) = named.or(data.label.as_ref()) {
             self.flag("label", label);
         }
-        let missing = match schema.missing {
-            Missing::Error => None,
-            Missing::Mean => Some("mean"),
-            Missing::Zero => Some("zero"),
-            Missing::Drop => Some("drop"),
-        };
-        self.flags("missing", missing);
+        self.flag_unless("missing", schema.missing, &Missing::default());
         self.switch("zero-based", schema.zero_based);
         let hash_bits = schema.hash_bits.or_else(|| schema.text.as_ref().and_then(|text| text.hash_bits));
         self.flags("hash-bits", hash_bits);
@@ -121,7 +115,7 @@ impl Words {
         let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
         // Tables of columns are brought to scale unless somebody says otherwise; nothing else is.
         if !schema.columns.is_empty() || scaling != Scaling::None {
-            self.flag("scale", scaling.name());
+            self.flag("scale", scaling);
         }
         if let Some(picture) = schema.picture {
             if picture.resized {
@@ -143,13 +137,7 @@ impl Words {
             self.flag("ngrams", format!("{}-{}", options.shortest, options.longest));
         }
         self.switch("characters", options.units == Units::Characters);
-        let words = match options.weighting {
-            Weighting::Count => "count",
-            Weighting::Binary => "binary",
-            Weighting::Frequency => "frequency",
-            Weighting::TfIdf => "tf-idf",
-        };
-        self.flag_unless("words", words, &"tf-idf");
+        self.flag_unless("words", options.weighting, &default.weighting);
     }
 
     fn learning(&mut self, model: &Model, rows: Option<&Dataset>) {
@@ -182,16 +170,12 @@ impl Words {
             self.flag("map", &map.name);
             self.flag("map-size", map.size);
             self.flags("kernel", &map.kernel);
-            self.flags("gamma", map.gamma);
-            self.flags("offset", map.offset);
-            self.flags("degree", map.degree);
+            map.params.iter().for_each(|(name, setting)| self.flag(name, setting));
         }
         if let Some(kernel) = &options.kernel {
             let default = KernelOptions::default();
             self.flag("kernel", &kernel.name);
-            self.flags("gamma", kernel.gamma);
-            self.flags("offset", kernel.offset);
-            self.flags("degree", kernel.degree);
+            kernel.params.iter().for_each(|(name, setting)| self.flag(name, setting));
             self.switch("normalise", kernel.normalised);
             self.flag_unless("kernel-memory", kernel.memory, &default.memory);
             self.flags("budget", kernel.budget);

@@ -1,12 +1,13 @@
 //! Options that mean the same in every command: how data is read, and what is to be learned.
 
 use crate::again;
+use crate::choices::{choice, listed};
 use crate::failure::Failure;
 use crate::ui;
-use clap::Args;
-use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
-use rosenblatt::kernel::{Gamma, Removal};
-use rosenblatt::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use rosenblatt::core::{Bias, Choices as _, Info, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
+use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
+use rosenblatt::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue};
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::{
     Column, ColumnKind, Input, LabelColumn, Limits, Meter, Missing, OnBadRow, Pictures, Precision,
@@ -46,20 +47,19 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
     /// What becomes of missing values
-    #[arg(long, value_name = "POLICY", value_parser = ["error", "mean", "zero", "drop"], default_value = "error")]
-    pub(crate) missing: String,
+    #[arg(long, value_name = "POLICY", value_parser = choice::<Missing>(), default_value_t)]
+    pub(crate) missing: Missing,
     /// Feature numbers start at 0 (libsvm)
     #[arg(long)]
     pub(crate) zero_based: bool,
     /// Store values as f32 or f64; f32 if not said, but f64 to certify and trace
-    #[arg(long, value_name = "TYPE", value_parser = ["f32", "f64"])]
-    pub(crate) precision: Option<String>,
+    #[arg(long, value_name = "TYPE", value_parser = choice::<Precision>())]
+    pub(crate) precision: Option<Precision>,
     /// Hash features into a table of 2^BITS
     #[arg(long, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
-    /// Bring features to one scale: none, standard, min-max, max-abs or unit-norm; auto is standard for
-    /// tables of columns and none for everything else
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    /// Bring features to one scale; auto is standard for tables of columns and none for everything else
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = listed(scalings))]
     pub(crate) scale: String,
     /// Leave out rows that cannot be read, instead of stopping at the first
     #[arg(long)]
@@ -82,9 +82,9 @@ pub(crate) struct DataArgs {
     /// Make features of characters instead of words
     #[arg(long)]
     pub(crate) characters: bool,
-    /// What a word is worth: count, binary, frequency or tf-idf
-    #[arg(long, value_name = "NAME", value_parser = ["count", "binary", "frequency", "tf-idf"], default_value = "tf-idf")]
-    pub(crate) words: String,
+    /// What a word is worth in a text
+    #[arg(long, value_name = "NAME", value_parser = choice::<Weighting>(), default_value_t)]
+    pub(crate) words: Weighting,
     /// Threads that parse text; 0 is one per core. Changes nothing but the time it takes
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
@@ -103,6 +103,10 @@ pub(crate) struct DataArgs {
     /// The most pixels of a picture
     #[arg(long, value_name = "N", default_value_t = Limits::default().pixels, hide_default_value = true)]
     pub(crate) max_pixels: u64,
+}
+
+fn scalings() -> Vec<&'static str> {
+    ["auto"].into_iter().chain(Scaling::ALL.iter().map(|named| named.name)).collect()
 }
 
 /// `28x28` as a width and a height.
@@ -128,7 +132,7 @@ fn run_of_units(text: &str) -> Result<(usize, usize), String> {
 impl DataArgs {
     /// The words as a textbook means them: numbers as they are.
     pub(crate) fn as_textbook(&self) -> Self {
-        let precision = self.precision.clone().or_else(|| Some("f64".to_owned()));
+        let precision = self.precision.or(Some(Precision::Double));
         Self { precision, ..self.clone() }
     }
 
@@ -146,9 +150,8 @@ impl DataArgs {
         };
         let scaling = match self.scale.as_str() {
             "auto" => Scaling::None,
-            name => Scaling::find(name).ok_or_else(|| {
-                let known = "auto, none, standard, min-max, max-abs or unit-norm";
-                Failure::Usage(format!("`--scale` should be {known}, but is `{name}`"))
+            name => name.parse().map_err(|error: NameError| {
+                Failure::Usage(format!("`--scale` should be auto or {}, but is `{name}`", error.known))
             })?,
         };
         Ok(ReadOptions {
@@ -160,18 +163,9 @@ impl DataArgs {
             categorical: self.categorical.clone(),
             header: self.header.as_deref().map(|header| header == "yes"),
             delimiter,
-            missing: match self.missing.as_str() {
-                "mean" => Missing::Mean,
-                "zero" => Missing::Zero,
-                "drop" => Missing::Drop,
-                _ => Missing::Error,
-            },
+            missing: self.missing,
             zero_based: self.zero_based,
-            precision: if self.precision.as_deref() == Some("f64") {
-                Precision::Double
-            } else {
-                Precision::Single
-            },
+            precision: self.precision.unwrap_or_default(),
             hash_bits: self.hash_bits,
             labels_file: self.labels.clone(),
             pictures: Pictures { size: self.size, colour: self.colour, ..Pictures::default() },
@@ -195,13 +189,7 @@ impl DataArgs {
         let default = TextOptions::default();
         let (shortest, longest) = self.ngrams.unwrap_or((default.shortest, default.longest));
         let units = if self.characters { Units::Characters } else { Units::Words };
-        let weighting = match self.words.as_str() {
-            "count" => Weighting::Count,
-            "binary" => Weighting::Binary,
-            "frequency" => Weighting::Frequency,
-            _ => Weighting::TfIdf,
-        };
-        TextOptions { units, shortest, longest, weighting, ..default }
+        TextOptions { units, shortest, longest, weighting: self.words, ..default }
     }
 }
 
@@ -299,27 +287,26 @@ pub(crate) struct SpecArgs {
     /// A parameter of the rule (may be repeated)
     #[arg(long = "param", short, value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
-    /// The learning rate: 1, 0.5/k, 1/sqrt(k) or 1/k^0.25
-    #[arg(long, value_parser = by_name::<Schedule>)]
+    /// The learning rate; the rule's own if not said
+    #[arg(long, value_name = "RATE", value_parser = choice::<Schedule>())]
     pub(crate) rate: Option<Schedule>,
-    /// What the model is made of: last, averaged, averaged-pre, averaged-both, averaged-running, voted,
-    /// pocket or random
-    #[arg(long, value_name = "NAME", value_parser = by_name::<Readout>)]
+    /// What the model is made of; what suits the rule if not said
+    #[arg(long, value_name = "NAME", value_parser = choice::<Readout>())]
     pub(crate) readout: Option<Readout>,
-    /// More than two classes: one-vs-rest, one-vs-one, direct-max, direct-uniform, direct-proportional
-    #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = by_name::<Classes>)]
+    /// How more than two classes are told apart
+    #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = choice::<Classes>())]
     pub(crate) multiclass: Classes,
-    /// What a score of zero predicts: plus, minus, random or wrong
-    #[arg(long, value_name = "NAME", default_value = "minus", value_parser = by_name::<Zero>)]
+    /// What a score of zero predicts
+    #[arg(long, value_name = "NAME", default_value = "minus", value_parser = choice::<Zero>())]
     pub(crate) zero: Zero,
-    /// What counts as a mistake: le0, lt0 or pred
-    #[arg(long, value_name = "NAME", default_value = "le0", value_parser = by_name::<Mistake>)]
+    /// What counts as a mistake
+    #[arg(long, value_name = "NAME", default_value = "le0", value_parser = choice::<Mistake>())]
     pub(crate) mistake: Mistake,
-    /// none, learned or augmented(B)
-    #[arg(long, value_name = "NAME", value_parser = by_name::<Bias>)]
+    /// How the hyperplane gets off the origin; the rule's own way if not said
+    #[arg(long, value_name = "NAME", value_parser = choice::<Bias>())]
     pub(crate) bias: Option<Bias>,
-    /// given, shuffle-once, shuffle-epoch, draws, worst or permutation(…)
-    #[arg(long, value_name = "NAME", value_parser = by_name::<Order>)]
+    /// In which order rows are visited; the rule's own if not said
+    #[arg(long, value_name = "NAME", value_parser = choice::<Order>())]
     pub(crate) order: Option<Order>,
     /// Decides every random choice
     #[arg(long, default_value_t = 0)]
@@ -347,18 +334,11 @@ pub(crate) struct SpecArgs {
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Kernels")]
 pub(crate) struct KernelArgs {
-    /// Learn with a kernel: linear, polynomial, rbf, sigmoid, laplacian, intersection, cosine or precomputed
-    #[arg(long, value_name = "NAME")]
+    /// Learn with a kernel
+    #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("kernel")))]
     kernel: Option<String>,
-    /// The power of a polynomial
-    #[arg(long, value_name = "N")]
-    degree: Option<u32>,
-    /// The kernel's factor: scale (1 / features / variance), auto (1 / features) or a number
-    #[arg(long, value_name = "NAME|NUMBER", value_parser = by_name::<Gamma>, allow_hyphen_values = true)]
-    gamma: Option<Gamma>,
-    /// What a polynomial or sigmoid kernel adds to the product
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
-    offset: Option<f64>,
+    #[command(flatten)]
+    params: KernelParams,
     /// Learn behind a feature map that stands in for the kernel, at the speed of a hyperplane: fourier (rbf,
     /// laplacian), nystroem (any kernel) or sketch (polynomial). The kernel is rbf if not said, but polynomial for
     /// a sketch
@@ -372,9 +352,8 @@ pub(crate) struct KernelArgs {
 impl KernelArgs {
     /// The map that is wished, if one is.
     pub(crate) fn mapping(&self) -> Option<Mapping> {
-        let Self { map_size: size, gamma, offset, degree, .. } = *self;
-        let name = self.map.clone()?;
-        Some(Mapping { name, size, kernel: self.kernel.clone(), gamma, offset, degree })
+        let (name, kernel, params) = (self.map.clone()?, self.kernel.clone(), self.params.0.clone());
+        Some(Mapping { name, size: self.map_size, kernel, params })
     }
 
     /// The kernel that is to be learned with as it is, without a map.
@@ -382,26 +361,69 @@ impl KernelArgs {
         self.kernel.as_deref().filter(|_| self.map.is_none())
     }
 
+    /// Whether the columns of a row are kernel values, which no scaling may touch.
+    pub(crate) fn by_number(&self) -> bool {
+        self.exact().is_some_and(|name| kernels::find(name).is_ok_and(|info| info.by_number))
+    }
+
     /// What the words mean for a kernel without a map; parameters of no kernel are an error.
     pub(crate) fn options(&self) -> Result<Option<KernelOptions>, Failure> {
-        let Self { gamma, offset, degree, .. } = *self;
-        if self.kernel.is_none() && self.map.is_none() {
-            let given =
-                [(gamma.is_some(), "gamma"), (offset.is_some(), "offset"), (degree.is_some(), "degree")];
-            if let Some((_, name)) = given.iter().find(|(is_given, _)| *is_given) {
-                let message =
-                    format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
-                return Err(Failure::Usage(message));
-            }
+        let params = &self.params.0;
+        if self.kernel.is_none()
+            && self.map.is_none()
+            && let Some(name) = params.keys().next()
+        {
+            let message =
+                format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
+            return Err(Failure::Usage(message));
         }
         let options = |name: &str| KernelOptions {
             name: name.to_owned(),
-            gamma,
-            offset,
-            degree,
+            params: params.clone(),
             ..KernelOptions::default()
         };
         Ok(self.exact().map(options))
+    }
+}
+
+/// The parameters of all kernels of the table: a flag each, by the name that the kernel's file gives it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KernelParams(BTreeMap<String, Setting>);
+
+impl KernelParams {
+    /// Each name once, with what the parameter means.
+    fn known() -> BTreeMap<&'static str, &'static Param> {
+        KERNELS.iter().flat_map(|info| info.params).map(|param| (param.name, param)).collect()
+    }
+}
+
+impl Args for KernelParams {
+    fn augment_args(command: Command) -> Command {
+        Self::known().into_iter().fold(command, |command, (name, param)| {
+            let values = if kernels::follows_from_rows(param) { "NAME|NUMBER" } else { "NUMBER" };
+            let takers = KERNELS.iter().filter(|info| info.has(name)).map(|info| info.name);
+            let (first, rest) = param.meaning.split_at(1);
+            let takers = takers.collect::<Vec<_>>().join(", ");
+            let help = format!("{}{rest} ({takers})", first.to_uppercase());
+            let arg = Arg::new(name).long(name).value_name(values).help(help);
+            command.arg(arg.value_parser(by_name::<Setting>).allow_hyphen_values(true))
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for KernelParams {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |name: &&str| Some(((*name).to_owned(), *matches.get_one::<Setting>(name)?));
+        Ok(Self(Self::known().keys().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -421,7 +443,7 @@ pub(crate) struct SupportArgs {
     budget: Option<usize>,
     /// What gives way when the budget is spent: projectron (the new row is projected on the others), forgetron (the
     /// oldest is forgotten after all were shrunk) or random
-    #[arg(long, value_name = "NAME", requires = "budget", value_parser = by_name::<Removal>)]
+    #[arg(long, value_name = "NAME", requires = "budget", value_parser = choice::<Removal>())]
     removal: Option<Removal>,
 }
 
@@ -438,16 +460,22 @@ impl SupportArgs {
 }
 
 impl SpecArgs {
+    /// What is known of the algorithm; nothing if there is none of that name.
+    fn info(&self) -> Option<Info> {
+        rosenblatt::find(&self.algorithm).ok().map(|entry| entry.info)
+    }
+
     /// The words as they are meant when one class of few rows is told from the rest: what a rare class taught is
     /// lost in an average of few passes, so the best hypothesis is kept instead, unless a read-out is named.
     pub(crate) fn for_one_class(&self, n_rows: usize) -> Self {
-        let settles = self.algorithm == "perceptron" && self.readout.is_none() && n_rows < FEW_ROWS;
+        let is_fixed_increment = self.info().is_some_and(|info| info.fixed_increment);
+        let settles = is_fixed_increment && self.readout.is_none() && n_rows < FEW_ROWS;
         Self { readout: if settles { Some(Readout::Pocket) } else { self.readout }, ..self.clone() }
     }
 
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
-        let given = (self.algorithm == "perceptron").then_some(Order::Given);
+        let given = self.info().is_some_and(|info| !info.picks_worst).then_some(Order::Given);
         Self {
             order: self.order.clone().or(given),
             readout: self.readout.or(Some(Readout::Last)),

@@ -103,6 +103,28 @@ fn words_that_make_no_sense_and_classes_that_are_not_there() {
 }
 
 #[test]
+fn an_open_question_says_what_is_known_with_a_code_of_its_own() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    let line = "rosenblatt certify crates/data/bundled/banknote.csv --time 0.000001";
+    let done = bench.run(line);
+    assert!(done.code == Some(3) && done.stdout.contains("UNDECIDED"), "{}", done.all());
+    assert!(done.stdout.contains("the rest is separable"), "{}", done.all());
+    let done = bench.run(&format!("{line} --json --certificate proof.json"));
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let question = &report["questions"][0];
+    assert_eq!(
+        (done.code, &question["verdict"], &question["stopped"]),
+        (Some(3), &"undecided".into(), &true.into())
+    );
+    assert!(done.stderr.contains("proof.json is not written"), "{}", done.all());
+    // No time is too long, and rows of zeros are told at once.
+    assert!(bench.ok("rosenblatt certify xor.csv --time 1e20").contains("NOT SEPARABLE"));
+    bench.write("zeros.csv", "a,b,class\n0,0,even\n1,1,odd\n");
+    assert!(bench.ok("rosenblatt certify zeros.csv --through-origin --time 1e20").contains("all zeros"));
+}
+
+#[test]
 fn a_models_mistakes_are_counted_beyond_doubt() {
     let bench = Bench::new();
     let data = "crates/data/bundled/banknote.csv";

@@ -39,7 +39,7 @@ fn wrong_wishes_are_refused_with_the_reason() {
     let bench = Bench::new();
     bench.write("xor.csv", XOR);
     for (options, expected) in [
-        ("--kernel poly --degree 0", "`degree` should be from 1 to 64, but is 0"),
+        ("--kernel poly --degree 0", "`degree` should be a whole number from 1 to 64, but is 0"),
         ("--kernel rbf --gamma -1", "`gamma` should be scale, auto or a positive number, but is -1"),
         ("--kernel bessel", "`kernel` should be one of linear, polynomial"),
         ("--kernel rbf --degree 2", "`rbf` has no `degree`; polynomial would"),
@@ -57,7 +57,7 @@ fn wrong_wishes_are_refused_with_the_reason() {
     bench.write("long.csv", "x,class\n1e200,a\n1,b\n");
     let said =
         fails(&bench, "rosenblatt train long.csv --kernel poly --degree 4 --scale none --precision f64", 1);
-    assert!(said.contains("overflow") && said.contains("--scale unit-norm"), "{said}");
+    assert!(said.contains("overflow") && said.contains("unit norm"), "{said}");
     let said = fails(&bench, "rosenblatt trace xor.csv --kernel poly", 1);
     assert!(said.contains("a trace shows weights"), "{said}");
 }

@@ -79,6 +79,9 @@ impl fmt::Display for SetupError {
 
 impl std::error::Error for SetupError {}
 
+/// The names of the hyperplanes that a cycle is found by.
+const ANCHOR: [&str; 2] = ["anchor-weights", "anchor-biases"];
+
 /// After how many visits whoever watches may pause a run: often enough for a person who waits.
 const PART: usize = 1024;
 /// The same where every visit may have to look at all rows.
@@ -97,7 +100,8 @@ pub struct Plan<'a> {
     pub epochs: u64,
     /// Stop after this many steps, counted from the beginning of the run.
     pub max_updates: Option<u64>,
-    /// Stop after a pass over every row without a mistake or a step.
+    /// Stop when nothing is left to learn: after a pass over every row without a mistake or a step, when the rule has
+    /// converged, or when the same hypotheses come round again.
     pub stop_when_clean: bool,
 }
 
@@ -110,6 +114,11 @@ pub enum Stopped {
     Updates,
     /// A pass over every row found nothing left to learn: the data is separated.
     Clean,
+    /// The rule found the hypothesis it looks for, to its tolerance.
+    Converged,
+    /// The hypothesis after a pass was the one after an earlier pass, under an order and a rule that repeat themselves:
+    /// from here on nothing new would ever come.
+    Cycle,
     /// An observer had seen enough.
     Observer,
 }
@@ -176,6 +185,8 @@ impl Recall for Memories {
 pub struct Run<R, S: Space, D> {
     rule: R,
     needs: Needs,
+    /// Whether rounds without a mistake need not be shown to the rule.
+    mistake_driven: bool,
     space: S,
     memory: S::Memory,
     decision: D,
@@ -187,6 +198,11 @@ pub struct Run<R, S: Space, D> {
     before: Totals,
     place: usize,
     max_updates: u64,
+    /// Whether the last pass changed nothing of weight, as the space says.
+    has_converged: bool,
+    /// The hyperplanes after an earlier pass, to see whether they come back; replaced when the number of passes has
+    /// doubled (Brent 1980), so that a cycle of any length is found.
+    anchor: Option<Planes>,
     scores: Vec<f64>,
     /// The moves of the current row that are still to be made; none between two rounds.
     moves: Vec<Move>,
@@ -198,7 +214,8 @@ impl<R: Algorithm, D: Decision> Run<R, R::Space, D> {
         let space = |shape| rule.space(shape);
         let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
-        Ok(Self::from_parts(rule, space, memory, decision, convention, class_weights, seed))
+        let run = Self::from_parts(rule, space, memory, decision, convention, class_weights, seed);
+        Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
     }
 }
 
@@ -209,7 +226,8 @@ impl<S: LinearSpace, D: Decision> Run<Box<dyn Rule + Send + Sync>, S, D> {
         let space = |shape| rule.space(shape);
         let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
-        Ok(Self::from_parts(Box::new(rule), space, memory, decision, convention, class_weights, seed))
+        let run = Self::from_parts(Box::new(rule), space, memory, decision, convention, class_weights, seed);
+        Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
     }
 }
 
@@ -269,6 +287,7 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
         Self {
             rule,
             needs,
+            mistake_driven: false,
             space,
             memory,
             decision,
@@ -279,6 +298,8 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
             before: totals,
             place: 0,
             max_updates,
+            has_converged: false,
+            anchor: None,
             scores,
             moves: Vec::new(),
         }
@@ -420,6 +441,8 @@ where
             let shown = {
                 let Self { rule, space, decision, class_weights, .. } = self;
                 let sole_score = space.sole_scorer();
+                // What a dual variable says is not known before the round is met.
+                let may_be_quiet = !rule.needs().dual;
                 let updates = space.moves(0);
                 loop {
                     let Some((place, (row, class))) = rows.next() else { break 'loud };
@@ -435,7 +458,7 @@ where
                         break shown;
                     }
                     let score = sole_score(place, row);
-                    if !is_quiet(rule, decision, class, score, round, updates) {
+                    if !(may_be_quiet && is_quiet(rule, decision, class, score, round, updates)) {
                         scores[0] = score;
                         break shown;
                     }
@@ -463,6 +486,7 @@ where
         watch: &mut Watch<'_, O>,
     ) -> bool {
         let Self { rule, needs, space, memory, decision, convention, random, totals, moves, .. } = self;
+        let mistake_driven = self.mistake_driven;
         if PLAIN {
             let (margin, label) = sole_problem(decision, shown.class, scores);
             let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
@@ -482,7 +506,7 @@ where
         let mut learner = Learner { rule, needs, space, memory, convention, random, totals, moves };
         let mut moved = false;
         // Whoever is right has nothing to learn from such a rule, under every convention.
-        let only_mistakes = rule.only_mistakes() && !watch.rounds;
+        let only_mistakes = mistake_driven && !watch.rounds;
         decision.problems(shown.class, scores, |problem| {
             if only_mistakes && problem.margin > 0.0 {
                 return;
@@ -631,6 +655,9 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
         if !PLAIN && needs.norm2 {
             seen.norm2 = norm2(*space, problem);
         }
+        if needs.dual {
+            (seen.dual, seen.weight) = (space.dual(place, problem.directions[0].0), weight);
+        }
         let mut step = None;
         if rule.acts(&seen) {
             if needs.spread {
@@ -697,7 +724,7 @@ impl Seen {
     #[inline(always)]
     fn of(problem: &Problem<'_>, mistaken: bool, round: u64, updates: u64) -> Self {
         let Problem { margin, label, .. } = *problem;
-        Self { margin, mistaken, label, spread: 0.0, norm2: 0.0, round, updates }
+        Self { margin, mistaken, label, round, updates, ..Self::default() }
     }
 }
 
@@ -751,11 +778,11 @@ fn each_move(
     scores: &[f64],
     mut make: impl FnMut(Move),
 ) {
-    let Step { tau, keep, shrink } = step;
+    let Step { tau, keep, extra } = step;
     let of = |scorer: usize, direction: f64| {
         // The label last: all else is known before the score is.
         let amount = direction * (tau * weight);
-        Move { scorer, amount, keep, shrink, score: scores[scorer], round }
+        Move { scorer, amount, keep, extra, score: scores[scorer], round }
     };
     for &(scorer, direction) in problem.directions {
         make(of(scorer, direction));
@@ -840,9 +867,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             return Stopped::Updates;
         }
         while self.totals.epochs < plan.epochs {
-            if self.place == 0 {
-                self.before = self.totals;
-            }
+            self.begin_pass();
             let flow = match plan.order {
                 Order::Given => self.pass_in_parts(examples, training, training, observer),
                 Order::Worst => self.pass_over_worst(examples, training, observer),
@@ -866,9 +891,10 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             if observer.pass(&pass, self).is_break() {
                 return Stopped::Observer;
             }
-            let clean = pass.mistakes == 0 && pass.updates == 0;
-            if plan.stop_when_clean && clean && plan.order.covers(rows) {
-                return Stopped::Clean;
+            if plan.stop_when_clean
+                && let Some(stopped) = self.is_over(&pass, plan.order, rows)
+            {
+                return stopped;
             }
         }
         Stopped::Epochs
@@ -925,8 +951,29 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
     /// [`Run::fit`] ends every pass of its own. Says what came of it.
     pub fn end_pass(&mut self, before: &Totals) -> Pass {
         self.space.pass_over(&mut self.memory, self.totals.rounds);
+        self.has_converged = self.space.end_epoch();
         self.totals.epochs += 1;
         self.since(before)
+    }
+
+    /// Whether nothing is left to learn after `pass` over `rows` in this order, and why. To be asked once after every
+    /// pass.
+    pub fn is_over(&mut self, pass: &Pass, order: &Order, rows: &[u32]) -> Option<Stopped> {
+        if pass.mistakes == 0 && pass.updates == 0 && order.covers(rows) {
+            return Some(Stopped::Clean);
+        }
+        if self.has_converged && order.covers(rows) {
+            return Some(Stopped::Converged);
+        }
+        let repeats = self.rule.repeats() && order.repeats() && self.convention.zero != Zero::Random;
+        let now = repeats.then(|| self.space.whole()).flatten()?;
+        if self.anchor.as_ref() == Some(&now) {
+            return Some(Stopped::Cycle);
+        }
+        if self.totals.epochs.is_power_of_two() {
+            self.anchor = Some(now);
+        }
+        None
     }
 
     /// How many visits of a pass that is made in pieces ([`Run::pass`]) are over, and the totals when it began.
@@ -937,10 +984,16 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
     /// Says how many visits of a pass that is made in pieces are over, so that the run's [state](Snapshot::state)
     /// tells it. None are before the pass, and again behind it.
     pub fn set_place(&mut self, place: usize) {
+        self.begin_pass();
+        self.place = place;
+    }
+
+    /// What a pass begins with, unless it has begun.
+    fn begin_pass(&mut self) {
         if self.place == 0 {
             self.before = self.totals;
+            self.space.pass_begins(&mut self.memory, self.totals.epochs + 1, self.totals.rounds);
         }
-        self.place = place;
     }
 
     /// Ends the run after this many steps, counted from its beginning.
@@ -970,6 +1023,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         }
         let [place, random] = state.take_counters("place")?;
         (self.place, self.random) = (place as usize, Random::new(random));
+        self.anchor = state.take_planes(ANCHOR, self.space.n_scorers(), usize::MAX)?;
         self.space.restore(&mut state)?;
         self.space.restore_memory(&mut self.memory, &mut state, self.totals.rounds)?;
         state.finish()
@@ -1001,6 +1055,7 @@ impl<R: Rule, S: Outcome, D: Decision> Snapshot for Run<R, S, D> {
         state.u64s("totals", self.totals.to_list().to_vec());
         state.u64s("before", self.before.to_list().to_vec());
         state.u64s("place", vec![self.place as u64, self.random.state()]);
+        state.planes(ANCHOR, self.anchor.as_ref());
         self.space.save(&mut state);
         self.space.save_memory(&self.memory, &mut state);
         state

@@ -12,8 +12,6 @@ use rosenblatt_core::Examples;
 use rosenblatt_data::{Dataset, View, Visitor};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
-use std::fmt;
-use std::str::FromStr;
 
 /// How scores become probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,26 +22,10 @@ pub enum Method {
     Isotonic,
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Platt => "platt",
-            Self::Isotonic => "isotonic",
-        })
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "platt" | "sigmoid" => Ok(Self::Platt),
-            "isotonic" => Ok(Self::Isotonic),
-            _ => Err(format!("`calibrate` should be platt or isotonic, but is `{name}`")),
-        }
-    }
-}
+rosenblatt_core::named!(Method, "calibration",
+    "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
+    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but it takes a thousand rows or more";
+);
 
 /// From a score to the probability of one class.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +50,7 @@ impl Curve {
     /// The probability at `score`.
     pub fn at(&self, score: f64) -> f64 {
         match self {
-            Self::Platt { slope, offset } => sigmoid(-(slope * score + offset)),
+            Self::Platt { .. } => sigmoid(self.rank(score)),
             Self::Isotonic { scores, shares } => {
                 let above = scores.partition_point(|corner| *corner <= score);
                 if above == 0 {
@@ -103,7 +85,8 @@ impl Curve {
     #[inline]
     fn rank(&self, score: f64) -> f64 {
         match self {
-            Self::Platt { slope, offset } => -(slope * score + offset),
+            // A score that overflowed is as large as can be, and times a slope of zero it is still nothing.
+            Self::Platt { slope, offset } => -(slope * score.clamp(f64::MIN, f64::MAX) + offset),
             Self::Isotonic { .. } => self.at(score) - 0.5,
         }
     }
@@ -300,13 +283,14 @@ impl<'a> HeldOut<'a> {
 /// 0 and 1 by his prior, so that scores which part the classes do not make the slope endless.
 fn platt(pairs: &[(f64, bool)]) -> Curve {
     // The unit of scores is nobody's choice: votes count in thousands.
-    let unit = pairs.iter().map(|(score, _)| score.abs()).fold(0.0, f64::max);
+    let finite = |score: f64| score.clamp(f64::MIN, f64::MAX);
+    let unit = pairs.iter().map(|(score, _)| finite(*score).abs()).fold(0.0, f64::max);
     let unit = if unit > 0.0 { unit } else { 1.0 };
     let members = pairs.iter().filter(|(_, member)| *member).count() as f64;
     let others = pairs.len() as f64 - members;
     let targets = [1.0 / (others + 2.0), (members + 1.0) / (members + 2.0)];
     let points: Vec<(f64, f64)> =
-        pairs.iter().map(|&(score, member)| (score / unit, targets[usize::from(member)])).collect();
+        pairs.iter().map(|&(score, member)| (finite(score) / unit, targets[usize::from(member)])).collect();
     let cost = |slope: f64, offset: f64| -> f64 {
         points
             .iter()
@@ -430,6 +414,15 @@ mod tests {
         let curve = platt(&pairs);
         assert!(curve.at(2e5) > 0.95 && curve.at(2e5) < 1.0 && curve.at(-2e5) < 0.05, "{curve:?}");
         assert!((curve.at(0.0) - 0.5).abs() < 0.01);
+    }
+
+    #[test]
+    fn scores_that_overflowed_are_as_large_as_can_be() {
+        let pairs: Vec<(f64, bool)> =
+            (0..20).map(|row| (if row < 10 { f64::NEG_INFINITY } else { 1e300 }, row >= 10)).collect();
+        let curve = platt(&pairs);
+        assert!(curve.at(f64::INFINITY) > 0.5 && curve.at(f64::NEG_INFINITY) < 0.5, "{curve:?}");
+        assert!(curve.at(1e300).is_finite());
     }
 
     #[test]

@@ -78,6 +78,12 @@ pub enum Error {
     /// The features of a sparse row are not in order, or not as many as its values.
     #[error("a sparse row should have a value for each of its features, and these ascending and each once")]
     NotSparse,
+    /// Rows about which nothing can be proved.
+    #[error("{what}")]
+    Uncertifiable {
+        /// Why not.
+        what: String,
+    },
     /// Probabilities are asked of a model that has none.
     #[error("the model was not calibrated, so it has no probabilities; calibrate it on held-out rows")]
     NotCalibrated,

@@ -50,6 +50,7 @@
 
 mod algorithms;
 mod calibration;
+pub mod catalogue;
 mod curves;
 mod error;
 mod evaluate;
@@ -61,8 +62,10 @@ mod learner;
 mod mapped;
 mod model;
 mod online;
+mod race;
 mod reproduce;
 mod roc;
+mod separation;
 mod slice;
 mod spec;
 mod split;
@@ -74,11 +77,12 @@ mod wrong;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
+pub use catalogue::{Catalogue, catalogue};
 pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
 pub use error::Error;
 pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, matched};
 pub use explain::{Argument, Explainer, Explanation, NamedArgument, NamedExplanation};
-pub use export::{Export, csv_cell, export};
+pub use export::{Export, export};
 pub use fingerprint::fingerprint;
 pub use insight::{
     Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
@@ -89,6 +93,7 @@ pub use model::{
     with_suffix, write_keeping_previous, write_whole,
 };
 pub use online::Online;
+pub use race::{Entrant, Metric, Progress, Race, RaceOptions, Spectator, portfolio, race};
 pub use reproduce::{FreundSchapire, Measured, freund_schapire};
 pub use roc::{Roc, roc};
 pub use rosenblatt_certify as certify;
@@ -96,6 +101,7 @@ pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
+pub use separation::{certified_margin, decide_within, with_bias};
 pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
 pub use split::{folds, split};

@@ -69,15 +69,16 @@ impl Online {
             }
         };
         let kernel = spec.kernel().map(|options| options.choice().blind()).transpose()?;
-        if kernel.as_ref().is_some_and(|kernel| kernel.by_number()) {
+        if let Some(info) = spec.kernel_info().filter(|info| info.by_number) {
             return Err(Error::Range {
                 name: "kernel",
                 expected: "a function of rows where they come one by one",
-                found: "precomputed".to_owned(),
+                found: info.name.to_owned(),
             });
         }
         let mapper = mapper(&spec)?;
-        let learner = build(&spec, labels.len(), Shape { class_weights, kernel, ..Shape::smallest() })?;
+        let learner =
+            build(&spec, labels.len(), Shape { class_weights, kernel, n_rows: None, ..Shape::smallest() })?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }
@@ -287,15 +288,15 @@ fn mapper(spec: &Spec) -> Result<Option<Mapper>, Error> {
     let Some(choice) = spec.map() else { return Ok(None) };
     let refuse = |name, expected, found| Err(Error::Range { name, expected, found });
     match choice.follows_from_rows()? {
-        Some("map") => {
+        Some(_) if spec.map_info().is_some_and(|info| info.from_rows) => {
             let expected =
                 "fourier or sketch where rows come one by one, as others are fitted to all of them";
             refuse("map", expected, choice.name)
         }
-        Some(_) => {
+        Some(open) => {
             let expected = "a number where rows come one by one, as it would follow from all of them";
-            let gamma = choice.kernel.gamma.map_or_else(|| "left open".to_owned(), |gamma| gamma.to_string());
-            refuse("gamma", expected, gamma)
+            let setting = choice.kernel.params.get(open);
+            refuse(open, expected, setting.map_or_else(|| "left open".to_owned(), ToString::to_string))
         }
         None => {
             let nothing = Outline { n_rows: 0, width: 0, variance: 0.0, norm2: 0.0, negative: None };

@@ -35,8 +35,12 @@ pub(crate) fn split_rows(classes: &[u32], rows: &[u32], fraction: f64, seed: u64
 /// Splits the rows into `n_folds` parts of nearly equal size, every class spread evenly.
 pub fn folds(data: &Dataset, n_folds: usize, seed: u64) -> Vec<Vec<u32>> {
     let rows: Vec<u32> = (0..data.len() as u32).collect();
+    fold_rows(data.classes(), &rows, n_folds, seed)
+}
+
+pub(crate) fn fold_rows(classes: &[u32], rows: &[u32], n_folds: usize, seed: u64) -> Vec<Vec<u32>> {
     let mut folds = vec![Vec::new(); n_folds];
-    let by_class = shuffled_by_class(data.classes(), &rows, seed, "folds");
+    let by_class = shuffled_by_class(classes, rows, seed, "folds");
     for (place, row) in by_class.into_iter().flatten().enumerate() {
         folds[place % n_folds].push(row);
     }

@@ -115,7 +115,7 @@ impl<'a> StreamedTraining<'a> {
         let width = map.as_ref().map_or(data.width(), |map| map.size());
         let kernel =
             spec.kernel().map(|options| options.choice().blind()).transpose().map_err(Error::from)?;
-        let shape = Shape { width, class_weights: weights, start: None, kernel };
+        let shape = Shape { width, class_weights: weights, start: None, kernel, n_rows: None };
         let mut learner = build(spec, data.labels().len(), shape)?;
         learner.limit_updates(options.max_updates.unwrap_or(u64::MAX));
         let mut watched = held_back.as_ref().map(|_| Watched::default());
@@ -169,8 +169,10 @@ impl<'a> StreamedTraining<'a> {
             if flow_of_observer.is_break() {
                 break Stopped::Observer;
             }
-            if options.stop_when_clean && pass.mistakes == 0 && pass.updates == 0 {
-                break Stopped::Clean;
+            if options.stop_when_clean
+                && let Some(stopped) = learner.is_over(&pass, &Order::Given, train_rows)
+            {
+                break stopped;
             }
         };
         let held_rows = held_back.as_ref().map_or(0, |((_, held_rows), _)| held_rows.len());
@@ -253,11 +255,12 @@ pub fn check_spec(spec: &Spec) -> Result<(), Error> {
         let expected = "one that learns row by row where rows do not stay in memory";
         return refuse("algorithm", expected, info.name.to_owned());
     }
-    if let Some(options) = spec.kernel()
-        && options.choice().blind()?.by_number()
-    {
+    if let Some(options) = spec.kernel() {
+        options.choice().blind()?;
+    }
+    if let Some(info) = spec.kernel_info().filter(|info| info.by_number) {
         let expected = "a function of rows where they do not stay in memory";
-        return refuse("kernel", expected, options.name.clone());
+        return refuse("kernel", expected, info.name.to_owned());
     }
     if spec.readout() == Readout::Pocket && spec.options().ratchet {
         let expected = "false where rows do not stay in memory, as it counts errors on all of them";

@@ -9,7 +9,7 @@ use crate::spec::{Classes, Spec};
 use crate::train::Training;
 use rosenblatt_core::observer::{Observer, Round};
 use rosenblatt_core::space::Hypothesis;
-use rosenblatt_core::{Examples, Row, Schedule, Stopped, Totals};
+use rosenblatt_core::{Bias, Examples, Row, Schedule, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Visitor};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -162,6 +162,43 @@ pub struct RoundRecord<'a> {
 }
 
 impl Trace {
+    /// What became of the run, in a sentence without an end.
+    pub fn ending_in_words(&self, bias: Bias) -> String {
+        let totals = self.totals;
+        let counted = |n: u64, what: &str, many: &str| format!("{n} {}", if n == 1 { what } else { many });
+        let mistakes = counted(totals.mistakes, "mistake", "mistakes");
+        match self.ending {
+            Ending::Over(Stopped::Clean) => {
+                format!("converged in pass {}: no mistake in a whole pass, after {mistakes}", totals.epochs)
+            }
+            Ending::Over(Stopped::Converged) => {
+                format!("converged in pass {}, after {mistakes}", totals.epochs)
+            }
+            Ending::Over(Stopped::Cycle) => {
+                format!("stopped in pass {}: the weights of an earlier one came back", totals.epochs)
+            }
+            Ending::Over(Stopped::Updates) => {
+                format!("stopped after {} steps, with {mistakes}", totals.updates)
+            }
+            Ending::Over(_) => {
+                format!("not converged after {} and {mistakes}", counted(totals.epochs, "pass", "passes"))
+            }
+            Ending::Repeats { first, again, steps, proof } => {
+                let before =
+                    if first == 0 { "at the start".to_owned() } else { format!("after round {first}") };
+                let text = format!("after round {again} the weights are what they were {before}");
+                if !proof {
+                    return text;
+                }
+                let place = if bias == Bias::None { " through the origin" } else { "" };
+                format!(
+                    "{text}: the {steps} steps in between add up to nothing, so no hyperplane{place} separates \
+                     these rows"
+                )
+            }
+        }
+    }
+
     /// The rounds to be written down, one record each.
     pub fn records(&self) -> impl Iterator<Item = RoundRecord<'_>> {
         self.rounds.iter().map(|round| RoundRecord {
@@ -185,7 +222,7 @@ impl Trace {
 /// Whether every step of the run is the example itself, forward or backward.
 fn has_equal_steps(spec: &Spec, data: &Dataset) -> bool {
     let options = spec.options();
-    spec.entry().info.name == "perceptron"
+    spec.entry().info.fixed_increment
         && matches!(options.rate, None | Some(Schedule::Constant(_)))
         && data.weights().is_none()
         && options.class_weights == crate::ClassWeights::Even
@@ -312,7 +349,7 @@ fn features_of(data: &Dataset, row: usize) -> Vec<(usize, f64)> {
 mod tests {
     use super::*;
     use crate::spec::Options;
-    use rosenblatt_core::{Bias, Mistake, Zero};
+    use rosenblatt_core::{Mistake, Zero};
 
     /// The four points of a lecture note, in its order.
     fn lecture() -> Dataset {

@@ -156,6 +156,7 @@ impl<'a> Training<'a> {
             class_weights: class_weights(&options.class_weights, data.labels(), data.classes(), train_rows)?,
             start: start.clone(),
             kernel: kernel_for(spec, data, train_rows)?,
+            n_rows: Some(data.len()),
         };
         if shape.kernel.is_some() && start.is_some() {
             return Err(Error::StartBesideKernel);
@@ -163,6 +164,7 @@ impl<'a> Training<'a> {
         let same_again = shape.clone();
         let mut learner = build(spec, data.labels().len(), shape)?;
         let order = spec.order();
+        check_order(&order, data.len(), train_rows)?;
         let plan = Plan {
             rows: Some(train_rows),
             order: &order,
@@ -316,6 +318,19 @@ fn kernel_for(spec: &Spec, data: &Dataset, rows: &[u32]) -> Result<Option<Arc<dy
     Ok(Some(options.choice().kernel(&data.visit(Look(rows)))?))
 }
 
+/// Refuses a permutation of other rows than these.
+fn check_order(order: &Order, n_rows: usize, rows: &[u32]) -> Result<(), Error> {
+    if let Order::Permutation(listed) = order
+        && (listed.iter().any(|&row| row as usize >= n_rows) || !order.covers(rows))
+    {
+        let expected =
+            "a permutation that lists every row to learn from by its number, from 0 on, and no other";
+        let found = format!("a list of {} for {n_rows} rows", listed.len());
+        return Err(Error::Range { name: "order", expected, found });
+    }
+    Ok(())
+}
+
 /// So many passes make up for a copy of the rows without their zeros.
 const WORTH_A_TWIN: u64 = 3;
 
@@ -455,7 +470,7 @@ mod tests {
     use rosenblatt_core::Readout;
 
     fn with_kernel(name: &str, readout: Readout) -> Spec {
-        let kernel = Some(KernelOptions { name: name.to_owned(), degree: None, ..KernelOptions::default() });
+        let kernel = Some(KernelOptions { name: name.to_owned(), ..KernelOptions::default() });
         Spec::new(Options { kernel, readout: Some(readout), ..Options::default() }).unwrap()
     }
 
@@ -496,6 +511,20 @@ mod tests {
     }
 
     #[test]
+    fn an_order_that_does_not_fit_the_rows_is_refused() {
+        let data = Dataset::from_rows(&[[1.0, -1.0], [2.0, 1.0], [0.5, 3.0]], &["a", "b", "a"]);
+        let fitted = |rows: &[u32]| {
+            let order = Some(Order::Permutation(rows.to_vec()));
+            train(&Spec::new(Options { order, ..Options::default() }).unwrap(), &data)
+        };
+        assert!(fitted(&[2, 0, 1]).is_ok());
+        for rows in [&[7, 8, 9][..], &[0, 1], &[0, 1, 2, 3], &[]] {
+            let said = fitted(rows).unwrap_err().to_string();
+            assert!(said.contains("lists every row") && said.contains("for 3 rows"), "{said}");
+        }
+    }
+
+    #[test]
     fn kernels_that_do_not_suit_the_data_are_refused() {
         let data = Dataset::from_rows(&[[1.0, -1.0], [2.0, 1.0], [0.5, 3.0]], &["a", "b", "a"]);
         let refused = |name: &str| train(&with_kernel(name, Readout::Last), &data).unwrap_err().to_string();
@@ -506,7 +535,7 @@ mod tests {
         assert_eq!(start.unwrap_err(), Error::StartBesideKernel);
         let long = Dataset::from_rows(&[[1e200, 1.0], [1.0, 2.0]], &["a", "b"]);
         let said = train(&with_kernel("poly", Readout::Last), &long).unwrap_err().to_string();
-        assert!(said.contains("overflow") && said.contains("unit-norm"), "{said}");
+        assert!(said.contains("overflow") && said.contains("unit norm"), "{said}");
         let online = Online::new(with_kernel("rbf", Readout::Last), ["a", "b"]);
         assert!(online.err().unwrap().to_string().contains("a number where the rows are not known"));
     }

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// How closely the bounds of the margin should agree, relative to the margin
     #[arg(long, value_name = "SHARE", default_value_t = 1e-6)]
     gap: f64,
-    /// Stop each question after this many seconds, and say how far it came
+    /// Stop after this many seconds, and say how far it came
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     time: f64,
     /// Ask in the space of a kernel
@@ -76,14 +76,14 @@ pub(crate) struct Args {
     /// Certify the mistakes of this model instead
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "through_origin", "bias"])]
     model: Option<PathBuf>,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Say nothing but the result
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -162,7 +162,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// How the data is read: as it stands, unless the user says otherwise.
 fn as_it_stands(data: &DataArgs) -> Result<ReadOptions, Failure> {
     let mut read = data.options()?;
-    if data.precision.as_deref() != Some("f32") {
+    if data.precision != Some(Precision::Single) {
         read.precision = Precision::Double;
     }
     read.pictures = Pictures { unscaled: true, ..read.pictures };

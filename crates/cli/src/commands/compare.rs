@@ -10,6 +10,7 @@ use crate::report::short_number;
 use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::{Average, Examples, Readout};
 use rosenblatt::data::Schema;
+use rosenblatt::kernel::Setting;
 use rosenblatt::{
     Classes, Dataset, Error, KernelOptions, Model, Options, Spec, Training, fingerprint, folds,
     smallest_margin,
@@ -52,16 +53,16 @@ pub(crate) struct Args {
     /// More than two classes: one-vs-rest, one-vs-one, direct-max, direct-uniform, direct-proportional
     #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = by_name::<Classes>)]
     multiclass: Classes,
-    #[command(flatten)]
-    kernel: KernelArgs,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Say nothing but the result
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    kernel: KernelArgs,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -159,11 +160,15 @@ fn kernel_options(word: &str) -> Result<KernelOptions, Failure> {
             let degree = degree.parse().map_err(|_| {
                 Failure::Usage(format!("the degree of a kernel should be a number, but is `{degree}`"))
             })?;
-            (name, Some(degree))
+            (name, Some(("degree".to_owned(), Setting::Number(degree))))
         }
         None => (word, None),
     };
-    Ok(KernelOptions { name: name.to_owned(), degree, ..KernelOptions::default() })
+    Ok(KernelOptions {
+        name: name.to_owned(),
+        params: degree.into_iter().collect(),
+        ..KernelOptions::default()
+    })
 }
 
 fn name(spec: &Spec) -> String {
@@ -176,7 +181,7 @@ fn rule(spec: &Spec) -> String {
     spec.kernel().map_or_else(
         || name.to_owned(),
         |kernel| {
-            let degree = kernel.degree.map_or_else(String::new, |degree| format!("^{degree}"));
+            let degree = kernel.params.get("degree").map_or_else(String::new, |degree| format!("^{degree}"));
             format!("{name}@{}{degree}", kernel.name)
         },
     )

@@ -21,14 +21,14 @@ pub(crate) struct Args {
     /// The model
     #[arg(long, short, value_name = "PATH")]
     model: PathBuf,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {

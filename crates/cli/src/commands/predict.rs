@@ -57,14 +57,14 @@ pub(crate) struct Args {
     /// How they are written, instead of by the extension: lines, csv, jsonl or parquet
     #[arg(long, value_name = "FORM")]
     to: Option<String>,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON Lines: one object per row
     #[arg(long, conflicts_with = "to")]
     json: bool,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {

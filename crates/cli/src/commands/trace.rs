@@ -3,8 +3,9 @@
 use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::ui;
-use rosenblatt::core::{Bias, Stopped};
-use rosenblatt::{Ending, Trace, TracedRound, TracedStep, csv_cell, trace};
+use rosenblatt::core::Stopped;
+use rosenblatt::{Ending, Trace, TracedRound, TracedStep, trace};
+use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Dataset, Source, load_source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -30,10 +31,9 @@ pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    #[command(flatten)]
-    data: DataArgs,
-    #[command(flatten)]
-    spec: SpecArgs,
+    /// The class with y = +1; all others have y = -1
+    #[arg(long, value_name = "CLASS")]
+    positive: Option<String>,
     /// The first round to show
     #[arg(long, value_name = "ROUND", default_value_t = 1)]
     from: u64,
@@ -46,6 +46,10 @@ pub(crate) struct Args {
     /// Print JSON Lines; the same as `--as jsonl`
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    spec: SpecArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -54,10 +58,21 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage("`--from` should be 1 or more, and `--to` not before it".to_owned()));
     }
     let read = args.data.as_textbook().options()?;
-    let data = load_source(&Source::find_all(&args.files)?, &read)?;
+    let mut data = load_source(&Source::find_all(&args.files)?, &read)?;
+    if let Some(class) = &args.positive {
+        let known = data.labels().names().join(", ");
+        let unknown = || {
+            Failure::Work(format!("there should be a class `{class}` and others; the classes are {known}"))
+        };
+        data = data.one_against_rest(class).ok_or_else(unknown)?;
+    }
     let spec = args.spec.as_textbook().spec(data.len())?;
     let traced = trace(&spec, &data, args.from..=last)?;
-    let ending = ending(&traced, spec.bias());
+    let mut ending = traced.ending_in_words(spec.bias());
+    if matches!(traced.ending, Ending::Over(stopped) if !matches!(stopped, Stopped::Clean | Stopped::Converged | Stopped::Cycle | Stopped::Updates))
+    {
+        ending.push_str("; `--epochs` allows more");
+    }
     let form = if args.json { "jsonl" } else { args.form.as_str() };
     let told = Told { data: &data, trace: &traced };
     let left_out = traced.totals.rounds.saturating_sub(last);
@@ -84,34 +99,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ui::note(&ending);
     }
     Ok(())
-}
-
-/// What became of the run, in a sentence.
-pub(super) fn ending(trace: &Trace, bias: Bias) -> String {
-    let totals = trace.totals;
-    let mistakes = ui::counted(totals.mistakes, "mistake", "mistakes");
-    match trace.ending {
-        Ending::Over(Stopped::Clean) => {
-            format!("converged in pass {}: no mistake in a whole pass, after {mistakes}", totals.epochs)
-        }
-        Ending::Over(Stopped::Updates) => format!("stopped after {} steps, with {mistakes}", totals.updates),
-        Ending::Over(_) => format!(
-            "not converged after {} and {mistakes}; `--epochs` allows more",
-            ui::counted(totals.epochs, "pass", "passes")
-        ),
-        Ending::Repeats { first, again, steps, proof } => {
-            let before = if first == 0 { "at the start".to_owned() } else { format!("after round {first}") };
-            let mut text = format!("after round {again} the weights are what they were {before}");
-            if proof {
-                let place = if bias == Bias::None { " through the origin" } else { "" };
-                let _ = write!(
-                    text,
-                    ": the {steps} steps in between add up to nothing, so no hyperplane{place} separates these rows"
-                );
-            }
-            text
-        }
-    }
 }
 
 /// A trace and the data it was made on.

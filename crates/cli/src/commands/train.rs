@@ -16,7 +16,7 @@ use crate::report;
 use crate::signals;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Observer, Pass, Readout};
+use rosenblatt::core::{NameError, Observer, Pass, Readout};
 use rosenblatt::{
     Checkpoint, Claim, Dataset, Date, Error, Evaluation, Export, Labels, Method, Model, Spec, Training,
     check_writable, evaluate_rows, previous_path,
@@ -113,16 +113,16 @@ pub(crate) struct Args {
     /// lies in the folder for temporary files and is removed in the end
     #[arg(long, value_name = "PATH", requires = "memory")]
     pub(super) cache: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) data: DataArgs,
-    #[command(flatten)]
-    pub(super) spec: SpecArgs,
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,
     /// Say nothing but the result
     #[arg(long, short)]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    #[command(flatten)]
+    pub(super) spec: SpecArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -237,14 +237,16 @@ impl Args {
 
     /// Refuses what only hyperplanes can do.
     fn check_kernel(&self, export: Option<&(Export, PathBuf)>) -> Result<(), Failure> {
-        let Some(kernel) = self.spec.kernel.exact() else { return Ok(()) };
+        if self.spec.kernel.exact().is_none() {
+            return Ok(());
+        }
         let wishes = [(export.is_some(), "--export"), (self.bounds, "--bounds")];
         if let Some((_, name)) = wishes.iter().find(|(wished, _)| *wished) {
             return Err(Failure::Usage(format!(
                 "`{name}` speaks of weights, but a model with a kernel has none"
             )));
         }
-        if kernel == "precomputed" && !matches!(self.data.scale.as_str(), "auto" | "none") {
+        if self.spec.kernel.by_number() && !matches!(self.data.scale.as_str(), "auto" | "none") {
             let message = "`--scale` would change kernel values that are precomputed; leave it out";
             return Err(Failure::Usage(message.to_owned()));
         }
@@ -253,8 +255,7 @@ impl Args {
 
     /// How data is read: precomputed kernel values are taken as they are.
     fn data_words(&self) -> DataArgs {
-        let as_it_is = self.spec.kernel.exact() == Some("precomputed");
-        let scale = if as_it_is { "none".to_owned() } else { self.data.scale.clone() };
+        let scale = if self.spec.kernel.by_number() { "none".to_owned() } else { self.data.scale.clone() };
         DataArgs { scale, ..self.data.clone() }
     }
 
@@ -296,7 +297,7 @@ impl Wish {
                     "{message}; try `--k-fold 5`, which learns from all rows"
                 )));
             }
-            Some(name) => Some(name.parse().map_err(Failure::Usage)?),
+            Some(name) => Some(name.parse().map_err(|error: NameError| Failure::Usage(error.to_string()))?),
         };
         Ok(Self { plan, calibrate, one_against_rest: args.one_against_rest.clone(), bounds: args.bounds })
     }

@@ -35,30 +35,13 @@ pub enum Scaling {
     UnitNorm,
 }
 
-impl Scaling {
-    /// The one called `name`.
-    pub fn find(name: &str) -> Option<Self> {
-        Some(match name {
-            "none" => Self::None,
-            "standard" | "standardise" | "standardize" => Self::Standard,
-            "min-max" | "minmax" => Self::MinMax,
-            "max-abs" | "maxabs" => Self::MaxAbs,
-            "unit-norm" | "unit" | "l2" => Self::UnitNorm,
-            _ => return None,
-        })
-    }
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Standard => "standard",
-            Self::MinMax => "min-max",
-            Self::MaxAbs => "max-abs",
-            Self::UnitNorm => "unit-norm",
-        }
-    }
-}
+rosenblatt_core::named!(Scaling, "scaling",
+    "none" = Self::None, "features stay as they are";
+    "standard" or "standardise" or "standardize" = Self::Standard, "mean 0 and standard deviation 1";
+    "min-max" or "minmax" = Self::MinMax, "from 0 to 1";
+    "max-abs" or "maxabs" = Self::MaxAbs, "from -1 to 1, zero staying zero";
+    "unit-norm" or "unit" or "l2" = Self::UnitNorm, "rows of length 1";
+);
 
 /// How features are brought to one scale, once that is fitted: `(x − shift) / scale`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

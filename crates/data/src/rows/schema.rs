@@ -28,12 +28,14 @@ pub enum Layout {
 ///
 /// Text is rounded to the nearest `f64` first and then, for single precision, to the nearest `f32`, in
 /// every format alike: the same data gives the same bits whatever file it came in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Precision {
     /// `f32`: half the memory, and enough for measured data. The default.
     #[default]
+    #[serde(rename = "f32")]
     Single,
     /// `f64`.
+    #[serde(rename = "f64")]
     Double,
 }
 
@@ -51,6 +53,18 @@ pub enum Missing {
     /// Its row is left out.
     Drop,
 }
+
+rosenblatt_core::named!(Missing, "missing",
+    "error" = Self::Error, "an error with its place";
+    "mean" = Self::Mean, "the mean of the column in the training data; a category that is none of the known ones";
+    "zero" = Self::Zero, "zero; a category that is none of the known ones";
+    "drop" = Self::Drop, "the row is left out";
+);
+
+rosenblatt_core::named!(Precision, "precision",
+    "f32" or "single" = Self::Single, "single precision";
+    "f64" or "double" = Self::Double, "double precision";
+);
 
 /// The mean of the numbers of a column so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

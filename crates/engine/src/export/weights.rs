@@ -5,17 +5,9 @@ use crate::calibration::Curve;
 use crate::insight::feature_name;
 use crate::model::Model;
 use rosenblatt_core::Planes;
+use rosenblatt_data::write::csv_cell;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-
-/// Text as a CSV cell.
-pub fn csv_cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
 
 /// A line per feature, the biases first.
 pub(super) fn csv(model: &Model, planes: &Planes) -> Vec<u8> {

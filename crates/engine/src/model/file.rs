@@ -181,10 +181,12 @@ struct ValidatedText {
     best_epoch: u64,
 }
 
-const STOPS: [(Stopped, &str); 4] = [
+const STOPS: [(Stopped, &str); 6] = [
     (Stopped::Epochs, "epochs"),
     (Stopped::Updates, "updates"),
     (Stopped::Clean, "clean"),
+    (Stopped::Converged, "converged"),
+    (Stopped::Cycle, "cycle"),
     (Stopped::Observer, "observer"),
 ];
 
@@ -662,7 +664,8 @@ fn decode_calibration(
     needed: usize,
     arrays: &mut Arrays<'_>,
 ) -> Result<Calibration, FormatError> {
-    let method: Method = text.method.parse().map_err(content)?;
+    let method: Method =
+        text.method.parse().map_err(|error: rosenblatt_core::NameError| content(error.to_string()))?;
     let curves: Vec<Curve> = match method {
         Method::Platt => {
             let (slopes, offsets) = (arrays.f64s("platt-slopes")?, arrays.f64s("platt-offsets")?);
