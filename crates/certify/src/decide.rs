@@ -189,19 +189,19 @@ pub(crate) fn decide_by(rows: &Rows, question: Question, clock: &Clock<'_>) -> A
     // Where units differ by no more than a few powers of two, their own are as good as any for a verdict, too.
     let mut start = Vec::new();
     if own.spread <= 8 {
-        start = hunt.seek::<f64>(&own, start);
+        start = hunt.seek::<f64>(&own, &start);
         if !hunt.is_done(true) {
-            start = hunt.seek::<Pair>(&own, start);
+            start = hunt.seek::<Pair>(&own, &start);
         }
     }
     if !hunt.is_done(false) {
         let even = Units::even(rows, bias);
-        let mut start = hunt.seek::<f64>(&even, Vec::new());
+        let mut start = hunt.seek::<f64>(&even, &[]);
         hunt.with_more_digits(&even, &mut start, false, 0);
     }
     if !hunt.is_done(true) {
         if own.spread > 8 {
-            start = hunt.seek::<f64>(&own, start);
+            start = hunt.seek::<f64>(&own, &start);
         }
         // Squares of what differs by that many digits.
         hunt.with_more_digits(&own.unscaled(rows), &mut start, true, 2 * own.spread);
@@ -300,15 +300,15 @@ impl<'a> Hunt<'a> {
             if self.is_done(margin) {
                 return;
             }
-            *start = seek(self, units, std::mem::take(start));
+            *start = seek(self, units, start);
         }
     }
 
     /// Searches with numbers of some precision, and notes what the outcome proves. What is given and comes back are
     /// the rows that carry the point, with their shares.
-    fn seek<R: Real>(&mut self, units: &Units, start: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
+    fn seek<R: Real>(&mut self, units: &Units, start: &[(usize, f64)]) -> Vec<(usize, f64)> {
         let (bias, is_true) = (self.question.bias, units.true_to.is_some());
-        let mut search = Search::<R>::new(&units.rows, units.by_side, &start, self.clock);
+        let mut search = Search::<R>::new(&units.rows, units.by_side, start, self.clock);
         let half = if bias { 0.5 } else { 1.0 };
         let tell = |reach: f64, length: f64| {
             let to_true = |length: f64, power: i32| shift(half * length, power);
@@ -392,7 +392,7 @@ impl<'a> Hunt<'a> {
 }
 
 /// A search with numbers of some precision.
-type Seek<'a> = fn(&mut Hunt<'a>, &Units, Vec<(usize, f64)>) -> Vec<(usize, f64)>;
+type Seek<'a> = fn(&mut Hunt<'a>, &Units, &[(usize, f64)]) -> Vec<(usize, f64)>;
 
 /// Tries a hyperplane: if it strictly separates all rows, by a wider margin than was known, it is noted.
 fn propose(rows: &Rows, bias: bool, weights: &[f64], intercept: f64, answer: &mut Answer) {

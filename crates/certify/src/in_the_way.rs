@@ -109,7 +109,9 @@ impl Alike {
         let made = rows.map(width, |entries, alike, _| {
             if is_centred {
                 let mut values = vec![0.0; width];
-                entries.iter().for_each(|&(j, x)| values[j] = x);
+                for &(j, x) in entries {
+                    values[j] = x;
+                }
                 alike.extend((0..width).map(|j| (j, (values[j] - means[j]) / sizes[j])));
             } else {
                 alike.extend(entries.iter().map(|&(j, x)| (j, x / sizes[j])));

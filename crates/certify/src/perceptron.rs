@@ -226,7 +226,7 @@ impl Observer for Follower<'_> {
             return ControlFlow::Break(());
         }
         self.seen.entry(self.hash).or_default().push(self.steps.len());
-        if self.steps.len() % 256 == 0 { go_on(self.clock) } else { ControlFlow::Continue(()) }
+        if self.steps.len().is_multiple_of(256) { go_on(self.clock) } else { ControlFlow::Continue(()) }
     }
 
     fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {

@@ -229,7 +229,9 @@ impl Rows {
                 scaled.values[place] = shift(self.values[place], power(self.indices[place] as usize));
             }
             if let Some(tails) = scaled.tails.get_mut(idx) {
-                tails.iter_mut().for_each(|(j, value)| *value = shift(*value, power(*j)));
+                for (j, value) in tails {
+                    *value = shift(*value, power(*j));
+                }
             }
         }
         scaled

@@ -41,10 +41,6 @@ impl<const N: usize> Wide<N> {
     /// Binary digits.
     const BITS: i64 = 64 * N as i64;
 
-    fn negated(self) -> Self {
-        Self { sign: -self.sign, ..self }
-    }
-
     /// The highest `N` limbs of a product or quotient, `0.limbs · 2^exponent`.
     fn of_limbs(sign: i8, limbs: &[u64], exponent: i64) -> Self {
         let Some(top) = limbs.iter().rposition(|&limb| limb != 0) else { return Self::default() };
@@ -150,7 +146,7 @@ impl<const N: usize> Add for Wide<N> {
 impl<const N: usize> Sub for Wide<N> {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
-        self + other.negated()
+        self.add(Self { sign: -other.sign, ..other })
     }
 }
 

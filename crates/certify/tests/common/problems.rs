@@ -126,7 +126,9 @@ pub(crate) fn problem(
     if matches!(kind, Kind::Scaled | Kind::ScaledSlab | Kind::ScaledDependent) {
         for j in 0..width {
             let scale = 10_f64.powi(random.below(61) as i32 - 30);
-            points.iter_mut().for_each(|point| point[j] *= scale);
+            for point in &mut points {
+                point[j] *= scale;
+            }
         }
     }
     (points, sides, bias)
@@ -138,7 +140,7 @@ pub(crate) fn oracle(points: &[Vec<f64>], sides: &[bool], bias: bool) -> bool {
     // Every feature in units that make it whole.
     let exponent = |value: f64| {
         let bits = value.to_bits();
-        let (power, fraction) = (((bits >> 52) & 0x7FF) as i64, bits & ((1 << 52) - 1));
+        let (power, fraction) = (i64::from((bits >> 52) as u16 & 0x7FF), bits & ((1 << 52) - 1));
         if power == 0 { (fraction, -1074) } else { (fraction | (1 << 52), power - 1075) }
     };
     let low: Vec<i64> = (0..width)

@@ -196,7 +196,7 @@ fn near_misses(study: &Study, text: &mut String) {
             row_list(rows, wrong)
         );
         text.push_str(
-            "(the fewest mistakes that pockets found; finding the fewest possible is NP-hard, so there may be fewer)\n",
+            "(the fewest mistakes that perceptrons found; finding the fewest possible is NP-hard, so there may be fewer)\n",
         );
     }
 }
