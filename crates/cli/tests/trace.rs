@@ -71,7 +71,7 @@ fn a_window_says_what_it_leaves_out_and_nonsense_is_refused() {
 #[test]
 fn the_positive_class_is_the_one_that_is_named() {
     let bench = Bench::new();
-    bench.write("points.csv", "x,y,class\n4,0,red\n1,1,blue\n0,1,blue\n-2,-2,red\n");
+    bench.write("points.csv", "x,z,class\n4,0,red\n1,1,blue\n0,1,blue\n-2,-2,red\n");
     let named = bench.ok("rosenblatt trace points.csv --bias none --as csv --positive blue");
     let other = bench.ok("rosenblatt trace points.csv --bias none --as csv");
     // The first mistake is on red: w goes away from (4, 0) if blue is positive, and to it otherwise.
