@@ -8,6 +8,7 @@
 mod arrow_ipc;
 #[cfg(feature = "arrow")]
 mod arrow_table;
+mod columns;
 mod csv;
 mod idx;
 mod images;
@@ -16,10 +17,8 @@ mod libsvm;
 mod matrix;
 mod numpy;
 mod parquet;
-mod roles;
-mod table;
+mod sense;
 mod text;
-mod text_table;
 mod vw;
 mod zip;
 
@@ -53,6 +52,11 @@ pub trait Format: Sync {
     /// How much the beginning of a source looks like this format.
     fn sniff(&self, head: &Head<'_>) -> Sniff;
 
+    /// Whether all must have been read before the first row can be made, and rows are not kept meanwhile.
+    fn reads_twice(&self, _how: &ReadOptions) -> bool {
+        false
+    }
+
     /// A reader for `input`.
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError>;
 }
@@ -64,8 +68,8 @@ pub trait Reader: Send {
 
     /// Empties `into` and fills it with the next rows, at least one; `false` at the end.
     ///
-    /// Labels are numbered within the block. While the schema is provisional the rows have labels but
-    /// no features: reading is then a survey.
+    /// Labels are numbered within the block. While the schema is provisional the rows have no features yet: those
+    /// of a table have cells to make them of, others are surveyed.
     fn read(&mut self, into: &mut Block) -> Result<bool, DataError>;
 }
 
@@ -147,17 +151,16 @@ pub fn find_format(name: &str) -> Result<&'static dyn Format, DataError> {
 
 /// The format that `how` names, or that `input` is found to have.
 pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, DataError> {
-    let learned_from_text = how.schema.as_ref().is_some_and(|schema| schema.text.is_some());
-    let holds_text = learned_from_text || how.text_column.is_some();
-    if how.format.is_none() && holds_text && !input.head().is_empty() {
-        return Ok(&text::Text);
-    }
     let Some(name) = &how.format else {
+        if how.schema.as_ref().is_some_and(|schema| schema.text.is_some()) && !input.head().is_empty() {
+            return Ok(&text::Text);
+        }
         let chosen = choose(input).map_err(|error| error.in_source(input.name()))?;
-        // A table of one column looks like text, or like labels alone; whoever learned from columns
-        // expects columns.
+        // A table of one column looks like text, or like labels alone; whoever learned from columns, or names
+        // one, expects columns.
         let learned_from_columns = how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
-        let mistaken = learned_from_columns && matches!(chosen.info().name, "text" | "libsvm" | "vw");
+        let is_table = learned_from_columns || !how.text_columns.is_empty();
+        let mistaken = is_table && matches!(chosen.info().name, "text" | "libsvm" | "vw");
         return Ok(if mistaken { &csv::Csv } else { chosen });
     };
     let format = find_format(name)?;
@@ -220,16 +223,13 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
     }
 }
 
-/// The rows of one record batch, and the schema they were made by.
+/// A reader of one record batch.
 #[cfg(feature = "arrow")]
-pub(crate) fn block_of(
+pub(crate) fn batch_reader(
     batch: &arrow_array::RecordBatch,
     how: &ReadOptions,
-) -> Result<(Block, Schema), DataError> {
-    match how.precision {
-        crate::Precision::Single => arrow_table::block_of::<f32>(batch, how),
-        crate::Precision::Double => arrow_table::block_of::<f64>(batch, how),
-    }
+) -> Result<Box<dyn Reader>, DataError> {
+    arrow_table::batch_reader(batch, how)
 }
 
 fn format_names() -> String {

@@ -144,12 +144,6 @@ impl Cell {
     }
 }
 
-/// Whether a cell says that its value is not known.
-pub(super) fn is_missing(cell: &[u8]) -> bool {
-    let word = |word: &str| cell.eq_ignore_ascii_case(word.as_bytes());
-    cell.is_empty() || cell == b"?" || ["na", "n/a", "nan", "null"].into_iter().any(word)
-}
-
 pub(super) fn open_quote(at: usize) -> Box<Mistake> {
     Mistake::new(ErrorKind::Syntax, at..at + 1, "the quote that opens here is never closed, expected a `\"`")
         .with_help("a quote inside a quoted cell is written twice")
