@@ -1,8 +1,8 @@
 //! The command that trains a model again: what its description and its schema say, in words a shell takes.
 
 use crate::args::{DataArgs, FEW_ROWS};
-use rosenblatt::data::encode::{Scaling, TextOptions, Units, Weighting};
-use rosenblatt::data::{ColumnKind, Missing, Schema};
+use rosenblatt::data::encode::{Scaling, TextOptions, Units};
+use rosenblatt::data::{ColumnKind, Layout, Missing, Schema};
 use rosenblatt::{
     Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Method, Model, Options, Validation,
 };
@@ -86,10 +86,10 @@ impl Words {
             ("weight", data.weight.as_ref()),
             ("header", data.header.as_ref()),
             ("delimiter", data.delimiter.as_ref()),
-            ("precision", data.precision.as_ref()),
         ] {
             self.flags(name, value);
         }
+        self.flags("precision", data.precision);
         self.flags("ignore", &data.ignore);
         if let Some(path) = &data.labels {
             self.flag("labels", path.display());
@@ -101,27 +101,24 @@ impl Words {
         if let Some(label) = named.or(data.label.as_ref()) {
             self.flag("label", label);
         }
-        let missing = match schema.missing {
-            Missing::Error => None,
-            Missing::Mean => Some("mean"),
-            Missing::Zero => Some("zero"),
-            Missing::Drop => Some("drop"),
-        };
-        self.flags("missing", missing);
+        self.flag_unless("missing", schema.missing, &Missing::default());
         self.switch("zero-based", schema.zero_based);
-        let hash_bits = schema.hash_bits.or_else(|| schema.text.as_ref().and_then(|text| text.hash_bits));
+        let hash_bits = schema.hash_bits.or_else(|| schema.texts().find_map(|(_, text)| text.hash_bits));
         self.flags("hash-bits", hash_bits);
         for column in &schema.columns {
-            if let ColumnKind::Category { values } = &column.kind
+            if let ColumnKind::Category { values, .. } = &column.kind
                 && values.iter().all(|value| value.parse::<f64>().is_ok())
             {
                 self.flag("categorical", &column.name);
             }
         }
         let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
-        // Tables of columns are brought to scale unless somebody says otherwise; nothing else is.
-        if !schema.columns.is_empty() || scaling != Scaling::None {
-            self.flag("scale", scaling.name());
+        // What is left alone by itself need not be said.
+        if !schema.columns.is_empty() || schema.layout == Layout::Dense || scaling != Scaling::None {
+            self.flag("scale", scaling);
+        }
+        for name in &schema.ignored {
+            self.flag("ignore", name);
         }
         if let Some(picture) = schema.picture {
             if picture.resized {
@@ -129,10 +126,10 @@ impl Words {
             }
             self.switch("colour", picture.channels == 3);
         }
-        if let Some(text) = &schema.text {
-            if let Some(column) = &text.column {
-                self.flag("text", column);
-            }
+        for (column, _) in schema.texts() {
+            self.flags("text", column);
+        }
+        if let Some((_, text)) = schema.texts().next() {
             self.text(&text.options);
         }
     }
@@ -143,13 +140,7 @@ impl Words {
             self.flag("ngrams", format!("{}-{}", options.shortest, options.longest));
         }
         self.switch("characters", options.units == Units::Characters);
-        let words = match options.weighting {
-            Weighting::Count => "count",
-            Weighting::Binary => "binary",
-            Weighting::Frequency => "frequency",
-            Weighting::TfIdf => "tf-idf",
-        };
-        self.flag_unless("words", words, &"tf-idf");
+        self.flag_unless("words", options.weighting, &default.weighting);
     }
 
     fn learning(&mut self, model: &Model, rows: Option<&Dataset>) {

@@ -78,7 +78,7 @@ pub use cache::file::{CacheFile, CacheReader, CacheWriter, fingerprint};
 pub use convert::{Parting, WriteOptions, convert, convert_parted, write_dataset};
 pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position};
-pub use formats::{FORMATS, Format, Reader};
+pub use formats::{FORMATS, Format, FormatInfo, Reader};
 pub use hash::{hash_slot, murmur3_32};
 pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, survey, texts};
 pub use options::{LabelColumn, Limits, OnBadRow, Pictures, ReadOptions, Unknown};

@@ -6,11 +6,13 @@
 use crate::bytes::meter::Meter;
 use crate::encode::{Scaling, TextOptions};
 use crate::rows::schema::{Missing, Precision, Schema};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a user says about a source.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReadOptions {
     /// The format by name, instead of finding it out from the content and the file name.
     pub format: Option<String>,
@@ -59,17 +61,20 @@ pub struct ReadOptions {
     /// What becomes of pictures.
     pub pictures: Pictures,
     /// What earlier data established and this data must keep to: that of a model, or of the first file.
+    #[serde(skip)]
     pub schema: Option<Arc<Schema>>,
     /// How many threads parse text; 0 is one per core. Changes nothing but the time it takes.
     pub threads: usize,
     /// What is too much.
     pub limits: Limits,
     /// Counts what is read.
+    #[serde(skip)]
     pub meter: Meter,
 }
 
 /// What becomes of pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Pictures {
     /// Width and height to which every picture is resized. Otherwise all must have the size of the first.
     pub size: Option<(u32, u32)>,
@@ -80,7 +85,8 @@ pub struct Pictures {
 }
 
 /// What becomes of a category that was not learned from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Unknown {
     /// It is none of the known ones; such cells are counted.
     #[default]
@@ -89,8 +95,14 @@ pub enum Unknown {
     Error,
 }
 
+rosenblatt_core::named!(Unknown, "unknown",
+    "ignore" = Self::Ignore, "none of the known ones, counted and told";
+    "error" = Self::Error, "an error with its place";
+);
+
 /// Which column is the label.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LabelColumn {
     /// The one called `label`, `class`, `target` or `y`, else the last if it looks like one.
     #[default]
@@ -102,7 +114,8 @@ pub enum LabelColumn {
 }
 
 /// What becomes of a row that cannot be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OnBadRow {
     /// It is an error with its place.
     #[default]
@@ -111,8 +124,14 @@ pub enum OnBadRow {
     Skip,
 }
 
+rosenblatt_core::named!(OnBadRow, "on-bad-row",
+    "error" = Self::Error, "an error with its place";
+    "skip" = Self::Skip, "the row is left out and counted";
+);
+
 /// What is too much. Whatever is larger is an error that names the limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Limits {
     /// Bytes in a line, or in a record that spans several.
     pub line_bytes: usize,

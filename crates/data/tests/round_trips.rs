@@ -178,8 +178,13 @@ fn every_format_reads_back_to_the_same_data() {
     }
     let written: Vec<&str> = ROOMS.iter().map(|room| room.extension).collect();
     for writer in WRITERS {
-        let built = cfg!(feature = "parquet") || !matches!(writer.name(), "parquet" | "arrow" | "arrows");
-        assert!(!built || writer.extensions().iter().any(|one| written.contains(one)), "{}", writer.name());
+        let built =
+            cfg!(feature = "parquet") || !matches!(writer.info().name, "parquet" | "arrow" | "arrows");
+        assert!(
+            !built || writer.info().extensions.iter().any(|one| written.contains(one)),
+            "{}",
+            writer.info().name
+        );
     }
 }
 

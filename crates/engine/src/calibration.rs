@@ -7,11 +7,11 @@
 //! those of scikit-learn (`tests/calibration.rs` holds the two together).
 
 use crate::error::Error;
-use crate::model::{Model, Predictor};
-use rosenblatt_core::{Examples, Multiclass};
+use crate::model::{Model, Predictor, by_class};
+use rosenblatt_core::Examples;
 use rosenblatt_data::{Dataset, View, Visitor};
-use std::fmt;
-use std::str::FromStr;
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 
 /// How scores become probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,26 +22,10 @@ pub enum Method {
     Isotonic,
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Platt => "platt",
-            Self::Isotonic => "isotonic",
-        })
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "platt" | "sigmoid" => Ok(Self::Platt),
-            "isotonic" => Ok(Self::Isotonic),
-            _ => Err(format!("`calibrate` should be platt or isotonic, but is `{name}`")),
-        }
-    }
-}
+rosenblatt_core::named!(Method, "calibration",
+    "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
+    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but it takes a thousand rows or more";
+);
 
 /// From a score to the probability of one class.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +50,7 @@ impl Curve {
     /// The probability at `score`.
     pub fn at(&self, score: f64) -> f64 {
         match self {
-            Self::Platt { slope, offset } => sigmoid(-(slope * score + offset)),
+            Self::Platt { .. } => sigmoid(self.rank(score)),
             Self::Isotonic { scores, shares } => {
                 let above = scores.partition_point(|corner| *corner <= score);
                 if above == 0 {
@@ -76,6 +60,34 @@ impl Curve {
                 let (left, low, high) = (scores[above - 1], shares[above - 1], shares[above]);
                 low + (high - low) * ((score - left) / (right - left))
             }
+        }
+    }
+}
+
+impl Curve {
+    /// The score above which the class is more probable than not; infinite if all are, or none is.
+    pub(crate) fn threshold(&self) -> f64 {
+        match self {
+            Self::Platt { slope, offset } => -offset / slope,
+            Self::Isotonic { scores, shares } => match shares.iter().position(|share| *share > 0.5) {
+                None => f64::INFINITY,
+                Some(0) => f64::NEG_INFINITY,
+                Some(above) => {
+                    let (left, low) = (scores[above - 1], shares[above - 1]);
+                    left + (scores[above] - left) * ((0.5 - low) / (shares[above] - low))
+                }
+            },
+        }
+    }
+
+    /// Grows with the probability and is 0 where that is a half. Of Platt's curve it is the logarithm of the odds:
+    /// no exponential to compare classes by, and no rounding of what is nearly certain to 1.
+    #[inline]
+    fn rank(&self, score: f64) -> f64 {
+        match self {
+            // A score that overflowed is as large as can be, and times a slope of zero it is still nothing.
+            Self::Platt { slope, offset } => -(slope * score.clamp(f64::MIN, f64::MAX) + offset),
+            Self::Isotonic { .. } => self.at(score) - 0.5,
         }
     }
 }
@@ -110,6 +122,16 @@ pub struct Calibration {
     pub(crate) rows: u64,
     /// One for two classes, else one per class.
     pub(crate) curves: Vec<Curve>,
+}
+
+impl Serialize for Calibration {
+    /// How it was fitted, and on how many rows.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Calibration", 2)?;
+        object.serialize_field("method", &self.method().to_string())?;
+        object.serialize_field("rows", &self.rows)?;
+        object.end()
+    }
 }
 
 impl Calibration {
@@ -154,6 +176,32 @@ impl Calibration {
         }
     }
 
+    /// The most probable class, given the scores (see [`class_scores`]); of equals `preferred`, then the first.
+    pub(crate) fn most_probable(&self, scores: &[f64], preferred: u32) -> u32 {
+        if let [curve] = self.curves.as_slice() {
+            let second = curve.rank(scores[0]);
+            return if second == 0.0 { preferred } else { u32::from(second > 0.0) };
+        }
+        let mut best = (self.curves[preferred as usize].rank(scores[preferred as usize]), preferred);
+        for (class, (curve, &score)) in self.curves.iter().zip(scores).enumerate() {
+            let rank = curve.rank(score);
+            if rank > best.0 {
+                best = (rank, class as u32);
+            }
+        }
+        best.1
+    }
+
+    /// By how much `class` is ahead of the next in probability, in what the curves count in; 0 is a tie.
+    pub(crate) fn lead(&self, scores: &[f64], class: u32) -> f64 {
+        if let [curve] = self.curves.as_slice() {
+            return if class == 1 { curve.rank(scores[0]) } else { -curve.rank(scores[0]) };
+        }
+        let rank = |class: usize| self.curves[class].rank(scores[class]);
+        let others = (0..self.curves.len()).filter(|other| *other != class as usize);
+        rank(class as usize) - others.map(rank).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// How it was fitted.
     pub fn method(&self) -> Method {
         match self.curves.first() {
@@ -181,17 +229,11 @@ pub(crate) fn n_curves(n_classes: usize) -> usize {
 /// The scores that a calibration takes, out of those that a prediction of `model` was made of: they are
 /// the same, except that with pairs of classes each class has the sum of its duels.
 pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
-    into.clear();
-    let n_classes = model.labels().len();
-    if n_classes > 2
-        && let Multiclass::OneVsOne(decision) = model.spec().options().multiclass.decision(n_classes)
-    {
-        into.resize(n_classes, 0.0);
-        for (&(a, b), score) in decision.pairs().iter().zip(scores) {
-            into[a as usize] += score;
-            into[b as usize] -= score;
-        }
+    let pairs = model.has_pairs();
+    if pairs {
+        by_class(scores, model.labels().len(), pairs, into);
     } else {
+        into.clear();
         into.extend(scores);
     }
 }
@@ -206,7 +248,7 @@ pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>
 /// The scores and classes of rows that come piece by piece.
 pub(crate) struct HeldOut<'a> {
     model: &'a Model,
-    predictor: Predictor,
+    predictor: Predictor<'a>,
     of_row: Vec<f64>,
     pub(crate) scores: Vec<f64>,
     pub(crate) classes: Vec<u32>,
@@ -241,13 +283,14 @@ impl<'a> HeldOut<'a> {
 /// 0 and 1 by his prior, so that scores which part the classes do not make the slope endless.
 fn platt(pairs: &[(f64, bool)]) -> Curve {
     // The unit of scores is nobody's choice: votes count in thousands.
-    let unit = pairs.iter().map(|(score, _)| score.abs()).fold(0.0, f64::max);
+    let finite = |score: f64| score.clamp(f64::MIN, f64::MAX);
+    let unit = pairs.iter().map(|(score, _)| finite(*score).abs()).fold(0.0, f64::max);
     let unit = if unit > 0.0 { unit } else { 1.0 };
     let members = pairs.iter().filter(|(_, member)| *member).count() as f64;
     let others = pairs.len() as f64 - members;
     let targets = [1.0 / (others + 2.0), (members + 1.0) / (members + 2.0)];
     let points: Vec<(f64, f64)> =
-        pairs.iter().map(|&(score, member)| (score / unit, targets[usize::from(member)])).collect();
+        pairs.iter().map(|&(score, member)| (finite(score) / unit, targets[usize::from(member)])).collect();
     let cost = |slope: f64, offset: f64| -> f64 {
         points
             .iter()
@@ -371,6 +414,15 @@ mod tests {
         let curve = platt(&pairs);
         assert!(curve.at(2e5) > 0.95 && curve.at(2e5) < 1.0 && curve.at(-2e5) < 0.05, "{curve:?}");
         assert!((curve.at(0.0) - 0.5).abs() < 0.01);
+    }
+
+    #[test]
+    fn scores_that_overflowed_are_as_large_as_can_be() {
+        let pairs: Vec<(f64, bool)> =
+            (0..20).map(|row| (if row < 10 { f64::NEG_INFINITY } else { 1e300 }, row >= 10)).collect();
+        let curve = platt(&pairs);
+        assert!(curve.at(f64::INFINITY) > 0.5 && curve.at(f64::NEG_INFINITY) < 0.5, "{curve:?}");
+        assert!(curve.at(1e300).is_finite());
     }
 
     #[test]

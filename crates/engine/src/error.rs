@@ -67,6 +67,26 @@ pub enum Error {
         /// The width of the model.
         known: usize,
     },
+    /// A row has not as many values as the model has features.
+    #[error("a row has {found} values, but the model has {expected} features; give a value for each of them")]
+    WrongWidth {
+        /// Values of the row.
+        found: usize,
+        /// Features of the model.
+        expected: usize,
+    },
+    /// The features of a sparse row are not in order, or not as many as its values.
+    #[error("a sparse row should have a value for each of its features, and these ascending and each once")]
+    NotSparse,
+    /// Rows about which nothing can be proved.
+    #[error("{what}")]
+    Uncertifiable {
+        /// Why not.
+        what: String,
+    },
+    /// Probabilities are asked of a model that has none.
+    #[error("the model was not calibrated, so it has no probabilities; calibrate it on held-out rows")]
+    NotCalibrated,
     /// A feature value is not a finite number.
     #[error("feature {feature} of row {row} is {value}; values must be finite numbers")]
     NotFinite {

@@ -3,16 +3,20 @@
 use crate::calibration::class_scores;
 use crate::error::Error;
 use crate::fingerprint::fingerprint;
-use crate::mapped::behind_map;
-use crate::model::{Model, Provenance, Story};
+use crate::insight::interval;
+use crate::model::{Model, Predictor};
 use crate::roc::curve;
 use crate::spec::Spec;
 use crate::train::Training;
+use rosenblatt_core::Examples;
 use rosenblatt_core::memory::Kept;
-use rosenblatt_core::{Examples, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Visitor};
+use serde::{Serialize, Serializer};
 
 /// What a model got right and wrong.
+///
+/// Serialised, it has what is computed from these, too: the error with its interval, and precision, recall and F1 of
+/// every class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// Rows looked at.
@@ -99,28 +103,55 @@ impl Evaluation {
     }
 }
 
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+impl Serialize for Evaluation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct OfClass<'a> {
+            class: &'a str,
+            rows: u64,
+            precision: f64,
+            recall: f64,
+            f1: f64,
+            auc: Option<f64>,
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct Whole<'a> {
+            rows: u64,
+            errors: u64,
+            error: f64,
+            interval: (f64, f64),
+            confusion: &'a [Vec<u64>],
+            classes: Vec<OfClass<'a>>,
+            brier: Option<f64>,
+            log_loss: Option<f64>,
+        }
+        let of_class = |(class, name)| OfClass {
+            class: name,
+            rows: self.support(class),
+            precision: self.precision(class),
+            recall: self.recall(class),
+            f1: self.f1(class),
+            auc: self.auc[class],
+        };
+        let names = self.labels.names().iter().map(String::as_str);
+        let whole = Whole {
+            rows: self.rows,
+            errors: self.errors,
+            error: self.error(),
+            interval: interval(self.errors, self.rows),
+            confusion: &self.confusion,
+            classes: names.enumerate().map(of_class).collect(),
+            brier: self.sharpness.map(|sharpness| sharpness.brier),
+            log_loss: self.sharpness.map(|sharpness| sharpness.log_loss),
+        };
+        whole.serialize(serializer)
+    }
 }
 
-/// The class of every row, by number.
-pub fn predict(model: &Model, data: &Dataset) -> Vec<u32> {
-    struct Predict<'m>(&'m Model);
-    impl Visitor for Predict<'_> {
-        type Output = Vec<u32>;
-        fn visit<E: Examples>(self, examples: E) -> Vec<u32> {
-            let mut predictor = self.0.predictor(examples.width());
-            let rows: Vec<u32> = (0..examples.len() as u32).collect();
-            let mut classes = Vec::with_capacity(rows.len());
-            predictor.each(examples, &rows, |_, class, _| classes.push(class));
-            classes
-        }
-    }
-    let all: Vec<u32> = (0..data.len() as u32).collect();
-    match behind_map(model, data, &all) {
-        Some((behind, mapped)) => mapped.visit(Predict(&behind)),
-        None => data.visit(Predict(model)),
-    }
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Compares a model's predictions with the classes of `data`, which are matched by name.
@@ -131,67 +162,45 @@ pub fn evaluate(model: &Model, data: &Dataset) -> Evaluation {
 
 /// [`evaluate`] on some rows only.
 pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation {
-    struct Evaluate<'a> {
-        model: &'a Model,
-        rows: &'a [u32],
-        /// The model's number for each of the data's classes.
-        numbers: Vec<u32>,
-        labels: Labels,
-    }
-    impl Visitor for Evaluate<'_> {
-        type Output = Evaluation;
-        fn visit<E: Examples>(self, examples: E) -> Evaluation {
-            let Self { model, rows, numbers, labels } = self;
-            let n_known = model.labels().len();
-            let mut confusion = vec![vec![0; labels.len()]; labels.len()];
-            let mut errors = 0;
-            let mut predictor = model.predictor(examples.width());
-            let mut brier = 0.0;
-            let mut log_loss = 0.0;
-            let (mut of_row, mut shares) = (Vec::new(), Vec::new());
-            // One list of (score, is of the class) per class that has a score of its own.
-            let mut ranked: Vec<Vec<(f64, bool)>> = vec![Vec::new(); n_known];
-            predictor.each(examples, rows, |row, predicted, scores| {
-                let truth = numbers[examples.class(row as usize) as usize] as usize;
-                let predicted = predicted as usize;
-                confusion[truth][predicted] += 1;
-                errors += u64::from(truth != predicted);
-                if let Some(calibration) = model.calibration() {
-                    class_scores(model, scores, &mut of_row);
-                    calibration.probabilities(&of_row, &mut shares);
-                    brier += squared_difference(&shares, truth);
-                    // A class the model does not know was given no chance.
-                    log_loss -= shares.get(truth).copied().unwrap_or(0.0).max(f64::EPSILON).ln();
-                }
-                match scores {
-                    [score] if n_known == 2 => ranked[1].push((*score, truth == 1)),
-                    scores if scores.len() == n_known && n_known > 2 => {
-                        for (class, score) in scores.iter().enumerate() {
-                            ranked[class].push((*score, truth == class));
-                        }
-                    }
-                    _ => {}
-                }
-            });
-            let mut auc: Vec<Option<f64>> =
-                ranked.into_iter().map(|ranked| curve(0, ranked).map(|curve| curve.area)).collect();
-            if n_known == 2 {
-                auc[0] = auc[1];
-            }
-            auc.resize(labels.len(), None);
-            let n_rows = rows.len() as f64;
-            let sharpness = model.calibration().filter(|_| n_rows > 0.0);
-            let sharpness =
-                sharpness.map(|_| Sharpness { brier: brier / n_rows, log_loss: log_loss / n_rows });
-            Evaluation { rows: rows.len() as u64, errors, labels, confusion, auc, sharpness }
-        }
-    }
     let (labels, numbers) = matched(model, data);
-    if let Some((behind, mapped)) = behind_map(model, data, rows) {
-        let rows: Vec<u32> = (0..mapped.len() as u32).collect();
-        return mapped.visit(Evaluate { model: &behind, rows: &rows, numbers, labels });
+    let n_known = model.labels().len();
+    let mut confusion = vec![vec![0; labels.len()]; labels.len()];
+    let (mut errors, mut brier, mut log_loss) = (0, 0.0, 0.0);
+    let (mut of_row, mut shares) = (Vec::new(), Vec::new());
+    // One list of (score, is of the class) per class that has a score of its own.
+    let mut ranked: Vec<Vec<(f64, bool)>> = vec![Vec::new(); n_known];
+    model.each_of(data.view(), rows, |row, predicted, scores| {
+        let truth = numbers[data.classes()[row as usize] as usize] as usize;
+        let predicted = predicted as usize;
+        confusion[truth][predicted] += 1;
+        errors += u64::from(truth != predicted);
+        if let Some(calibration) = model.calibration() {
+            class_scores(model, scores, &mut of_row);
+            calibration.probabilities(&of_row, &mut shares);
+            brier += squared_difference(&shares, truth);
+            // A class the model does not know was given no chance.
+            log_loss -= shares.get(truth).copied().unwrap_or(0.0).max(f64::EPSILON).ln();
+        }
+        match scores {
+            [score] if n_known == 2 => ranked[1].push((*score, truth == 1)),
+            scores if scores.len() == n_known && n_known > 2 => {
+                for (class, score) in scores.iter().enumerate() {
+                    ranked[class].push((*score, truth == class));
+                }
+            }
+            _ => {}
+        }
+    });
+    let mut auc: Vec<Option<f64>> =
+        ranked.into_iter().map(|ranked| curve(0, ranked).map(|curve| curve.area)).collect();
+    if n_known == 2 {
+        auc[0] = auc[1];
     }
-    data.visit(Evaluate { model, rows, numbers, labels })
+    auc.resize(labels.len(), None);
+    let n_rows = rows.len() as f64;
+    let sharpness = model.calibration().filter(|_| n_rows > 0.0);
+    let sharpness = sharpness.map(|_| Sharpness { brier: brier / n_rows, log_loss: log_loss / n_rows });
+    Evaluation { rows: rows.len() as u64, errors, labels, confusion, auc, sharpness }
 }
 
 /// The classes of a model, then those only the data has; and the number among them of each class of the data.
@@ -225,20 +234,17 @@ fn squared_difference(shares: &[f64], truth: usize) -> f64 {
 
 /// How many of `rows` are given the wrong class by `kept`, read out of a run of `spec` on `data`.
 pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]) -> u64 {
-    let (totals, stopped) = (Totals::default(), Stopped::Epochs);
-    let story = Story { rows: 0, totals, stopped, validation: None, held_out: None, folds: None };
-    let model = Model {
-        spec: spec.clone(),
-        labels: data.labels().clone(),
-        feature_names: None,
-        schema: None,
-        map: None,
-        kept: kept.clone(),
-        story,
-        calibration: None,
-        provenance: Provenance::default(),
-    };
-    evaluate_rows(&model, data, rows).errors
+    struct Count<'a>(Predictor<'a>, &'a [u32]);
+    impl Visitor for Count<'_> {
+        type Output = u64;
+        fn visit<E: Examples>(mut self, examples: E) -> u64 {
+            let mut n_wrong = 0;
+            let count = |row, class, _: &[f64]| n_wrong += u64::from(class != examples.class(row as usize));
+            self.0.each(examples, self.1, count);
+            n_wrong
+        }
+    }
+    data.visit(Count(Predictor::of(spec, kept, data.labels().len(), data.width()), rows))
 }
 
 /// One part of a cross-validation: trained on all other parts, judged on this one.

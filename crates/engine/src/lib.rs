@@ -8,7 +8,7 @@
 //! let rows = [[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7], [-2.0, -1.9], [-1.7, -2.2]];
 //! let data = Dataset::from_rows(&rows, &["apple", "apple", "banana", "banana", "orange", "orange"]);
 //! let model = train(&Spec::default(), &data)?;
-//! assert_eq!(model.predict_one(&[1.5, 0.2])?, "apple");
+//! assert_eq!(model.predict(&[1.5, 0.2])?, "apple");
 //! assert_eq!(evaluate(&model, &data).errors, 0);
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
@@ -36,7 +36,7 @@
 //! | learn one example at a time | [`Online`] |
 //! | learn behind a map that stands in for a kernel | [`Mapping`] in [`Options`], [`kernel`] |
 //! | read files | [`data::load`] |
-//! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
+//! | predict | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
 //! | have probabilities | [`Model::calibrated`], [`Calibration`] |
 //! | learn with a kernel | [`Options::kernel`], [`KernelOptions`], [`kernel::KERNELS`] |
@@ -50,6 +50,7 @@
 
 mod algorithms;
 mod calibration;
+pub mod catalogue;
 mod curves;
 mod error;
 mod evaluate;
@@ -63,6 +64,7 @@ mod model;
 mod online;
 mod reproduce;
 mod roc;
+mod separation;
 mod slice;
 mod spec;
 mod split;
@@ -74,18 +76,20 @@ mod wrong;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
+pub use catalogue::{Catalogue, catalogue};
 pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
 pub use error::Error;
-pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, matched, predict};
-pub use explain::{Argument, Explainer, Explanation};
-pub use export::{Export, csv_cell, export};
+pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, matched};
+pub use explain::{Argument, Explainer, Explanation, NamedArgument, NamedExplanation};
+pub use export::{Export, export};
 pub use fingerprint::fingerprint;
 pub use insight::{
     Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
 };
 pub use model::{
-    Checkpoint, Claim, Date, FormatError, Model, Predictor, StoreError, Story, Validated, check_writable,
-    model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,
+    Checkpoint, Claim, Date, FormatError, Hyperplane, KernelSummary, Model, Predictor, Sample, StoreError,
+    Story, Strongest, Summary, Validated, VoteSummary, check_writable, model_checksum, previous_path,
+    with_suffix, write_keeping_previous, write_whole,
 };
 pub use online::Online;
 pub use reproduce::{FreundSchapire, Measured, freund_schapire};
@@ -95,6 +99,7 @@ pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
+pub use separation::{certified_margin, decide_within, with_bias};
 pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
 pub use split::{folds, split};
@@ -103,7 +108,7 @@ pub use streamed::{
     train_streamed,
 };
 pub use tally::{Counter, Tally};
-pub use trace::{Ending, Trace, TracedRound, TracedStep, trace};
+pub use trace::{Ending, RoundRecord, Trace, TracedRound, TracedStep, trace};
 pub use train::{Keeper, Training, Wants, train};
 pub use wrong::{Wrong, wrong_rows};
 

@@ -3,7 +3,6 @@
 //! Every row is mapped by itself, so neither threads nor blocks change a bit of it.
 
 use crate::error::Error;
-use crate::model::Model;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row};
 use rosenblatt_data::{Dataset, DenseMatrix, Matrix, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
@@ -102,31 +101,24 @@ impl Mapper {
 /// All rows of the data, mapped.
 pub(crate) fn map_dataset(map: &dyn FeatureMap, data: &Dataset) -> Result<Dataset, Error> {
     let all: Vec<u32> = (0..data.len() as u32).collect();
-    let mapped = map_some(map, data, &all)?;
+    let values = map_some(map, data.view(), &all)?;
+    let matrix = Matrix::Dense32(DenseMatrix { values, width: map.size() });
+    let mapped = Dataset::new(matrix, data.classes().to_vec(), data.labels().clone());
     Ok(match data.weights() {
         Some(weights) => mapped.with_weights(weights.to_vec()),
         None => mapped,
     })
 }
 
-/// Some rows of the data, mapped, with their classes.
-fn map_some(map: &dyn FeatureMap, data: &Dataset, rows: &[u32]) -> Result<Dataset, Error> {
+/// Some rows, mapped.
+pub(crate) fn map_some(map: &dyn FeatureMap, view: View<'_>, rows: &[u32]) -> Result<Vec<f32>, Error> {
     let needed = rows.len() as u128 * map.size() as u128 * 4;
     if needed > MOST_BYTES {
         return Err(Error::MappedTooLarge { rows: rows.len(), size: map.size(), needed });
     }
     let mut values = vec![0.0; rows.len() * map.size()];
-    map_rows(map, data.view(), rows, &mut values)?;
-    let matrix = Matrix::Dense32(DenseMatrix { values, width: map.size() });
-    let classes = rows.iter().map(|&row| data.classes()[row as usize]).collect();
-    Ok(Dataset::new(matrix, classes, data.labels().clone()))
-}
-
-/// What is behind the map of a model, and these rows as they come out of it: the quick way to ask it of many.
-/// `None` if it has no map, or if these rows cannot all be held: one by one, they can.
-pub(crate) fn behind_map(model: &Model, data: &Dataset, rows: &[u32]) -> Option<(Model, Dataset)> {
-    let mapped = map_some(model.map()?, data, rows).ok()?;
-    Some((Model { map: None, ..model.clone() }, mapped))
+    map_rows(map, view, rows, &mut values)?;
+    Ok(values)
 }
 
 /// Maps the rows that are listed, on all cores; refuses those that a map cannot hold.

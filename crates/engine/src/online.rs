@@ -6,7 +6,7 @@
 //! let mut learner = Online::new(Spec::default(), ["ham", "spam"])?;
 //! learner.learn(&[1.0, 0.0], "spam")?;
 //! learner.learn(&[0.0, 1.0], "ham")?;
-//! assert_eq!(learner.model()?.predict_one(&[2.0, 0.5])?, "spam");
+//! assert_eq!(learner.model()?.predict(&[2.0, 0.5])?, "spam");
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 

@@ -7,14 +7,13 @@
 use crate::algorithms::{self, Entry};
 use crate::error::Error;
 use rosenblatt_core::{
-    Average, Bias, Convention, Direct, Mistake, Multiclass, NameError, OneVsOne, OneVsRest, Order, Params,
-    Ratchet, Readout, Schedule, Share, Zero,
+    Average, Bias, Convention, Direct, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Ratchet,
+    Readout, Schedule, Share, Zero,
 };
 use rosenblatt_kernel::{Choice, Gamma, Kernel, Limits, Outline, Removal, kernels, maps};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 
 /// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -227,36 +226,13 @@ impl Classes {
     }
 }
 
-impl fmt::Display for Classes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OneVsRest => f.write_str("one-vs-rest"),
-            Self::OneVsOne => f.write_str("one-vs-one"),
-            Self::Direct(share) => write!(f, "direct-{share}"),
-        }
-    }
-}
-
-impl FromStr for Classes {
-    type Err = NameError;
-
-    fn from_str(name: &str) -> Result<Self, NameError> {
-        match name {
-            "one-vs-rest" | "ovr" | "one-vs-all" => Ok(Self::OneVsRest),
-            "one-vs-one" | "ovo" => Ok(Self::OneVsOne),
-            "direct" => Ok(Self::Direct(Share::Max)),
-            _ => name
-                .strip_prefix("direct-")
-                .and_then(|share| share.parse().ok())
-                .map(Self::Direct)
-                .ok_or_else(|| NameError {
-                    what: "multiclass",
-                    given: name.to_owned(),
-                    known: "one-vs-rest, one-vs-one, direct-max, direct-uniform or direct-proportional",
-                }),
-        }
-    }
-}
+rosenblatt_core::named!(Classes, "multiclass",
+    "one-vs-rest" or "ovr" or "one-vs-all" = Self::OneVsRest, "each class against all others";
+    "one-vs-one" or "ovo" = Self::OneVsOne, "each pair of classes; most wins win";
+    "direct-max" or "direct" = Self::Direct(Share::Max), "all together; the strongest rival takes the step down";
+    "direct-uniform" = Self::Direct(Share::Uniform), "all together; rivals that are ahead share it evenly";
+    "direct-proportional" = Self::Direct(Share::Proportional), "all together; rivals share it by their lead";
+);
 
 /// The largest budget for which a matrix of all support vectors with each other is kept: 800 MB.
 const MOST_WITH_MATRIX: usize = 10_000;
@@ -575,6 +551,9 @@ mod tests {
         let none = Options { epochs: 0, ..Options::default() };
         assert_eq!(refused(none), "`epochs` should be at least 1, but is 0");
         let json = serde_json::from_str::<Spec>(r#"{"zero": "maybe"}"#).unwrap_err().to_string();
-        assert!(json.contains("`zero` should be plus, minus, random or wrong, but is `maybe`"), "{json}");
+        assert!(
+            json.contains("`zero` should be one of plus, minus, random, wrong, but is `maybe`"),
+            "{json}"
+        );
     }
 }

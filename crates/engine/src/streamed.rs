@@ -214,12 +214,12 @@ pub fn evaluate_streamed(
     data: &mut Cached,
     rows: &[u32],
 ) -> Result<Evaluation, StreamedError> {
-    struct Compare<'a> {
+    struct Compare<'a, 'm> {
         listed: &'a [u32],
-        predictor: &'a mut crate::model::Predictor,
+        predictor: &'a mut crate::model::Predictor<'m>,
         confusion: &'a mut [Vec<u64>],
     }
-    impl Visitor for Compare<'_> {
+    impl Visitor for Compare<'_, '_> {
         type Output = ();
         fn visit<E: Examples>(self, examples: E) {
             let Self { listed, predictor, confusion } = self;

@@ -31,7 +31,7 @@ pub(crate) const MOST_WEIGHT_BYTES: u128 = 2 << 30;
 /// let rows = [[4.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-2.0, -2.0]];
 /// let data = Dataset::from_rows(&rows, &["dot", "star", "star", "dot"]);
 /// let model = train(&Spec::default(), &data)?;
-/// assert_eq!(model.predict_one(&[3.0, -1.0])?, "dot");
+/// assert_eq!(model.predict(&[3.0, -1.0])?, "dot");
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 pub fn train(spec: &Spec, data: &Dataset) -> Result<Model, Error> {
@@ -474,8 +474,8 @@ mod tests {
                 // The last hypothesis hangs on the rows that came last.
                 let most = if readout == Readout::Last { 0.2 } else { 0.1 };
                 assert!(error < most, "{name} {readout}: {error}");
-                let one = model.predict_one(&rows[0]).unwrap();
-                assert_eq!(one, model.labels().name(crate::predict(&model, &data)[0]), "alone as in company");
+                let one = model.predict(&rows[0]).unwrap();
+                assert_eq!(one, model.labels().name(model.predict_all(&data)[0]), "alone as in company");
             }
         }
         let linear = train(&Spec::default(), &data).unwrap();

@@ -6,7 +6,7 @@ use rosenblatt::data::{Cached, Matrix, Park, ReadOptions, Source, SparseMatrix, 
 use rosenblatt::kernel::Gamma;
 use rosenblatt::{
     Checkpoint, Dataset, Keeper, Mapping, Model, Online, Options, Spec, Training, Validation, Wants,
-    evaluate, export, predict, split, trace, train, train_streamed,
+    evaluate, export, split, trace, train, train_streamed,
 };
 use std::fmt::Write as _;
 
@@ -81,7 +81,7 @@ fn the_model_does_not_depend_on_how_rows_are_stored_and_predicts_the_same_when_i
         assert_eq!(train(&spec(&map), &sparse).unwrap().to_bytes(), bytes, "{map:?}");
         let loaded = Model::from_bytes(&bytes).unwrap();
         assert_eq!(loaded.to_bytes(), bytes);
-        assert_eq!((loaded.width(), predict(&loaded, &sparse)), (3, predict(&model, &dense)));
+        assert_eq!((loaded.width(), loaded.predict_all(&sparse)), (3, model.predict_all(&dense)));
         // One by one as all together, to the bit.
         let (mut one, mut other) = (model.predictor(0), loaded.predictor(9));
         for row in &rows[..50] {

@@ -9,16 +9,16 @@ use super::train::Watch;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui::{self, count};
-use rosenblatt::certify::{Answer, Question, Rows, Verdict, decide, pocket};
+use rosenblatt::certify::{Rows, Verdict, pocket};
 use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Bias, Examples, Observer, Pass, Planes, Round};
-use rosenblatt::{Dataset, Error, Model, Spec, Training};
+use rosenblatt::{Dataset, Error, Model, Spec, Training, decide_within, with_bias};
 use rosenblatt_data::Visitor;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long the hyperplane to compare with is looked for.
 const MOST_TIME: Duration = Duration::from_secs(20);
@@ -124,8 +124,8 @@ impl Visitor for Watched<'_, '_> {
 /// The best hyperplane there is, its weights so long that its margin is 1 in the scores. A bias is the weight
 /// of a constant feature, as it is for the perceptron.
 fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
-    let (seen, constant) = seen(rows, bias);
-    let answer = decided(&seen, MOST_TIME);
+    let (seen, constant) = with_bias(rows, bias);
+    let answer = decide_within(&seen, MOST_TIME);
     let (mut weights, margin, bracket) = if let Verdict::Separable(plane) = &answer.verdict {
         (plane.doubles()?.0, answer.at_least, Some((answer.at_least, answer.at_most)))
     } else {
@@ -142,47 +142,6 @@ fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
     }
     let beside = if constant == 0.0 { 0.0 } else { weights.pop()? * constant };
     Some(Rival { planes: Planes::from_parts(weights, vec![beside]), margin, bracket })
-}
-
-/// The rows as the perceptron sees them, a bias being the weight of a constant feature, and that constant.
-fn seen(rows: &Rows, bias: Bias) -> (Rows, f64) {
-    let constant = match bias {
-        Bias::None => 0.0,
-        Bias::Learned => 1.0,
-        Bias::Augmented(constant) => constant,
-    };
-    (if constant == 0.0 { rows.clone() } else { rows.augmented(constant) }, constant)
-}
-
-/// Whether a hyperplane through the origin separates the rows, as far as can be told in time.
-fn decided(rows: &Rows, most_time: Duration) -> Answer {
-    let start = Instant::now();
-    let question = Question { bias: false, ..Question::default() };
-    decide(rows, question, &mut |_| {
-        if start.elapsed() > most_time { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })
-}
-
-/// The largest margin of any hyperplane over these rows of two classes, rounded down; `None` if none separates them,
-/// or none was found in time.
-pub(super) fn certified_margin(
-    data: &Dataset,
-    bias: Bias,
-    most_time: Duration,
-) -> Result<Option<f64>, Failure> {
-    struct Certified(Bias, Duration);
-    impl Visitor for Certified {
-        type Output = Result<Option<f64>, Failure>;
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            let rows = Rows::new(examples, |class| Some(class == 1));
-            let rows = rows.map_err(|error| Failure::Work(error.to_string()))?;
-            let answer = decided(&seen(&rows, self.0).0, self.1);
-            Ok(matches!(answer.verdict, Verdict::Separable(_))
-                .then_some(answer.at_least)
-                .filter(|low| *low > 0.0))
-        }
-    }
-    data.visit(Certified(bias, most_time))
 }
 
 /// The median distance of the rows that are on their right side. Any margin gives a bound; this one a fair one.

@@ -52,16 +52,16 @@ pub(crate) struct Args {
     /// More than two classes: one-vs-rest, one-vs-one, direct-max, direct-uniform, direct-proportional
     #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = by_name::<Classes>)]
     multiclass: Classes,
-    #[command(flatten)]
-    kernel: KernelArgs,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Say nothing but the result
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    kernel: KernelArgs,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {

@@ -21,20 +21,19 @@ pub(crate) struct Args {
     /// The model
     #[arg(long, short, value_name = "PATH")]
     model: PathBuf,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
-    let mut read = args.data.options()?;
-    read.schema = model.schema().cloned();
+    let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(args.quiet);
     progress.reading(&source, &read.meter, 1);
@@ -43,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let evaluation = evaluate(&model, &data);
     drop(progress);
     if args.json {
-        return ui::print(&format!("{}\n", report::evaluation_json(&evaluation)));
+        return ui::print(&format!("{}\n", serde_json::json!(evaluation)));
     }
     let mut text = format!("error: {}\n", report::error_line(&evaluation));
     if let Some(sharpness) = evaluation.sharpness {

@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod bounds;
+mod catalogue;
 mod certify;
 mod certify_text;
 mod compare;
@@ -15,7 +16,6 @@ mod man;
 mod plot;
 mod predict;
 mod report;
-mod report_page;
 mod reproduce;
 mod trace;
 mod train;
@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Reproduce(reproduce::Args),
     /// List the algorithms, or explain one
     Algorithms(algorithms::Args),
+    /// List everything there is to choose from, with meanings, defaults and ranges
+    Catalogue(catalogue::Args),
     /// Print completions for a shell
     Completions(completions::Args),
     /// Print the manual page
@@ -74,6 +76,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Convert(args) => convert::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),
+        Command::Catalogue(args) => catalogue::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -10,7 +10,7 @@ use rosenblatt::{
     Argument, Calibration, Counter, Error, Explainer, Model, Predictor, class_scores, feature_name,
 };
 use rosenblatt_data::write::{Cell, CellKind};
-use rosenblatt_data::{LabelColumn, Source, Visitor, blocks};
+use rosenblatt_data::{Source, Visitor, blocks};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -57,28 +57,22 @@ pub(crate) struct Args {
     /// How they are written, instead of by the extension: lines, csv, jsonl or parquet
     #[arg(long, value_name = "FORM")]
     to: Option<String>,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON Lines: one object per row
     #[arg(long, conflicts_with = "to")]
     json: bool,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut read = args.data.options()?;
+    let read = args.data.options()?;
     let to = if args.json { Some("jsonl") } else { args.to.as_deref() };
     let form = Form::find(to, args.output.as_deref())?;
     let model = Model::load(&args.model)?;
-    read.schema = model.schema().cloned();
-    // A table may come with its labels or without; they are not looked at. Other formats say it themselves.
-    read.grow_classes = true;
-    let is_table = read.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
-    if args.data.label.is_none() && !is_table {
-        read.label = LabelColumn::Absent;
-    }
+    let read = model.to_predict(read);
     let wanted = Wanted::new(args, &model)?;
     let columns = wanted.columns();
     let form = form.unwrap_or(if columns.len() > 1 { Form::Csv } else { Form::Lines });
@@ -258,8 +252,9 @@ impl<'m> Wanted<'m> {
                 };
             }
             if let Some(explanation) = explanation {
-                object["for"] = self.objects(&explanation.speak_for);
-                object["against"] = self.objects(&explanation.speak_against);
+                let named = explanation.named(self.model);
+                object["for"] = json!(named.speak_for);
+                object["against"] = json!(named.speak_against);
             }
             output.object(&object);
             return Ok(());
@@ -287,16 +282,6 @@ impl<'m> Wanted<'m> {
         });
         words.collect::<Vec<_>>().join("; ")
     }
-
-    fn objects(&self, arguments: &[Argument]) -> Value {
-        let objects = arguments.iter().map(|argument| {
-            json!({
-                "feature": feature_name(self.model, argument.feature), "value": argument.value,
-                "weight": argument.weight, "share": argument.share(),
-            })
-        });
-        objects.collect()
-    }
 }
 
 /// A short number that always has a sign.
@@ -306,7 +291,7 @@ fn signed(number: f64) -> String {
 
 /// Writes a line per row.
 struct Label<'a, 'm> {
-    predictor: Predictor,
+    predictor: Predictor<'m>,
     wanted: Wanted<'m>,
     output: &'a mut Output,
 }

@@ -16,7 +16,7 @@ use crate::report;
 use crate::signals;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Observer, Pass, Readout};
+use rosenblatt::core::{NameError, Observer, Pass, Readout};
 use rosenblatt::{
     Checkpoint, Claim, Dataset, Date, Error, Evaluation, Export, Labels, Method, Model, Spec, Training,
     check_writable, evaluate_rows, previous_path,
@@ -113,16 +113,16 @@ pub(crate) struct Args {
     /// lies in the folder for temporary files and is removed in the end
     #[arg(long, value_name = "PATH", requires = "memory")]
     pub(super) cache: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) data: DataArgs,
-    #[command(flatten)]
-    pub(super) spec: SpecArgs,
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,
     /// Say nothing but the result
     #[arg(long, short)]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    #[command(flatten)]
+    pub(super) spec: SpecArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -296,7 +296,7 @@ impl Wish {
                     "{message}; try `--k-fold 5`, which learns from all rows"
                 )));
             }
-            Some(name) => Some(name.parse().map_err(Failure::Usage)?),
+            Some(name) => Some(name.parse().map_err(|error: NameError| Failure::Usage(error.to_string()))?),
         };
         Ok(Self { plan, calibrate, one_against_rest: args.one_against_rest.clone(), bounds: args.bounds })
     }
@@ -533,13 +533,13 @@ impl Trained {
                 "classes": classes, "notes": self.notes,
             },
             "spec": self.model.spec().options(),
-            "story": report::story_json(&self.model),
+            "story": self.model.story(),
             "mistake-bound": self.bound,
             "bounds": self.bounds.as_ref().map(Bounds::json),
-            "training": report::evaluation_json(&self.training),
-            "held-out": self.held_out().map(report::evaluation_json),
+            "training": self.training,
+            "held-out": self.held_out(),
             "fold-errors": self.estimate.as_ref().map(|estimate| &estimate.fold_errors),
-            "calibration": report::calibration_json(&self.model),
+            "calibration": self.model.calibration(),
             "seconds": { "read": self.read_time.as_secs_f64(), "train": self.train_time.as_secs_f64() },
         })
     }

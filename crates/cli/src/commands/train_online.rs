@@ -315,7 +315,7 @@ impl Trained {
                 "dropped": self.left_out[0], "skipped": self.left_out[1],
             },
             "spec": self.model.spec().options(),
-            "story": report::story_json(&self.model),
+            "story": self.model.story(),
             "progress": lines,
             "progressive-error": totals.errors as f64 / totals.rounds.max(1) as f64,
             "seconds": self.time.as_secs_f64(),

@@ -43,32 +43,16 @@ pub enum Scaling {
     UnitNorm,
 }
 
+rosenblatt_core::named!(Scaling, "scaling",
+    "auto" = Self::Auto, "standard for columns of numbers, arrays and pictures; none for sparse rows and text";
+    "none" = Self::None, "features stay as they are";
+    "standard" or "standardise" or "standardize" = Self::Standard, "mean 0 and standard deviation 1";
+    "min-max" or "minmax" = Self::MinMax, "from 0 to 1";
+    "max-abs" or "maxabs" = Self::MaxAbs, "from -1 to 1, zero staying zero";
+    "unit-norm" or "unit" or "l2" = Self::UnitNorm, "rows of length 1";
+);
+
 impl Scaling {
-    /// The one called `name`.
-    pub fn find(name: &str) -> Option<Self> {
-        Some(match name {
-            "auto" => Self::Auto,
-            "none" => Self::None,
-            "standard" | "standardise" | "standardize" => Self::Standard,
-            "min-max" | "minmax" => Self::MinMax,
-            "max-abs" | "maxabs" => Self::MaxAbs,
-            "unit-norm" | "unit" | "l2" => Self::UnitNorm,
-            _ => return None,
-        })
-    }
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::None => "none",
-            Self::Standard => "standard",
-            Self::MinMax => "min-max",
-            Self::MaxAbs => "max-abs",
-            Self::UnitNorm => "unit-norm",
-        }
-    }
-
     /// What it means for rows of `schema`, and why if that was to be decided. `share` of the features of a row are
     /// there, in the mean.
     pub(crate) fn decided(self, schema: &Schema, share: f64) -> (Self, Option<&'static str>) {
@@ -342,6 +326,24 @@ impl Scaler {
         }
         let fits = self.shift.is_empty() || self.shift.len() == self.scale.len();
         (!fits).then_some("it should have as many shifts as scales")
+    }
+
+    /// Scales one row in place: the values of these features, or of all. What overflows is no longer finite.
+    pub fn scale_row(&self, features: Option<&[u32]>, values: &mut [f64]) {
+        if self.scaling == Scaling::UnitNorm {
+            // Zeros change nothing, so the row may be taken for a dense one.
+            let norm = Dense(&*values).norm2().sqrt();
+            if norm > 0.0 {
+                values.iter_mut().for_each(|value| *value /= norm);
+            }
+            return;
+        }
+        for (place, value) in values.iter_mut().enumerate() {
+            let feature = features.map_or(place, |features| features[place] as usize);
+            let shift = self.shift.get(feature).copied().unwrap_or(0.0);
+            let scale = self.scale.get(feature).copied().unwrap_or(1.0);
+            *value = (*value - shift) / scale;
+        }
     }
 
     /// Scales the rows of `matrix`, of which the first has the number `first_row`.

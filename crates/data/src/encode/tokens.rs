@@ -90,6 +90,18 @@ pub enum Weighting {
     TfIdf,
 }
 
+rosenblatt_core::named!(Units, "units",
+    "words" = Self::Words, "words";
+    "characters" = Self::Characters, "characters, blanks among them";
+);
+
+rosenblatt_core::named!(Weighting, "weighting",
+    "count" = Self::Count, "how often it occurs";
+    "binary" = Self::Binary, "1";
+    "frequency" = Self::Frequency, "how often it occurs, as a share of the text";
+    "tf-idf" = Self::TfIdf, "how often it occurs, times how rare it is: ln((1 + texts) / (1 + texts with it)) + 1";
+);
+
 /// How text becomes features, once that is fitted.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]

@@ -82,7 +82,7 @@ impl std::fmt::Debug for dyn Reader {
 /// What a format is called and what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FormatInfo {
-    /// Its name, as `--format` takes it.
+    /// What it is called.
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
@@ -92,6 +92,19 @@ pub struct FormatInfo {
     pub about: &'static str,
     /// Whether it reads folders of one subfolder per class rather than files.
     pub takes_folders: bool,
+}
+
+impl FormatInfo {
+    /// A format of files with this name; what else is known is added to it.
+    pub const fn new(name: &'static str, about: &'static str) -> Self {
+        Self { name, aliases: &[], extensions: &[], about, takes_folders: false }
+    }
+
+    /// Whether it goes by this name.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+            || self.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
+    }
 }
 
 /// The beginning of a source, for sniffing.

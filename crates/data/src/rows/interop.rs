@@ -4,7 +4,9 @@
 //! stored as files of the same content would be. Nothing here changes what a row is.
 
 #[cfg(any(feature = "arrow", feature = "ndarray"))]
-use crate::error::{DataError, ErrorKind};
+use crate::error::DataError;
+#[cfg(feature = "ndarray")]
+use crate::error::ErrorKind;
 #[cfg(any(feature = "arrow", feature = "ndarray"))]
 use crate::rows::dataset::Dataset;
 

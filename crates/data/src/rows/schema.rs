@@ -29,12 +29,13 @@ pub enum Layout {
 /// Text is rounded to the nearest `f64` first and then, for single precision, to the nearest `f32`, in
 /// every format alike: the same data gives the same bits whatever file it came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum Precision {
     /// `f32`: half the memory, and enough for measured data. The default.
     #[default]
+    #[serde(rename = "f32")]
     Single,
     /// `f64`.
+    #[serde(rename = "f64")]
     Double,
 }
 
@@ -56,6 +57,20 @@ pub enum Missing {
     /// Its row is left out.
     Drop,
 }
+
+rosenblatt_core::named!(Missing, "missing",
+    "error" = Self::Error, "an error with its place";
+    "mean" = Self::Mean, "the mean of the column in the training data; of categories the most frequent";
+    "median" = Self::Median, "the median of the column in the training data; of categories the most frequent";
+    "most-frequent" or "mode" = Self::MostFrequent, "the most frequent value in the training data";
+    "zero" = Self::Zero, "zero; a category that is none of the known ones";
+    "drop" = Self::Drop, "the row is left out";
+);
+
+rosenblatt_core::named!(Precision, "precision",
+    "f32" or "single" = Self::Single, "single precision";
+    "f64" or "double" = Self::Double, "double precision";
+);
 
 /// The columns of a source and the features made of them.
 ///
@@ -261,15 +276,18 @@ impl Schema {
         let fill = self.plain_fill();
         let plain = self.columns.iter().all(|column| column.kind == ColumnKind::Number { fill });
         let label_is_plain = self.label.as_deref().is_none_or(|label| label == "label");
-        if self.provisional || !self.has_names || !plain || !label_is_plain || self.hash_bits.is_some() {
+        let is_kept = self.provisional || self.hash_bits.is_some() || !self.ignored.is_empty();
+        if is_kept || !self.has_names || !plain || !label_is_plain {
             return self;
         }
+        // Rows that are scaled are stored as they were; others may come in any form.
+        let layout = if self.scaler.is_some() { self.layout } else { Layout::Sparse };
         match numbered(&names, names.len()) {
             Some(places) if places.is_sorted() => Self {
                 columns: Vec::new(),
                 label: None,
                 has_names: false,
-                layout: Layout::Sparse,
+                layout,
                 width: Some(names.len()),
                 ..self
             },

@@ -662,7 +662,8 @@ fn decode_calibration(
     needed: usize,
     arrays: &mut Arrays<'_>,
 ) -> Result<Calibration, FormatError> {
-    let method: Method = text.method.parse().map_err(content)?;
+    let method: Method =
+        text.method.parse().map_err(|error: rosenblatt_core::NameError| content(error.to_string()))?;
     let curves: Vec<Curve> = match method {
         Method::Platt => {
             let (slopes, offsets) = (arrays.f64s("platt-slopes")?, arrays.f64s("platt-offsets")?);

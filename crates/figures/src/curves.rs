@@ -1,24 +1,41 @@
 //! Learning curves: mistakes, errors and loss pass by pass, read-outs side by side.
 
-use super::{Subject, Wish};
-use crate::failure::Failure;
-use crate::ui::{count, counted};
-use rosenblatt::core::{Average, Readout};
+use crate::error::FigureError;
+use crate::settings::{Setting, Settings, Takes};
+use crate::subject::{HOLDOUT, Subject, holdout};
+use crate::words::{count, counted};
+use crate::{Figure, Needs};
+use rosenblatt::core::{Loss, Readout};
 use rosenblatt::{PassPoint, learning_curve, split};
 use rosenblatt_plot::{Canvas, Lines, Picture, Ruler, Series};
 
-pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
+pub(crate) const FIGURE: Figure = Figure {
+    name: "curves",
+    about: "mistakes, errors and loss pass by pass, read-outs side by side",
+    needs: Needs::Run,
+    textbook: false,
+    settings: &[READOUTS, LOSS, HOLDOUT],
+    draw,
+};
+
+const READOUTS: Setting =
+    Setting::new("readouts", "the read-outs to compare", "last,averaged", Takes::Readouts);
+const LOSS: Setting = Setting::new("loss", "what a margin costs", "hinge", Takes::Loss);
+
+fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let (data, spec) = (&subject.data, &subject.spec);
-    let (rows, held) = if wish.holdout > 0.0 {
-        split(data, wish.holdout, spec.options().seed)
+    let share = holdout(settings)?;
+    let (rows, held) = if share > 0.0 {
+        split(data, share, spec.options().seed)
     } else {
         (subject.rows.clone(), Vec::new())
     };
-    let default = [Readout::Last, Readout::Averaged(Average::Post)];
-    let readouts = if wish.readouts.is_empty() { default.as_slice() } else { &wish.readouts };
+    let parse = |text: &str| text.split(',').map(|name| name.trim().parse().ok()).collect();
+    let readouts: Vec<Readout> = settings.parsed(&READOUTS, parse)?.unwrap_or_default();
+    let loss = settings.number(&LOSS)?.unwrap_or(Loss::Hinge);
     let mut curves: Vec<(String, Vec<PassPoint>)> = Vec::new();
-    for readout in readouts {
-        let curve = learning_curve(spec, data, (&rows, &held), *readout, wish.loss)?;
+    for readout in &readouts {
+        let curve = learning_curve(spec, data, (&rows, &held), *readout, loss)?;
         curves.push((readout.to_string(), curve));
     }
     let series = |of: &dyn Fn(&PassPoint) -> f64| -> Vec<Series> {
@@ -46,7 +63,7 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
     panels.push(Lines::new(title, "pass", "mistakes in the pass", vec![Series::new(name, mistakes)]));
     let (place, which) = if held.is_empty() { (0, "rows learned from") } else { (1, "rows held out") };
     panels.push(Lines::new(
-        format!("Mean {} loss on {which}", wish.loss.name()),
+        format!("Mean {} loss on {which}", loss),
         "pass",
         "loss",
         // Votes are counted in rounds, which no loss is made for.
@@ -63,8 +80,7 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         panel.whole.0 = true;
         pictures.push(panel.draw(part)?);
     }
-    let title =
-        wish.title.clone().unwrap_or_else(|| format!("Learning curves of {name}, {}", subject.source));
+    let title = settings.title(|| format!("Learning curves of {name}, {}", subject.source));
     let notes = [format!(
         "Of {}, {} are held out.",
         counted(data.len() as u64, "row", "rows"),

@@ -1,15 +1,25 @@
-//! How good a model is, as pictures: ROC curves and the table of confusions.
+//! ROC curves: how many rows of a class are found at the price of how many false alarms.
 
-use super::{Subject, Wish};
-use crate::failure::Failure;
-use crate::ui::{counted, percent};
-use rosenblatt::{evaluate_rows, interval, roc};
-use rosenblatt_plot::{Canvas, Confusion, Lines, Picture, PlotError, Range, Series};
+use crate::error::FigureError;
+use crate::settings::Settings;
+use crate::subject::{HOLDOUT, Subject};
+use crate::{Figure, Needs};
+use rosenblatt::roc;
+use rosenblatt_plot::{Canvas, Lines, Picture, PlotError, Range, Series};
 
 /// More curves than this are a thicket.
 const MOST_CURVES: usize = 8;
 
-pub(super) fn draw_roc(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
+pub(crate) const FIGURE: Figure = Figure {
+    name: "roc",
+    about: "how many are found at the price of how many false alarms",
+    needs: Needs::HeldOut,
+    textbook: false,
+    settings: &[HOLDOUT],
+    draw,
+};
+
+fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
     let mut curves = roc(model, &subject.data, &subject.rows);
     if curves.is_empty() {
@@ -31,30 +41,11 @@ pub(super) fn draw_roc(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result
     notes.push("Beside each class stands the area below its curve: 1 is perfect, 0.5 is chance.".to_owned());
     series.push(Series::new("chance", vec![(0.0, 0.0), (1.0, 1.0)]).dashed().colour(6));
     let unit = Some(Range { low: 0.0, high: 1.0 });
-    let title = wish.title.clone().unwrap_or_else(|| format!("ROC curves, {}", subject.source));
+    let title = settings.title(|| format!("ROC curves, {}", subject.source));
     let lines = Lines {
         notes,
         at_least: (unit, unit),
         ..Lines::new(title, "share of others taken for the class", "share of the class found", series)
     };
     Ok(lines.draw(canvas)?)
-}
-
-pub(super) fn draw_confusion(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
-    let model = subject.model()?;
-    let evaluation = evaluate_rows(model, &subject.data, &subject.rows);
-    let (low, high) = interval(evaluation.errors, evaluation.rows);
-    let notes = vec![format!(
-        "{}: {} in {}: {} ({} to {} with 95 % confidence).",
-        subject.learner(),
-        counted(evaluation.errors, "mistake", "mistakes"),
-        subject.judged,
-        percent(evaluation.error()),
-        percent(low),
-        percent(high)
-    )];
-    let title =
-        wish.title.clone().unwrap_or_else(|| format!("Which class is taken for which, {}", subject.source));
-    let table = Confusion { title, notes, classes: evaluation.labels.names(), counts: &evaluation.confusion };
-    Ok(table.draw(canvas)?)
 }

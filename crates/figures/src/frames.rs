@@ -1,10 +1,10 @@
 //! A run step by step: the boundary before, the example that moved it, the boundary after.
 
-use super::boundary::Scene;
-use super::{Subject, Wish};
-use crate::commands::trace::ending;
-use crate::failure::Failure;
-use crate::ui::counted;
+use crate::boundary::Scene;
+use crate::error::FigureError;
+use crate::settings::{Setting, Settings, Takes};
+use crate::subject::Subject;
+use crate::words::counted;
 use rosenblatt::core::{Binary, Decision, Dense, Observer, Planes, Random, Round};
 use rosenblatt::{Spec, Training, trace};
 use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note_lines, number};
@@ -15,13 +15,31 @@ const SECONDS: f64 = 2.0;
 /// How many weights are spelled out.
 const SPELLED_OUT: usize = 4;
 
-pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
+pub(crate) const FRAMES: Setting = Setting {
+    bare: "24",
+    ..Setting::new(
+        "frames",
+        "the first N steps of a run: each with the boundary before and after it",
+        "",
+        Takes::AtLeast(1),
+    )
+};
+pub(crate) const STILL: Setting =
+    Setting::switch("still", "lay frames out side by side instead of one after the other");
+
+pub(crate) fn draw(
+    subject: &Subject,
+    settings: &Settings,
+    n_frames: u64,
+    canvas: Canvas,
+) -> Result<Picture, FigureError> {
     let data = &subject.data;
-    let scene = Scene::new(subject, &wish.plane)?;
+    let still = settings.switch(&STILL)?;
+    let scene = Scene::new(subject, settings)?;
     // How the run ends, and how many steps it makes; none of its rounds is kept.
     let traced = trace(&subject.spec, data, 0..=0)?;
     let n_scorers = traced.scorers.len();
-    let most = wish.frames.unwrap_or(u64::MAX).clamp(1, traced.totals.updates.max(1));
+    let most = n_frames.clamp(1, traced.totals.updates.max(1));
     let mut watch = FirstSteps { most, n_scorers, steps: Vec::new() };
     Training::new(&subject.spec, data).run(&mut watch)?;
     let steps = watch.steps;
@@ -32,7 +50,7 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
     let dots = scene.dots(data.classes());
     let all_notes = scene.notes(dots.len());
     let names = data.labels().names();
-    let canvas = if wish.still { smaller(canvas) } else { canvas };
+    let canvas = if still { smaller(canvas) } else { canvas };
     let mut before =
         Hypothesis::new(&subject.spec, names.len(), &vec![(vec![0.0; data.width()], 0.0); n_scorers]);
     let mut frames = Vec::new();
@@ -43,9 +61,9 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
     };
     let end = if n_more > 0 {
         let more = counted(n_more, "more step", "more steps");
-        ("So far", format!("There are {more}; `--frames=N` shows them."))
+        ("So far", format!("There are {more}."))
     } else {
-        ("In the end", format!("The run {}.", became(&ending(&traced, subject.spec.bias()))))
+        ("In the end", format!("The run {}.", became(&traced.ending_in_words(subject.spec.bias()))))
     };
     let room = steps.iter().map(|round| note_lines(&notes_of(round), canvas)).max().unwrap_or(0);
     let room = room.max(note_lines(std::slice::from_ref(&end.1), canvas));
@@ -81,8 +99,8 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         ..scene.boundary(title.to_owned(), names, &dots, &mut decide)?
     };
     frames.push(end.draw(canvas));
-    let title = wish.title.clone().unwrap_or_else(|| format!("Every step of a run, {}", subject.source));
-    if wish.still {
+    let title = settings.title(|| format!("Every step of a run, {}", subject.source));
+    if still {
         let columns = if canvas.width < 600.0 { 2 } else { 1 };
         return Ok(Picture::sheet(&title, &[], frames, columns, canvas.ruler));
     }

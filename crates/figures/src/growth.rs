@@ -1,12 +1,12 @@
 //! The convergence proof as pictures: mistakes below their bound, and weights that grow between theirs.
 
-use super::{Subject, Wish};
-use crate::commands::bounds::certified_margin;
-use crate::commands::train::choose_one;
-use crate::failure::Failure;
-use crate::ui::count;
+use crate::error::FigureError;
+use crate::settings::{Setting, Settings, Takes};
+use crate::subject::Subject;
+use crate::words::count;
+use crate::{Figure, Needs};
 use rosenblatt::core::Stopped;
-use rosenblatt::{Growth, growth};
+use rosenblatt::{Error, Growth, certified_margin, growth};
 use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Range, Series, number};
 use std::time::Duration;
 
@@ -17,21 +17,38 @@ const MOST_TIME: Duration = Duration::from_secs(5);
 /// So many rows take a while to be decided.
 const MANY_ROWS: usize = 20_000;
 
+pub(crate) const MISTAKES: Figure = Figure {
+    name: "mistakes",
+    about: "mistakes so far against the bound (R/margin)^2",
+    needs: Needs::Run,
+    textbook: true,
+    settings: &[CLASS],
+    draw: draw_mistakes,
+};
+pub(crate) const NORMS: Figure = Figure {
+    name: "norms",
+    about: "the length of the weights between its bounds",
+    needs: Needs::Run,
+    textbook: true,
+    settings: &[CLASS],
+    draw: draw_norms,
+};
+const CLASS: Setting = Setting::new("class", "this class against the rest", "", Takes::Class);
+
 /// The run, and the margin that is certified for its rows, if any is.
-fn run(subject: &Subject, wish: &Wish) -> Result<(Growth, Option<f64>, Vec<String>), Failure> {
+fn run(subject: &Subject, settings: &Settings) -> Result<(Growth, Option<f64>, Vec<String>), FigureError> {
     let chosen;
-    let data = if let Some(class) = &wish.class {
-        chosen = choose_one(subject.data.clone(), Some(class))?;
+    let data = if let Some(class) = settings.get(CLASS.name) {
+        let known = subject.data.labels().names().to_vec();
+        let unknown = || Error::UnknownClass { name: class.to_owned(), known };
+        chosen = subject.data.clone().one_against_rest(class).ok_or_else(unknown)?;
         &chosen
     } else {
         &subject.data
     };
     let n_classes = data.labels().len();
     if n_classes != 2 {
-        return Err(Failure::Work(format!(
-            "this picture is of two classes, but there are {n_classes}\n\
-             help: tell one from the rest with --class"
-        )));
+        return Err(FigureError::NotTwoClasses { n_classes });
     }
     let (model, growth) = growth(&subject.spec, data)?;
     if growth.points.is_empty() {
@@ -57,8 +74,8 @@ fn run(subject: &Subject, wish: &Wish) -> Result<(Growth, Option<f64>, Vec<Strin
     Ok((growth, margin, vec![note]))
 }
 
-pub(super) fn draw_mistakes(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
-    let (growth, margin, mut notes) = run(subject, wish)?;
+fn draw_mistakes(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
+    let (growth, margin, mut notes) = run(subject, settings)?;
     let mut points = vec![(0.0, 0.0)];
     for point in &growth.points {
         // Mistakes are made in a round, not between two.
@@ -81,7 +98,7 @@ pub(super) fn draw_mistakes(subject: &Subject, wish: &Wish, canvas: Canvas) -> R
         None => {}
     }
     let name = subject.spec.entry().info.name;
-    let title = wish.title.clone().unwrap_or_else(|| format!("Mistakes of the {name}, {}", subject.source));
+    let title = settings.title(|| format!("Mistakes of the {name}, {}", subject.source));
     let series = vec![Series::new("mistakes", points).bare()];
     let lines = Lines {
         notes,
@@ -92,8 +109,8 @@ pub(super) fn draw_mistakes(subject: &Subject, wish: &Wish, canvas: Canvas) -> R
     Ok(lines.draw(canvas)?)
 }
 
-pub(super) fn draw_norms(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
-    let (growth, margin, notes) = run(subject, wish)?;
+fn draw_norms(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
+    let (growth, margin, notes) = run(subject, settings)?;
     let norms = growth.points.iter().map(|point| (point.steps as f64, point.norm));
     let norms = std::iter::once((0.0, 0.0)).chain(norms).collect();
     let mut series = vec![Series::new("|w|", norms)];
@@ -108,8 +125,7 @@ pub(super) fn draw_norms(subject: &Subject, wish: &Wish, canvas: Canvas) -> Resu
         }
     }
     let name = subject.spec.entry().info.name;
-    let title =
-        wish.title.clone().unwrap_or_else(|| format!("Weights of the {name} grow, {}", subject.source));
+    let title = settings.title(|| format!("Weights of the {name} grow, {}", subject.source));
     let lines = Lines {
         notes,
         whole: (true, false),

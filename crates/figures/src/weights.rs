@@ -1,23 +1,39 @@
 //! What a model goes by: its strongest features as bars, or the weights of pixels as pictures.
 
-use super::{Subject, Wish};
-use crate::failure::Failure;
+use crate::error::FigureError;
+use crate::settings::{Setting, Settings, Takes, size};
+use crate::subject::Subject;
+use crate::{Figure, Needs};
 use rosenblatt::data::Scaling;
-use rosenblatt::{Model, feature_name, weights_for};
+use rosenblatt::{Error, Model, feature_name, weights_for};
 use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
 
 /// More classes than this are not drawn at once.
 const MOST_TILES: usize = 20;
 const MOST_PANELS: usize = 6;
 
-pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
+pub(crate) const FIGURE: Figure = Figure {
+    name: "weights",
+    about: "the strongest features as bars, or the weights of pixels as a picture",
+    needs: Needs::ModelOnly,
+    textbook: false,
+    settings: &[TOP, CLASS, IMAGE],
+    draw,
+};
+
+const TOP: Setting = Setting::new("top", "how many features", "20", Takes::AtLeast(1));
+const CLASS: Setting =
+    Setting::new("class", "the weights of this class; of all classes if not said", "", Takes::Class);
+const IMAGE: Setting = Setting::new("image", "draw them as pictures of this size", "", Takes::Size);
+
+fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
     let names = model.labels().names();
-    let classes: Vec<u32> = match &wish.class {
-        Some(name) => vec![model.labels().class(name).ok_or_else(|| {
-            let known: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
-            Failure::Work(format!("there is no class `{name}`; there are {}", known.join(", ")))
-        })?],
+    let classes: Vec<u32> = match settings.get(CLASS.name) {
+        Some(name) => {
+            let unknown = || Error::UnknownClass { name: name.to_owned(), known: names.to_vec() };
+            vec![model.labels().class(name).ok_or_else(unknown)?]
+        }
         // One hyperplane tells two classes apart: its other side is the same picture, upside down.
         None if names.len() == 2 => vec![1],
         None => (0..names.len() as u32).collect(),
@@ -30,22 +46,19 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
             notes.push("Features are brought to one scale first, so their weights compare.".to_owned());
         }
     }
-    let size = wish.image.or_else(|| {
+    let size = settings.parsed(&IMAGE, size)?.or_else(|| {
         let picture = model.schema()?.picture?;
         (picture.channels == 1).then_some((picture.width, picture.height))
     });
-    let title = wish.title.clone().unwrap_or_else(|| format!("Weights, {}", subject.source));
+    let title = settings.title(|| format!("Weights, {}", subject.source));
     if let Some((width, height)) = size {
         if width * height != model.width() {
-            return Err(Failure::Work(format!(
-                "pictures of {width}x{height} have {} pixels, but the model has {} features",
-                width * height,
-                model.width()
-            )));
+            return Err(FigureError::NotPixels { width, height, features: model.width() });
         }
         return tiles(model, &classes, width, (title, notes), canvas);
     }
-    bars(model, &classes, wish.top, (title, notes), canvas)
+    let most = settings.parsed(&TOP, |text| text.parse().ok().filter(|most| *most > 0))?.unwrap_or(1);
+    bars(model, &classes, most, (title, notes), canvas)
 }
 
 fn tiles(
@@ -54,10 +67,9 @@ fn tiles(
     width: usize,
     (title, mut notes): (String, Vec<String>),
     canvas: Canvas,
-) -> Result<Picture, Failure> {
+) -> Result<Picture, FigureError> {
     if classes.len() > MOST_TILES {
-        notes
-            .push(format!("The first {MOST_TILES} of {} classes; `--class` chooses another.", classes.len()));
+        notes.push(format!("The first {MOST_TILES} of {} classes; `class` chooses another.", classes.len()));
     }
     let tiles = classes.iter().take(MOST_TILES).filter_map(|&class| {
         let values = weights_for(model, class)?;
@@ -73,7 +85,7 @@ fn bars(
     most: usize,
     (title, mut notes): (String, Vec<String>),
     canvas: Canvas,
-) -> Result<Picture, Failure> {
+) -> Result<Picture, FigureError> {
     let n_panels = classes.len().min(MOST_PANELS);
     let most = if n_panels > 1 { most.div_ceil(2) } else { most };
     let mut panels = Vec::new();
@@ -117,7 +129,7 @@ fn bars(
             let columns = if canvas.ruler == Ruler::Terminal { 1 } else { 2 };
             if classes.len() > n_panels {
                 notes.push(format!(
-                    "The first {n_panels} of {} classes; `--class` chooses another.",
+                    "The first {n_panels} of {} classes; `class` chooses another.",
                     classes.len()
                 ));
             }

@@ -1,12 +1,23 @@
 //! How far rows are from the boundary, on which side.
 
-use super::{Subject, Wish};
-use crate::failure::Failure;
-use crate::ui::counted;
+use crate::error::FigureError;
+use crate::settings::Settings;
+use crate::subject::Subject;
+use crate::words::counted;
+use crate::{Figure, Needs};
 use rosenblatt::leads;
 use rosenblatt_plot::{Canvas, Histogram, Picture, number};
 
-pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
+pub(crate) const FIGURE: Figure = Figure {
+    name: "margins",
+    about: "how far rows are from the boundary, as a histogram",
+    needs: Needs::Model,
+    textbook: false,
+    settings: &[],
+    draw,
+};
+
+fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
     let all = leads(model, &subject.data, &subject.rows, true);
     // Rows of a class that the model never heard of have no margin.
@@ -30,7 +41,7 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
         (false, 2) => "signed score: votes, or what the model counts in",
         (false, _) => "lead of the true class over the next",
     };
-    let title = wish.title.clone().unwrap_or_else(|| format!("Margins, {}", subject.source));
+    let title = settings.title(|| format!("Margins, {}", subject.source));
     let histogram = Histogram {
         title,
         notes,

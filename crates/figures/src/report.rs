@@ -1,18 +1,17 @@
-//! What a report says, part by part.
+//! What a report says, part by part: one page that tells all there is to tell about a model.
 
-use super::plot::{self, Wish};
-use super::report::Args;
-use crate::again::{self, Told};
 use crate::page::{Cell, Page};
-use crate::report::{self, short_number};
-use crate::ui::{count, counted, percent};
+use crate::settings::Settings;
+use crate::subject::Subject;
+use crate::words::{VOICES, count, counted, percent, sharpness, short_number, story, voices};
+use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
+use rosenblatt::data::{DataError, ReadOptions, Source, Visitor, texts};
 use rosenblatt::{
     Argument, Dataset, Evaluation, Explainer, Explanation, Model, Wrong, evaluate_rows, feature_name,
     fingerprint, interval, split, strongest, wrong_rows,
 };
-use rosenblatt_data::{DataError, ReadOptions, Source, Visitor, texts};
-use rosenblatt_plot::{Canvas, Heat, Svg, Tile};
+use rosenblatt_plot::{Heat, Tile};
 
 /// Up to how many features rows are looked at from the two directions in which they vary most.
 const MOST_SLICED: usize = 5_000;
@@ -32,7 +31,7 @@ const FEW_CLASSES: usize = 12;
 
 /// Which rows a model is judged on.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Judged {
+pub enum Judged {
     /// Those of its data that were set aside before it learned.
     SetAside,
     /// Those it learned from: none were set aside.
@@ -43,7 +42,7 @@ pub(super) enum Judged {
 
 impl Judged {
     /// For programs.
-    pub(super) fn word(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
             Self::SetAside => "held-out rows",
             Self::Learned => "training rows",
@@ -52,7 +51,7 @@ impl Judged {
     }
 
     /// For people.
-    pub(super) fn sentence(&self, n_rows: u64) -> String {
+    pub fn sentence(&self, n_rows: u64) -> String {
         let rows = counted(n_rows, "row", "rows");
         match self {
             Self::SetAside => {
@@ -66,42 +65,72 @@ impl Judged {
     }
 }
 
-/// A model and the rows it is judged on.
-pub(super) struct Subject<'a> {
-    args: &'a Args,
+/// A page about `model`, which is called `name`, judged on `data`, which comes from `source`: HTML that stands alone,
+/// without scripts.
+///
+/// ```
+/// use rosenblatt::{Dataset, Spec, train};
+///
+/// let data = Dataset::from_rows(&[[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7]], &["a", "a", "b", "b"]);
+/// let model = train(&Spec::default(), &data)?;
+/// let page = rosenblatt_figures::report("fruit", &model, "fruit.csv", data);
+/// assert!(page.starts_with("<!doctype html>") && page.contains("100.0 % of 4 rows right"));
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+pub fn report(name: &str, model: &Model, source: &str, data: Dataset) -> String {
+    Report::new(name, model, source, data).page()
+}
+
+/// A report in the making: what [`report`] writes, and what a face may add.
+#[derive(Debug)]
+pub struct Report<'a> {
+    name: String,
     model: &'a Model,
     /// The data, its rows to judge by, and the model, as pictures are drawn of them.
-    seen: plot::Subject,
+    seen: Subject,
     proof: Option<String>,
     /// The texts of the wrong rows that are shown, if they are text.
     texts: Option<Vec<String>>,
+    again: Option<String>,
     wrong: Vec<Wrong>,
-    pub(super) judged: Judged,
-    pub(super) evaluation: Evaluation,
+    /// Which rows the model is judged on.
+    pub judged: Judged,
+    /// How it fared.
+    pub evaluation: Evaluation,
 }
 
-impl<'a> Subject<'a> {
-    pub(super) fn new(
-        args: &'a Args,
-        model: &'a Model,
-        source: String,
-        data: Dataset,
-        proof: Option<String>,
-    ) -> Self {
+impl<'a> Report<'a> {
+    /// A report on `model`, which is called `name`, judged on `data`, which comes from `source`.
+    pub fn new(name: &str, model: &'a Model, source: &str, data: Dataset) -> Self {
         let (rows, judged) = judged_rows(model, &data);
         let evaluation = evaluate_rows(model, &data, &rows);
         let wrong = wrong_rows(model, &data, &rows);
         let words = format!("{} {}", count(rows.len() as u64), judged.word());
-        let seen =
-            plot::Subject { rows, judged: words, ..plot::Subject::of_model(source, data, model.clone()) };
-        Self { args, model, seen, proof, texts: None, wrong, judged, evaluation }
+        let seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
+        let name = name.to_owned();
+        Self { name, model, seen, proof: None, texts: None, again: None, wrong, judged, evaluation }
+    }
+
+    /// The data it is about.
+    pub fn data(&self) -> &Dataset {
+        &self.seen.data
+    }
+
+    /// The same with what is certain about the data.
+    #[must_use]
+    pub fn with_proof(self, proof: Option<String>) -> Self {
+        Self { proof, ..self }
+    }
+
+    /// The same with the commands that train this model, and make this page, again.
+    #[must_use]
+    pub fn with_commands(self, commands: String) -> Self {
+        Self { again: Some(commands), ..self }
     }
 
     /// A picture, if it can be drawn of this model and this data.
     fn picture(&self, page: &mut Page, kind: &str, caption: &str) -> bool {
-        let drawn =
-            plot::picture(kind, &self.seen, &Wish { still: true, ..Wish::default() }, Canvas::default());
-        match drawn {
+        match draw(kind, &self.seen, &Settings::default(), Canvas::default()) {
             Ok(picture) => {
                 page.picture(&picture.svg(&Svg { ids: kind, inline: true, ..Svg::default() }), caption);
                 true
@@ -111,8 +140,8 @@ impl<'a> Subject<'a> {
     }
 
     /// Looks the wrong rows up in the source they came from.
-    pub(super) fn look_up(&mut self, source: &Source, read: &ReadOptions) -> Result<(), DataError> {
-        if self.model.schema().is_some_and(|schema| schema.text.is_some()) {
+    pub fn look_up(&mut self, source: &Source, read: &ReadOptions) -> Result<(), DataError> {
+        if self.model.schema().is_some_and(|schema| schema.texts().next().is_some()) {
             let rows: Vec<u32> = self.shown().iter().map(|wrong| wrong.row).collect();
             self.texts = texts(source, read, &rows)?;
         }
@@ -124,10 +153,8 @@ impl<'a> Subject<'a> {
     }
 
     /// The page.
-    pub(super) fn page(&self) -> String {
-        let name =
-            self.args.model.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let mut page = Page::new(&format!("{name}: a report"));
+    pub fn page(&self) -> String {
+        let mut page = Page::new(&format!("{}: a report", self.name));
         self.summary(&mut page);
         self.quality(&mut page);
         self.features(&mut page);
@@ -208,30 +235,29 @@ impl<'a> Subject<'a> {
             "How many rows of a class are found at the price of how many false alarms.",
         );
         if let Some(sharpness) = evaluation.sharpness {
-            page.paragraph(&format!("Its probabilities: {} (both 0 at best).", report::sharpness(sharpness)));
+            page.paragraph(&format!("Its probabilities: {} (both 0 at best).", self::sharpness(sharpness)));
         }
     }
 
     fn features(&self, page: &mut Page) {
         let model = self.model;
         let names = model.labels().names();
-        let voices: Vec<_> = (0..names.len().min(FEW_CLASSES))
-            .map(|class| strongest(model, class as u32, report::VOICES))
-            .collect();
-        if voices.iter().all(Vec::is_empty) {
+        let strong: Vec<_> =
+            (0..names.len().min(FEW_CLASSES)).map(|class| strongest(model, class as u32, VOICES)).collect();
+        if strong.iter().all(Vec::is_empty) {
             return;
         }
         page.section("What it listens to");
         let drawn =
             self.picture(page, "weights", "The weights that decide, by name or as they lie in the picture.");
-        if drawn && (self.is_of_pictures() || report::voices(model).is_empty()) {
+        if drawn && (self.is_of_pictures() || voices(model).is_empty()) {
             return;
         }
         page.paragraph(
             "The features that speak most strongly for each class: a feature's weight times its value is its \
              share of the score.",
         );
-        let rows: Vec<Vec<Cell>> = (names.iter().zip(&voices))
+        let rows: Vec<Vec<Cell>> = (names.iter().zip(&strong))
             .map(|(name, voices)| {
                 let words: Vec<String> = voices
                     .iter()
@@ -250,7 +276,7 @@ impl<'a> Subject<'a> {
     fn rows(&self, page: &mut Page) {
         page.section("Where the rows lie");
         // Of words, no two directions say anything.
-        let is_text = self.model.schema().is_some_and(|schema| schema.text.is_some());
+        let is_text = self.model.schema().is_some_and(|schema| schema.texts().next().is_some());
         if !is_text && self.seen.data.width() <= MOST_SLICED {
             self.picture(
                 page,
@@ -337,7 +363,7 @@ impl<'a> Subject<'a> {
     fn training(&self, page: &mut Page) {
         let (model, spec) = (self.model, self.model.spec());
         page.section("How it was trained");
-        for line in report::story(model).lines() {
+        for line in story(model).lines() {
             page.paragraph(&format!("{}.", capital(line)));
         }
         let options = spec.options();
@@ -379,19 +405,10 @@ impl<'a> Subject<'a> {
     }
 
     fn again(&self, page: &mut Page) {
+        let Some(commands) = &self.again else { return };
         page.section("The same again");
-        let file = self.args.model.display().to_string();
-        let own = self.judged != Judged::Others;
-        let unknown = ["TRAINING-DATA".to_owned()];
-        let told = Told {
-            files: if own { &self.args.files } else { &unknown },
-            rows: own.then_some(&self.seen.data),
-            data: &self.args.data,
-            model: &file,
-        };
         page.paragraph("This command trains the same model, to the bit, and the next makes this page:");
-        let report: Vec<String> = std::env::args().skip(1).collect();
-        page.code(&format!("{}\n{}", again::command(self.model, &told), again::words("rosenblatt", &report)));
+        page.code(commands);
     }
 }
 

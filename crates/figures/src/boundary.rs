@@ -1,8 +1,10 @@
 //! Regions, boundary, margin and mistakes on a plane.
 
-use super::{Plane, Subject, Wish, frames};
-use crate::failure::Failure;
-use crate::ui::{count, counted, percent};
+use crate::error::FigureError;
+use crate::settings::{Setting, Settings, Takes};
+use crate::subject::Subject;
+use crate::words::{count, counted, percent};
+use crate::{Figure, Needs, frames};
 use rosenblatt::core::Dense;
 use rosenblatt::data::Scaling;
 use rosenblatt::{Slice, SliceKind, leads, sample};
@@ -13,12 +15,56 @@ const MOST_DOTS: usize = 2000;
 /// So many weights are summed in no time.
 const CHEAP: usize = 2000;
 
-pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Picture, Failure> {
-    if wish.frames.is_some() {
-        return frames::draw(subject, wish, canvas);
+pub(crate) const FIGURE: Figure = Figure {
+    name: "boundary",
+    about: "regions of the classes, the boundary, margin and mistakes",
+    needs: Needs::Model,
+    textbook: false,
+    settings: &[COLUMNS, PRINCIPAL, frames::FRAMES, frames::STILL, SUPPORT],
+    draw,
+};
+
+const COLUMNS: Setting = Setting::new(
+    "columns",
+    "the two columns to be seen, by name or number; others are held at their mean",
+    "",
+    Takes::TwoColumns,
+);
+const PRINCIPAL: Setting = Setting::switch(
+    "principal",
+    "see the two directions in which rows vary most; so it is for more than two features",
+);
+pub(crate) const SUPPORT: Setting = Setting::switch("support", "frame the rows that the run made a step for");
+
+/// Which plane a boundary is seen on.
+enum Plane {
+    /// That of two features if there are no more, else the principal one.
+    Found,
+    /// That of two columns.
+    Columns(String, String),
+    /// The one in which rows vary most.
+    Principal,
+}
+
+fn plane(settings: &Settings) -> Result<Plane, FigureError> {
+    let columns = settings.parsed(&COLUMNS, |text| {
+        let (across, up) = text.split_once(',').filter(|(_, up)| !up.contains(','))?;
+        Some(Plane::Columns(across.to_owned(), up.to_owned()))
+    })?;
+    match (columns, settings.switch(&PRINCIPAL)?) {
+        (Some(_), true) => Err(FigureError::Conflict { one: COLUMNS.name, other: PRINCIPAL.name }),
+        (Some(columns), false) => Ok(columns),
+        (None, true) => Ok(Plane::Principal),
+        (None, false) => Ok(Plane::Found),
+    }
+}
+
+fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
+    if let Some(n_frames) = settings.number(&frames::FRAMES)? {
+        return frames::draw(subject, settings, n_frames, canvas);
     }
     let model = subject.model()?;
-    let scene = Scene::new(subject, &wish.plane)?;
+    let scene = Scene::new(subject, settings)?;
     let mistakes = subject.mistakes(model);
     let (labels, classes) = subject.classes(model);
     let mut dots = scene.dots(&classes);
@@ -49,7 +95,7 @@ pub(super) fn draw(subject: &Subject, wish: &Wish, canvas: Canvas) -> Result<Pic
     } else {
         None
     };
-    let title = wish.title.clone().unwrap_or_else(|| format!("Decision boundary, {}", subject.source));
+    let title = settings.title(|| format!("Decision boundary, {}", subject.source));
     // Corners are sharper where asking is cheap.
     let is_cheap = model.planes().is_some_and(|planes| planes.raw_weights().len() <= CHEAP);
     let spacing = if is_cheap { 2.0 } else { 5.0 };
@@ -68,12 +114,12 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn new(subject: &'a Subject, plane: &Plane) -> Result<Self, Failure> {
+    pub(super) fn new(subject: &'a Subject, settings: &Settings) -> Result<Self, FigureError> {
         let data = &subject.data;
         if data.is_empty() {
             return Err(PlotError::Nothing { what: "rows".to_owned() }.into());
         }
-        let slice = match plane {
+        let slice = match &plane(settings)? {
             Plane::Columns(across, up) => {
                 Slice::columns(data, column(subject, across)?, column(subject, up)?)?
             }
@@ -156,7 +202,7 @@ impl<'a> Scene<'a> {
         classes: &'b [String],
         dots: &'b [Dot],
         decide: &'b mut dyn FnMut(f64, f64) -> Verdict,
-    ) -> Result<Boundary<'b>, Failure> {
+    ) -> Result<Boundary<'b>, FigureError> {
         let names = match self.slice.kind() {
             SliceKind::Columns(across, up) if across == up => {
                 [self.subject.feature_name(across), String::new()]
@@ -179,7 +225,7 @@ impl<'a> Scene<'a> {
 }
 
 /// The feature that goes by a name, or has that number, from 1.
-fn column(subject: &Subject, word: &str) -> Result<usize, Failure> {
+fn column(subject: &Subject, word: &str) -> Result<usize, FigureError> {
     let width = subject.data.width();
     let names: Vec<String> = (0..width).map(|feature| subject.feature_name(feature)).collect();
     let named = names.iter().position(|name| name == word);
@@ -187,9 +233,7 @@ fn column(subject: &Subject, word: &str) -> Result<usize, Failure> {
     named.or_else(numbered).ok_or_else(|| {
         let known: Vec<String> = names.iter().take(12).map(|name| format!("`{name}`")).collect();
         let more = if names.len() > known.len() { ", …" } else { "" };
-        Failure::Work(format!(
-            "there is no feature `{word}`; there are {}{more}, or numbers from 1 to {width}",
-            known.join(", ")
-        ))
+        let known = format!("{}{more}", known.join(", "));
+        FigureError::NoSuchFeature { name: word.to_owned(), known, width }
     })
 }
