@@ -1,20 +1,19 @@
 //! Options that mean the same in every command: how data is read, and what is to be learned.
 
-use crate::again;
 use crate::choices::{choice, listed};
 use crate::failure::Failure;
-use clap::Args;
-use rosenblatt::core::{Bias, Choices as _, Mistake, NameError, Order, Readout, Schedule, Zero};
-use rosenblatt::kernel::{Gamma, Removal};
-use rosenblatt::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue};
+use crate::ui;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use rosenblatt::core::{Bias, Choices as _, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
+use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
+use rosenblatt::{
+    ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue, defaults, recipe,
+};
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::{LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
-
-/// Below this many rows none are held back to decide when to stop.
-pub(crate) const FEW_ROWS: usize = 1000;
 
 /// How data is read.
 #[derive(Args, Debug, Clone)]
@@ -193,10 +192,12 @@ impl DataArgs {
 pub(crate) fn decide_scale(
     args: &DataArgs,
     source: &Source,
-    read: ReadOptions,
+    read: &ReadOptions,
 ) -> Result<(Source, ReadOptions), Failure> {
-    let scaling = if args.scale == "auto" { Scaling::Auto } else { read.scaling };
-    Ok((source.clone(), ReadOptions { scaling, ..read }))
+    let mut notes = Vec::new();
+    let settled = recipe::settle(source, read, args.scale == "auto", &mut notes)?;
+    notes.iter().for_each(|note| ui::note(note));
+    Ok(settled)
 }
 
 /// What is to be learned.
@@ -233,8 +234,8 @@ pub(crate) struct SpecArgs {
     /// Decides every random choice
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// The most passes over the data
-    #[arg(long, default_value_t = again::EPOCHS)]
+    /// The most epochs
+    #[arg(long, default_value_t = defaults::EPOCHS)]
     pub(crate) epochs: u64,
     /// The most steps
     #[arg(long, value_name = "N")]
@@ -242,9 +243,9 @@ pub(crate) struct SpecArgs {
     /// How much a class counts: CLASS=WEIGHT (may be repeated), or `balanced`
     #[arg(long = "class-weight", value_name = "CLASS=WEIGHT")]
     pub(crate) class_weights: Vec<String>,
-    /// Passes without progress on rows held back before training stops; 0 to never stop early. 5, but 0
+    /// Stop after so many epochs without progress on a validation set; 0 to never stop early. 5 if not said, but 0
     /// for fewer than 1,000 rows, of which none can be spared
-    #[arg(long, value_name = "PASSES")]
+    #[arg(long, value_name = "EPOCHS")]
     pub(crate) patience: Option<u64>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
@@ -259,15 +260,8 @@ pub(crate) struct KernelArgs {
     /// Learn with a kernel
     #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("kernel")))]
     kernel: Option<String>,
-    /// The power of a polynomial
-    #[arg(long, value_name = "N")]
-    degree: Option<u32>,
-    /// The kernel's factor: scale (1 / features / variance), auto (1 / features) or a number
-    #[arg(long, value_name = "NAME|NUMBER", value_parser = by_name::<Gamma>, allow_hyphen_values = true)]
-    gamma: Option<Gamma>,
-    /// What a polynomial or sigmoid kernel adds to the product
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
-    offset: Option<f64>,
+    #[command(flatten)]
+    params: KernelParams,
     /// Learn behind a feature map that stands in for the kernel, at the speed of a hyperplane: fourier (rbf,
     /// laplacian), nystroem (any kernel) or sketch (polynomial). The kernel is rbf if not said, but polynomial for
     /// a sketch
@@ -281,9 +275,8 @@ pub(crate) struct KernelArgs {
 impl KernelArgs {
     /// The map that is wished, if one is.
     pub(crate) fn mapping(&self) -> Option<Mapping> {
-        let Self { map_size: size, gamma, offset, degree, .. } = *self;
-        let name = self.map.clone()?;
-        Some(Mapping { name, size, kernel: self.kernel.clone(), gamma, offset, degree })
+        let (name, kernel, params) = (self.map.clone()?, self.kernel.clone(), self.params.0.clone());
+        Some(Mapping { name, size: self.map_size, kernel, params })
     }
 
     /// The kernel that is to be learned with as it is, without a map.
@@ -293,24 +286,62 @@ impl KernelArgs {
 
     /// What the words mean for a kernel without a map; parameters of no kernel are an error.
     pub(crate) fn options(&self) -> Result<Option<KernelOptions>, Failure> {
-        let Self { gamma, offset, degree, .. } = *self;
-        if self.kernel.is_none() && self.map.is_none() {
-            let given =
-                [(gamma.is_some(), "gamma"), (offset.is_some(), "offset"), (degree.is_some(), "degree")];
-            if let Some((_, name)) = given.iter().find(|(is_given, _)| *is_given) {
-                let message =
-                    format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
-                return Err(Failure::Usage(message));
-            }
+        let params = &self.params.0;
+        if self.kernel.is_none()
+            && self.map.is_none()
+            && let Some(name) = params.keys().next()
+        {
+            let message =
+                format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
+            return Err(Failure::Usage(message));
         }
         let options = |name: &str| KernelOptions {
             name: name.to_owned(),
-            gamma,
-            offset,
-            degree,
+            params: params.clone(),
             ..KernelOptions::default()
         };
         Ok(self.exact().map(options))
+    }
+}
+
+/// The parameters of all kernels of the table: a flag each, by the name that the kernel's file gives it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KernelParams(BTreeMap<String, Setting>);
+
+impl KernelParams {
+    /// Each name once, with what the parameter means.
+    fn known() -> BTreeMap<&'static str, &'static Param> {
+        KERNELS.iter().flat_map(|info| info.params).map(|param| (param.name, param)).collect()
+    }
+}
+
+impl Args for KernelParams {
+    fn augment_args(command: Command) -> Command {
+        Self::known().into_iter().fold(command, |command, (name, param)| {
+            let values = if kernels::follows_from_rows(param) { "NAME|NUMBER" } else { "NUMBER" };
+            let takers = KERNELS.iter().filter(|info| info.has(name)).map(|info| info.name);
+            let (first, rest) = param.meaning.split_at(1);
+            let takers = takers.collect::<Vec<_>>().join(", ");
+            let help = format!("{}{rest} ({takers})", first.to_uppercase());
+            let arg = Arg::new(name).long(name).value_name(values).help(help);
+            command.arg(arg.value_parser(by_name::<Setting>).allow_hyphen_values(true))
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for KernelParams {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |name: &&str| Some(((*name).to_owned(), *matches.get_one::<Setting>(name)?));
+        Ok(Self(Self::known().keys().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -347,27 +378,30 @@ impl SupportArgs {
 }
 
 impl SpecArgs {
-    /// The words as they are meant when one class of few rows is told from the rest: what a rare class taught is
-    /// lost in an average of few passes, so the best hypothesis is kept instead, unless a read-out is named.
-    pub(crate) fn for_one_class(&self, n_rows: usize) -> Self {
-        let settles = self.algorithm == "perceptron" && self.readout.is_none() && n_rows < FEW_ROWS;
-        Self { readout: if settles { Some(Readout::Pocket) } else { self.readout }, ..self.clone() }
-    }
-
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
-        let given = (self.algorithm == "perceptron").then_some(Order::Given);
+        // Rules that look for the worst row have an order of their own.
+        let is_free = rosenblatt::find(&self.algorithm).is_ok_and(|entry| !entry.info.picks_worst);
         Self {
-            order: self.order.clone().or(given),
+            order: self.order.clone().or(is_free.then_some(Order::Given)),
             readout: self.readout.or(Some(Readout::Last)),
             patience: Some(0),
             ..self.clone()
         }
     }
 
-    /// What the words mean for this many rows; the error is about the words.
-    pub(crate) fn spec(&self, n_rows: usize) -> Result<Spec, Failure> {
-        let patience = self.patience.unwrap_or(if n_rows < FEW_ROWS { 0 } else { 5 });
+    /// What the words mean; the error is about the words.
+    pub(crate) fn spec(&self) -> Result<Spec, Failure> {
+        Spec::new(self.options()?).map_err(|error| Failure::Usage(Failure::words(&error)))
+    }
+
+    /// The same, not checked yet.
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
+        let validation = match self.patience {
+            None => Some(Validation::default()),
+            Some(0) => None,
+            Some(patience) => Some(Validation { patience, min_rows: 0, ..Validation::default() }),
+        };
         let mut params = BTreeMap::new();
         for word in &self.params {
             let (name, value) = assignment("param", word)?;
@@ -381,7 +415,7 @@ impl SpecArgs {
                 ClassWeights::Given(pairs.collect::<Result<_, _>>()?)
             }
         };
-        let options = Options {
+        Ok(Options {
             algorithm: self.algorithm.clone(),
             params,
             rate: self.rate.clone(),
@@ -394,13 +428,12 @@ impl SpecArgs {
             seed: self.seed,
             epochs: self.epochs,
             max_updates: self.max_updates,
-            validation: (patience > 0).then(|| Validation { patience, ..Validation::default() }),
+            validation,
             class_weights,
             map: self.kernel.mapping(),
             kernel: self.kernel.options()?.map(|options| self.support.add_to(options)),
             ..Options::default()
-        };
-        Spec::new(options).map_err(|error| Failure::Usage(error.to_string()))
+        })
     }
 }
 

@@ -87,7 +87,7 @@ fn wrong_words_exit_with_2_and_bad_data_with_1() {
     fails("rosenblatt train t.csv --algorithm percetpron", 2, "did you mean `perceptron`?");
     fails("rosenblatt train t.csv --algorithm pa1 --param C=-1", 2, "`C` should be positive, but is -1");
     fails("rosenblatt train t.csv --mistake lt0", 2, "can never learn");
-    fails("rosenblatt train t.csv --holdout 2", 2, "`--holdout` should be");
+    fails("rosenblatt train t.csv --holdout 2", 2, "`hold-out` should be");
     fails("rosenblatt train t.csv --zero maybe", 2, "one of plus, minus, random, wrong");
     fails("rosenblatt train", 2, "required");
     fails("rosenblatt train missing.csv", 1, "missing.csv: there is no such file");

@@ -27,7 +27,7 @@ fn the_command_on_the_page_trains_the_same_model() {
     for train in [
         format!("{bundled}/iris.csv"),
         format!("{bundled}/iris.csv --holdout 0.3 --seed 7 --multiclass one-vs-one --epochs 3"),
-        format!("{bundled}/iris.csv --one-against-rest 1 --scale none --holdout 0"),
+        format!("{bundled}/iris.csv --positive 1 --scale none --holdout 0"),
         format!("{bundled}/penguins.csv --label species --missing mean --readout voted"),
         format!(
             "{bundled}/banknote.csv --algorithm fixed-margin --param margin=0.5 --rate '1/sqrt(k)' --patience 2 --class-weight 1=2"

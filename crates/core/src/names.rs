@@ -1,7 +1,7 @@
 //! Every convention by its name, both ways.
 //!
-//! One spelling for each choice, used by the command line, by model files, by Python and in errors
-//! alike. What is printed can be read back.
+//! One spelling for each choice, used by the command line, by model files and in errors alike. What is
+//! printed can be read back.
 
 use crate::convention::{Bias, Mistake, Zero};
 use crate::decision::Share;
@@ -125,16 +125,64 @@ named!(Share, "share",
     "proportional" = Self::Proportional, "rivals share it by how far they are ahead";
 );
 
-named!(Readout, "readout",
-    "last" = Self::Last, "the hypothesis as the run left it";
-    "averaged" or "average" = Self::Averaged(Average::Post), "the mean over all rounds, each after its step";
-    "averaged-pre" = Self::Averaged(Average::Pre), "the mean over all rounds, each before its step";
-    "averaged-both" = Self::Averaged(Average::Both), "the mean over all hypotheses, the first and the last included";
-    "averaged-running" = Self::Averaged(Average::Running), "the mean over all rounds by the recurrence of scikit-learn, its rounding included";
-    "voted" or "vote" = Self::Voted, "all survivors vote, each as often as it survived";
-    "pocket" = Self::Pocket, "the survivor that lived longest, or made the fewest training errors";
-    "random" = Self::Random, "a survivor by lot, each as likely as it survived long";
-);
+const READOUTS: &str = "one of last, averaged, averaged-pre, averaged-both, averaged-running, averaged-from(EPOCH), \
+                        voted, pocket, random";
+
+impl Choices for Readout {
+    const WHAT: &'static str = "readout";
+    const ALL: &'static [Named] = &[
+        plain("last", "the hypothesis as the run left it"),
+        Named { aliases: &["average"], ..plain("averaged", "the mean over all rounds, each after its step") },
+        plain("averaged-pre", "the mean over all rounds, each before its step"),
+        plain("averaged-both", "the mean over all hypotheses, the first and the last included"),
+        plain(
+            "averaged-running",
+            "the mean over all rounds by the recurrence of scikit-learn, its rounding included",
+        ),
+        filled("averaged-from(EPOCH)", "averaged-from(3)", "the mean over all rounds from that epoch on"),
+        Named { aliases: &["vote"], ..plain("voted", "all survivors vote, each as often as it survived") },
+        plain("pocket", "the survivor that lived longest, or made the fewest training errors"),
+        plain("random", "a survivor by lot, each as likely as it survived long"),
+    ];
+}
+
+impl fmt::Display for Readout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Last => "last",
+            Self::Averaged(Average::Post) => "averaged",
+            Self::Averaged(Average::Pre) => "averaged-pre",
+            Self::Averaged(Average::Both) => "averaged-both",
+            Self::Averaged(Average::Running) => "averaged-running",
+            Self::Averaged(Average::From(epoch)) => return write!(f, "averaged-from({epoch})"),
+            Self::Voted => "voted",
+            Self::Pocket => "pocket",
+            Self::Random => "random",
+        })
+    }
+}
+
+impl FromStr for Readout {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        let from = |epoch: &str| epoch.parse().ok().filter(|&epoch: &u64| epoch > 0);
+        Ok(match name {
+            "last" => Self::Last,
+            "averaged" | "average" => Self::Averaged(Average::Post),
+            "averaged-pre" => Self::Averaged(Average::Pre),
+            "averaged-both" => Self::Averaged(Average::Both),
+            "averaged-running" => Self::Averaged(Average::Running),
+            "voted" | "vote" => Self::Voted,
+            "pocket" => Self::Pocket,
+            "random" => Self::Random,
+            _ => {
+                let epoch = argument(name, "averaged-from").and_then(from);
+                Self::Averaged(Average::From(epoch.ok_or_else(|| unknown("readout", READOUTS, name))?))
+            }
+        })
+    }
+}
 
 impl Choices for Bias {
     const WHAT: &'static str = "bias";
@@ -292,5 +340,6 @@ mod tests {
         reads_back::<Schedule>();
         reads_back::<Readout>();
         assert_eq!("augmented".parse::<Bias>().unwrap(), Bias::Augmented(1.0));
+        assert!("averaged-from(0)".parse::<Readout>().is_err());
     }
 }

@@ -85,6 +85,7 @@ pub use options::{LabelColumn, Limits, OnBadRow, Pictures, ReadOptions, Unknown}
 pub use remedy::Remedy;
 pub use rows::block::{Block, Stored};
 pub use rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
+pub use rows::gaps::{Gap, LeftOut};
 pub use rows::label_table::{Growth, LabelTable, Numbering};
 pub use rows::labels::Labels;
 pub use rows::schema::{Column, ColumnKind, Layout, Missing, Picture, Precision, Schema};

@@ -18,9 +18,11 @@ use crate::formats::{self, Reader};
 use crate::options::ReadOptions;
 use crate::rows::block::{Block, empty_matrix};
 use crate::rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::gaps::{Gap, Gaps, LeftOut};
 use crate::rows::label_table::{Growth, Numbering, canonical};
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Layout, Precision, Schema};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -90,7 +92,9 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
     let mut labelled = true;
     let mut unknown = UnknownCells::default();
     let mut block = Block::default();
+    let mut left_out = LeftOut::default();
     while parts.read(&mut block)? {
+        left_out.add(&block.gaps);
         numbering.apply(&mut block, &parts.name)?;
         if let Some(table) = &mut table {
             table.add(&mut block, parts.reader.schema()).map_err(|error| error.in_source(&parts.name))?;
@@ -114,10 +118,11 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
     if classes.is_empty() {
         return Err(no_rows(&block).in_source(&parts.name));
     }
+    left_out.add(&block.gaps);
     let labels = if labelled {
         let found = numbering.labels();
         let labels = final_labels(found.clone(), how)?;
-        let map: Vec<u32> = found.names().iter().filter_map(|name| labels.class(name)).collect();
+        let map = labels.classes(found.names());
         for class in &mut classes {
             *class = map[*class as usize];
         }
@@ -129,6 +134,10 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
     };
     let name = std::mem::take(&mut parts.name);
     let mut schema = parts.finished_schema();
+    schema.notes.extend(left_out.notes());
+    if labelled && how.schema.is_none() {
+        schema.notes.extend(numbering.notes());
+    }
     if let Some(mut table) = table {
         let settled = table.settle(&mut schema, how.limits.features);
         let mut encoder = settled.map_err(|error| error.in_source(&name))?;
@@ -225,9 +234,8 @@ fn open_numbered(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema, N
     let labels = if how.classes.is_some() {
         given_classes(how)?
     } else {
-        let used = first.names().names().iter().enumerate();
-        let used = used.filter(|(number, _)| first.classes().contains(&(*number as u32)));
-        Labels::sorted(used.map(|(_, name)| name))
+        let used = first.names().names().iter().zip(first.first_rows()).filter(|(_, row)| row.is_some());
+        Labels::sorted(used.map(|(name, _)| name))
     };
     let labels = match &how.positive {
         // With one class so far, the other one is late in any case.
@@ -352,6 +360,8 @@ struct Parts {
     dense_width: Option<usize>,
     /// Whether nothing was learned before that decides how rows are made.
     is_first: bool,
+    /// Rows left out since the last block.
+    left_out: Gaps,
     /// What one part leaves to the next.
     pool: Arc<Pool>,
 }
@@ -404,6 +414,7 @@ impl Parts {
             scaler: known.and_then(|schema| schema.scaler.clone()).map(Arc::new),
             dense_width: known.filter(is_full).and_then(Schema::width),
             is_first: known.is_none(),
+            left_out: Gaps::default(),
             pool: Arc::new(Pool::default()),
             how,
         }
@@ -483,7 +494,8 @@ impl Parts {
         loop {
             let reader = &mut self.reader;
             let more = guarded(&self.name, || reader.read(into))?;
-            self.n_part_rows += into.len() as u64 + into.n_dropped + into.n_skipped;
+            self.n_part_rows += into.n_rows_seen();
+            into.gaps.put_before(std::mem::take(&mut self.left_out));
             if more {
                 self.how.meter.add_rows(into.len() as u64);
                 into.first_row += self.n_rows;
@@ -504,6 +516,8 @@ impl Parts {
                 return Ok(true);
             }
             let Some(next) = self.waiting.next() else { return Ok(false) };
+            // What was left out behind the last row of a part stands before the first row of the next.
+            self.left_out = std::mem::take(&mut into.gaps);
             self.n_rows += self.n_part_rows;
             self.n_part_rows = 0;
             self.name = next.name();
@@ -553,8 +567,10 @@ pub struct Stream {
     lent: Option<Block>,
     is_over: bool,
     n_rows: u64,
-    n_dropped: u64,
-    n_skipped: u64,
+    left_out: LeftOut,
+    /// What was left out behind the last row.
+    at_end: Gaps,
+    label_notes: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -562,6 +578,8 @@ struct Filled {
     block: Block,
     /// Classes that this block added.
     new_classes: Vec<String>,
+    /// What is known of the classes in the end.
+    notes: Vec<String>,
     is_last: bool,
 }
 
@@ -590,8 +608,19 @@ impl Stream {
             .spawn(work)
             .map_err(|error| DataError::io("starting a thread", error).in_source(&name))?;
         let (schema, labels) = opened.recv().unwrap_or_else(|_| Err(gone()))?;
-        let (n_rows, n_dropped, n_skipped) = (0, 0, 0);
-        Ok(Self { schema, labels, filled, used, lent: None, is_over: false, n_rows, n_dropped, n_skipped })
+        let (left_out, at_end) = (LeftOut::default(), Gaps::default());
+        Ok(Self {
+            schema,
+            labels,
+            filled,
+            used,
+            lent: None,
+            is_over: false,
+            n_rows: 0,
+            left_out,
+            at_end,
+            label_notes: Vec::new(),
+        })
     }
 
     /// What the rows are made of.
@@ -611,12 +640,27 @@ impl Stream {
 
     /// Rows left out so far for a missing value.
     pub fn n_dropped(&self) -> u64 {
-        self.n_dropped
+        self.left_out.n_dropped()
     }
 
     /// Rows left out so far because they could not be read.
     pub fn n_skipped(&self) -> u64 {
-        self.n_skipped
+        self.left_out.n_skipped()
+    }
+
+    /// What was left out so far, and why.
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
+
+    /// What a person should know of the classes, once the stream is at its end.
+    pub fn label_notes(&self) -> &[String] {
+        &self.label_notes
+    }
+
+    /// Rows that were left out behind the last one, once the stream is at its end.
+    pub fn gaps_at_end(&self) -> &[Gap] {
+        self.at_end.runs()
     }
 
     /// The next rows, at least one, with true class numbers; `None` at the end. An error is the end, too.
@@ -644,10 +688,11 @@ impl Stream {
             self.labels.add_new(name);
         }
         self.n_rows += filled.block.len() as u64;
-        self.n_dropped += filled.block.n_dropped;
-        self.n_skipped += filled.block.n_skipped;
+        self.left_out.add(&filled.block.gaps);
         if filled.is_last {
             self.is_over = true;
+            self.label_notes = filled.notes;
+            self.at_end = filled.block.gaps;
             return Ok(None);
         }
         Ok(Some(self.lent.insert(filled.block)))
@@ -673,7 +718,8 @@ fn parse(
                 return Err(no_rows(&block).in_source(&parts.name));
             }
             let new_classes = numbering.labels().names()[n_classes..].to_vec();
-            Ok(Filled { block, new_classes, is_last: !more })
+            let notes = if more { Vec::new() } else { numbering.notes() };
+            Ok(Filled { block, new_classes, notes, is_last: !more })
         });
         let is_over = outcome.as_ref().map_or(true, |filled| filled.is_last);
         if filled.send(outcome).is_err() || is_over {
@@ -688,7 +734,7 @@ fn gone() -> DataError {
 }
 
 fn no_rows(block: &Block) -> DataError {
-    let (n_dropped, n_skipped) = (block.n_dropped, block.n_skipped);
+    let (n_dropped, n_skipped) = (block.n_dropped(), block.n_skipped());
     let message = if n_dropped + n_skipped > 0 {
         format!(
             "no rows are left, expected at least one: {n_dropped} lack a value, {n_skipped} cannot be read"
@@ -701,11 +747,11 @@ fn no_rows(block: &Block) -> DataError {
 
 /// The classes that the options name, by the names they have inside.
 fn given_classes(how: &ReadOptions) -> Result<Labels, DataError> {
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut known) = (Vec::new(), HashSet::new());
     for class in how.classes.iter().flatten() {
         let name = canonical(class.as_bytes())
             .map_err(|bad| DataError::new(ErrorKind::Options, bad.message(class.as_bytes())))?;
-        if names.iter().any(|known| *known == name) {
+        if !known.insert(name.clone().into_owned()) {
             let message = format!("class `{name}` is named twice, expected different classes");
             return Err(DataError::new(ErrorKind::Options, message));
         }
@@ -732,8 +778,7 @@ fn choose_positive(labels: Labels, how: &ReadOptions) -> Result<Labels, DataErro
         } else {
             format!("a positive class needs two classes, but there are {n_classes}: {known}")
         };
-        let error = DataError::new(ErrorKind::Options, message);
-        if n_classes > 2 { error.with_help("tell it from all others with {one-against-rest}") } else { error }
+        DataError::new(ErrorKind::Options, message)
     })
 }
 

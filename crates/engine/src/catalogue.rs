@@ -9,12 +9,12 @@ use crate::algorithms::ALGORITHMS;
 use crate::calibration::Method;
 use crate::export::Export;
 use crate::spec::{Classes, KernelOptions, Mapping, Options, Validation};
-use rosenblatt_core::{Bias, Choices, Loss, Mistake, Named, Order, Param, Range, Readout, Schedule, Zero};
+use rosenblatt_core::{Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Zero};
 use rosenblatt_data::encode::{Scaling, Units, Weighting};
 use rosenblatt_data::write::WRITERS;
 use rosenblatt_data::{FORMATS, FormatInfo, Missing, OnBadRow, Precision, ReadOptions};
 use rosenblatt_kernel::maps::MAPS;
-use rosenblatt_kernel::{KERNELS, Removal};
+use rosenblatt_kernel::{KERNELS, Removal, Setting};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -291,30 +291,16 @@ fn algorithms() -> Vec<Algorithm> {
 
 fn kernels() -> Vec<Kernel> {
     let kernel = |info: &rosenblatt_kernel::kernels::Info| {
-        let gamma = info.gamma.map(|gamma| Parameter {
-            name: "gamma",
-            meaning: "the kernel's factor: scale (1 / features / variance), auto (1 / features) or a number",
-            default: json!(gamma.to_string()),
-            range: Range::Positive.to_string(),
-        });
-        let offset = info.offset.map(|offset| Parameter {
-            name: "offset",
-            meaning: "what is added to the product",
-            default: json!(offset),
-            range: Range::Any.to_string(),
-        });
-        let degree = info.degree.map(|degree| Parameter {
-            name: "degree",
-            meaning: "the power",
-            default: json!(degree),
-            range: Range::Count.to_string(),
-        });
+        let default = |param: &Param| match info.default_of(param) {
+            Setting::Number(number) => json!(number),
+            setting => json!(setting.to_string()),
+        };
         Kernel {
             name: info.name,
             aliases: info.aliases,
             formula: info.formula,
             prefer: info.prefer,
-            params: [gamma, offset, degree].into_iter().flatten().collect(),
+            params: info.params.iter().map(|param| parameter(param, default(param))).collect(),
         }
     };
     KERNELS.iter().map(kernel).collect()
@@ -425,9 +411,7 @@ const VALIDATION: Meanings = &[
 
 const KERNEL: Meanings = &[
     ("name", "which kernel", Takes::Choice("kernel")),
-    ("gamma", "its factor: `scale`, `auto` or a positive number; the kernel's own if not given", Takes::Text),
-    ("offset", "what is added to the product; the kernel's own if not given", Takes::Other),
-    ("degree", "the power; the kernel's own if not given", Takes::AtLeast(1)),
+    ("params", "its parameters by name; what is not given has its default", Takes::Other),
     ("normalised", "divide every hypothesis by its length before it is read out", Takes::Switch),
     (
         "memory",
@@ -446,9 +430,7 @@ const MAP: Meanings = &[
         "the kernel it stands in for; the one that suits the map if not given",
         Takes::Choice("kernel"),
     ),
-    ("gamma", "the kernel's factor: `scale`, `auto` or a positive number; its own if not given", Takes::Text),
-    ("offset", "what the kernel adds to the product; its own if not given", Takes::Other),
-    ("degree", "the kernel's power; its own if not given", Takes::AtLeast(1)),
+    ("params", "the kernel's parameters by name; what is not given has its default", Takes::Other),
 ];
 
 const READING: Meanings = &[

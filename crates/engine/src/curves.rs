@@ -177,7 +177,7 @@ impl Observer for GrowthWatch {
         growth.mistakes += u64::from(round.mistaken);
         growth.radius = growth.radius.max((round.spread + beside).sqrt());
         let Some(step) = round.step else { return ControlFlow::Continue(()) };
-        growth.plain &= step.tau * round.weight == 1.0 && step.keep == 1.0 && step.shrink == 0.0;
+        growth.plain &= step.tau * round.weight == 1.0 && step.keep == 1.0 && step.extra == 0.0;
         self.steps += 1;
         let constant = beside * round.hypothesis.bias(round.scorer);
         let norm = (round.norm2 + constant * constant).sqrt();

@@ -171,6 +171,12 @@ impl Trace {
             Ending::Over(Stopped::Clean) => {
                 format!("converged in pass {}: no mistake in a whole pass, after {mistakes}", totals.epochs)
             }
+            Ending::Over(Stopped::Converged) => {
+                format!("converged in pass {}, after {mistakes}", totals.epochs)
+            }
+            Ending::Over(Stopped::Cycle) => {
+                format!("stopped in pass {}: the weights of an earlier one came back", totals.epochs)
+            }
             Ending::Over(Stopped::Updates) => {
                 format!("stopped after {} steps, with {mistakes}", totals.updates)
             }
@@ -216,7 +222,7 @@ impl Trace {
 /// Whether every step of the run is the example itself, forward or backward.
 fn has_equal_steps(spec: &Spec, data: &Dataset) -> bool {
     let options = spec.options();
-    spec.entry().info.name == "perceptron"
+    spec.entry().info.fixed_increment
         && matches!(options.rate, None | Some(Schedule::Constant(_)))
         && data.weights().is_none()
         && options.class_weights == crate::ClassWeights::Even

@@ -1,6 +1,7 @@
 //! Numbers and models in words: what pictures, reports and command lines say alike.
 
 use rosenblatt::core::Stopped;
+use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
 use rosenblatt::{Model, Sharpness, strongest};
 use std::fmt::Write as _;
@@ -68,6 +69,8 @@ pub fn story(model: &Model) -> String {
             "converged: the training data is linearly separable, as a whole pass without a mistake shows"
         }
         Stopped::Observer => "stopped early: the error on rows held back no longer fell",
+        Stopped::Converged => "converged: no visit changed a margin by more than the tolerance",
+        Stopped::Cycle => "stopped in a cycle: the weights of an earlier epoch came back, and would for ever",
         Stopped::Updates => "stopped at the limit of updates",
         Stopped::Epochs => "stopped at the limit of passes",
     };
@@ -90,10 +93,9 @@ pub fn sharpness(Sharpness { brier, log_loss }: Sharpness) -> String {
 fn map(model: &Model) -> Option<String> {
     let (map, mapping) = model.map().zip(model.spec().options().map.as_ref())?;
     let kernel = mapping.kernel.as_deref().unwrap_or_else(|| usual_kernel(&mapping.name));
-    let numbers =
-        [("degree", mapping.degree.map(f64::from)), ("gamma", map.gamma()), ("offset", mapping.offset)];
-    let given = numbers.iter().filter_map(|(name, value)| Some(format!(", {name} {}", (*value)?)));
-    let given: String = given.collect();
+    let mut params = mapping.params.clone();
+    params.extend(map.gamma().map(|gamma| ("gamma".to_owned(), Setting::Number(gamma))));
+    let given: String = params.iter().map(|(name, setting)| format!(", {name} {setting}")).collect();
     let size = counted(map.size() as u64, "feature", "features");
     Some(format!("behind the map {} to {size}, standing in for the kernel {kernel}{given}", mapping.name))
 }

@@ -56,10 +56,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let read = args.data.as_textbook().options()?;
     let data = load_source(&Source::find_all(&args.files)?, &read)?;
-    let spec = args.spec.as_textbook().spec(data.len())?;
+    let spec = args.spec.as_textbook().spec()?;
     let traced = trace(&spec, &data, args.from..=last)?;
     let mut ending = traced.ending_in_words(spec.bias());
-    if matches!(traced.ending, Ending::Over(stopped) if !matches!(stopped, Stopped::Clean | Stopped::Updates))
+    if matches!(traced.ending, Ending::Over(stopped) if !matches!(stopped, Stopped::Clean | Stopped::Converged | Stopped::Cycle | Stopped::Updates))
     {
         ending.push_str("; `--epochs` allows more");
     }

@@ -117,12 +117,10 @@ impl Cached {
         self.rewind()
     }
 
-    /// The rows with two classes: `name`, and all others as `not name`; see [`Dataset::one_against_rest`]. `None`
-    /// if there is no such class, or no other.
-    ///
-    /// [`Dataset::one_against_rest`]: crate::Dataset::one_against_rest
-    pub fn one_against_rest(mut self, name: &str) -> Option<Self> {
-        self.labels = self.labels.one_against_rest(name, &mut self.classes)?;
+    /// The rows with two classes, of which `name` is the positive one; see
+    /// [`Dataset::with_positive`](crate::Dataset::with_positive).
+    pub fn with_positive(mut self, name: &str) -> Option<Self> {
+        self.labels = self.labels.positive(name, &mut self.classes)?;
         Some(self)
     }
 

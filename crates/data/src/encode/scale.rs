@@ -334,7 +334,9 @@ impl Scaler {
             // Zeros change nothing, so the row may be taken for a dense one.
             let norm = Dense(&*values).norm2().sqrt();
             if norm > 0.0 {
-                values.iter_mut().for_each(|value| *value /= norm);
+                for value in values.iter_mut() {
+                    *value /= norm;
+                }
             }
             return;
         }

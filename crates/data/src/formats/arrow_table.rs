@@ -231,12 +231,13 @@ impl<T: Stored> ArrowTable<T> {
                 })
                 .and_then(|()| self.table.end_row(block));
             if let Err(mistake) = outcome {
-                if !self.table.plan.refuses(&mistake) {
-                    block.n_skipped += 1;
-                    continue;
-                }
+                let is_skipped = !self.table.plan.refuses(&mistake);
                 let position = Position { row: Some(self.table.row_number(block)), line: None, column: None };
                 let error = DataError::new(mistake.kind, mistake.message).at(position);
+                if is_skipped {
+                    block.skip_row(&error);
+                    continue;
+                }
                 return Err(match mistake.help {
                     Some(help) => error.with_help(help),
                     None => error,

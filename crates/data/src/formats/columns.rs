@@ -106,7 +106,7 @@ pub(super) struct Plan {
 pub(super) struct Columns<T> {
     pub(super) plan: Arc<Plan>,
     /// Rows so far, those left out too.
-    n_rows: u64,
+    pub(super) n_rows: u64,
     /// The row in which each column had a cell last, counted from 1.
     last_set: Vec<u64>,
     this_row: u64,
@@ -539,7 +539,7 @@ impl<T: Stored> Columns<T> {
             }
         }
         if self.dropped {
-            block.n_dropped += 1;
+            block.drop_row();
             return Ok(());
         }
         if let Some((column, value)) = self.unknown.take() {
@@ -614,13 +614,13 @@ impl<T: Stored> Columns<T> {
     /// Ends a block.
     pub(super) fn finish(&mut self, block: &mut Block) {
         block.finish_weights();
-        self.n_rows += block.len() as u64 + block.n_dropped + block.n_skipped;
+        self.n_rows += block.n_rows_seen();
         self.encode(block);
     }
 
     /// The number of the row at hand, counted from 1.
     pub(super) fn row_number(&self, block: &Block) -> u64 {
-        self.n_rows + block.len() as u64 + block.n_dropped + block.n_skipped + 1
+        self.n_rows + block.n_rows_seen() + 1
     }
 }
 

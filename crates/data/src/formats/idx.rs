@@ -333,19 +333,19 @@ impl<T: Stored> Reader for IdxReader<T> {
                     let column = self.row.len();
                     let bad = self.header.element.number(&bytes[column * size..][..size]);
                     if self.schema.missing == Missing::Drop && bad.is_nan() {
-                        into.n_dropped += 1;
-                        continue;
-                    }
-                    if self.on_bad_row == OnBadRow::Skip {
-                        into.n_skipped += 1;
+                        into.drop_row();
                         continue;
                     }
                     let message = format!("the value should be a finite number, but is {bad}");
                     let position =
                         Position { row: Some(self.n_rows), line: None, column: Some(column as u64 + 1) };
-                    return Err(DataError::new(ErrorKind::Number, message)
-                        .in_source(self.input.name())
-                        .at(position));
+                    let error =
+                        DataError::new(ErrorKind::Number, message).in_source(self.input.name()).at(position);
+                    if self.on_bad_row == OnBadRow::Error {
+                        return Err(error);
+                    }
+                    into.skip_row(&error);
+                    continue;
                 }
                 matrix::push_row(&mut into.matrix, &self.row);
                 let class = label.map_or(0, |label| into.names.name_number(&label.to_string()));

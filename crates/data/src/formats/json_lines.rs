@@ -465,7 +465,7 @@ impl<T: Stored> JsonReader<T> {
                 if self.table.plan.refuses(&mistake) {
                     return Err(Stopped { mistake, line_idx: n_lines, start });
                 }
-                block.n_skipped += 1;
+                block.skip_record(mistake, n_lines, start);
             }
             n_lines += u64::from(newline.is_some());
             start = end + 1;
@@ -496,6 +496,8 @@ impl<T: Stored> Reader for JsonReader<T> {
             }
             let taken = self.window.take_lines();
             let outcome = self.parse_text(taken.text(), into);
+            let name = self.window.name().clone();
+            into.gaps.place(&name, taken.text(), self.window.line(), self.table.n_rows);
             self.window.put_back(taken);
             match outcome {
                 Ok(n_lines) => self.window.consume(n_bytes, n_lines),

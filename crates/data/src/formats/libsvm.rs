@@ -4,7 +4,7 @@
 //! without it is an error); unsorted indices are sorted; an index that occurs twice in a row is an error
 //! (when features are hashed, equal slots are added); `qid:n` before the features is accepted and
 //! ignored; blank lines and `#` comments are skipped; a label is a finite number or a word. Several
-//! labels in a row (`1,2`) are refused. Stored zeros stay stored; scores do not depend on them.
+//! labels in a row (`1,2`) are refused. Stored zeros are left out; scores do not depend on them.
 //!
 //! Parsing is one pure function from whole lines to a block ([`parse_lines`]), without I/O and without
 //! state from one block to the next. It comes twice: [`parse_line`] is the plain one and the law; a quick
@@ -25,6 +25,7 @@ use crate::rows::schema::{Layout, Precision, Schema};
 use crate::scan::marks::{Digits, Marks, Shape, VIEW, Way, Work, bits_at};
 use crate::scan::number;
 use crate::scan::pairs::Pairs;
+use crate::scan::tokens::Tokens;
 
 /// How many lines at the head are looked at to recognise the format.
 const SNIFF_LINES: usize = 20;
@@ -309,7 +310,7 @@ fn parse_piece<T: Stored>(
                 if rules.on_bad_row == OnBadRow::Error {
                     return Err(Stopped { mistake, line_idx: n_lines, start });
                 }
-                block.n_skipped += 1;
+                block.gaps.skip_record(block.classes.len(), mistake, n_lines, start);
             }
         }
         n_lines += u64::from(newline.is_some());
@@ -581,7 +582,7 @@ fn parse_plainly<T: Stored>(
                 if rules.on_bad_row == OnBadRow::Error {
                     return Err(Stopped { mistake, line_idx: n_lines, start: line_start });
                 }
-                block.n_skipped += 1;
+                block.gaps.skip_record(block.classes.len(), mistake, n_lines, line_start);
             }
         }
         n_lines += u64::from(newline.is_some());
@@ -766,25 +767,6 @@ fn index_twice(line: &[u8], feature: u32, rules: Rules) -> Box<Mistake> {
 
 fn before_comment(line: &[u8]) -> &[u8] {
     memchr::memchr(b'#', line).map_or(line, |comment| &line[..comment])
-}
-
-/// The tokens of a line: what stands between blanks and tabs.
-struct Tokens<'a> {
-    line: &'a [u8],
-    at: usize,
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = std::ops::Range<usize>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-        let start = self.at + self.line[self.at..].iter().position(|byte| !blank(byte))?;
-        let end = self.line[start..].iter().position(blank).map_or(self.line.len(), |length| start + length);
-        self.at = end;
-        Some(start..end)
-    }
 }
 
 #[cfg(test)]
@@ -983,7 +965,7 @@ mod tests {
         let is_good = expected.is_ok();
         assert_eq!(told(found), told(expected), "{shown}");
         assert_eq!(quick.matrix, plain.matrix, "{shown}");
-        assert_eq!((&quick.classes, quick.n_skipped), (&plain.classes, plain.n_skipped), "{shown}");
+        assert_eq!((&quick.classes, quick.gaps()), (&plain.classes, plain.gaps()), "{shown}");
         assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
         is_good
     }

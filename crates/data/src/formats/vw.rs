@@ -23,6 +23,7 @@ use crate::rows::block::{Block, Stored, merge_row, sort_row};
 use crate::rows::label_table::BadLabel;
 use crate::rows::schema::{Layout, Precision, Schema};
 use crate::scan::number;
+use crate::scan::tokens::Tokens;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -265,7 +266,7 @@ impl<T: Stored> Lines<T> {
             let end = at + length;
             let mut tokens = Tokens { line: &line[..end], at };
             let has_name = line[at..end].first().is_some_and(|byte| !matches!(byte, b' ' | b'\t'));
-            let (space, factor) = match tokens.next_if(has_name) {
+            let (space, factor) = match has_name.then(|| tokens.next()).flatten() {
                 Some(token) => split_value(line, token, "namespace")?,
                 None => (at..at, 1.0),
             };
@@ -423,36 +424,12 @@ impl<T: Stored> Parse for Lines<T> {
                 if let Slots::Gathered(gathered) = &mut self.slots {
                     gathered.forget(n_found);
                 }
-                block.n_skipped += 1;
+                block.skip_record(mistake, n_lines, start);
             }
             n_lines += u64::from(newline.is_some());
             start = end + 1;
         }
         Ok((text.len(), n_lines))
-    }
-}
-
-/// What stands between blanks and tabs.
-struct Tokens<'a> {
-    line: &'a [u8],
-    at: usize,
-}
-
-impl Tokens<'_> {
-    fn next_if(&mut self, wanted: bool) -> Option<Range<usize>> {
-        if wanted { self.next() } else { None }
-    }
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = Range<usize>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-        let start = self.at + self.line[self.at..].iter().position(|byte| !blank(byte))?;
-        let end = self.line[start..].iter().position(blank).map_or(self.line.len(), |length| start + length);
-        self.at = end;
-        Some(start..end)
     }
 }
 

@@ -6,7 +6,9 @@
 //! [`crate::Numbering`] has put the true class numbers in their place. So blocks can be parsed in any
 //! order, on any thread, without agreeing on anything.
 
+use crate::error::{DataError, Mistake};
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix, View, Visitor};
+use crate::rows::gaps::{Gap, Gaps};
 use crate::rows::label_table::LabelTable;
 use crate::rows::schema::{Layout, Precision};
 use rosenblatt_core::Value;
@@ -20,8 +22,7 @@ pub struct Block {
     pub(crate) names: LabelTable,
     pub(crate) first_row: u64,
     pub(crate) labelled: bool,
-    pub(crate) n_dropped: u64,
-    pub(crate) n_skipped: u64,
+    pub(crate) gaps: Gaps,
     /// The texts of the rows, if they are to be kept and the rows were made of text.
     pub(crate) texts: Vec<String>,
     /// What the cells of a table are besides numbers, until features are made of them.
@@ -207,8 +208,7 @@ impl Default for Block {
             names: LabelTable::default(),
             first_row: 0,
             labelled: true,
-            n_dropped: 0,
-            n_skipped: 0,
+            gaps: Gaps::default(),
             texts: Vec::new(),
             cells: Cells::default(),
             n_unknown: 0,
@@ -284,7 +284,7 @@ impl Block {
 
     /// How many rows were dropped for a missing value, by policy.
     pub fn n_dropped(&self) -> u64 {
-        self.n_dropped
+        self.gaps.n_dropped()
     }
 
     /// How many cells hold a category that was not learned from.
@@ -294,7 +294,45 @@ impl Block {
 
     /// How many rows were skipped because they could not be read, by policy.
     pub fn n_skipped(&self) -> u64 {
-        self.n_skipped
+        self.gaps.n_skipped()
+    }
+
+    /// Where rows were left out, in order.
+    pub fn gaps(&self) -> &[Gap] {
+        self.gaps.runs()
+    }
+
+    /// How many rows the source had in this stretch, those that were left out too.
+    pub(crate) fn n_rows_seen(&self) -> u64 {
+        self.classes.len() as u64 + self.n_dropped() + self.n_skipped()
+    }
+
+    /// For each of the block's own labels, the first row that has it.
+    pub(crate) fn first_rows(&self) -> Vec<Option<usize>> {
+        let mut rows = vec![None; self.names.names().len()];
+        for (row, &class) in self.classes.iter().enumerate() {
+            // Rows without labels have a class that has no name.
+            if let Some(first) = rows.get_mut(class as usize) {
+                first.get_or_insert(row);
+            }
+        }
+        rows
+    }
+
+    /// Leaves out the row at hand, for it lacks a value.
+    pub(crate) fn drop_row(&mut self) {
+        self.gaps.leave_out(self.classes.len(), None);
+    }
+
+    /// Leaves out the row at hand, which cannot be read.
+    pub(crate) fn skip_row(&mut self, error: &DataError) {
+        self.gaps.show(error);
+        self.gaps.leave_out(self.classes.len(), Some(error.kind()));
+    }
+
+    /// Leaves out the record that begins at byte `start` of a chunk, `line_idx` lines below its first.
+    pub(crate) fn skip_record(&mut self, mistake: Box<Mistake>, line_idx: u64, start: usize) {
+        self.gaps.skip_record(self.classes.len(), mistake, line_idx, start);
     }
 
     /// The rows in their own kind, without a copy.
@@ -314,8 +352,7 @@ impl Block {
         self.names.clear();
         self.first_row = 0;
         self.labelled = true;
-        self.n_dropped = 0;
-        self.n_skipped = 0;
+        self.gaps.clear();
         self.texts.clear();
         self.cells.clear(0, 0);
         self.n_unknown = 0;

@@ -189,19 +189,20 @@ impl Dataset {
         self
     }
 
-    /// The same rows with two classes: `name`, which becomes the second, and `not name` for all others.
-    /// `None` if there is no such class, or nothing else.
+    /// The same rows with two classes, of which `name` is the second, the positive one. Of two classes the other is
+    /// the first; of more, all others become one. `None` if there is no such class, or no other.
     ///
     /// ```
     /// use rosenblatt_data::Dataset;
     ///
     /// let data = Dataset::from_rows(&[[1.0], [2.0], [3.0]], &["ann", "bob", "eve"]);
-    /// let bob = data.one_against_rest("bob").unwrap();
+    /// let bob = data.with_positive("bob").unwrap();
     /// assert_eq!(bob.labels().names(), ["not bob", "bob"]);
+    /// assert_eq!(bob.labels().told_from_rest(), Some("bob"));
     /// assert_eq!(bob.classes(), [0, 1, 0]);
     /// ```
-    pub fn one_against_rest(mut self, name: &str) -> Option<Self> {
-        self.labels = self.labels.one_against_rest(name, &mut self.classes)?;
+    pub fn with_positive(mut self, name: &str) -> Option<Self> {
+        self.labels = self.labels.positive(name, &mut self.classes)?;
         Some(self)
     }
 

@@ -70,11 +70,13 @@ impl Serialize for Story {
 }
 
 impl Story {
-    /// Why the run ended, in a word: `clean`, `patience`, `updates` or `epochs`.
+    /// Why the run ended, in a word: `clean`, `converged`, `cycle`, `patience`, `updates` or `epochs`.
     pub fn stopped_by(&self) -> &'static str {
         match self.stopped {
             Stopped::Clean => "clean",
             Stopped::Observer => "patience",
+            Stopped::Converged => "converged",
+            Stopped::Cycle => "cycle",
             Stopped::Updates => "updates",
             Stopped::Epochs => "epochs",
         }

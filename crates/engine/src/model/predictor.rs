@@ -64,6 +64,11 @@ impl Model {
         }
     }
 
+    /// Something that predicts rows that have been through the map already.
+    pub(crate) fn predictor_behind_map(&self) -> Predictor<'_> {
+        Predictor { mapper: None, ..self.predictor(0) }
+    }
+
     /// The calibration, if it decides which class is named. Weights that were given to classes are meant to move
     /// that decision away from what is most probable, so then the scores decide.
     pub(crate) fn deciding_calibration(&self) -> Option<&Calibration> {

@@ -7,6 +7,7 @@ use crate::spec::Options;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_kernel::Voice as SupportVoice;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What a model is.
 #[derive(Debug, Clone, Serialize)]
@@ -69,12 +70,8 @@ pub struct VoteSummary {
 pub struct KernelSummary {
     /// What the kernel is called; unknown where it was made elsewhere.
     pub name: Option<&'static str>,
-    /// Its width.
-    pub gamma: Option<f64>,
-    /// What is added to products.
-    pub offset: Option<f64>,
-    /// The power.
-    pub degree: Option<u32>,
+    /// Its parameters, by name.
+    pub params: BTreeMap<&'static str, f64>,
     /// Rows that it remembers.
     pub support_vectors: usize,
     /// The steps between voters, if it votes.
@@ -110,9 +107,7 @@ impl Model {
             let formula = expansion.kernel().formula();
             KernelSummary {
                 name: formula.as_ref().map(|formula| formula.name),
-                gamma: formula.as_ref().and_then(|formula| formula.gamma),
-                offset: formula.as_ref().and_then(|formula| formula.offset),
-                degree: formula.as_ref().and_then(|formula| formula.degree),
+                params: formula.map_or_else(BTreeMap::new, |formula| formula.values.into_iter().collect()),
                 support_vectors: expansion.rows().len(),
                 moves: match expansion.voice() {
                     SupportVoice::Votes { log, .. } => Some(log.len()),

@@ -6,7 +6,7 @@
 mod lines;
 mod messages;
 
-pub(crate) use messages::TextFolder;
+pub(crate) use messages::{Message, TextFolder, is_mail};
 
 use super::sense::is_label_name;
 use super::{Format, FormatInfo, Head, Reader, Sniff};
@@ -47,9 +47,9 @@ impl Format for Text {
     fn info(&self) -> FormatInfo {
         FormatInfo {
             name: "text",
-            aliases: &["messages", "mail"],
-            extensions: &["tsv", "eml"],
-            about: "a message a line, `label<TAB>text`; or a mail",
+            aliases: &["messages"],
+            extensions: &["tsv"],
+            about: "a message a line, `label<TAB>text`",
             takes_folders: false,
         }
     }
@@ -57,9 +57,6 @@ impl Format for Text {
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         if head.bytes.contains(&0) || super::libsvm::has_features(head) {
             return Sniff::No;
-        }
-        if messages::mail_body(head.bytes).is_some() {
-            return Sniff::Likely;
         }
         let (mut n_lines, mut n_pairs, mut n_texts, mut n_quoted) = (0, 0, 0, 0);
         for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(SNIFF_LINES) {
@@ -92,12 +89,6 @@ impl Format for Text {
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
         let name = input.name().clone();
         let mut schema = schema(how).map_err(|error| error.in_source(&name))?;
-        let head = input.head();
-        let is_mail = input.extension().as_deref() == Some("eml") || messages::mail_body(head).is_some();
-        if is_mail {
-            let files = vec![File { label: None, part: input.part().clone() }];
-            return Ok(boxed(how, schema, Rows::Files(files)));
-        }
         let (side, window) = lines::open(input, how, &mut schema)?;
         Ok(boxed(how, schema, Rows::Messages(Box::new(window), side)))
     }
@@ -235,7 +226,7 @@ impl<T: Stored> Parse for Messages<T> {
                 if self.taker.refuses(mistake.kind) {
                     return Err(Stopped { mistake, line_idx: n_lines, start: at });
                 }
-                block.n_skipped += 1;
+                block.skip_record(mistake, n_lines, at);
             }
             n_lines += memchr::memchr_iter(b'\n', &rest[..n_bytes]).count() as u64;
             at += n_bytes;
