@@ -84,10 +84,6 @@ fn data(trained: &Trained, read_time: Option<Duration>) -> String {
     for note in &trained.notes {
         let _ = writeln!(text, "note: {note}");
     }
-    let left_out = [(data.dropped, "that lack a value"), (data.skipped, "that cannot be read")];
-    for (rows, why) in left_out.iter().filter(|(rows, _)| *rows > 0) {
-        let _ = writeln!(text, "note: {} {why} left out", counted(*rows, "row", "rows"));
-    }
     text
 }
 

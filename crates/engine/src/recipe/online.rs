@@ -106,6 +106,8 @@ pub(super) fn train(
     {
         notes.push("columns keep their scale, since a pipe cannot be read twice to find it".to_owned());
     }
+    notes.extend(stream.left_out().notes());
+    notes.extend(stream.label_notes().iter().cloned());
     let names = model.labels().names().iter().cloned();
     let data = Outline {
         source: source.name(),
