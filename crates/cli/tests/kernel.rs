@@ -85,7 +85,7 @@ fn a_budget_is_kept_and_kernels_are_compared() {
         bench.ok(&format!("rosenblatt compare {data} --algorithms perceptron:last,perceptron@poly^2:voted"));
     assert!(text.contains("perceptron@poly^2 voted"), "{text}");
     let said = fails(&bench, &format!("rosenblatt compare {data} --algorithms perceptron@poly^x"), 2);
-    assert!(said.contains("the degree of a kernel should be a number, but is `x`"), "{said}");
+    assert!(said.contains("perceptron@poly^4, but is `perceptron@poly^x`"), "{said}");
 }
 
 #[test]

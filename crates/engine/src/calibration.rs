@@ -497,7 +497,7 @@ mod tests {
         let same = Losses::together(&[same]).unwrap();
         let fresh =
             Calibration::cross_fitted(Method::Isotonic, 2, (&scores, &classes), None, stop).unwrap().unwrap();
-        assert!(same.brier < 0.245 && fresh.brier > 0.25, "{same:?} {fresh:?}");
+        assert!(same.brier < 0.25 && fresh.brier > 0.25, "{same:?} {fresh:?}");
         assert!(fresh.log_loss > same.log_loss, "{same:?} {fresh:?}");
         assert_eq!(Calibration::cross_fitted(Method::Platt, 2, (&[1.0], &[1]), None, stop).unwrap(), None);
         // Whoever is asked to stop does.

@@ -4,6 +4,7 @@
 //! blocks, however long the stream.
 
 use super::{LabelFound, Outline, Recipe, Trained, no_class, settle};
+use crate::algorithms::find;
 use crate::error::{Error, NAME_CLASSES};
 use crate::model::Checkpoint;
 use crate::monitor::Monitor;
@@ -20,17 +21,17 @@ const ROWS_AT_ONCE: u64 = 4096;
 pub(super) fn spec(recipe: &Recipe) -> Result<Spec, Error> {
     // The pocket's ratchet counts errors on all rows, which are not at hand.
     let (epochs, order, validation, ratchet) = (1, Some(Order::Given), None, false);
+    let info = find(&recipe.learning.algorithm)?.info;
+    if let Some((_, why)) = info.exempt.iter().find(|(law, _)| *law == Law::HalfPasses) {
+        return Err(Error::NotOnline { algorithm: info.name, why });
+    }
     let spec = Spec::new(Options { epochs, order, validation, ratchet, ..recipe.learning.clone() })?;
     if spec.options().class_weights == ClassWeights::Balanced {
         let expected =
             "even or given by class where rows come one by one, as balance needs all of them at hand";
         return Err(Error::Range { name: "class-weights", expected, found: "balanced".to_owned() });
     }
-    let info = spec.entry().info;
-    match info.exempt.iter().find(|(law, _)| *law == Law::HalfPasses) {
-        Some((_, why)) => Err(Error::NotOnline { algorithm: info.name, why }),
-        None => Ok(spec),
-    }
+    Ok(spec)
 }
 
 pub(super) fn train(
