@@ -79,7 +79,8 @@ fn pages_fetch_nothing_and_names_do_no_harm() {
 fn the_rows_it_is_judged_on_are_those_it_has_not_seen() {
     let bench = Bench::new();
     let data = "crates/data/bundled/banknote.csv";
-    let trained = bench.ok(&format!("rosenblatt train {data} --holdout 0.25 --calibrate none --model m.model --json"));
+    let trained =
+        bench.ok(&format!("rosenblatt train {data} --holdout 0.25 --calibrate none --model m.model --json"));
     let trained: serde_json::Value = serde_json::from_str(&trained).unwrap();
     let said = bench.ok(&format!("rosenblatt report m.model {data} --json"));
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();
