@@ -1,17 +1,13 @@
 //! The command that trains a model again: what its description and its schema say, in words a shell takes.
 
-use crate::args::{DataArgs, FEW_ROWS};
+use crate::args::DataArgs;
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
-use rosenblatt::data::{ColumnKind, Missing, Schema};
+use rosenblatt::data::{ColumnKind, Layout, Missing, Schema};
 use rosenblatt::{
     Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Method, Model, Options, Validation,
+    defaults,
 };
 use std::fmt::Display;
-
-/// The passes that `train` makes if nothing is said.
-pub(crate) const EPOCHS: u64 = 20;
-/// The share of rows that it sets aside.
-pub(crate) const HOLDOUT: f64 = 0.2;
 
 /// What of a training is not in its model.
 pub(crate) struct Told<'a> {
@@ -38,12 +34,6 @@ pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
         Some(date) => format!("SOURCE_DATE_EPOCH={} {command} --date", date.seconds()),
         None => command,
     }
-}
-
-/// The class that a model tells from all others taken together, if it is of that kind.
-pub(crate) fn chosen_class(model: &Model) -> Option<&str> {
-    let [other, one] = model.labels().names() else { return None };
-    (other.strip_prefix("not ") == Some(one)).then_some(one)
 }
 
 /// A command as a shell takes it.
@@ -103,19 +93,22 @@ impl Words {
         }
         self.flag_unless("missing", schema.missing, &Missing::default());
         self.switch("zero-based", schema.zero_based);
-        let hash_bits = schema.hash_bits.or_else(|| schema.text.as_ref().and_then(|text| text.hash_bits));
+        let hash_bits = schema.hash_bits.or_else(|| schema.texts().find_map(|(_, text)| text.hash_bits));
         self.flags("hash-bits", hash_bits);
         for column in &schema.columns {
-            if let ColumnKind::Category { values } = &column.kind
+            if let ColumnKind::Category { values, .. } = &column.kind
                 && values.iter().all(|value| value.parse::<f64>().is_ok())
             {
                 self.flag("categorical", &column.name);
             }
         }
         let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
-        // Tables of columns are brought to scale unless somebody says otherwise; nothing else is.
-        if !schema.columns.is_empty() || scaling != Scaling::None {
+        // What is left alone by itself need not be said.
+        if !schema.columns.is_empty() || schema.layout == Layout::Dense || scaling != Scaling::None {
             self.flag("scale", scaling);
+        }
+        for name in &schema.ignored {
+            self.flag("ignore", name);
         }
         if let Some(picture) = schema.picture {
             if picture.resized {
@@ -123,10 +116,10 @@ impl Words {
             }
             self.switch("colour", picture.channels == 3);
         }
-        if let Some(text) = &schema.text {
-            if let Some(column) = &text.column {
-                self.flag("text", column);
-            }
+        for (column, _) in schema.texts() {
+            self.flags("text", column);
+        }
+        if let Some((_, text)) = schema.texts().next() {
             self.text(&text.options);
         }
     }
@@ -143,8 +136,8 @@ impl Words {
     fn learning(&mut self, model: &Model, rows: Option<&Dataset>) {
         let (options, default) = (model.spec().options(), Options::default());
         let names = model.labels().names();
-        match (chosen_class(model), names) {
-            (Some(class), _) => self.flag("one-against-rest", class),
+        match (model.labels().told_from_rest(), names) {
+            (Some(class), _) => self.flag("positive", class),
             (None, [_, positive]) if Labels::sorted(names).names() != names => {
                 self.flag("positive", positive);
             }
@@ -164,7 +157,7 @@ impl Words {
         self.flags("bias", options.bias);
         self.flags("order", &options.order);
         self.flag_unless("seed", options.seed, &default.seed);
-        self.flag_unless("epochs", options.epochs, &EPOCHS);
+        self.flag_unless("epochs", options.epochs, &defaults::EPOCHS);
         self.flags("max-updates", options.max_updates);
         if let Some(map) = &options.map {
             self.flag("map", &map.name);
@@ -190,10 +183,8 @@ impl Words {
                 self.flags("class-weight", weights.iter().map(|(class, weight)| format!("{class}={weight}")));
             }
         }
-        let patience = options.validation.map_or(0, |held| held.patience);
-        let usual = rows.map(|data| if data.len() < FEW_ROWS { 0 } else { Validation::default().patience });
-        if usual != Some(patience) {
-            self.flag("patience", patience);
+        if options.validation != Some(Validation::default()) {
+            self.flag("patience", options.validation.map_or(0, |validation| validation.patience));
         }
     }
 
@@ -201,7 +192,7 @@ impl Words {
         let story = model.story();
         match (story.folds, story.held_out) {
             (Some(n_folds), _) => self.flag("k-fold", n_folds),
-            (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &HOLDOUT),
+            (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &defaults::HOLD_OUT),
         }
         match model.calibration().map(Calibration::method) {
             Some(Method::Platt) => {}

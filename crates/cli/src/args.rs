@@ -1,24 +1,19 @@
 //! Options that mean the same in every command: how data is read, and what is to be learned.
 
-use crate::again;
 use crate::choices::{choice, listed};
 use crate::failure::Failure;
 use crate::ui;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::core::{Bias, Choices as _, Info, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
+use rosenblatt::core::{Bias, Choices as _, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
 use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
-use rosenblatt::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue};
-use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
-use rosenblatt_data::{
-    Column, ColumnKind, Input, LabelColumn, Limits, Meter, Missing, OnBadRow, Pictures, Precision,
-    ReadOptions, Source, formats, load_with_schema,
+use rosenblatt::{
+    ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue, defaults, recipe,
 };
+use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
+use rosenblatt_data::{LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
-
-/// Below this many rows none are held back to decide when to stop.
-pub(crate) const FEW_ROWS: usize = 1000;
 
 /// How data is read.
 #[derive(Args, Debug, Clone)]
@@ -106,7 +101,7 @@ pub(crate) struct DataArgs {
 }
 
 fn scalings() -> Vec<&'static str> {
-    ["auto"].into_iter().chain(Scaling::ALL.iter().map(|named| named.name)).collect()
+    Scaling::ALL.iter().map(|named| named.name).collect()
 }
 
 /// `28x28` as a width and a height.
@@ -151,7 +146,7 @@ impl DataArgs {
         let scaling = match self.scale.as_str() {
             "auto" => Scaling::None,
             name => name.parse().map_err(|error: NameError| {
-                Failure::Usage(format!("`--scale` should be auto or {}, but is `{name}`", error.known))
+                Failure::Usage(format!("`--scale` should be {}, but is `{name}`", error.known))
             })?,
         };
         Ok(ReadOptions {
@@ -169,7 +164,7 @@ impl DataArgs {
             hash_bits: self.hash_bits,
             labels_file: self.labels.clone(),
             pictures: Pictures { size: self.size, colour: self.colour, ..Pictures::default() },
-            text_column: self.text.clone(),
+            text_columns: self.text.clone().into_iter().collect(),
             text: self.text_options(),
             threads: self.threads,
             limits: Limits {
@@ -193,88 +188,16 @@ impl DataArgs {
     }
 }
 
-/// The source, and the options with what only a look at the source can decide: `--scale auto`, and which
-/// column of a table is text.
+/// The source, and the options of commands that learn: `--scale auto` is decided by what the rows are.
 pub(crate) fn decide_scale(
     args: &DataArgs,
     source: &Source,
-    read: ReadOptions,
+    read: &ReadOptions,
 ) -> Result<(Source, ReadOptions), Failure> {
-    let is_sought = args.text.is_none() && args.hash_bits.is_none() && args.categorical.is_empty();
-    if args.scale != "auto" && !is_sought {
-        return Ok((source.clone(), read));
-    }
-    // Looking at the head must not cost a pipe its first bytes.
-    let source = source.rewindable(read.limits.held_bytes)?;
-    let Some(first) = source.parts().first() else { return Ok((source, read)) };
-    let input = first.open()?;
-    let is_table = matches!(formats::find(&input, &read)?.info().name, "csv" | "tsv");
-    let mut read = read;
-    if is_table && is_sought {
-        read = find_text(&input, read)?;
-    }
-    let is_text = read.text_column.is_some();
-    if args.scale == "auto" && is_table && !is_text {
-        read.scaling = Scaling::Standard;
-    }
-    Ok((source, read))
-}
-
-/// From how many words on, in the mean, a cell that is different in every row is text and no name.
-const TEXT_WORDS: f64 = 6.0;
-
-/// The options with the column of a table that is text, if there is one, by the first rows.
-fn find_text(input: &Input, read: ReadOptions) -> Result<ReadOptions, Failure> {
-    let whole_lines = match input.head().iter().rposition(|byte| *byte == b'\n') {
-        Some(end) if !input.head_is_all() => &input.head()[..=end],
-        _ => input.head(),
-    };
-    let look = ReadOptions {
-        label: LabelColumn::Absent,
-        weight: None,
-        missing: Missing::Drop,
-        on_bad_row: OnBadRow::Skip,
-        meter: Meter::default(),
-        ..read.clone()
-    };
-    // What cannot be read here will be complained about when it is read in earnest.
-    let Ok((data, schema)) = load_with_schema(&Source::bytes(input.name(), whole_lines), &look) else {
-        return Ok(read);
-    };
-    let is_text = |column: &&Column| {
-        let ColumnKind::Category { values } = &column.kind else { return false };
-        let words: usize = values.iter().map(|value| value.split_whitespace().count()).sum();
-        let mostly_different = values.len() * 5 >= data.len() * 4;
-        mostly_different && words as f64 >= TEXT_WORDS * values.len() as f64
-    };
-    let texts: Vec<&Column> = schema.columns.iter().filter(is_text).collect();
-    let [text] = texts.as_slice() else { return Ok(read) };
-    let mut read = ReadOptions { text_column: Some(text.name.clone()), ..read };
-    let is_free = |column: &&Column| column.name != text.name && !read.ignore.contains(&column.name);
-    let others: Vec<&Column> = schema.columns.iter().filter(is_free).collect();
-    let is_last = schema.columns.last().is_some_and(|last| last.name == text.name);
-    // For want of a name that says so, the last column would be the label.
-    let says_so =
-        |column: &&Column| ["label", "class", "target", "y"].contains(&column.name.to_lowercase().as_str());
-    if read.label == LabelColumn::Guess && is_last && !others.iter().any(says_so) {
-        let names: Vec<&Column> = others
-            .iter()
-            .copied()
-            .filter(|column| matches!(column.kind, ColumnKind::Category { .. }))
-            .collect();
-        let label = match (others.as_slice(), names.as_slice()) {
-            ([only], _) | (_, [only]) => only.name.clone(),
-            _ => {
-                let names: Vec<String> = others.iter().map(|column| format!("`{}`", column.name)).collect();
-                let message = format!("which column is the label: {}?", names.join(", "));
-                return Err(Failure::Work(format!("{message}\nhelp: name it with --label")));
-            }
-        };
-        read.label = LabelColumn::Named(label);
-    }
-    let left_out = if others.len() > 1 { "; other columns but the label are left out" } else { "" };
-    ui::note(&format!("column `{}` is read as text{left_out}", text.name));
-    Ok(read)
+    let mut notes = Vec::new();
+    let settled = recipe::settle(source, read, args.scale == "auto", &mut notes)?;
+    notes.iter().for_each(|note| ui::note(note));
+    Ok(settled)
 }
 
 /// What is to be learned.
@@ -311,8 +234,8 @@ pub(crate) struct SpecArgs {
     /// Decides every random choice
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// The most passes over the data
-    #[arg(long, default_value_t = again::EPOCHS)]
+    /// The most epochs
+    #[arg(long, default_value_t = defaults::EPOCHS)]
     pub(crate) epochs: u64,
     /// The most steps
     #[arg(long, value_name = "N")]
@@ -320,9 +243,9 @@ pub(crate) struct SpecArgs {
     /// How much a class counts: CLASS=WEIGHT (may be repeated), or `balanced`
     #[arg(long = "class-weight", value_name = "CLASS=WEIGHT")]
     pub(crate) class_weights: Vec<String>,
-    /// Passes without progress on rows held back before training stops; 0 to never stop early. 5, but 0
+    /// Stop after so many epochs without progress on a validation set; 0 to never stop early. 5 if not said, but 0
     /// for fewer than 1,000 rows, of which none can be spared
-    #[arg(long, value_name = "PASSES")]
+    #[arg(long, value_name = "EPOCHS")]
     pub(crate) patience: Option<u64>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
@@ -359,11 +282,6 @@ impl KernelArgs {
     /// The kernel that is to be learned with as it is, without a map.
     pub(crate) fn exact(&self) -> Option<&str> {
         self.kernel.as_deref().filter(|_| self.map.is_none())
-    }
-
-    /// Whether the columns of a row are kernel values, which no scaling may touch.
-    pub(crate) fn by_number(&self) -> bool {
-        self.exact().is_some_and(|name| kernels::find(name).is_ok_and(|info| info.by_number))
     }
 
     /// What the words mean for a kernel without a map; parameters of no kernel are an error.
@@ -460,33 +378,30 @@ impl SupportArgs {
 }
 
 impl SpecArgs {
-    /// What is known of the algorithm; nothing if there is none of that name.
-    fn info(&self) -> Option<Info> {
-        rosenblatt::find(&self.algorithm).ok().map(|entry| entry.info)
-    }
-
-    /// The words as they are meant when one class of few rows is told from the rest: what a rare class taught is
-    /// lost in an average of few passes, so the best hypothesis is kept instead, unless a read-out is named.
-    pub(crate) fn for_one_class(&self, n_rows: usize) -> Self {
-        let is_fixed_increment = self.info().is_some_and(|info| info.fixed_increment);
-        let settles = is_fixed_increment && self.readout.is_none() && n_rows < FEW_ROWS;
-        Self { readout: if settles { Some(Readout::Pocket) } else { self.readout }, ..self.clone() }
-    }
-
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
-        let given = self.info().is_some_and(|info| !info.picks_worst).then_some(Order::Given);
+        // Rules that look for the worst row have an order of their own.
+        let is_free = rosenblatt::find(&self.algorithm).is_ok_and(|entry| !entry.info.picks_worst);
         Self {
-            order: self.order.clone().or(given),
+            order: self.order.clone().or(is_free.then_some(Order::Given)),
             readout: self.readout.or(Some(Readout::Last)),
             patience: Some(0),
             ..self.clone()
         }
     }
 
-    /// What the words mean for this many rows; the error is about the words.
-    pub(crate) fn spec(&self, n_rows: usize) -> Result<Spec, Failure> {
-        let patience = self.patience.unwrap_or(if n_rows < FEW_ROWS { 0 } else { 5 });
+    /// What the words mean; the error is about the words.
+    pub(crate) fn spec(&self) -> Result<Spec, Failure> {
+        Spec::new(self.options()?).map_err(|error| Failure::Usage(Failure::words(&error)))
+    }
+
+    /// The same, not checked yet.
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
+        let validation = match self.patience {
+            None => Some(Validation::default()),
+            Some(0) => None,
+            Some(patience) => Some(Validation { patience, min_rows: 0, ..Validation::default() }),
+        };
         let mut params = BTreeMap::new();
         for word in &self.params {
             let (name, value) = assignment("param", word)?;
@@ -500,7 +415,7 @@ impl SpecArgs {
                 ClassWeights::Given(pairs.collect::<Result<_, _>>()?)
             }
         };
-        let options = Options {
+        Ok(Options {
             algorithm: self.algorithm.clone(),
             params,
             rate: self.rate.clone(),
@@ -513,13 +428,12 @@ impl SpecArgs {
             seed: self.seed,
             epochs: self.epochs,
             max_updates: self.max_updates,
-            validation: (patience > 0).then(|| Validation { patience, ..Validation::default() }),
+            validation,
             class_weights,
             map: self.kernel.mapping(),
             kernel: self.kernel.options()?.map(|options| self.support.add_to(options)),
             ..Options::default()
-        };
-        Spec::new(options).map_err(|error| Failure::Usage(error.to_string()))
+        })
     }
 }
 

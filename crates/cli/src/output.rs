@@ -104,6 +104,7 @@ impl Output {
                 Cell::Text(name) => write!(text, "{}", csv_cell(name)),
                 Cell::Number(number) => write!(text, "{number}"),
                 Cell::Count(count) => write!(text, "{count}"),
+                Cell::Empty => Ok(()),
             };
         }
         text.push('\n');

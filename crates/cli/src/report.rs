@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 
 /// Up to how many classes a confusion matrix is readable.
 const MATRIX_CLASSES: usize = 12;
+/// How many classes that are never recognised are named.
+const LISTED_MISSED: usize = 8;
 /// How many classes are listed; the rest is counted.
 const LISTED_CLASSES: usize = 40;
 
@@ -14,13 +16,45 @@ const LISTED_CLASSES: usize = 40;
 pub(crate) fn error_line(evaluation: &Evaluation) -> String {
     let (low, high) = interval(evaluation.errors, evaluation.rows);
     format!(
-        "{} ({} of {}; 95 % sure it is between {} and {})",
+        "{} ({} of {}; 95 % confidence interval {} to {})",
         percent(evaluation.error()),
         count(evaluation.errors),
         counted(evaluation.rows, "row", "rows"),
         percent(low),
         percent(high)
     )
+}
+
+/// The same rows given the most common class throughout, and what is wrong with a model that is no better.
+pub(crate) fn beside_the_majority(evaluation: &Evaluation) -> String {
+    let Some((class, error)) = evaluation.majority() else { return String::new() };
+    let name = |class: u32| format!("`{}`", evaluation.labels.name(class));
+    let mut text = format!(
+        "accuracy {}, macro-F1 {:.3}; always saying {} would be wrong for {}\n",
+        percent(evaluation.accuracy()),
+        evaluation.macro_f1(),
+        name(class),
+        percent(error)
+    );
+    let most = evaluation.support(class as usize);
+    if evaluation.errors >= evaluation.rows - most {
+        let _ = writeln!(text, "warning: this is no better than always saying {}", name(class));
+    }
+    let missed: Vec<String> = evaluation.never_recognised().into_iter().map(name).collect();
+    if let [first, ..] = missed.as_slice() {
+        let more = if missed.len() > LISTED_MISSED { ", …" } else { "" };
+        let which = if missed.len() == 1 {
+            first.clone()
+        } else {
+            format!(
+                "{} classes: {}{more}",
+                missed.len(),
+                missed[..missed.len().min(LISTED_MISSED)].join(", ")
+            )
+        };
+        let _ = writeln!(text, "warning: no row was recognised of {which}");
+    }
+    text
 }
 
 /// The confusion matrix with precision, recall and F1; only the latter when classes are many.
@@ -34,7 +68,10 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
         let prefix = if names.len() > 6 { "" } else { "as " };
         head.extend(names.iter().map(|name| format!("{prefix}{}", short(name))));
     }
-    head.extend(["precision", "recall", "F1", "AUC"].map(str::to_owned));
+    // The area needs the scores of all rows at once, which are not there if rows stay on disk.
+    let has_areas = evaluation.auc.iter().any(Option::is_some);
+    head.extend(["precision", "recall", "F1"].map(str::to_owned));
+    head.extend(has_areas.then(|| "AUC".to_owned()));
     let mut rows = vec![head];
     for (class, name) in names.iter().enumerate().take(LISTED_CLASSES) {
         let mut row = vec![short(name)];
@@ -45,7 +82,9 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
             [evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)]
                 .map(|x| format!("{x:.3}")),
         );
-        row.push(evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}")));
+        row.extend(
+            has_areas.then(|| evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}"))),
+        );
         rows.push(row);
     }
     let mut text = table(&rows);
@@ -63,7 +102,7 @@ pub(crate) fn probabilities(model: &Model, judged: &Evaluation) -> String {
     let fitted = counted(calibration.rows(), "held-out row", "held-out rows");
     let mut text = format!("probabilities: {}, fitted on {fitted}", calibration.method());
     if let Some(sharpness) = judged.sharpness {
-        let _ = write!(text, "; {}", self::sharpness(sharpness));
+        let _ = write!(text, "; {}, each half judged by a fit on the other", self::sharpness(sharpness));
     }
     text
 }

@@ -16,6 +16,7 @@ use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
 use crate::simd::{self, Work};
 use crate::space::{LinearSpace, Move, Outcome, Planes, Shape, Space, Visits};
 use crate::state::{State, StateError, at_most};
+use std::convert::Infallible;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -841,20 +842,8 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         plan: &Plan<'_>,
         observer: &mut O,
     ) -> Stopped {
-        self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
         self.space.widen(examples.width());
         self.space.stays(examples);
-        let stopped = self.passes(examples, plan, observer);
-        self.space.leaves();
-        stopped
-    }
-
-    fn passes<E: Examples, O: Observer + ?Sized>(
-        &mut self,
-        examples: E,
-        plan: &Plan<'_>,
-        observer: &mut O,
-    ) -> Stopped {
         let all: Vec<u32>;
         let rows = if let Some(rows) = plan.rows {
             rows
@@ -863,41 +852,72 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             &all
         };
         let training = Visits::Listed(rows);
+        let epoch = |run: &mut Self, observer: &mut O| -> Result<_, Infallible> {
+            Ok(match plan.order {
+                Order::Given => run.pass_in_parts(examples, training, training, observer),
+                Order::Worst => run.pass_over_worst(examples, training, observer),
+                order => {
+                    let arranged = order.arrange(rows, run.totals.epochs + 1, plan.seed);
+                    run.pass_in_parts(examples, Visits::Listed(&arranged), training, observer)
+                }
+            })
+        };
+        let judge = |run: &mut Self| run.judge(examples, training);
+        let Ok(stopped) = self.epochs(plan, (plan.order, rows), observer, epoch, judge);
+        self.space.leaves();
+        stopped
+    }
+
+    /// The same for rows that are lent block by block. `epoch` shows the rest of an epoch, all that is behind the
+    /// [place](Run::place) the run has come to, with [`Run::pass`]; it breaks with nothing if the run is to be left
+    /// there. Rows are taken as they stand, whatever order the plan names, and no hypothesis is judged on all of them.
+    pub fn fit_in_blocks<O: Observer + ?Sized, X>(
+        &mut self,
+        plan: &Plan<'_>,
+        observer: &mut O,
+        epoch: impl FnMut(&mut Self, &mut O) -> Result<ControlFlow<Option<Stopped>>, X>,
+    ) -> Result<Stopped, X> {
+        self.epochs(plan, (&Order::Given, plan.rows.unwrap_or_default()), observer, epoch, |_| ())
+    }
+
+    /// The loop over `rows` in this order.
+    fn epochs<O: Observer + ?Sized, X>(
+        &mut self,
+        plan: &Plan<'_>,
+        (order, rows): (&Order, &[u32]),
+        observer: &mut O,
+        mut epoch: impl FnMut(&mut Self, &mut O) -> Result<ControlFlow<Option<Stopped>>, X>,
+        judge: impl Fn(&mut Self),
+    ) -> Result<Stopped, X> {
+        self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
         if self.totals.updates >= self.max_updates {
-            return Stopped::Updates;
+            return Ok(Stopped::Updates);
         }
         while self.totals.epochs < plan.epochs {
             self.begin_pass();
-            let flow = match plan.order {
-                Order::Given => self.pass_in_parts(examples, training, training, observer),
-                Order::Worst => self.pass_over_worst(examples, training, observer),
-                order => {
-                    let arranged = order.arrange(rows, self.totals.epochs + 1, plan.seed);
-                    self.pass_in_parts(examples, Visits::Listed(&arranged), training, observer)
-                }
-            };
+            let flow = epoch(self, observer)?;
             if flow == ControlFlow::Break(None) {
-                return Stopped::Observer;
+                return Ok(Stopped::Observer);
             }
             self.place = 0;
             let before = self.before;
             let pass = self.end_pass(&before);
-            self.judge(examples, training);
+            judge(self);
             if let ControlFlow::Break(Some(stopped)) = flow {
                 // The pass was cut short, but whoever keeps books wants to hear of it.
                 let _ = observer.pass(&pass, self);
-                return stopped;
+                return Ok(stopped);
             }
             if observer.pass(&pass, self).is_break() {
-                return Stopped::Observer;
+                return Ok(Stopped::Observer);
             }
             if plan.stop_when_clean
-                && let Some(stopped) = self.is_over(&pass, plan.order, rows)
+                && let Some(stopped) = self.is_over(&pass, order, rows)
             {
-                return stopped;
+                return Ok(stopped);
             }
         }
-        Stopped::Epochs
+        Ok(Stopped::Epochs)
     }
 
     /// A pass from the place it has come to, in parts between which the observer may pause it. Breaks with
@@ -947,9 +967,8 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         ControlFlow::Continue(())
     }
 
-    /// Ends a pass that began when the totals were `before` and was made in pieces ([`Run::pass`]), as
-    /// [`Run::fit`] ends every pass of its own. Says what came of it.
-    pub fn end_pass(&mut self, before: &Totals) -> Pass {
+    /// Ends a pass that began when the totals were `before`. Says what came of it.
+    fn end_pass(&mut self, before: &Totals) -> Pass {
         self.space.pass_over(&mut self.memory, self.totals.rounds);
         self.has_converged = self.space.end_epoch();
         self.totals.epochs += 1;
@@ -958,7 +977,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
 
     /// Whether nothing is left to learn after `pass` over `rows` in this order, and why. To be asked once after every
     /// pass.
-    pub fn is_over(&mut self, pass: &Pass, order: &Order, rows: &[u32]) -> Option<Stopped> {
+    fn is_over(&mut self, pass: &Pass, order: &Order, rows: &[u32]) -> Option<Stopped> {
         if pass.mistakes == 0 && pass.updates == 0 && order.covers(rows) {
             return Some(Stopped::Clean);
         }
@@ -976,15 +995,13 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         None
     }
 
-    /// How many visits of a pass that is made in pieces ([`Run::pass`]) are over, and the totals when it began.
-    pub fn place(&self) -> (usize, Totals) {
-        (self.place, if self.place == 0 { self.totals } else { self.before })
+    /// How many visits of an epoch that is made in blocks ([`Run::fit_in_blocks`]) are over.
+    pub fn place(&self) -> usize {
+        self.place
     }
 
-    /// Says how many visits of a pass that is made in pieces are over, so that the run's [state](Snapshot::state)
-    /// tells it. None are before the pass, and again behind it.
+    /// Says how many visits of such an epoch are over, so that the run's [state](Snapshot::state) tells it.
     pub fn set_place(&mut self, place: usize) {
-        self.begin_pass();
         self.place = place;
     }
 
@@ -994,11 +1011,6 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             self.before = self.totals;
             self.space.pass_begins(&mut self.memory, self.totals.epochs + 1, self.totals.rounds);
         }
-    }
-
-    /// Ends the run after this many steps, counted from its beginning.
-    pub fn limit_updates(&mut self, max_updates: u64) {
-        self.max_updates = max_updates;
     }
 
     fn since(&self, before: &Totals) -> Pass {

@@ -407,6 +407,7 @@ const LEARNING: Meanings = &[
 const VALIDATION: Meanings = &[
     ("fraction", "the share of the training rows in the validation set", Takes::Between(0.0, 1.0)),
     ("patience", "epochs without progress before training stops", Takes::AtLeast(1)),
+    ("min-rows", "there is no validation set if the data has fewer rows than this", Takes::AtLeast(0)),
 ];
 
 const KERNEL: Meanings = &[

@@ -3,13 +3,12 @@
 use crate::error::Error;
 use crate::model::Deciding;
 use crate::spec::{Classes, Spec};
-use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::{LinearSpace, Outcome};
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Convention, Decision, Examples, Observer, Order, Pass, Plan, Planes, Readout,
-    Remember, Rule, Run, Setup, Stopped, Totals, Visits,
+    Algorithm, Binary, Convention, Decision, Examples, Observer, Plan, Planes, Remember, Rule, Run, Setup,
+    Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_kernel::{BudgetSpace, Kernel, KernelSpace, Removal};
@@ -17,7 +16,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A run of some rule for some classes.
-pub(crate) trait Learner: Send {
+pub(crate) trait Learner: Snapshot + Send {
     /// Passes over the rows until the plan says stop.
     fn fit(&mut self, rows: View<'_>, plan: &Plan<'_>, observer: &mut dyn Observer) -> Stopped;
 
@@ -29,30 +28,22 @@ pub(crate) trait Learner: Send {
         observer: &mut dyn Observer,
     ) -> ControlFlow<Stopped>;
 
-    /// Ends a pass that was made in pieces since the totals were `before`, and tells `observer`, who may end
-    /// the run.
-    fn end_pass(&mut self, before: &Totals, observer: &mut dyn Observer) -> (Pass, ControlFlow<()>);
+    /// Passes over rows that are lent block by block; see [`Run::fit_in_blocks`].
+    fn fit_in_blocks(
+        &mut self,
+        plan: &Plan<'_>,
+        observer: &mut dyn Observer,
+        epoch: &mut Epoch<'_>,
+    ) -> Result<Stopped, Error>;
 
-    /// Whether nothing is left to learn after a pass over `rows`, and why. To be asked once after every pass.
-    fn is_over(&mut self, pass: &Pass, order: &Order, rows: &[u32]) -> Option<Stopped>;
+    /// How many visits of an epoch that is made in blocks are over.
+    fn place(&self) -> usize;
 
-    /// How many visits of a pass that is made in pieces are over, and the totals when it began.
-    fn place(&self) -> (usize, Totals);
-
-    /// Says how many visits of such a pass are over.
+    /// Says how many visits of such an epoch are over.
     fn set_place(&mut self, place: usize);
-
-    /// Ends the run after this many steps.
-    fn limit_updates(&mut self, max_updates: u64);
-
-    /// The read-out as of now; `None` if it was not remembered.
-    fn read(&self, readout: Readout) -> Option<Kept>;
 
     /// The totals so far.
     fn totals(&self) -> Totals;
-
-    /// All that a fresh learner of the same shape needs to go on from here.
-    fn state(&self) -> State<'_>;
 
     /// Goes on from the state of another.
     fn restore(&mut self, state: State<'_>) -> Result<(), StateError>;
@@ -60,6 +51,10 @@ pub(crate) trait Learner: Send {
     /// Whether all weights are numbers.
     fn is_finite(&self) -> bool;
 }
+
+/// What shows a learner the rest of an epoch, block by block.
+pub(crate) type Epoch<'a> =
+    dyn FnMut(&mut dyn Learner, &mut dyn Observer) -> Result<ControlFlow<Option<Stopped>>, Error> + 'a;
 
 /// The outline of the data a learner is built for.
 #[derive(Debug, Clone)]
@@ -252,16 +247,16 @@ where
         rows.visit(OnePass { run: self, visits, observer })
     }
 
-    fn end_pass(&mut self, before: &Totals, observer: &mut dyn Observer) -> (Pass, ControlFlow<()>) {
-        let pass = Run::end_pass(self, before);
-        (pass, observer.pass(&pass, self))
+    fn fit_in_blocks(
+        &mut self,
+        plan: &Plan<'_>,
+        observer: &mut dyn Observer,
+        epoch: &mut Epoch<'_>,
+    ) -> Result<Stopped, Error> {
+        Run::fit_in_blocks(self, plan, observer, |run, observer| epoch(run, observer))
     }
 
-    fn is_over(&mut self, pass: &Pass, order: &Order, rows: &[u32]) -> Option<Stopped> {
-        Run::is_over(self, pass, order, rows)
-    }
-
-    fn place(&self) -> (usize, Totals) {
+    fn place(&self) -> usize {
         Run::place(self)
     }
 
@@ -269,20 +264,8 @@ where
         Run::set_place(self, place);
     }
 
-    fn limit_updates(&mut self, max_updates: u64) {
-        Run::limit_updates(self, max_updates);
-    }
-
-    fn read(&self, readout: Readout) -> Option<Kept> {
-        Snapshot::read(self, readout)
-    }
-
     fn totals(&self) -> Totals {
         Run::totals(self)
-    }
-
-    fn state(&self) -> State<'_> {
-        Snapshot::state(self)
     }
 
     fn restore(&mut self, state: State<'_>) -> Result<(), StateError> {

@@ -21,7 +21,7 @@
 //! let spec = Spec::new(Options {
 //!     algorithm: "pa1".to_owned(),
 //!     params: [("C".to_owned(), 0.1)].into(),
-//!     validation: Some(Validation { fraction: 0.1, patience: 3 }),
+//!     validation: Some(Validation { patience: 3, ..Validation::default() }),
 //!     ..Options::default()
 //! })?;
 //! let wrong = Spec::new(Options { algorithm: "percetpron".to_owned(), ..Options::default() });
@@ -32,12 +32,14 @@
 //! | to | use |
 //! |---|---|
 //! | train from a data set | [`train`], or [`Training`] with rows, a start and observers |
-//! | train from more than memory holds | [`train_streamed`] |
+//! | go from files to a model and an honest estimate, as the command line does | [`Recipe`] |
+//! | train from more than memory holds | [`Training`] on a [`data::Cached`] |
 //! | learn one example at a time | [`Online`] |
 //! | learn behind a map that stands in for a kernel | [`Mapping`] in [`Options`], [`kernel`] |
 //! | read files | [`data::load`] |
 //! | predict | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
+//! | choose among algorithms | [`compare()`] |
 //! | have probabilities | [`Model::calibrated`], [`Calibration`] |
 //! | learn with a kernel | [`Options::kernel`], [`KernelOptions`], [`kernel::KERNELS`] |
 //! | ask why | [`strongest`], [`Explainer`], [`wrong_rows`], [`Counter`] |
@@ -51,7 +53,9 @@
 mod algorithms;
 mod calibration;
 pub mod catalogue;
+mod compare;
 mod curves;
+pub mod defaults;
 mod error;
 mod evaluate;
 mod explain;
@@ -61,15 +65,17 @@ mod insight;
 mod learner;
 mod mapped;
 mod model;
+mod monitor;
 mod online;
 mod race;
+pub mod recipe;
 mod reproduce;
 mod roc;
+mod rows;
 mod separation;
 mod slice;
 mod spec;
 mod split;
-mod streamed;
 mod tally;
 mod trace;
 mod train;
@@ -78,9 +84,12 @@ mod wrong;
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
 pub use catalogue::{Catalogue, catalogue};
+pub use compare::{Candidate, Comparison, Trial, TrialFold, compare};
 pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
 pub use error::Error;
-pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, matched};
+pub use evaluate::{
+    Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, evaluate_source, matched,
+};
 pub use explain::{Argument, Explainer, Explanation, NamedArgument, NamedExplanation};
 pub use export::{Export, export};
 pub use fingerprint::fingerprint;
@@ -92,8 +101,10 @@ pub use model::{
     Story, Strongest, Summary, Validated, VoteSummary, check_writable, model_checksum, previous_path,
     with_suffix, write_keeping_previous, write_whole,
 };
+pub use monitor::{Monitor, Stage};
 pub use online::Online;
 pub use race::{Entrant, Metric, Progress, Race, RaceOptions, Spectator, portfolio, race};
+pub use recipe::{Recipe, Trained};
 pub use reproduce::{FreundSchapire, Measured, freund_schapire};
 pub use roc::{Roc, roc};
 pub use rosenblatt_certify as certify;
@@ -101,17 +112,14 @@ pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
+pub use rows::RowSource;
 pub use separation::{certified_margin, decide_within, with_bias};
 pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
 pub use split::{folds, split};
-pub use streamed::{
-    StreamedError, StreamedTraining, calibrate_streamed, check_spec, evaluate_streamed, split_streamed,
-    train_streamed,
-};
 pub use tally::{Counter, Tally};
 pub use trace::{Ending, RoundRecord, Trace, TracedRound, TracedStep, trace};
-pub use train::{Keeper, Training, Wants, train};
+pub use train::{Keeper, Training, Wants, check_order, train};
 pub use wrong::{Wrong, wrong_rows};
 
 /// The README's and the contributor's guide's code, compiled and run.

@@ -3,10 +3,12 @@
 //! Every row is mapped by itself, so neither threads nor blocks change a bit of it.
 
 use crate::error::Error;
+use crate::rows::RowSource;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row};
 use rosenblatt_data::{Dataset, DenseMatrix, Matrix, View, Visitor};
-use rosenblatt_kernel::kernels::Outline;
+use rosenblatt_kernel::kernels::{Outline, Survey};
 use rosenblatt_kernel::maps::{Choice, FeatureMap, Rows};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// So many rows go through a map at once: enough to use again what is in the cache, few enough to be spread
@@ -16,20 +18,64 @@ const ROWS_AT_ONCE: usize = 64;
 const MOST_BYTES: u128 = 8 << 30;
 
 /// The map that `choice` describes, fitted to these rows.
-pub(crate) fn fit(choice: &Choice, view: View<'_>, rows: &[u32]) -> Result<Arc<dyn FeatureMap>, Error> {
-    struct Fit<'a>(&'a Choice, &'a [u32]);
-    impl Visitor for Fit<'_> {
-        type Output = Result<Arc<dyn FeatureMap>, Error>;
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            let Self(choice, rows) = self;
-            let mut landmarks = Rows::default();
-            for place in choice.landmarks(rows.len())? {
-                landmarks.push(examples.row(rows[place] as usize), examples.width());
-            }
-            Ok(choice.fit(&Outline::of(examples, rows), landmarks)?)
+pub(crate) fn fit(
+    choice: &Choice,
+    data: &mut RowSource<'_>,
+    rows: &[u32],
+) -> Result<Arc<dyn FeatureMap>, Error> {
+    let (outline, landmarks) = outline(data, rows, &choice.landmarks(rows.len())?)?;
+    Ok(choice.fit(&outline, landmarks)?)
+}
+
+/// What maps and kernels must know of these rows, and those of them that stand at the places `wanted`, which ascend.
+/// Takes two passes, as a variance needs the mean.
+pub(crate) fn outline(
+    data: &mut RowSource<'_>,
+    rows: &[u32],
+    wanted: &[usize],
+) -> Result<(Outline, Rows), Error> {
+    struct Look<'a>(&'a mut Survey, &'a [u32], usize);
+    impl Visitor for Look<'_> {
+        type Output = ();
+        fn visit<E: Examples>(self, examples: E) {
+            self.0.look(examples, self.1, self.2);
         }
     }
-    view.visit(Fit(choice, rows))
+    struct LookAgain<'a> {
+        survey: &'a mut Survey,
+        listed: &'a [u32],
+        /// The places of landmarks, of which `passed` are in earlier blocks.
+        chosen: &'a [usize],
+        passed: usize,
+        landmarks: &'a mut Rows,
+        width: usize,
+    }
+    impl Visitor for LookAgain<'_> {
+        type Output = ();
+        fn visit<E: Examples>(self, examples: E) {
+            self.survey.look_again(examples, self.listed);
+            for &place in self.chosen {
+                let row = self.listed[place - self.passed] as usize;
+                self.landmarks.push(examples.row(row), self.width);
+            }
+        }
+    }
+    let (width, n_rows) = (data.width(), data.classes().len());
+    let mut survey = Survey::default();
+    let _ = data.each_block(rows, |first, view, listed| {
+        view.visit(Look(&mut survey, listed, first));
+        ControlFlow::<()>::Continue(())
+    })?;
+    survey.measure(width);
+    let (mut landmarks, mut rest, mut passed) = (Rows::default(), wanted, 0);
+    let _ = data.each_block(rows, |_, view, listed| {
+        let (chosen, behind) = rest.split_at(rest.partition_point(|&place| place < passed + listed.len()));
+        let (survey, landmarks) = (&mut survey, &mut landmarks);
+        view.visit(LookAgain { survey, listed, chosen, passed, landmarks, width });
+        (rest, passed) = (behind, passed + listed.len());
+        ControlFlow::<()>::Continue(())
+    })?;
+    Ok((survey.outline(n_rows), landmarks))
 }
 
 /// A map at work, with the room it needs.

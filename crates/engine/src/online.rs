@@ -14,9 +14,9 @@ use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
 use crate::mapped::Mapper;
-use crate::model::{Checkpoint, Mark, Model, Provenance, Story, encode_checkpoint, reading};
+use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
-use crate::train::{build, check_finite};
+use crate::train::{build, check_finite, hypothesis, story};
 use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
@@ -51,7 +51,11 @@ impl Online {
     /// A learner for these classes that has seen nothing yet. With two classes the second is the
     /// positive one.
     pub fn new<S: Into<String>>(spec: Spec, classes: impl IntoIterator<Item = S>) -> Result<Self, Error> {
-        let labels = Labels::in_order(classes);
+        Self::of_labels(spec, Labels::in_order(classes))
+    }
+
+    /// The same for labels that are there already.
+    pub fn of_labels(spec: Spec, labels: Labels) -> Result<Self, Error> {
         if labels.len() < 2 {
             return Err(Error::OneClass { found: labels.names().first().cloned() });
         }
@@ -244,23 +248,17 @@ impl Online {
         // All that was shown, in however many pieces, was one pass.
         let totals = Totals { epochs: u64::from(totals.rounds > 0), ..totals };
         let kept = self.learner.read(self.spec.readout());
+        let map = self.mapper.as_ref().map(|mapper| Arc::clone(mapper.map()));
         Ok(Model {
-            spec: self.spec.clone(),
-            labels: self.labels.clone(),
             feature_names: self.feature_names.clone(),
-            schema: None,
-            map: self.mapper.as_ref().map(|mapper| Arc::clone(mapper.map())),
-            kept: kept.expect("learners remember what their spec reads out"),
-            story: Story {
-                rows: totals.rounds as usize,
-                totals,
-                stopped: Stopped::Epochs,
-                validation: None,
-                held_out: None,
-                folds: None,
-            },
-            calibration: None,
+            story: story(totals.rounds as usize, totals, Stopped::Epochs, None),
             provenance: Provenance::of_data(self.shown.digest.digest()),
+            ..hypothesis(
+                &self.spec,
+                &self.labels,
+                map,
+                kept.expect("learners remember what their spec reads out"),
+            )
         })
     }
 

@@ -5,6 +5,7 @@
 //! the same JSON, and that JSON is stored in every model.
 
 use crate::algorithms::{self, Entry};
+use crate::defaults;
 use crate::error::Error;
 use rosenblatt_core::{
     Average, Bias, Convention, Direct, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Ratchet,
@@ -15,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order.
+/// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order that stops
+/// early.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Options {
@@ -49,14 +51,14 @@ pub struct Options {
     pub order: Option<Order>,
     /// Decides every random choice.
     pub seed: u64,
-    /// The most passes over the data.
+    /// The most epochs.
     pub epochs: u64,
     /// The most steps.
     pub max_updates: Option<u64>,
     /// Stop when nothing is left to learn: after an epoch without a mistake or a step, when the rule has converged, or
     /// when the weight vectors of an earlier epoch come back under an order that repeats itself.
     pub stop_when_clean: bool,
-    /// Hold rows back, watch the error on them, and keep the hypothesis that did best there.
+    /// Keep a validation set apart, watch the error on it, and keep the hypothesis that did best there.
     pub validation: Option<Validation>,
     /// How much each class counts.
     pub class_weights: ClassWeights,
@@ -82,10 +84,10 @@ impl Default for Options {
             bias: None,
             order: None,
             seed: 0,
-            epochs: 10,
+            epochs: defaults::EPOCHS,
             max_updates: None,
             stop_when_clean: true,
-            validation: None,
+            validation: Some(Validation::default()),
             class_weights: ClassWeights::Even,
             map: None,
             kernel: None,
@@ -123,19 +125,22 @@ impl Mapping {
     }
 }
 
-/// Rows held back to decide when to stop.
+/// A validation set, which decides when to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Validation {
-    /// The share of rows held back, the same of every class.
+    /// Its share of the training rows, the same of every class.
     pub fraction: f64,
-    /// How many passes without progress are endured before training stops.
+    /// How many epochs without progress are endured before training stops.
     pub patience: u64,
+    /// There is none if the data has fewer rows than this.
+    pub min_rows: usize,
 }
 
 impl Default for Validation {
     fn default() -> Self {
-        Self { fraction: 0.1, patience: 5 }
+        use defaults::{FEW_ROWS, PATIENCE, VALIDATION};
+        Self { fraction: VALIDATION, patience: PATIENCE, min_rows: FEW_ROWS }
     }
 }
 
@@ -248,7 +253,7 @@ impl Spec {
         if let Some(most) = options.max_updates {
             range("max-updates", most > 0, "at least 1", &most)?;
         }
-        if let Some(Validation { fraction, patience }) = options.validation {
+        if let Some(Validation { fraction, patience, .. }) = options.validation {
             range("validation.fraction", fraction > 0.0 && fraction < 1.0, "between 0 and 1", &fraction)?;
             range("validation.patience", patience > 0, "at least 1", &patience)?;
         }

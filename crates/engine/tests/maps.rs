@@ -6,7 +6,7 @@ use rosenblatt::data::{Cached, Matrix, Park, ReadOptions, Source, SparseMatrix, 
 use rosenblatt::kernel::Setting;
 use rosenblatt::{
     Checkpoint, Dataset, Keeper, Mapping, Model, Online, Options, Spec, Training, Validation, Wants,
-    evaluate, export, split, trace, train, train_streamed,
+    evaluate, export, split, trace, train,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -130,13 +130,13 @@ fn rows_on_disk_give_the_model_that_rows_in_memory_give() {
     std::fs::create_dir_all(&folder).unwrap();
     let mut cached = Cached::read(&source, &how, Park::Temporary(&folder.join("cache"))).unwrap();
     for map in maps() {
-        let validation = Some(Validation { fraction: 0.1, patience: 2 });
+        let validation = Some(Validation { patience: 2, ..Validation::default() });
         // What follows from the rows follows from the same rows.
         let map = Some(Mapping { params: BTreeMap::new(), ..map });
         let options = Options { map, order: Some(Order::Given), epochs: 3, validation, ..Options::default() };
         let spec = Spec::new(options).unwrap();
         let expected = Training::new(&spec, &data).rows(&learned).run(&mut ()).unwrap();
-        let found = train_streamed(&spec, &mut cached, Some(&learned), &mut ()).unwrap();
+        let found = Training::new(&spec, &mut cached).rows(&learned).run(&mut ()).unwrap();
         assert_eq!(found.to_bytes(), expected.to_bytes(), "{:?}", spec.options().map);
     }
     drop(cached);

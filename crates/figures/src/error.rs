@@ -5,7 +5,7 @@ use rosenblatt::Error;
 use rosenblatt_plot::PlotError;
 
 /// Why a picture could not be drawn.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FigureError {
     /// Nobody knows a picture of this name.

@@ -6,7 +6,8 @@ use crate::subject::Subject;
 use crate::words::count;
 use crate::{Figure, Needs};
 use rosenblatt::core::Stopped;
-use rosenblatt::{Error, Growth, certified_margin, growth};
+use rosenblatt::recipe::with_positive;
+use rosenblatt::{Growth, certified_margin, growth};
 use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Range, Series, number};
 use std::time::Duration;
 
@@ -39,9 +40,7 @@ const CLASS: Setting = Setting::new("class", "this class against the rest", "", 
 fn run(subject: &Subject, settings: &Settings) -> Result<(Growth, Option<f64>, Vec<String>), FigureError> {
     let chosen;
     let data = if let Some(class) = settings.get(CLASS.name) {
-        let known = subject.data.labels().names().to_vec();
-        let unknown = || Error::UnknownClass { name: class.to_owned(), known };
-        chosen = subject.data.clone().one_against_rest(class).ok_or_else(unknown)?;
+        chosen = with_positive(subject.data.clone(), class)?;
         &chosen
     } else {
         &subject.data

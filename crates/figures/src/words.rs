@@ -54,32 +54,32 @@ pub fn story(model: &Model) -> String {
         "{}{kernel} read out {}: {} over {}, {}",
         spec.entry().info.name,
         spec.readout(),
-        counted(totals.epochs, "pass", "passes"),
+        counted(totals.epochs, "epoch", "epochs"),
         counted(story.rows as u64, "row", "rows"),
         counted(totals.mistakes, "mistake", "mistakes"),
     );
     let ended = match story.stopped {
         Stopped::Clean if model.map().is_some() => {
-            "converged: a hyperplane separates the training data behind the map, as a whole pass without a mistake shows"
+            "converged: a hyperplane separates the training data behind the map, as a whole epoch without a mistake shows"
         }
         Stopped::Clean if spec.kernel().is_some() => {
-            "converged: the kernel separates the training data, as a whole pass without a mistake shows"
+            "converged: the kernel separates the training data, as a whole epoch without a mistake shows"
         }
         Stopped::Clean => {
-            "converged: the training data is linearly separable, as a whole pass without a mistake shows"
+            "converged: the training data is linearly separable, as a whole epoch without a mistake shows"
         }
-        Stopped::Observer => "stopped early: the error on rows held back no longer fell",
+        Stopped::Observer => "stopped early: the error on the validation set no longer fell",
         Stopped::Converged => "converged: no visit changed a margin by more than the tolerance",
         Stopped::Cycle => "stopped in a cycle: the weights of an earlier epoch came back, and would for ever",
         Stopped::Updates => "stopped at the limit of updates",
-        Stopped::Epochs => "stopped at the limit of passes",
+        Stopped::Epochs => "stopped at the limit of epochs",
     };
     if let Some(map) = map(model) {
         let _ = write!(text, "\n{map}");
     }
     let _ = write!(text, "\n{ended}");
     if let Some(held) = &story.validation {
-        let _ = write!(text, "; the model of pass {} is kept", held.best_epoch);
+        let _ = write!(text, "; the model of epoch {} is kept", held.best_epoch);
     }
     text
 }

@@ -5,15 +5,14 @@
 //! margin, or a pocket's if nothing separates them. The inequalities are the core's, checked after every
 //! update; one that does not hold is a bug, and is reported as such.
 
-use super::train::Watch;
-use crate::failure::Failure;
+use super::train_face::Watch;
 use crate::progress::Progress;
 use crate::ui::{self, count};
 use rosenblatt::certify::{Rows, Verdict, pocket};
 use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Bias, Examples, Observer, Pass, Planes, Round};
-use rosenblatt::{Dataset, Error, Model, Spec, Training, decide_within, with_bias};
+use rosenblatt::{Error, Model, Training, decide_within, with_bias};
 use rosenblatt_data::Visitor;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -42,19 +41,20 @@ struct Rival {
 }
 
 /// Trains, with the proof watching beside `watch`. Fails if there is nothing to compare, or as training does.
-pub(super) fn run(
-    training: Training<'_>,
-    data: &Dataset,
-    spec: &Spec,
-    watch: &mut Watch<'_>,
-) -> Result<Result<(Model, Bounds), Error>, Failure> {
+pub(super) fn run(training: Training<'_>, watch: &mut Watch<'_>) -> Result<(Model, Bounds), Error> {
+    let spec = training.spec();
+    let Some(data) = training.dataset() else {
+        return Err(Error::NeedsMemory { what: "a proof beside the run" });
+    };
     if !spec.entry().info.fixed_increment || data.labels().len() != 2 {
-        return Err(Failure::Usage(
-            "`--bounds` are those of the algorithm `perceptron` with two classes".to_owned(),
-        ));
+        return Err(Error::Range {
+            name: "bounds",
+            expected: "those of the perceptron with two classes",
+            found: format!("{} with {}", spec.entry().info.name, data.labels().len()),
+        });
     }
     if spec.options().map.is_some() {
-        return Ok(Err(Error::Mapped { what: "`--bounds` measure" }));
+        return Err(Error::Mapped { what: "bounds measure" });
     }
     let (progress, epochs) = (watch.progress, watch.epochs);
     data.visit(Watched { training, bias: spec.bias(), watch, progress, epochs })
@@ -90,7 +90,7 @@ impl<E: Examples> Observer for Live<'_, E> {
             self.progress.show(Some(pass.epoch as f64 / self.epochs as f64), || {
                 let [_, mistakes, any_vector, inseparable, _] = cells(summary);
                 // Short: beside the bar, a narrow terminal has room for little more.
-                format!("pass {}: {mistakes} <= {any_vector}, {inseparable}", pass.epoch)
+                format!("epoch {}: {mistakes} <= {any_vector}, {inseparable}", pass.epoch)
             });
         }
         flow
@@ -98,12 +98,16 @@ impl<E: Examples> Observer for Live<'_, E> {
 }
 
 impl Visitor for Watched<'_, '_> {
-    type Output = Result<Result<(Model, Bounds), Error>, Failure>;
+    type Output = Result<(Model, Bounds), Error>;
 
     fn visit<E: Examples>(self, examples: E) -> Self::Output {
         let Self { training, bias, watch, progress, epochs } = self;
         let rows = Rows::new(examples, |class| Some(class == 1));
-        let rows = rows.map_err(|error| Failure::Work(error.to_string()))?;
+        let rows = rows.map_err(|error| Error::Range {
+            name: "bounds",
+            expected: "about rows that can be certified",
+            found: error.to_string(),
+        })?;
         let rival = rival(&rows, bias);
         let mut proof = Invariants::new(examples, bias);
         if let Some(rival) = &rival {
@@ -117,7 +121,7 @@ impl Visitor for Watched<'_, '_> {
             margin: rival.and_then(|rival| rival.bracket),
             violation: proof.violation().map(|violation| violation.to_string()),
         };
-        Ok(trained.map(|model| (model, bounds)))
+        Ok((trained?, bounds))
     }
 }
 
@@ -188,7 +192,7 @@ fn cells(summary: &Summary) -> [String; 5] {
 impl Bounds {
     /// A small table, a line per pass.
     pub(super) fn text(&self) -> String {
-        let head = ["pass", "mistakes so far", "(L + |u||w|)/step", "((R+D)/margin)^2", "|w|"];
+        let head = ["epoch", "mistakes so far", "(L + |u||w|)/step", "((R+D)/margin)^2", "|w|"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(self.summaries.iter().map(|summary| cells(summary).to_vec()));
         let mut text = format!("\nmistakes beside their bounds\n{}", ui::table(&rows));

@@ -9,7 +9,6 @@ mod compare;
 mod completions;
 mod convert;
 mod demo;
-mod estimate;
 mod evaluate;
 mod inspect;
 mod man;
@@ -19,8 +18,8 @@ mod report;
 mod reproduce;
 mod trace;
 mod train;
-mod train_online;
-mod train_streamed;
+mod train_face;
+mod train_report;
 
 use crate::failure::Failure;
 use clap::Subcommand;

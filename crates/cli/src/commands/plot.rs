@@ -235,7 +235,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let figure = find(&args.kind)?;
     let form = args.form()?;
     let settings = args.settings(figure, form)?;
-    args.spec.spec(0)?;
+    args.spec.spec()?;
     if form == Form::Png && !args.json && args.output.is_none() && std::io::stdout().is_terminal() {
         return Err(Failure::Usage(
             "a PNG is nothing for a terminal; say where it goes with `--output`".to_owned(),
@@ -325,12 +325,12 @@ fn material(
     let (source, read) = if as_textbook {
         (source, args.data.as_textbook().options()?)
     } else {
-        decide_scale(&args.data, &source, args.data.options()?)?
+        decide_scale(&args.data, &source, &args.data.options()?)?
     };
     progress.reading(&source, &read.meter, 1);
     let rows = load_with_schema(&source, &read)?;
     let words = if as_textbook { args.spec.as_textbook() } else { args.spec.clone() };
-    let spec = words.spec(rows.0.len())?;
+    let spec = words.spec()?;
     Ok((short_name(&source), rows, spec))
 }
 

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::error_line;
 use crate::ui;
+use rosenblatt::recipe::with_positive;
 use rosenblatt::{Model, check_writable, write_whole};
 use rosenblatt_data::{Source, load_source};
 use rosenblatt_figures::{Judged, Report};
@@ -54,8 +55,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;
     // A model of one class against the rest saw all others as one.
-    let data = match again::chosen_class(&model) {
-        Some(class) if data.labels().class(class).is_some() => super::train::choose_one(data, Some(class))?,
+    let data = match model.labels().told_from_rest() {
+        Some(class) if data.labels().class(class).is_some() => with_positive(data, class)?,
         _ => data,
     };
     if data.is_empty() {

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         };
         data = data.one_against_rest(class).ok_or_else(unknown)?;
     }
-    let spec = args.spec.as_textbook().spec(data.len())?;
+    let spec = args.spec.as_textbook().spec()?;
     let traced = trace(&spec, &data, args.from..=last)?;
     let mut ending = traced.ending_in_words(spec.bias());
     if matches!(traced.ending, Ending::Over(stopped) if !matches!(stopped, Stopped::Clean | Stopped::Converged | Stopped::Cycle | Stopped::Updates))

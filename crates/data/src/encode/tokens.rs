@@ -118,6 +118,8 @@ pub struct TextEncoder {
     pub hash_bits: Option<u32>,
     /// The column of a table that holds the text, if it stood in one.
     pub column: Option<String>,
+    /// Whether a text is a whole file rather than a line or a cell.
+    pub whole_files: bool,
     /// Shared by all that the encoder is lent to while it is fitted; whoever counts has it alone.
     #[serde(skip)]
     counts: Option<Arc<Counts>>,

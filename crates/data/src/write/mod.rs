@@ -251,7 +251,8 @@ mod tests {
 
     #[test]
     fn formats_are_found_by_name_and_extension() {
-        let found = |name, path: &str| find_writer(name, Path::new(path)).map(WriteFormat::name).ok();
+        let found =
+            |name, path: &str| find_writer(name, Path::new(path)).map(|format| format.info().name).ok();
         assert_eq!(found(None, "a.SVM.gz"), Some("libsvm"));
         assert_eq!(found(None, "a.tsv"), Some("tsv"));
         assert_eq!(found(None, "a.jsonl.zst"), Some("jsonl"));

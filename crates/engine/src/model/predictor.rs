@@ -64,6 +64,11 @@ impl Model {
         }
     }
 
+    /// Something that predicts rows that have been through the map already.
+    pub(crate) fn predictor_behind_map(&self) -> Predictor<'_> {
+        Predictor { mapper: None, ..self.predictor(0) }
+    }
+
     /// The calibration, if it decides which class is named. Weights that were given to classes are meant to move
     /// that decision away from what is most probable, so then the scores decide.
     pub(crate) fn deciding_calibration(&self) -> Option<&Calibration> {
@@ -194,7 +199,9 @@ impl Model {
         // A zero that is not stored is still moved by a shift.
         if let Some(stored) = features.take_if(|_| scaler.is_some_and(|scaler| !scaler.shift.is_empty())) {
             let mut dense = vec![0.0; width];
-            stored.iter().zip(&*values).for_each(|(&feature, value)| dense[feature as usize] = *value);
+            for (&feature, value) in stored.iter().zip(&*values) {
+                dense[feature as usize] = *value;
+            }
             values = Cow::Owned(dense);
         }
         if self.schema().is_some() {
@@ -224,7 +231,9 @@ struct Seen<'a> {
 }
 
 fn single(values: &mut [f64]) {
-    values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
+    for value in values {
+        *value = f64::from(*value as f32);
+    }
 }
 
 fn check_finite(features: Option<&[u32]>, values: &[f64]) -> Result<(), Error> {
@@ -286,8 +295,8 @@ impl<'m> Predictor<'m> {
 
     fn predict_seen(&mut self, row: &Seen<'_>) -> u32 {
         match &row.features {
-            None => self.predict(Dense(&*row.values)),
-            Some(features) => self.predict(Sparse::new(features, &*row.values)),
+            None => self.predict(Dense(&row.values)),
+            Some(features) => self.predict(Sparse::new(features, &row.values)),
         }
     }
 

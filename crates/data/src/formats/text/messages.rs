@@ -1,21 +1,23 @@
-//! A file a text: a folder of files per class, and mail.
+//! A file a text: a mail or a message by itself, and a folder of them per class.
 //!
-//! A folder is read as one row per file; the name of the subfolder is the label, subfolders of those are
-//! not looked at. A file that begins with mail headers counts as mail: the words of its `Subject` and of
-//! everything below the headers are taken as they stand (attachments and encodings are not unpacked),
-//! and bytes that are not UTF-8 are read as Latin-1. Every other file must be UTF-8.
+//! The files of a folder and of the folders in it are of the class that the folder names; see [`Tree`]. A model that
+//! learned from whole files labels whole files: one that is named, each of a folder, or what comes through a pipe.
+//!
+//! What begins with mail headers counts as mail: the words of its `Subject` and of everything below the headers are
+//! taken as they stand (attachments and encodings are not unpacked). Texts that are not UTF-8 are read as
+//! Windows-1252, of which Latin-1 is a part, and counted; wide encodings and bytes that are no text are refused.
 
-use super::{Rows, Taker, boxed, number_of, schema, utf8};
-use crate::bytes::source::{Input, Part, sorted_entries};
-use crate::error::{DataError, ErrorKind, Mistake, quote};
+use super::{Rows, Taker, boxed, number_of, schema};
+use crate::bytes::source::{Input, Part};
+use crate::bytes::tree::Tree;
+use crate::bytes::window::wide_encoding;
+use crate::error::{DataError, ErrorKind, Mistake};
 use crate::formats::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::block::{Block, Stored};
 use crate::rows::schema::Schema;
 use std::borrow::Cow;
-use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// About how many bytes of files make a block.
@@ -24,9 +26,53 @@ const BLOCK_BYTES: usize = 256 << 10;
 /// The most files that make a block.
 const BLOCK_FILES: usize = 1024;
 
+/// What the bytes 0x80 to 0x9F are in Windows-1252; five are nothing, and stand for themselves as in Latin-1.
+const WINDOWS_1252: [char; 32] = [
+    '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2C6}',
+    '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}', '\u{90}', '\u{2018}',
+    '\u{2019}', '\u{201C}', '\u{201D}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{2DC}', '\u{2122}', '\u{161}',
+    '\u{203A}', '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
+];
+
+/// A file that is one text.
+#[derive(Debug)]
+pub(crate) struct Message;
+
 /// A folder of files per class.
 #[derive(Debug)]
 pub(crate) struct TextFolder;
+
+impl Format for Message {
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            name: "message",
+            aliases: &["mail"],
+            extensions: &["eml"],
+            about: "a mail or another text that is one row, to be labelled",
+            takes_folders: false,
+        }
+    }
+
+    fn sniff(&self, head: &Head<'_>) -> Sniff {
+        if is_text(head.bytes) && mail_body(head.bytes).is_some() { Sniff::Likely } else { Sniff::No }
+    }
+
+    fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        if how.label != LabelColumn::Absent && how.schema.is_none() {
+            let message = "this is a message without a label, expected rows of data";
+            return Err(DataError::new(ErrorKind::Format, message).in_source(input.name()).with_help(
+                "to learn from messages, put them into a folder per class and name the folder above",
+            ));
+        }
+        let schema = schema(how).map_err(|error| error.in_source(input.name()))?;
+        Ok(boxed(how, schema, Rows::Files(vec![File { label: None, from: From::Input(Box::new(input)) }])))
+    }
+
+    fn takes_nothing(&self) -> bool {
+        // A message may be empty.
+        true
+    }
+}
 
 impl Format for TextFolder {
     fn info(&self) -> FormatInfo {
@@ -41,19 +87,11 @@ impl Format for TextFolder {
 
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         let Part::Folder(path) = head.part else { return Sniff::No };
-        let Ok((files, _)) = list_folder(path) else { return Sniff::No };
-        let Some(first) = files.first() else { return Sniff::No };
-        let Ok(input) = first.part.open() else { return Sniff::No };
+        let Ok(Tree { files, .. }) = Tree::look(path, "texts", |_| true) else { return Sniff::No };
+        let Some((first, _)) = files.into_iter().next() else { return Sniff::No };
+        let Ok(input) = Part::File(first).open() else { return Sniff::No };
         let bytes = input.head();
-        if bytes.contains(&0) || crate::formats::refuse(bytes).is_some() {
-            return Sniff::No;
-        }
-        let is_text = match std::str::from_utf8(bytes) {
-            Ok(_) => true,
-            // The head may end inside a character.
-            Err(error) => error.error_len().is_none() || mail_body(bytes).is_some(),
-        };
-        if is_text { Sniff::Likely } else { Sniff::No }
+        if is_text(bytes) && crate::formats::refuse(bytes).is_none() { Sniff::Likely } else { Sniff::No }
     }
 
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
@@ -62,19 +100,25 @@ impl Format for TextFolder {
             return Err(DataError::new(ErrorKind::Format, message).in_source(input.name()));
         };
         let mut schema = schema(how).map_err(|error| error.in_source(input.name()))?;
-        let (mut files, notes) = list_folder(path)?;
+        let Tree { files, classes, notes, .. } = Tree::look(path, "texts", |_| true)?;
         if files.is_empty() {
             let message = "the folders hold no files, expected one folder of files per class";
             return Err(DataError::new(ErrorKind::Empty, message).in_source(input.name()));
         }
-        if how.label == LabelColumn::Absent {
-            for file in &mut files {
-                file.label = None;
-            }
-        }
-        for note in notes {
-            if !schema.notes.contains(&note) {
-                Arc::make_mut(&mut schema).notes.push(note);
+        let labelled = how.label != LabelColumn::Absent;
+        let files = files.into_iter().map(|(path, class)| File {
+            label: labelled.then(|| classes[class].clone()),
+            from: From::Part(Part::File(path)),
+        });
+        let files = files.collect();
+        let known = schema.notes.len();
+        let new: Vec<String> = notes.into_iter().filter(|note| !schema.notes.contains(note)).collect();
+        let is_told = schema.text.as_ref().is_some_and(|text| text.whole_files);
+        if known + new.len() > known || !is_told {
+            let schema = Arc::make_mut(&mut schema);
+            schema.notes.extend(new);
+            if let Some(text) = &mut schema.text {
+                text.whole_files = true;
             }
         }
         Ok(boxed(how, schema, Rows::Files(files)))
@@ -82,42 +126,26 @@ impl Format for TextFolder {
 }
 
 /// A file that is one row.
-#[derive(Debug)]
 pub(super) struct File {
-    pub(super) label: Option<String>,
-    pub(super) part: Part,
+    label: Option<String>,
+    from: From,
 }
 
-/// The files of each class, and what is odd about the folder.
-fn list_folder(path: &Path) -> Result<(Vec<File>, Vec<String>), DataError> {
-    let is_folder = |path: &PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
-    let (mut files, mut notes) = (Vec::new(), Vec::new());
-    let (mut n_stray, mut n_deep) = (0, 0);
-    for class in sorted_entries(path)? {
-        if !is_folder(&class) {
-            n_stray += 1;
-            continue;
-        }
-        let label = class.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let n_before = files.len();
-        for entry in sorted_entries(&class)? {
-            if is_folder(&entry) {
-                n_deep += 1;
-            } else {
-                files.push(File { label: Some(label.clone()), part: Part::File(entry) });
-            }
-        }
-        if files.len() == n_before {
-            notes.push(format!("folder {} holds no files; it is no class", quote(label.as_bytes())));
-        }
-    }
-    if n_stray > 0 {
-        notes.push(format!("{n_stray} file(s) beside the folders of the classes were left out"));
-    }
-    if n_deep > 0 {
-        notes.push(format!("{n_deep} folder(s) inside the folders of the classes were left out"));
-    }
-    Ok((files, notes))
+/// Where the bytes of a file are.
+enum From {
+    Part(Part),
+    /// What was opened to look at it may not open again: a pipe.
+    Input(Box<Input>),
+}
+
+/// Whether bytes may be text: no control characters but those that texts have.
+fn is_text(bytes: &[u8]) -> bool {
+    !bytes.iter().any(|byte| matches!(byte, 0..=8 | 0x0E..=0x1A))
+}
+
+/// Whether `input` is one mail.
+pub(crate) fn is_mail(input: &Input) -> bool {
+    input.extension().as_deref() == Some("eml") || mail_body(input.head()).is_some()
 }
 
 /// Where the body of a mail begins; nothing if the bytes do not begin with mail headers.
@@ -155,12 +183,16 @@ pub(super) fn mail_body(bytes: &[u8]) -> Option<(Range<usize>, usize)> {
     (n_telling >= 2).then(|| (subject.unwrap_or(0..0), bytes.len()))
 }
 
-/// Bytes of unknown encoding: UTF-8 if they are that, else Latin-1.
-fn utf8_or_latin1(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(bytes.iter().map(|&byte| char::from(byte)).collect()),
+/// Bytes of unknown encoding: UTF-8 if they are that, else Windows-1252, and whether they are.
+fn utf8_or_windows(bytes: &[u8]) -> (Cow<'_, str>, bool) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (Cow::Borrowed(text), false);
     }
+    let letter = |&byte: &u8| match byte {
+        0x80..=0x9F => WINDOWS_1252[usize::from(byte - 0x80)],
+        _ => char::from(byte),
+    };
+    (Cow::Owned(bytes.iter().map(letter).collect()), true)
 }
 
 /// Makes a row of every file.
@@ -191,35 +223,47 @@ impl<T: Stored> Reader for FileReader<T> {
         into.labelled = self.files.as_slice().first().is_some_and(|file| file.label.is_some());
         while n_bytes < BLOCK_BYTES && into.len() < BLOCK_FILES {
             let Some(file) = self.files.next() else { break };
-            match take_file(&file, into, &mut self.taker, self.max_bytes, self.n_rows) {
+            match take_file(file, into, &mut self.taker, self.max_bytes, self.n_rows) {
                 Ok(length) => n_bytes += length,
                 Err(error) if self.taker.refuses(error.kind()) => return Err(error),
-                Err(_) => into.n_skipped += 1,
+                Err(error) => into.skip_row(&error),
             }
         }
-        self.n_rows += into.len() as u64 + into.n_skipped;
+        self.n_rows += into.n_rows_seen();
         Ok(!into.is_empty())
     }
 }
 
 fn take_file<T: Stored>(
-    file: &File,
+    file: File,
     into: &mut Block,
     taker: &mut Taker<T>,
     max_bytes: u64,
     n_rows: u64,
 ) -> Result<usize, DataError> {
-    let name = file.part.name();
-    let bytes = file.part.open()?.into_bytes(max_bytes)?;
-    let row = n_rows + into.len() as u64 + into.n_skipped + 1;
+    let input = match file.from {
+        From::Part(part) => part.open()?,
+        From::Input(input) => *input,
+    };
+    let name = Arc::clone(input.name());
+    let bytes = input.into_bytes(max_bytes)?;
+    if let Some(error) = wide_encoding(&bytes) {
+        return Err(error.in_source(&name));
+    }
+    let row = n_rows + into.n_rows_seen() + 1;
     let place = |mistake: Box<Mistake>| mistake.locate(&name, &bytes, 1, row, false);
+    if let Some(zero) = memchr::memchr(0, &bytes) {
+        let message = "the text holds a zero byte, expected text and nothing else";
+        return Err(place(Mistake::new(ErrorKind::Encoding, zero..zero + 1, message)));
+    }
     let plain = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-    let text = if let Some((subject, body)) = mail_body(plain) {
-        let subject = utf8_or_latin1(&plain[subject]);
-        Cow::Owned(format!("{}\n{}", subject.trim(), utf8_or_latin1(&plain[body..])))
-    } else {
-        let start = bytes.len() - plain.len();
-        Cow::Borrowed(utf8(&bytes, start..bytes.len()).map_err(place)?)
+    let (text, is_windows) = match mail_body(plain) {
+        Some((subject, body)) => {
+            let (subject, first) = utf8_or_windows(&plain[subject]);
+            let (body, second) = utf8_or_windows(&plain[body..]);
+            (Cow::Owned(format!("{}\n{body}", subject.trim())), first || second)
+        }
+        None => utf8_or_windows(plain),
     };
     let class = match &file.label {
         Some(label) => number_of(label.as_bytes(), &mut into.names).map_err(|bad| {
@@ -229,6 +273,9 @@ fn take_file<T: Stored>(
     };
     taker.take(&text, into).map_err(place)?;
     into.classes.push(class);
+    if is_windows {
+        into.gaps.recoded(&name);
+    }
     Ok(bytes.len())
 }
 
@@ -238,6 +285,7 @@ mod tests {
     use super::*;
     use crate::bytes::source::Source;
     use crate::load::{load_source, load_with_schema, read_rows};
+    use std::fs;
 
     #[test]
     fn folders_of_files_and_mail() {
@@ -250,22 +298,65 @@ mod tests {
         write("ham/1.txt", b"see you\nsoon");
         write("ham/2", b"From a Mon\nFrom: a\nSubject: old\n friends\nTo: b\n\nfrom bod\xE9\n");
         write("spam/1.txt", b"win cash");
-        write("spam/deep/x", b"x");
+        write("spam/deep/x", b"win");
         write("README", b"stray");
         fs::create_dir(folder.path().join("eggs")).unwrap();
+        let pipe = std::process::Command::new("mkfifo").arg(folder.path().join("ham/pipe")).status();
+        let n_strays = 1 + usize::from(pipe.is_ok_and(|status| status.success()));
         let source = Source::find(folder.path()).unwrap();
         let (data, schema) = load_with_schema(&source, &counts()).unwrap();
         assert_eq!(data.labels().names(), ["ham", "spam"]);
-        assert_eq!(data.classes(), [0, 0, 1]);
+        assert_eq!(data.classes(), [0, 0, 1, 1]);
         let names = ["bodé", "cash", "friends", "from", "old", "see", "soon", "win", "you"];
         assert_eq!(data.feature_names().unwrap(), names);
-        assert_eq!(schema.notes.len(), 3, "{:?}", schema.notes);
-        write("spam/2.txt", b"ok\nbad \xFF");
+        let notes = schema.notes.join("\n");
+        assert!(notes.contains("the folder `eggs` holds no texts; it is no class"), "{notes}");
+        assert!(notes.contains(&format!("{n_strays} file(s) are no texts and were left out")), "{notes}");
+        assert!(notes.contains("1 text(s) are not UTF-8 and were read as Windows-1252"), "{notes}");
+        write("spam/2.txt", b"ok\nbad \x00");
         let error = load_source(&source, &counts()).unwrap_err();
         assert!(error.to_string().contains("2.txt:2:5: "), "{error}");
+        write("spam/2.txt", b"\xFF\xFEo\0k\0");
+        let error = load_source(&source, &counts()).unwrap_err();
+        assert!(error.to_string().contains("UTF-16"), "{error}");
         // A mail alone is a row to be labelled.
-        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let how = ReadOptions::as_stored().with_schema(Arc::new(schema));
         let mail = Source::bytes("a.eml", *b"Subject: win\nFrom: x\n\nsee\n");
         assert_eq!(read_rows(&mail, &how).unwrap()[0].1, [(5, 1.0), (7, 1.0)]);
+        // So is what was learned from as a whole file: a text of two lines, an empty one, those of a flat folder.
+        let to_label = ReadOptions { label: LabelColumn::Absent, ..how.clone() };
+        let note = Source::bytes("note", *b"see you\nsoon\n");
+        assert_eq!(read_rows(&note, &to_label).unwrap()[0].1, [(5, 1.0), (6, 1.0), (8, 1.0)]);
+        assert_eq!(read_rows(&note, &to_label).unwrap().len(), 1);
+        assert_eq!(read_rows(&Source::bytes("none", *b""), &to_label).unwrap()[0].1, []);
+        write("new/1", b"see\nyou\n");
+        write("new/2", b"Subject: win\nFrom: x\n\ncash\nnow\n");
+        write("new/3", b"");
+        let flat = Source::find(folder.path().join("new")).unwrap();
+        assert_eq!(read_rows(&flat, &to_label).unwrap().len(), 3);
+        // Lines with labels are lines all the same, and a file that is said to be lines is.
+        assert_eq!(
+            read_rows(&Source::bytes("t", *b"ham\tsee you\nspam\twin a lot\n"), &how).unwrap().len(),
+            2
+        );
+        let lines = ReadOptions { format: Some("text".into()), ..to_label };
+        assert_eq!(read_rows(&note, &lines).unwrap().len(), 2);
+        let error = load_source(&mail, &counts()).unwrap_err();
+        assert!(error.message().contains("without a label"), "{error}");
+    }
+
+    #[test]
+    fn a_tree_one_level_deeper_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in
+            [("a/ham/1", "see you"), ("a/ham/x/2", "see"), ("a/spam/1", "win"), ("a/spam/2", "win")]
+        {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let (data, schema) = load_with_schema(&Source::find(folder.path()).unwrap(), &counts()).unwrap();
+        assert_eq!((data.labels().names(), data.len()), (&["ham".to_owned(), "spam".to_owned()][..], 4));
+        assert!(schema.notes[0].starts_with("the classes are the folders of `"), "{:?}", schema.notes);
     }
 }
