@@ -79,7 +79,7 @@ fn the_positive_class_is_the_one_that_is_named() {
     assert!(first(&named).contains("-4") && !first(&other).contains("-4"), "{named}\n{other}");
     let unknown = bench.run("rosenblatt trace points.csv --positive green");
     assert!(
-        unknown.code == Some(1) && unknown.stderr.contains("the classes are blue, red"),
+        unknown.code == Some(1) && unknown.stderr.contains("the classes are `blue`, `red`"),
         "{}",
         unknown.all()
     );

@@ -4,6 +4,7 @@ use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::ui;
 use rosenblatt::core::Stopped;
+use rosenblatt::recipe::with_positive;
 use rosenblatt::{Ending, Trace, TracedRound, TracedStep, trace};
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Dataset, Source, load_source};
@@ -60,11 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.as_textbook().options()?;
     let mut data = load_source(&Source::find_all(&args.files)?, &read)?;
     if let Some(class) = &args.positive {
-        let known = data.labels().names().join(", ");
-        let unknown = || {
-            Failure::Work(format!("there should be a class `{class}` and others; the classes are {known}"))
-        };
-        data = data.one_against_rest(class).ok_or_else(unknown)?;
+        data = with_positive(data, class)?;
     }
     let spec = args.spec.as_textbook().spec()?;
     let traced = trace(&spec, &data, args.from..=last)?;
