@@ -2,7 +2,7 @@
 
 use crate::args::DataArgs;
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
-use rosenblatt::data::{ColumnKind, Missing, Schema};
+use rosenblatt::data::{ColumnKind, Layout, Missing, Schema};
 use rosenblatt::{
     Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Method, Model, Options, Validation,
     defaults,
@@ -93,19 +93,22 @@ impl Words {
         }
         self.flag_unless("missing", schema.missing, &Missing::default());
         self.switch("zero-based", schema.zero_based);
-        let hash_bits = schema.hash_bits.or_else(|| schema.text.as_ref().and_then(|text| text.hash_bits));
+        let hash_bits = schema.hash_bits.or_else(|| schema.texts().find_map(|(_, text)| text.hash_bits));
         self.flags("hash-bits", hash_bits);
         for column in &schema.columns {
-            if let ColumnKind::Category { values } = &column.kind
+            if let ColumnKind::Category { values, .. } = &column.kind
                 && values.iter().all(|value| value.parse::<f64>().is_ok())
             {
                 self.flag("categorical", &column.name);
             }
         }
         let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
-        // Tables of columns are brought to scale unless somebody says otherwise; nothing else is.
-        if !schema.columns.is_empty() || scaling != Scaling::None {
+        // What is left alone by itself need not be said.
+        if !schema.columns.is_empty() || schema.layout == Layout::Dense || scaling != Scaling::None {
             self.flag("scale", scaling);
+        }
+        for name in &schema.ignored {
+            self.flag("ignore", name);
         }
         if let Some(picture) = schema.picture {
             if picture.resized {
@@ -113,10 +116,10 @@ impl Words {
             }
             self.switch("colour", picture.channels == 3);
         }
-        if let Some(text) = &schema.text {
-            if let Some(column) = &text.column {
-                self.flag("text", column);
-            }
+        for (column, _) in schema.texts() {
+            self.flags("text", column);
+        }
+        if let Some((_, text)) = schema.texts().next() {
             self.text(&text.options);
         }
     }

@@ -103,7 +103,7 @@ pub(crate) struct DataArgs {
 }
 
 fn scalings() -> Vec<&'static str> {
-    ["auto"].into_iter().chain(Scaling::ALL.iter().map(|named| named.name)).collect()
+    Scaling::ALL.iter().map(|named| named.name).collect()
 }
 
 /// `28x28` as a width and a height.
@@ -148,7 +148,7 @@ impl DataArgs {
         let scaling = match self.scale.as_str() {
             "auto" => Scaling::None,
             name => name.parse().map_err(|error: NameError| {
-                Failure::Usage(format!("`--scale` should be auto or {}, but is `{name}`", error.known))
+                Failure::Usage(format!("`--scale` should be {}, but is `{name}`", error.known))
             })?,
         };
         Ok(ReadOptions {
@@ -166,7 +166,7 @@ impl DataArgs {
             hash_bits: self.hash_bits,
             labels_file: self.labels.clone(),
             pictures: Pictures { size: self.size, colour: self.colour, ..Pictures::default() },
-            text_column: self.text.clone(),
+            text_columns: self.text.clone().into_iter().collect(),
             text: self.text_options(),
             threads: self.threads,
             limits: Limits {
@@ -190,7 +190,7 @@ impl DataArgs {
     }
 }
 
-/// The source, and the options with what only a look at the source can decide.
+/// The source, and the options of commands that learn: `--scale auto` is decided by what the rows are.
 pub(crate) fn decide_scale(
     args: &DataArgs,
     source: &Source,

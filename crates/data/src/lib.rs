@@ -81,7 +81,7 @@ pub use error::{DataError, ErrorKind, Position};
 pub use formats::{FORMATS, Format, FormatInfo, Reader};
 pub use hash::{hash_slot, murmur3_32};
 pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, survey, texts};
-pub use options::{LabelColumn, Limits, OnBadRow, Pictures, ReadOptions};
+pub use options::{LabelColumn, Limits, OnBadRow, Pictures, ReadOptions, Unknown};
 pub use remedy::Remedy;
 pub use rows::block::{Block, Stored};
 pub use rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};

@@ -44,9 +44,11 @@ pub struct ReadOptions {
     pub hash_bits: Option<u32>,
     /// How features are brought to one scale.
     pub scaling: Scaling,
-    /// The column of a table that holds text, by name or number: all its words become features, and the
-    /// other columns but the label are left out.
-    pub text_column: Option<String>,
+    /// Columns of a table that hold text, by name or number: the words of each become features. Columns of prose
+    /// are found out if none is named.
+    pub text_columns: Vec<String>,
+    /// What becomes of a category that was not learned from.
+    pub unknown: Unknown,
     /// How text becomes features.
     pub text: TextOptions,
     /// Whether blocks keep the texts that their rows were made of; see [`crate::texts`].
@@ -82,11 +84,27 @@ pub struct Pictures {
     pub unscaled: bool,
 }
 
+/// What becomes of a category that was not learned from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unknown {
+    /// It is none of the known ones; such cells are counted.
+    #[default]
+    Ignore,
+    /// It is an error with its place.
+    Error,
+}
+
+rosenblatt_core::named!(Unknown, "unknown",
+    "ignore" = Self::Ignore, "none of the known ones, counted and told";
+    "error" = Self::Error, "an error with its place";
+);
+
 /// Which column is the label.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelColumn {
-    /// The one called `label`, `class`, `target` or `y`, else the last.
+    /// The one called `label`, `class`, `target` or `y`, else the last if it looks like one.
     #[default]
     Guess,
     /// The one of this name, or else of this number: `1` is the first, `-1` the last.
@@ -148,6 +166,11 @@ impl Default for Limits {
 impl ReadOptions {
     /// The largest number of bits that features can be hashed to.
     pub const MAX_HASH_BITS: u32 = 30;
+
+    /// The defaults, but for the scale: values are what stands in the source.
+    pub fn as_stored() -> Self {
+        Self { scaling: Scaling::None, ..Self::default() }
+    }
 
     /// The same options for data that must keep to `schema`.
     #[must_use]

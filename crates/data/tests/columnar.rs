@@ -11,14 +11,14 @@ fn sample(name: &str) -> PathBuf {
 }
 
 fn read(name: &str, bytes: Vec<u8>) -> Result<Dataset, DataError> {
-    load_source(&Source::bytes(name, bytes), &ReadOptions::default())
+    load_source(&Source::bytes(name, bytes), &ReadOptions::as_stored())
 }
 
 #[test]
 fn odd_columns_are_named_and_missing_values_go_by_the_policy() {
-    let error = load(sample("odd.parquet"), &ReadOptions::default()).unwrap_err();
+    let error = load(sample("odd.parquet"), &ReadOptions::as_stored()).unwrap_err();
     assert!(error.to_string().contains("column `when` is of type Timestamp"), "{error}");
-    let how = ReadOptions { ignore: vec!["when".to_owned()], ..ReadOptions::default() };
+    let how = ReadOptions { ignore: vec!["when".to_owned()], ..ReadOptions::as_stored() };
     let error = load(sample("odd.parquet"), &how).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Missing);
     assert_eq!(error.position().row, Some(3));

@@ -141,7 +141,7 @@ impl<'a> Report<'a> {
 
     /// Looks the wrong rows up in the source they came from.
     pub fn look_up(&mut self, source: &Source, read: &ReadOptions) -> Result<(), DataError> {
-        if self.model.schema().is_some_and(|schema| schema.text.is_some()) {
+        if self.model.schema().is_some_and(|schema| schema.texts().next().is_some()) {
             let rows: Vec<u32> = self.shown().iter().map(|wrong| wrong.row).collect();
             self.texts = texts(source, read, &rows)?;
         }
@@ -276,7 +276,7 @@ impl<'a> Report<'a> {
     fn rows(&self, page: &mut Page) {
         page.section("Where the rows lie");
         // Of words, no two directions say anything.
-        let is_text = self.model.schema().is_some_and(|schema| schema.text.is_some());
+        let is_text = self.model.schema().is_some_and(|schema| schema.texts().next().is_some());
         if !is_text && self.seen.data.width() <= MOST_SLICED {
             self.picture(
                 page,

@@ -164,15 +164,16 @@ fn data_lines(schema: &Schema) -> Vec<String> {
             lines.push(format!("{what}: {}", listed(&names)));
         }
     }
-    if let Some(text) = schema.text.as_ref().filter(|text| !text.vocabulary.is_empty()) {
-        lines.push(format!("words: {} known", count(text.vocabulary.len() as u64)));
+    for (column, text) in schema.texts().filter(|(_, text)| !text.vocabulary.is_empty()) {
+        let of = column.map_or(String::new(), |column| format!(" of `{column}`"));
+        lines.push(format!("words{of}: {} known", count(text.vocabulary.len() as u64)));
     }
     if let Some(bits) = schema.hash_bits {
         lines.push(format!("features are hashed into a table of 2^{bits}"));
     }
     let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
     let scaling = match scaling {
-        Scaling::None => return lines,
+        Scaling::Auto | Scaling::None => return lines,
         Scaling::Standard => "mean 0 and deviation 1",
         Scaling::MinMax => "0 to 1",
         Scaling::MaxAbs => "-1 to 1",

@@ -183,6 +183,15 @@ impl Source {
         self.parts.iter().map(n_bytes).sum()
     }
 
+    /// The same data, its first part being what was read of it.
+    pub(crate) fn with_first(&self, bytes: Vec<u8>) -> Self {
+        let mut parts = self.parts.clone();
+        if let Some(first) = parts.first_mut() {
+            *first = Part::Bytes(first.name().into(), bytes.into());
+        }
+        Self { parts }
+    }
+
     /// The same data, held in memory where it could not be read twice. At most `limit` bytes are held.
     pub fn rewindable(&self, limit: u64) -> Result<Self, DataError> {
         if self.can_rewind() {

@@ -207,7 +207,7 @@ mod tests {
         // A class of its own stands last, where the first block cannot know it.
         let text = (0..40_000).map(line).collect::<Vec<_>>().concat() + "0 1:1\n";
         fs::write(&data, &text).unwrap();
-        let how = ReadOptions::default();
+        let how = ReadOptions::as_stored();
         let (source, path) = (Source::file(&data), folder.path().join("rows.cache"));
         let (dataset, schema) = load_with_schema(&source, &how).unwrap();
         let check = |mut cached: Cached| {
@@ -245,7 +245,7 @@ mod tests {
         let line = |row: usize| format!("{} {}:{}\n", row % 2, row % 800 + 1, row + 1);
         fs::write(&data, (0..60_000).map(line).collect::<Vec<_>>().concat()).unwrap();
         let (source, path) = (Source::file(&data), folder.path().join("rows.cache"));
-        let mut cached = Cached::read(&source, &ReadOptions::default(), Park::Kept(&path)).unwrap();
+        let mut cached = Cached::read(&source, &ReadOptions::as_stored(), Park::Kept(&path)).unwrap();
         let pass = |cached: &mut Cached| {
             cached.rewind()?;
             let mut n_rows = 0;

@@ -700,7 +700,7 @@ mod tests {
         let weighted = "1 2 |a b:3\n-1 | c\n".to_owned();
         for (name, text) in [("t.svm", svm), ("t.svm", far), ("t.csv", csv), ("t.vw", weighted)] {
             for precision in [Precision::Single, Precision::Double] {
-                let how = ReadOptions { precision, ..ReadOptions::default() };
+                let how = ReadOptions { precision, ..ReadOptions::as_stored() };
                 let (bytes, expected, labels) = cached(&Source::bytes(name, text.clone().into_bytes()), &how);
                 assert_same(&read_all(&bytes).unwrap(), &expected);
                 let mut reader = CacheReader::new(Cursor::new(&bytes), 7, "c").unwrap();
@@ -719,7 +719,7 @@ mod tests {
     fn every_cut_and_every_flipped_bit_is_refused() {
         let text = "1 2:0.5 9:1\n-1 1:1\n1 3:-2 4:0.25\n";
         let (bytes, expected, _) =
-            cached(&Source::bytes("t.svm", text.as_bytes().to_vec()), &ReadOptions::default());
+            cached(&Source::bytes("t.svm", text.as_bytes().to_vec()), &ReadOptions::as_stored());
         assert_same(&read_all(&bytes).unwrap(), &expected);
         for length in 0..bytes.len() {
             assert!(read_all(&bytes[..length]).is_err(), "cut at {length} of {}", bytes.len());
@@ -746,7 +746,7 @@ mod tests {
     fn nonsense_with_a_right_checksum_is_refused() {
         let text = "1 2:0.5 9:1\n-1 1:1\n";
         let (_, expected, _) =
-            cached(&Source::bytes("t.svm", text.as_bytes().to_vec()), &ReadOptions::default());
+            cached(&Source::bytes("t.svm", text.as_bytes().to_vec()), &ReadOptions::as_stored());
         let mut payload = Vec::new();
         encode(&expected[0], &mut payload);
         let mut block = Block::default();
@@ -773,7 +773,7 @@ mod tests {
         let path = folder.path().join("rows.cache");
         let data = folder.path().join("t.svm");
         fs::write(&data, "1 2:0.5 9:1\n-1 1:1\n").unwrap();
-        let (source, how) = (Source::file(&data), ReadOptions::default());
+        let (source, how) = (Source::file(&data), ReadOptions::as_stored());
         let mark = fingerprint(&source, &how).unwrap();
         let mut stream = blocks(&source, &how).unwrap();
         let mut cache = CacheFile::create(&path, mark).unwrap();

@@ -67,7 +67,7 @@ use reading::open;
 
 #[cfg(feature = "arrow")]
 mod reading {
-    use super::super::arrow_table::{ArrowTable, contained};
+    use super::super::arrow_table::{ArrowPlan, ArrowTable, contained};
     use super::super::{Reader, matrix};
     use super::{CONTINUATION, MAGIC};
     use crate::bytes::source::Input;
@@ -89,9 +89,11 @@ mod reading {
     const INFLATED_RATIO: u64 = 256;
 
     pub(super) fn open(input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
-        Ok(match how.precision {
-            Precision::Single => Box::new(ArrowReader::<f32>::open(input, how)?),
-            Precision::Double => Box::new(ArrowReader::<f64>::open(input, how)?),
+        let opened = Opened::open(input, how)?;
+        let plan = ArrowPlan::new(&opened.stream.schema(), opened.first.as_ref(), how)?;
+        Ok(match plan.precision {
+            Precision::Single => Box::new(ArrowReader::<f32>::new(opened, plan)),
+            Precision::Double => Box::new(ArrowReader::<f64>::new(opened, plan)),
         })
     }
 
@@ -267,13 +269,18 @@ mod reading {
         }
     }
 
-    struct ArrowReader<T> {
+    /// A stream, and the first batch of it.
+    struct Opened {
         name: Arc<str>,
-        rows: ArrowTable<T>,
-        projection: Vec<usize>,
         stream: StreamReader<Messages>,
         first: Option<RecordBatch>,
         failure: Arc<Mutex<Option<DataError>>>,
+    }
+
+    struct ArrowReader<T> {
+        opened: Opened,
+        rows: ArrowTable<T>,
+        projection: Vec<usize>,
     }
 
     /// The failure below, if there was one, else the one that was heard of.
@@ -281,7 +288,7 @@ mod reading {
         failure.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(error)
     }
 
-    impl<T: Stored> ArrowReader<T> {
+    impl Opened {
         fn open(mut input: Input, how: &ReadOptions) -> Result<Self, DataError> {
             let name = input.name().clone();
             let is_file = input.head().starts_with(MAGIC);
@@ -313,20 +320,25 @@ mod reading {
             let mut stream = contained("Arrow", || StreamReader::try_new(messages, None))
                 .map_err(|error| better(error, &failure))?;
             let first = next(&mut stream, &failure)?;
-            let rows = ArrowTable::plan(&stream.schema(), first.as_ref(), how)?;
-            let projection = rows.projection();
-            Ok(Self { name, rows, projection, stream, first, failure })
+            Ok(Self { name, stream, first, failure })
+        }
+    }
+
+    impl<T: Stored> ArrowReader<T> {
+        fn new(opened: Opened, plan: ArrowPlan) -> Self {
+            let rows = ArrowTable::new(plan);
+            Self { opened, projection: rows.projection(), rows }
         }
 
         fn fill(&mut self, into: &mut Block) -> Result<bool, DataError> {
             self.rows.table.clear(into);
             while into.is_empty() {
-                let batch = match self.first.take() {
+                let batch = match self.opened.first.take() {
                     Some(first) => Some(first),
-                    None => next(&mut self.stream, &self.failure)?,
+                    None => next(&mut self.opened.stream, &self.opened.failure)?,
                 };
                 let Some(batch) = batch else {
-                    self.stream.get_mut().check_end()?;
+                    self.opened.stream.get_mut().check_end()?;
                     self.rows.table.finish(into);
                     return Ok(false);
                 };
@@ -347,11 +359,11 @@ mod reading {
 
     impl<T: Stored> Reader for ArrowReader<T> {
         fn schema(&self) -> &Schema {
-            &self.rows.table.schema
+            &self.rows.table.plan.schema
         }
 
         fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
-            self.fill(into).map_err(|error| error.in_source(&self.name))
+            self.fill(into).map_err(|error| error.in_source(&self.opened.name))
         }
     }
 }

@@ -418,7 +418,7 @@ mod tests {
         files.push(("a/.hidden", b"x".to_vec()));
         let folder = tree(&files);
         fs::create_dir(folder.path().join("empty")).unwrap();
-        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::default() };
+        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::as_stored() };
         let source = Source::find(folder.path()).unwrap();
         let rows = read_rows(&source, &how).unwrap();
         assert_eq!(rows[0], ("a".to_owned(), vec![(0, 0.2), (1, 0.0)]));
@@ -466,14 +466,14 @@ mod tests {
             let mut files = pair();
             files.push(("b/3.png", content.clone()));
             let folder = tree(&files);
-            let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
+            let error = load(folder.path(), &ReadOptions::as_stored()).unwrap_err();
             assert!(error.source_name().unwrap().ends_with("3.png"), "{error}");
             assert_eq!(error.kind().code(), kind, "{error}");
-            let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+            let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::as_stored() };
             assert_eq!(load(folder.path(), &skip).unwrap().len(), 2);
         }
         let empty = tree(&[("a/x.txt", vec![]), ("b/y.txt", vec![])]);
-        let how = ReadOptions { format: Some("images".into()), ..ReadOptions::default() };
+        let how = ReadOptions { format: Some("images".into()), ..ReadOptions::as_stored() };
         assert_eq!(load(empty.path(), &how).unwrap_err().kind(), ErrorKind::Empty);
     }
 
@@ -482,14 +482,14 @@ mod tests {
         let mut files = pair();
         files.push(("b/3.pgm", pgm(4, 2, &[100; 8])));
         let folder = tree(&files);
-        let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
+        let error = load(folder.path(), &ReadOptions::as_stored()).unwrap_err();
         assert!(error.help().unwrap().to_string().contains("size = 2x1"), "{error}");
         let pictures = Pictures { size: Some((3, 3)), colour: true, unscaled: true };
-        let how = ReadOptions { pictures, ..ReadOptions::default() };
+        let how = ReadOptions { pictures, ..ReadOptions::as_stored() };
         let dataset = load(folder.path(), &how).unwrap();
         assert_eq!((dataset.len(), dataset.width()), (3, 27));
         let schema = crate::survey(&Source::find(folder.path()).unwrap(), &how).unwrap().schema;
-        let again = ReadOptions::default().with_schema(std::sync::Arc::new(schema));
+        let again = ReadOptions::as_stored().with_schema(std::sync::Arc::new(schema));
         assert_eq!(load(folder.path(), &again).unwrap().width(), 27);
     }
 
@@ -498,10 +498,10 @@ mod tests {
     fn a_link_in_a_circle_is_an_error() {
         let folder = tree(&pair());
         std::os::unix::fs::symlink(folder.path(), folder.path().join("b/loop")).unwrap();
-        let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
+        let error = load(folder.path(), &ReadOptions::as_stored()).unwrap_err();
         assert!(error.to_string().contains("leads back"), "{error}");
         fs::remove_file(folder.path().join("b/loop")).unwrap();
         std::os::unix::fs::symlink("nowhere", folder.path().join("b/gone.png")).unwrap();
-        assert_eq!(load(folder.path(), &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Io);
+        assert_eq!(load(folder.path(), &ReadOptions::as_stored()).unwrap_err().kind(), ErrorKind::Io);
     }
 }

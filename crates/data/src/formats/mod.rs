@@ -8,6 +8,7 @@
 mod arrow_ipc;
 #[cfg(feature = "arrow")]
 mod arrow_table;
+mod columns;
 mod csv;
 mod idx;
 mod images;
@@ -16,10 +17,8 @@ mod libsvm;
 mod matrix;
 mod numpy;
 mod parquet;
-mod roles;
-mod table;
+mod sense;
 mod text;
-mod text_table;
 mod vw;
 mod zip;
 
@@ -55,6 +54,11 @@ pub trait Format: Sync {
     /// How much the beginning of a source looks like this format.
     fn sniff(&self, head: &Head<'_>) -> Sniff;
 
+    /// Whether all must have been read before the first row can be made, and rows are not kept meanwhile.
+    fn reads_twice(&self, _how: &ReadOptions) -> bool {
+        false
+    }
+
     /// A reader for `input`.
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError>;
 
@@ -71,8 +75,8 @@ pub trait Reader: Send {
 
     /// Empties `into` and fills it with the next rows, at least one; `false` at the end.
     ///
-    /// Labels are numbered within the block. While the schema is provisional the rows have labels but
-    /// no features: reading is then a survey.
+    /// Labels are numbered within the block. While the schema is provisional the rows have no features yet: those
+    /// of a table have cells to make them of, others are surveyed.
     fn read(&mut self, into: &mut Block) -> Result<bool, DataError>;
 }
 
@@ -169,12 +173,11 @@ pub fn find_format(name: &str) -> Result<&'static dyn Format, DataError> {
 pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, DataError> {
     let learned = how.schema.as_ref().and_then(|schema| schema.text.as_ref());
     let is_folder = matches!(input.part(), Part::Folder(_));
-    if how.format.is_none() && (learned.is_some() || how.text_column.is_some()) && !is_folder {
-        let in_column = how.text_column.is_some() || learned.is_some_and(|text| text.column.is_some());
+    if how.format.is_none() && learned.is_some() && !is_folder {
         // Whoever learned from whole files labels whole files; lines that have labels are lines.
         let is_whole = learned.is_some_and(|text| text.whole_files)
             && (how.label == LabelColumn::Absent || text::Text.sniff(&head_of(input, None)) == Sniff::No);
-        if !in_column && (is_whole || text::is_mail(input)) {
+        if is_whole || text::is_mail(input) {
             return Ok(&text::Message);
         }
         if !input.head().is_empty() {
@@ -183,10 +186,11 @@ pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, Dat
     }
     let Some(name) = &how.format else {
         let chosen = choose(input).map_err(|error| error.in_source(input.name()))?;
-        // A table of one column looks like text, or like labels alone; whoever learned from columns
-        // expects columns.
+        // A table of one column looks like text, or like labels alone; whoever learned from columns, or names
+        // one, expects columns.
         let learned_from_columns = how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
-        let mistaken = learned_from_columns && matches!(chosen.info().name, "text" | "libsvm" | "vw");
+        let is_table = learned_from_columns || !how.text_columns.is_empty();
+        let mistaken = is_table && matches!(chosen.info().name, "text" | "libsvm" | "vw");
         return Ok(if mistaken { &csv::Csv } else { chosen });
     };
     let format = find_format(name)?;
@@ -254,16 +258,13 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
     }
 }
 
-/// The rows of one record batch, and the schema they were made by.
+/// A reader of one record batch.
 #[cfg(feature = "arrow")]
-pub(crate) fn block_of(
+pub(crate) fn batch_reader(
     batch: &arrow_array::RecordBatch,
     how: &ReadOptions,
-) -> Result<(Block, Schema), DataError> {
-    match how.precision {
-        crate::Precision::Single => arrow_table::block_of::<f32>(batch, how),
-        crate::Precision::Double => arrow_table::block_of::<f64>(batch, how),
-    }
+) -> Result<Box<dyn Reader>, DataError> {
+    arrow_table::batch_reader(batch, how)
 }
 
 fn format_names() -> String {

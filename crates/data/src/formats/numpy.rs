@@ -1055,7 +1055,7 @@ mod tests {
         ReadOptions {
             label: LabelColumn::Named("-1".into()),
             precision: Precision::Double,
-            ..ReadOptions::default()
+            ..ReadOptions::as_stored()
         }
     }
 
@@ -1134,17 +1134,17 @@ mod tests {
         let features = npy("'|u1'", "False", "(2, 3)", &[1, 2, 7, 3, 4, 8]);
         let path = folder.path().join("X_train.npy");
         std::fs::write(&path, &features).unwrap();
-        let error = load(&path, &ReadOptions::default()).unwrap_err();
+        let error = load(&path, &ReadOptions::as_stored()).unwrap_err();
         assert!(error.to_string().contains("expected `y_train.npy` beside it"), "{error}");
         let labels = npy("'<U3'", "False", "(2,)", b"h\0\0\0a\0\0\0m\0\0\0n\0\0\0\xE9\0\0\0\0\0\0\0");
         std::fs::write(folder.path().join("y_train.npy"), labels).unwrap();
-        let dataset = load(&path, &ReadOptions::default()).unwrap();
+        let dataset = load(&path, &ReadOptions::as_stored()).unwrap();
         assert_eq!(
             (dataset.width(), dataset.labels().names()),
             (3, &["ham".to_owned(), "né".to_owned()][..])
         );
         std::fs::write(folder.path().join("y_train.npy"), npy("'|u1'", "False", "(3,)", &[1, 2, 3])).unwrap();
-        assert_eq!(load(&path, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Shape);
+        assert_eq!(load(&path, &ReadOptions::as_stored()).unwrap_err().kind(), ErrorKind::Shape);
         assert_eq!(label_files("train_X.npy.gz"), ["train_y.npy.gz"]);
     }
 }

@@ -60,6 +60,10 @@ impl Format for Vw {
         }
     }
 
+    fn reads_twice(&self, how: &ReadOptions) -> bool {
+        how.schema.is_none() && how.hash_bits.is_none()
+    }
+
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
         let window = Window::new(input, how.limits.line_bytes)?;
         let known = how.schema.as_deref();
@@ -440,7 +444,7 @@ mod tests {
     }
 
     fn rows(text: &str) -> Result<Vec<LabelledRow>, DataError> {
-        read_rows(&source(text), &ReadOptions { hash_bits: Some(18), ..ReadOptions::default() })
+        read_rows(&source(text), &ReadOptions { hash_bits: Some(18), ..ReadOptions::as_stored() })
     }
 
     fn row(label: &str, features: &[(&str, f64)]) -> LabelledRow {
@@ -474,7 +478,7 @@ mod tests {
         ];
         assert_eq!(found[3], row("1", &zebra));
         assert_eq!(found[4], row("1", &[("MetricFeatures^height", height)]));
-        let dataset = load_source(&source(text), &ReadOptions::default()).unwrap();
+        let dataset = load_source(&source(text), &ReadOptions::as_stored()).unwrap();
         assert_eq!(dataset.weights(), Some(&[1.0, 2.0, 1.0, 1.0, 1.0][..]));
         let names = dataset.feature_names().unwrap();
         assert_eq!(names.len(), 14);
@@ -495,24 +499,24 @@ mod tests {
             for (place, text) in texts.iter().enumerate() {
                 std::fs::write(folder.path().join(format!("{place}.vw")), text).unwrap();
             }
-            let how = ReadOptions::default();
+            let how = ReadOptions::as_stored();
             crate::load_with_schema(&Source::find(folder.path()).unwrap(), &how).unwrap()
         };
         let (data, schema) = parts(["1 |a x:2 y\n-1 | 10:1 9:3\n", "1 |a z y:0.5\n"]);
         assert_eq!(data.feature_names().unwrap(), ["9", "10", "a^x", "a^y", "a^z"]);
-        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let how = ReadOptions::as_stored().with_schema(Arc::new(schema));
         let new = read_rows(&source("1 |a z:4 new:7 |b x\n-1 | 9:1\n"), &how).unwrap();
         assert_eq!(new, [("1".to_owned(), vec![(4, 4.0)]), ("-1".to_owned(), vec![(0, 1.0)])]);
         // What was left out leaves no names behind.
-        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::as_stored() };
         let data = load_source(&source("1 | a\n-1 | lost b:x\n-1 | b lost2:1e39\n-1 | b\n"), &skip).unwrap();
         assert_eq!((data.len(), data.feature_names().unwrap()), (2, &["a".to_owned(), "b".to_owned()][..]));
-        let mut few = ReadOptions::default();
+        let mut few = ReadOptions::as_stored();
         few.limits.vocabulary = 2;
         let error = load_source(&source("1 | a b\n-1 | c\n"), &few).unwrap_err();
         assert_eq!((error.kind(), error.position().line), (ErrorKind::Limit, Some(2)));
         let numbered = Schema { width: Some(4), ..Schema::default() };
-        let how = ReadOptions::default().with_schema(Arc::new(numbered));
+        let how = ReadOptions::as_stored().with_schema(Arc::new(numbered));
         assert_eq!(load_source(&source("1 | a\n"), &how).unwrap_err().kind(), ErrorKind::Shape);
     }
 
@@ -544,7 +548,7 @@ mod tests {
             assert_eq!(error.kind(), kind, "{line}: {error}");
             assert!(error.message().contains(words), "{line}: {error}");
         }
-        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::as_stored() };
         assert_eq!(read_rows(&source("1 | a\n1 | a:x\n-1 | b\n"), &skip).unwrap().len(), 2);
     }
 
@@ -566,7 +570,7 @@ mod tests {
         ] {
             assert!(!is_row(line.as_bytes()), "{line}");
         }
-        let threads = |threads| ReadOptions { threads, ..ReadOptions::default() };
+        let threads = |threads| ReadOptions { threads, ..ReadOptions::as_stored() };
         let line = |i: u32| format!("{} |s w{} x:{}\n", i % 3, i % 700, i as f32 / 9.0);
         let text = (0..30_000).map(line).collect::<Vec<_>>().concat();
         let source = Source::bytes("somewhere", text.into_bytes());

@@ -25,6 +25,71 @@ pub struct Block {
     pub(crate) gaps: Gaps,
     /// The texts of the rows, if they are to be kept and the rows were made of text.
     pub(crate) texts: Vec<String>,
+    /// What the cells of a table are besides numbers, until features are made of them.
+    pub(crate) cells: Cells,
+    /// How many cells hold a category that was not learned from, and some of them as `column=value`.
+    pub(crate) n_unknown: u64,
+    pub(crate) unknown: Vec<String>,
+}
+
+/// What stands in the cells of a table that are no numbers. Those lie in the block's matrix meanwhile, one per
+/// column of numbers, a missing one being NaN.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cells {
+    /// Per column of categories, its values in order of appearance.
+    pub(crate) categories: Vec<LabelTable>,
+    /// Per row and column of categories, the number of its value; [`MISSING`] if there is none.
+    pub(crate) codes: Vec<u32>,
+    /// The texts of each column of text.
+    pub(crate) texts: Vec<Texts>,
+}
+
+/// The number of a category that is missing.
+pub(crate) const MISSING: u32 = u32::MAX;
+
+/// Texts one behind the other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    pub(crate) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    pub(crate) fn append(&mut self, more: &Self) {
+        let base = self.text.len();
+        self.text.push_str(&more.text);
+        self.ends.extend(more.ends.iter().map(|end| base + end));
+    }
+
+    pub(crate) fn get(&self, row: usize) -> &str {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[row]]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+}
+
+impl Cells {
+    /// Empties the cells for rows of so many columns of categories and of text.
+    pub(crate) fn clear(&mut self, n_categories: usize, n_texts: usize) {
+        self.categories.resize_with(n_categories, LabelTable::default);
+        self.categories.iter_mut().for_each(LabelTable::clear);
+        self.codes.clear();
+        self.texts.resize_with(n_texts, Texts::default);
+        self.texts.iter_mut().for_each(Texts::clear);
+    }
 }
 
 /// A feature value as blocks store it: `f32` or `f64`.
@@ -49,6 +114,12 @@ pub trait Stored: Value + Default + PartialEq + std::fmt::Debug {
 
     /// The sparse matrix of this type inside `matrix`, if that is what it holds.
     fn sparse(matrix: &mut Matrix) -> Option<&mut SparseMatrix<Self>>;
+
+    /// A dense matrix of this type as one of any type.
+    fn wrap_dense(matrix: DenseMatrix<Self>) -> Matrix;
+
+    /// A sparse matrix of this type as one of any type.
+    fn wrap_sparse(matrix: SparseMatrix<Self>) -> Matrix;
 }
 
 impl Stored for f32 {
@@ -80,6 +151,14 @@ impl Stored for f32 {
     fn sparse(matrix: &mut Matrix) -> Option<&mut SparseMatrix<Self>> {
         if let Matrix::Sparse32(matrix) = matrix { Some(matrix) } else { None }
     }
+
+    fn wrap_dense(matrix: DenseMatrix<Self>) -> Matrix {
+        Matrix::Dense32(matrix)
+    }
+
+    fn wrap_sparse(matrix: SparseMatrix<Self>) -> Matrix {
+        Matrix::Sparse32(matrix)
+    }
 }
 
 impl Stored for f64 {
@@ -110,6 +189,14 @@ impl Stored for f64 {
     fn sparse(matrix: &mut Matrix) -> Option<&mut SparseMatrix<Self>> {
         if let Matrix::Sparse64(matrix) = matrix { Some(matrix) } else { None }
     }
+
+    fn wrap_dense(matrix: DenseMatrix<Self>) -> Matrix {
+        Matrix::Dense64(matrix)
+    }
+
+    fn wrap_sparse(matrix: SparseMatrix<Self>) -> Matrix {
+        Matrix::Sparse64(matrix)
+    }
 }
 
 impl Default for Block {
@@ -123,6 +210,9 @@ impl Default for Block {
             labelled: true,
             gaps: Gaps::default(),
             texts: Vec::new(),
+            cells: Cells::default(),
+            n_unknown: 0,
+            unknown: Vec::new(),
         }
     }
 }
@@ -197,6 +287,11 @@ impl Block {
         self.gaps.n_dropped()
     }
 
+    /// How many cells hold a category that was not learned from.
+    pub fn n_unknown(&self) -> u64 {
+        self.n_unknown
+    }
+
     /// How many rows were skipped because they could not be read, by policy.
     pub fn n_skipped(&self) -> u64 {
         self.gaps.n_skipped()
@@ -259,6 +354,9 @@ impl Block {
         self.labelled = true;
         self.gaps.clear();
         self.texts.clear();
+        self.cells.clear(0, 0);
+        self.n_unknown = 0;
+        self.unknown.clear();
         match (&mut self.matrix, layout, precision) {
             (Matrix::Dense32(matrix), Layout::Dense, Precision::Single) => matrix.clear(width),
             (Matrix::Dense64(matrix), Layout::Dense, Precision::Double) => matrix.clear(width),

@@ -4,6 +4,8 @@
 //! core borrows ([`Dataset::visit`]). Nothing here reads files, and nothing here is resampled or
 //! split: a part of a dataset is a list of row numbers.
 
+use crate::encode::Scaler;
+use crate::error::DataError;
 use crate::rows::block::Stored;
 use crate::rows::labels::Labels;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples};
@@ -204,6 +206,23 @@ impl Dataset {
         Some(self)
     }
 
+    /// The same rows, scaled.
+    pub fn scaled(&self, scaler: &Scaler) -> Result<Self, DataError> {
+        let mut scaled = self.clone();
+        scaled.scale(scaler)?;
+        Ok(scaled)
+    }
+
+    /// Scales the rows where they are.
+    pub fn scale(&mut self, scaler: &Scaler) -> Result<(), DataError> {
+        scaler.apply(&mut self.matrix, 0)
+    }
+
+    /// Stores every feature of every row.
+    pub(crate) fn make_dense(&mut self) {
+        self.matrix.make_dense(self.width());
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.classes.len()
@@ -348,6 +367,26 @@ impl<'a> View<'a> {
 }
 
 impl Matrix {
+    /// Stores `width` features of every row; what lies beyond is left out.
+    pub(crate) fn make_dense(&mut self, width: usize) {
+        fn dense<T: Stored>(sparse: &SparseMatrix<T>, width: usize) -> DenseMatrix<T> {
+            let mut values = vec![T::default(); (sparse.offsets.len() - 1) * width];
+            for (row, bounds) in values.chunks_exact_mut(width.max(1)).zip(sparse.offsets.windows(2)) {
+                for entry in bounds[0]..bounds[1] {
+                    if let Some(place) = row.get_mut(sparse.indices[entry] as usize) {
+                        *place = sparse.values[entry];
+                    }
+                }
+            }
+            DenseMatrix { values, width }
+        }
+        match self {
+            Self::Sparse32(matrix) => *self = Self::Dense32(dense(matrix, width)),
+            Self::Sparse64(matrix) => *self = Self::Dense64(dense(matrix, width)),
+            Self::Dense32(_) | Self::Dense64(_) => {}
+        }
+    }
+
     /// How many rows there are.
     pub fn n_rows(&self) -> usize {
         match self {

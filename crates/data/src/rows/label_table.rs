@@ -109,6 +109,18 @@ impl LabelTable {
         Ok(number)
     }
 
+    /// The number of the category spelled `token`, a new one if it is new; `None` if it is not UTF-8. What spells a
+    /// number is a category by its value, as labels are.
+    pub(crate) fn category(&mut self, token: &[u8]) -> Option<u32> {
+        match self.number(token) {
+            Ok(number) => Some(number),
+            Err(BadLabel::NotUtf8) => None,
+            Err(BadLabel::Missing | BadLabel::NotFinite) => {
+                Some(self.name_number(std::str::from_utf8(token).ok()?))
+            }
+        }
+    }
+
     /// The number of a label given by its own name, as formats that store typed labels do.
     pub(crate) fn name_number(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.by_name.get(name) {

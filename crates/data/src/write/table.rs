@@ -231,7 +231,7 @@ mod writing {
             let how = ReadOptions {
                 label: LabelColumn::Named("class".to_owned()),
                 precision: crate::Precision::Double,
-                ..ReadOptions::default()
+                ..ReadOptions::as_stored()
             };
             let data = load_source(&Source::bytes("t.parquet", bytes), &how).unwrap();
             assert_eq!((data.len(), data.width()), (20_000, 2));

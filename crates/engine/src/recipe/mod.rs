@@ -241,11 +241,13 @@ impl Recipe {
             }
             (Plan::Folds(n_folds), _) if n_folds < 2 => range("folds", "at least 2", n_folds.to_string()),
             (Plan::HoldOut(0.0), Calibrate::Platt | Calibrate::Isotonic) => Err(Error::NothingHeldOut),
-            _ if self.is_precomputed() && self.reading.scaling != Scaling::None => range(
-                "scaling",
-                "none for kernel values that are precomputed",
-                self.reading.scaling.to_string(),
-            ),
+            _ if self.is_precomputed() && !matches!(self.reading.scaling, Scaling::Auto | Scaling::None) => {
+                range(
+                    "scaling",
+                    "none for kernel values that are precomputed",
+                    self.reading.scaling.to_string(),
+                )
+            }
             _ if self.online => online::spec(self).map(|_| ()),
             _ => Ok(()),
         }

@@ -5,7 +5,7 @@
 //! has no tab in its first line. A first line `label` `text` is a header. Blank lines are skipped. A text without
 //! words is a row without features. Lines must be UTF-8.
 
-use super::{HEADER_LABELS, HEADER_TEXTS, Taker, number_of, utf8};
+use super::{HEADER_TEXTS, Taker, is_header_label, number_of, utf8};
 use crate::bytes::source::Input;
 use crate::bytes::window::Window;
 use crate::encode::Side;
@@ -33,7 +33,7 @@ pub(super) fn open(
         LabelColumn::Guess => match first {
             _ if known.is_some() => known.unwrap_or(Side::First),
             Some(line) if how.schema.is_some() && !line.contains(&b'\t') => Side::None,
-            _ if second.is_some_and(|name| HEADER_LABELS.contains(&name)) => Side::Last,
+            _ if second.is_some_and(is_header_label) => Side::Last,
             _ => Side::First,
         },
         LabelColumn::Named(place) if matches!(place.as_str(), "-1" | "2") => Side::Last,
@@ -58,7 +58,7 @@ pub(super) fn open(
 fn header_names(line: &[u8]) -> Option<(String, String)> {
     let line = String::from_utf8_lossy(line).trim().to_lowercase();
     let (first, second) = line.split_once('\t')?;
-    let pair = |label, text| HEADER_LABELS.contains(&label) && HEADER_TEXTS.contains(&text);
+    let pair = |label, text| is_header_label(label) && HEADER_TEXTS.contains(&text);
     (pair(first, second) || pair(second, first)).then(|| (first.to_owned(), second.to_owned()))
 }
 

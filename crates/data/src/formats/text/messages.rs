@@ -320,7 +320,7 @@ mod tests {
         let error = load_source(&source, &counts()).unwrap_err();
         assert!(error.to_string().contains("UTF-16"), "{error}");
         // A mail alone is a row to be labelled.
-        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let how = ReadOptions::as_stored().with_schema(Arc::new(schema));
         let mail = Source::bytes("a.eml", *b"Subject: win\nFrom: x\n\nsee\n");
         assert_eq!(read_rows(&mail, &how).unwrap()[0].1, [(5, 1.0), (7, 1.0)]);
         // So is what was learned from as a whole file: a text of two lines, an empty one, those of a flat folder.

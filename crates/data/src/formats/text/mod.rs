@@ -1,14 +1,14 @@
-//! Text to be classified: a message a line with its label, a folder of files per class, mail, a column of a table.
+//! Text to be classified: a message a line with its label, a folder of files per class, mail.
 //!
 //! What is common to them is here: a text becomes a row, or is taken into the survey. How texts stand in their
-//! file is told by [`lines`], [`messages`] and `text_table`; how words become features is [`crate::encode`]'s business.
+//! file is told by [`lines`] and [`messages`]; how words become features is [`crate::encode`]'s business.
 
 mod lines;
 mod messages;
 
 pub(crate) use messages::{Message, TextFolder, is_mail};
 
-use super::text_table::{Cell, Table, scan_record};
+use super::sense::is_label_name;
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::bytes::chunks::{Chunks, Parse, Stopped};
 use crate::bytes::source::Input;
@@ -32,8 +32,12 @@ const SNIFF_LINES: usize = 50;
 const MAX_LABEL_BYTES: usize = 64;
 
 /// First lines that say what the columns are.
-pub(super) const HEADER_LABELS: [&str; 6] = ["label", "class", "target", "category", "y", "v1"];
-pub(super) const HEADER_TEXTS: [&str; 7] = ["text", "message", "sms", "sentence", "review", "body", "v2"];
+const HEADER_TEXTS: [&str; 7] = ["text", "message", "sms", "sentence", "review", "body", "v2"];
+
+/// Whether `name` stands above the labels of such lines.
+fn is_header_label(name: &str) -> bool {
+    is_label_name(name) || matches!(name, "category" | "v1")
+}
 
 /// A message a line.
 #[derive(Debug)]
@@ -78,26 +82,15 @@ impl Format for Text {
         }
     }
 
+    fn reads_twice(&self, how: &ReadOptions) -> bool {
+        how.schema.is_none()
+    }
+
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
         let name = input.name().clone();
         let mut schema = schema(how).map_err(|error| error.in_source(&name))?;
-        let column =
-            how.text_column.clone().or_else(|| schema.text.as_ref().and_then(|text| text.column.clone()));
-        if let Some(column) = column {
-            let (table, window) = Table::open(input, how, &column, schema.label.as_deref())?;
-            // What is so already is not copied to be changed.
-            if schema.text.as_ref().is_some_and(|text| text.column.as_ref() != Some(&column))
-                && let Some(text) = &mut Arc::make_mut(&mut schema).text
-            {
-                text.column = Some(column);
-            }
-            if table.label_name.is_some() && schema.label != table.label_name {
-                Arc::make_mut(&mut schema).label.clone_from(&table.label_name);
-            }
-            return Ok(boxed(how, schema, Rows::Messages(Box::new(window), Form::Table(table))));
-        }
         let (side, window) = lines::open(input, how, &mut schema)?;
-        Ok(boxed(how, schema, Rows::Messages(Box::new(window), Form::Lines(side))))
+        Ok(boxed(how, schema, Rows::Messages(Box::new(window), side)))
     }
 }
 
@@ -114,8 +107,8 @@ fn reader<T: Stored>(how: &ReadOptions, schema: Arc<Schema>, rows: Rows) -> Box<
     let stored = PhantomData::<T>;
     let taker = Taker { schema, text_rows, max_names, keep_texts, on_bad_row: how.on_bad_row, stored };
     match rows {
-        Rows::Messages(window, form) => {
-            let messages = Messages { taker, form, cells: Vec::new() };
+        Rows::Messages(window, side) => {
+            let messages = Messages { taker, side };
             Box::new(MessageReader { chunks: Chunks::new(*window, messages, how.threads) })
         }
         Rows::Files(files) => Box::new(FileReader::new(files, taker, how.limits.line_bytes)),
@@ -146,7 +139,7 @@ fn schema(how: &ReadOptions) -> Result<Arc<Schema>, DataError> {
 
 /// Where rows come from.
 enum Rows {
-    Messages(Box<Window>, Form),
+    Messages(Box<Window>, Side),
     Files(Vec<File>),
 }
 
@@ -192,21 +185,11 @@ impl<T: Stored> Taker<T> {
     }
 }
 
-/// How texts stand in a file.
-#[derive(Debug, Clone)]
-enum Form {
-    /// One a line.
-    Lines(Side),
-    /// In the cells of a column.
-    Table(Table),
-}
-
-/// Turns lines and records into rows.
+/// Turns lines into rows.
 #[derive(Clone)]
 struct Messages<T> {
     taker: Taker<T>,
-    form: Form,
-    cells: Vec<Cell>,
+    side: Side,
 }
 
 struct MessageReader<T: Stored> {
@@ -226,42 +209,19 @@ impl<T: Stored> Reader for MessageReader<T> {
 impl<T: Stored> Parse for Messages<T> {
     fn clear(&self, block: &mut Block) {
         self.taker.clear(block);
-        block.labelled = match &self.form {
-            Form::Lines(side) => *side != Side::None,
-            Form::Table(table) => table.label_at.is_some(),
-        };
+        block.labelled = self.side != Side::None;
     }
 
     fn parse(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
         let (mut at, mut n_lines) = (0, 0);
         while at < text.len() {
             let rest = &text[at..];
-            let (n_bytes, outcome) = match &self.form {
-                Form::Lines(side) => {
-                    let n_bytes = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
-                    let bare = rest[..n_bytes].strip_suffix(b"\n").unwrap_or(rest);
-                    let bare = bare.strip_suffix(b"\r").unwrap_or(bare);
-                    let is_blank = bare.trim_ascii().is_empty();
-                    (
-                        n_bytes,
-                        if is_blank { Ok(()) } else { lines::take_line(bare, *side, block, &mut self.taker) },
-                    )
-                }
-                Form::Table(table) => match scan_record(rest, table.delimiter, &mut self.cells) {
-                    Ok(None) => break,
-                    Ok(Some(n_bytes)) => {
-                        let record = &rest[..n_bytes];
-                        if record.trim_ascii().is_empty() {
-                            (n_bytes, Ok(()))
-                        } else {
-                            (n_bytes, table.take(record, &self.cells, block, &mut self.taker))
-                        }
-                    }
-                    Err(mistake) => {
-                        (memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1), Err(mistake))
-                    }
-                },
-            };
+            let n_bytes = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
+            let bare = rest[..n_bytes].strip_suffix(b"\n").unwrap_or(rest);
+            let bare = bare.strip_suffix(b"\r").unwrap_or(bare);
+            let is_blank = bare.trim_ascii().is_empty();
+            let taker = &mut self.taker;
+            let outcome = if is_blank { Ok(()) } else { lines::take_line(bare, self.side, block, taker) };
             if let Err(mistake) = outcome {
                 if self.taker.refuses(mistake.kind) {
                     return Err(Stopped { mistake, line_idx: n_lines, start: at });
@@ -274,19 +234,8 @@ impl<T: Stored> Parse for Messages<T> {
         Ok((at, n_lines))
     }
 
-    fn stands_alone(&self, text: &[u8]) -> bool {
-        // Only quotes keep records together across lines.
-        matches!(self.form, Form::Lines(_)) || memchr::memchr(b'"', text).is_none()
-    }
-
     fn has_memory(&self) -> bool {
         self.taker.schema.provisional
-    }
-
-    fn unfinished(&mut self, _text: &[u8]) -> Box<Mistake> {
-        let open = self.cells.last().map_or(0, |cell| cell.at.start);
-        let message = "the quote that opens here is never closed, expected a `\"`";
-        Mistake::new(ErrorKind::Syntax, open..open + 1, message)
     }
 }
 
@@ -324,7 +273,7 @@ pub(super) mod tests {
             unit_length: false,
             ..TextOptions::default()
         };
-        ReadOptions { text, ..ReadOptions::default() }
+        ReadOptions { text, ..ReadOptions::as_stored() }
     }
 
     const SMALL: &str = "ham\tSee you \"soon\nspam\tWIN cash, win now\t!\n\nham\tsee cash\r\n";
@@ -347,7 +296,7 @@ pub(super) mod tests {
     #[test]
     fn prediction_sees_what_training_saw() {
         let (_, schema) = load_with_schema(&source(SMALL), &counts()).unwrap();
-        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let how = ReadOptions::as_stored().with_schema(Arc::new(schema));
         let new = source("win a new CAR, you see\nnothing known\n");
         let (data, again) = load_with_schema(&new, &how).unwrap();
         assert_eq!((data.len(), data.width()), (2, 6));
@@ -387,8 +336,8 @@ pub(super) mod tests {
         let found = texts(&source(text), &counts(), &[2, 0]).unwrap().unwrap();
         assert_eq!(found, ["ok", "see you at six"]);
         let table = Source::bytes("table.csv", *b"a,y\n1,x\n2,z\n");
-        assert_eq!(texts(&table, &ReadOptions::default(), &[0]).unwrap(), None);
-        let column = ReadOptions { text_column: Some("v2".into()), ..counts() };
+        assert_eq!(texts(&table, &ReadOptions::as_stored(), &[0]).unwrap(), None);
+        let column = ReadOptions { text_columns: vec!["v2".into()], ..counts() };
         let table = Source::bytes("table.csv", *b"v1,v2\nham,\"one, two\"\nspam,three\n");
         assert_eq!(texts(&table, &column, &[0, 1]).unwrap().unwrap(), ["one, two", "three"]);
     }
@@ -419,14 +368,15 @@ pub(super) mod tests {
     #[test]
     fn a_column_of_a_table_is_text() {
         let table = |text: &str| Source::bytes("t.csv", text.as_bytes().to_vec());
-        let how = ReadOptions { text_column: Some("v2".into()), ..counts() };
+        let how = ReadOptions { text_columns: vec!["v2".into()], ..counts() };
         let messages =
             table("v1,v2,more\nham,\"See you, \"\"soon\"\"\nOK?\",\nspam,WIN cash,x\r\n\nham,see cash,\n");
         let (data, schema) = load_with_schema(&messages, &how).unwrap();
         assert_eq!(data.feature_names().unwrap(), ["cash", "ok", "see", "soon", "win", "you"]);
         assert_eq!((data.len(), data.labels().names()), (3, &["ham".to_owned(), "spam".to_owned()][..]));
         assert_eq!(schema.label.as_deref(), Some("v1"));
-        let later = ReadOptions::default().with_schema(Arc::new(schema));
+        assert!(schema.notes.iter().any(|note| note.contains("mostly empty: `more`")), "{:?}", schema.notes);
+        let later = ReadOptions::as_stored().with_schema(Arc::new(schema));
         let rows = read_rows(&table("id,v2\n7,win you\n"), &later).unwrap();
         assert_eq!(rows[0].1, [(4, 1.0), (5, 1.0)]);
         for (text, line, column, expected) in [
@@ -443,7 +393,7 @@ pub(super) mod tests {
                 "{error}"
             );
         }
-        let by_number = ReadOptions { text_column: Some("-1".into()), ..counts() };
+        let by_number = ReadOptions { text_columns: vec!["-1".into()], ..counts() };
         assert_eq!(load_source(&table("a;x y\nb;z\n"), &by_number).unwrap().len(), 2);
         assert!(load_source(&table("a,b\n1,2\n"), &how).is_err());
     }
@@ -461,8 +411,8 @@ pub(super) mod tests {
         let how = |threads, text_column: Option<&str>, on_bad_row| ReadOptions {
             threads,
             on_bad_row,
-            text_column: text_column.map(str::to_owned),
-            ..ReadOptions::default()
+            text_columns: text_column.into_iter().map(str::to_owned).collect(),
+            ..ReadOptions::as_stored()
         };
         for (name, head, rows, column, wrong) in [
             ("t.tsv", "\n\nlabel\ttext\n", &lines, None, "no tab\n"),
