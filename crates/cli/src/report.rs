@@ -95,14 +95,20 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
 }
 
 /// Whether the model can tell probabilities, and how good they are.
-pub(crate) fn probabilities(model: &Model, judged: &Evaluation) -> String {
+pub(crate) fn probabilities(model: &Model, judged: &Evaluation, is_raced: bool) -> String {
     let Some(calibration) = model.calibration() else {
         return "probabilities: none; hold rows out, and `--calibrate` fits them".to_owned();
     };
-    let fitted = counted(calibration.rows(), "held-out row", "held-out rows");
+    let fitted = if is_raced {
+        format!("what the winner said of {} in the race", counted(calibration.rows(), "row", "rows"))
+    } else {
+        counted(calibration.rows(), "held-out row", "held-out rows")
+    };
     let mut text = format!("probabilities: {}, fitted on {fitted}", calibration.method());
     if let Some(sharpness) = judged.sharpness {
-        let _ = write!(text, "; {}, each half judged by a fit on the other", self::sharpness(sharpness));
+        // Rows of a race are not those that are judged on.
+        let how = if is_raced { "" } else { ", each half judged by a fit on the other" };
+        let _ = write!(text, "; {}{how}", self::sharpness(sharpness));
     }
     text
 }

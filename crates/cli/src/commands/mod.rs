@@ -67,7 +67,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Train(args) => train::run(&args),
-        Command::Tune(args) => tune::run(&args),
+        Command::Tune(args) => tune::run(*args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Compare(args) => compare::run(&args),

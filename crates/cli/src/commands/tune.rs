@@ -15,7 +15,7 @@ use std::time::Duration;
   rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 --metric logloss --budget 60s")]
 pub(crate) struct Args {
     /// Who takes part: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
-    /// `compare` takes them. Simplest first: it wins if it is not clearly worse than the best
+    /// `compare` takes them. The first of them that is hardly worse than the best wins
     #[arg(
         long,
         value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",
@@ -32,9 +32,11 @@ pub(crate) struct Args {
     train: train::Args,
 }
 
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
     let usage = |error: rosenblatt::Error| Failure::Usage(Failure::words(&error));
     let (base, values) = args.train.spec.options_and_values()?;
+    // Every candidate has its own.
+    args.train.spec.params.clear();
     let named = Candidate::list(&args.algorithms).map_err(usage)?;
     let mut candidates = Vec::new();
     let mut is_used = vec![false; values.len()];

@@ -103,7 +103,7 @@ pub enum Choice {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Racing {
-    /// Who takes part, the simplest first; the usual ones if nobody is named. No validation sets are kept apart: how
+    /// Who takes part, the preferred ones first; the usual ones if nobody is named. No validation sets are kept apart: how
     /// long to train is decided by the race.
     pub candidates: Vec<Options>,
     /// What they are compared by.
