@@ -15,6 +15,7 @@ mod sample;
 
 pub use judge::Metric;
 pub use portfolio::portfolio;
+pub(crate) use sample::standardised;
 
 use crate::calibration::{Calibration, Method};
 use crate::error::Error;
@@ -57,13 +58,16 @@ pub struct RaceOptions {
     /// How many candidates run side by side; as many as there are cores if nothing is said. Changes nothing but
     /// the time it takes.
     pub threads: Option<usize>,
+    /// Whether the rows were brought to standard scale together. Then every part of the race is brought to the scale of
+    /// the rows that are learned from in it.
+    pub rescale: bool,
     /// No bout is begun after this time. With it the result depends on how fast the machine is.
     pub budget: Option<Duration>,
 }
 
 impl Default for RaceOptions {
     fn default() -> Self {
-        Self { metric: Metric::Error, seed: 0, threads: None, budget: None }
+        Self { metric: Metric::Error, seed: 0, threads: None, rescale: false, budget: None }
     }
 }
 
@@ -189,7 +193,9 @@ pub fn race(
             break;
         }
         let so_far = Progress { bout: number + 1, bouts: bouts.len(), done: 0, of: 0 };
-        run_bout(&mut runners, &sampled, bout, so_far, options, spectator)?;
+        let rescaled = if options.rescale { standardised(&sampled, &bout.learned) } else { None };
+        let seen = rescaled.as_ref().unwrap_or(&sampled);
+        run_bout(&mut runners, seen, bout, so_far, options, spectator)?;
         let is_last = number + 1 == bouts.len();
         if !is_last {
             eliminate(&mut runners, bout, number + 1, options.metric, n_classes);
