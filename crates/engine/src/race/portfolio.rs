@@ -8,8 +8,8 @@
 use crate::defaults;
 use crate::error::Error;
 use crate::spec::{Classes, Mapping, Options, Spec};
-use rosenblatt_core::Share;
-use rosenblatt_data::Dataset;
+use rosenblatt_core::{Bias, Examples, Row, Share};
+use rosenblatt_data::{Dataset, Visitor};
 
 /// A rule, and a parameter if it is not as it comes.
 type Rule = (&'static str, Option<(&'static str, f64)>);
@@ -63,6 +63,13 @@ const MAPPED_WIDTH: usize = 200;
 /// How many features come out of the map.
 const MAP_SIZE: usize = 256;
 
+/// A bias that moves by 1 is left behind by rows that are long: the coordinate it is given instead is a part of their
+/// length, in powers of two, from this on.
+const PART_OF_LENGTH: f64 = 0.25;
+const LEAST_COORDINATE: f64 = 4.0;
+/// So many rows tell how long rows are.
+const ROWS_MEASURED: usize = 1_000;
+
 /// The candidates for rows of `data`, of which `n_rows` are learned from; those that do well most often first, and a
 /// map last, which must be clearly better than all before it to win. What `base` says beside rule, parameters and
 /// multiclass scheme holds for all of them; those that it does not suit are left out. Its epochs count only if they are
@@ -71,12 +78,14 @@ pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Sp
     let n_classes = data.labels().len();
     let table = TABLES.iter().find(|(most, _)| n_classes <= *most).map_or(&[][..], |(_, table)| table);
     let rules = table.iter().flat_map(|(multiclass, rules)| rules.iter().map(|rule| (*multiclass, rule)));
+    let bias = bias_for(data);
     let epochs = if base.epochs == defaults::EPOCHS { epochs(n_rows) } else { base.epochs };
     let options = |(multiclass, (algorithm, param)): (Classes, &Rule)| Options {
         algorithm: (*algorithm).to_owned(),
         params: param.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         multiclass,
         epochs,
+        bias: base.bias.or(bias),
         ..base.clone()
     };
     let mut candidates: Vec<Options> = rules.map(options).collect();
@@ -84,7 +93,9 @@ pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Sp
     if is_plain && n_rows <= MAPPED_ROWS && data.width() <= MAPPED_WIDTH && n_classes <= 16 {
         let map = Mapping { size: MAP_SIZE, ..Mapping::default() };
         let scheme = if n_classes == 2 { REST } else { PAIRS };
-        candidates.push(Options { map: Some(map), epochs: epochs.min(20), ..options((scheme, &PA_LARGE)) });
+        let options = options((scheme, &PA_LARGE));
+        // What comes out of the map is of length 1.
+        candidates.push(Options { map: Some(map), epochs: epochs.min(20), bias: base.bias, ..options });
     }
     let (mut fitting, mut refused) = (Vec::new(), None);
     for candidate in candidates {
@@ -97,6 +108,22 @@ pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Sp
         Some(error) if fitting.is_empty() => Err(error),
         _ => Ok(fitting),
     }
+}
+
+/// A coordinate for the bias that suits the length of the rows; `None` if they are short, and any rule's own way does.
+fn bias_for(data: &Dataset) -> Option<Bias> {
+    struct Length;
+    impl Visitor for Length {
+        type Output = f64;
+        fn visit<E: Examples>(self, examples: E) -> f64 {
+            let step = examples.len().div_ceil(ROWS_MEASURED).max(1);
+            let rows = (0..examples.len()).step_by(step);
+            let n_rows = rows.len().max(1) as f64;
+            rows.map(|row| examples.row(row).norm2() / n_rows).sum::<f64>().sqrt()
+        }
+    }
+    let coordinate = (data.visit(Length) * PART_OF_LENGTH).log2().floor().exp2();
+    (coordinate >= LEAST_COORDINATE && coordinate.is_finite()).then_some(Bias::Augmented(coordinate))
 }
 
 /// Enough epochs to settle; many rows settle in fewer.
@@ -127,6 +154,15 @@ mod tests {
                 candidates.iter().all(|spec| spec.options().epochs == 40 || spec.options().map.is_some())
             );
         }
+    }
+
+    #[test]
+    fn long_rows_have_a_bias_that_keeps_up_with_them() {
+        let long = Dataset::from_rows(&[[64.0, 0.0], [0.0, 64.0]], &["a", "b"]);
+        assert_eq!(bias_for(&long), Some(Bias::Augmented(16.0)));
+        let short = Dataset::from_rows(&[[8.0, 0.0], [0.0, 8.0]], &["a", "b"]);
+        assert_eq!(bias_for(&short), None);
+        assert_eq!(bias_for(&Dataset::from_rows(&[[0.0], [0.0]], &["a", "b"])), None);
     }
 
     #[test]
