@@ -10,6 +10,9 @@
 use rosenblatt_core::Random;
 use rosenblatt_data::{Dataset, DenseMatrix, Matrix, SparseMatrix};
 
+/// What varies less, of rows whose features varied by 1 together, does not vary.
+const LEAST_VARIANCE: f64 = 1e-9;
+
 /// About `most` of `rows`, every class in its proportion and never without a row; all if they are fewer.
 ///
 /// Each class is cut into stretches of equal length, and one row is drawn from each: one look at every row,
@@ -88,8 +91,10 @@ fn standard_values<T: Copy + Into<f64>>(
             *scale += (value.into() - mean).powi(2) / n_learned;
         }
     }
-    // A feature that never changes is left as it is, but for its mean.
-    scales.iter_mut().for_each(|scale| *scale = if *scale > 0.0 { scale.sqrt() } else { 1.0 });
+    for scale in &mut scales {
+        // A feature that never changes but by rounding is left as it is, but for its mean.
+        *scale = if *scale > LEAST_VARIANCE { scale.sqrt() } else { 1.0 };
+    }
     let of_feature = means.iter().zip(&scales).cycle();
     matrix
         .values
@@ -161,11 +166,17 @@ mod tests {
 
     #[test]
     fn rows_are_brought_to_the_scale_of_those_that_are_learned_from() {
-        let data = Dataset::from_rows(&[[1.0, 7.0], [3.0, 7.0], [9.0, 8.0]], &["a", "b", "a"]);
-        let Matrix::Dense64(scaled) = standardised(&data, &[0, 1]).unwrap().matrix().clone() else {
+        let data =
+            Dataset::from_rows(&[[1.0, 0.1], [3.0, 0.1], [2.0, 0.1], [9.0, 1.1]], &["a", "b", "a", "b"]);
+        let Matrix::Dense64(scaled) = standardised(&data, &[0, 1, 2]).unwrap().matrix().clone() else {
             panic!("dense rows stay dense")
         };
-        assert_eq!(scaled.values, [-1.0, 0.0, 1.0, 0.0, 7.0, 1.0]);
+        let deviation = (2.0_f64 / 3.0).sqrt();
+        let expected = [-1.0 / deviation, 0.0, 1.0 / deviation, 0.0, 0.0, 0.0, 7.0 / deviation, 1.0];
+        for (value, expected) in scaled.values.iter().zip(expected) {
+            // A tenth is rounded, and so is the mean of three of them.
+            assert!((value - expected).abs() < 1e-12, "{:?}", scaled.values);
+        }
     }
 
     #[test]
