@@ -1,5 +1,9 @@
 //! `cargo xtask tidy`: the promises of ARCHITECTURE.md that can be read off the text.
 
+use rosenblatt_core::Algorithm;
+use rosenblatt_core::rules::{self, Visit};
+use rosenblatt_kernel::kernels::KERNELS;
+use rosenblatt_kernel::maps::MAPS;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,11 +21,12 @@ const CHECKER: &str = "crates/certify/src/check.rs";
 const MOST_CHECKER_LINES: usize = 150;
 
 /// The libraries; only the command line prints.
-const LIBRARIES: [&str; 6] = [
+const LIBRARIES: [&str; 7] = [
     "crates/certify/src",
     "crates/core/src",
     "crates/data/src",
     "crates/engine/src",
+    "crates/figures/src",
     "crates/kernel/src",
     "crates/plot/src",
 ];
@@ -42,8 +47,63 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
 }
 
-fn complaints_about(path: &Path, text: &str) -> Vec<String> {
+/// Where names of algorithms, kernels and maps are declared and looked up.
+const TABLES: [&str; 3] = ["crates/core/src/rules", "crates/kernel/src/kernels", "crates/kernel/src/maps"];
+
+/// All names of algorithms, kernels and maps, aliases included.
+fn table_names() -> Vec<&'static str> {
+    struct Collect(Vec<&'static str>);
+    impl Visit for Collect {
+        fn visit<A: Algorithm>(&mut self) {
+            self.0.push(A::INFO.name);
+            self.0.extend(A::INFO.aliases);
+        }
+    }
+    let mut names = Collect(Vec::new());
+    rules::each(&mut names);
+    let kernels = KERNELS.iter().flat_map(|info| info.aliases.iter().chain([&info.name]));
+    let maps = MAPS.iter().flat_map(|info| info.aliases.iter().chain([&info.name]));
+    names.0.into_iter().chain(kernels.copied()).chain(maps.copied()).collect()
+}
+
+/// Comparisons with a name of a table: once a name is resolved, code asks the entry's facts, or an alias would be
+/// treated unlike its name. Arms of `match` are left alone: parsers of other names are made of them.
+fn compared_names(path: &Path, text: &str) -> Vec<String> {
+    let is_shipped = path.starts_with("crates") && path.iter().nth(2).is_some_and(|folder| folder == "src");
+    if !is_shipped || TABLES.iter().any(|table| path.starts_with(table)) {
+        return Vec::new();
+    }
+    let names = table_names();
+    let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
     let mut complaints = Vec::new();
+    for (number, line) in shipped.lines().enumerate() {
+        if line.trim_start().starts_with("//") {
+            continue;
+        }
+        // The odd parts are what stands in quotes.
+        let parts: Vec<&str> = line.split('"').collect();
+        for place in (1..parts.len()).step_by(2) {
+            let before = parts[..place].concat();
+            let after = parts.get(place + 1).copied().unwrap_or_default().trim_start();
+            let is_compared =
+                ["==", "!=", "== Some(", "!= Some("].iter().any(|end| before.trim_end().ends_with(end))
+                    || before.contains("matches!(")
+                    || ["==", "!=", "].contains("].iter().any(|start| after.starts_with(start));
+            if is_compared && names.contains(&parts[place]) {
+                complaints.push(format!(
+                    "{}:{}: the name `{}` is compared; ask its table entry for a fact instead",
+                    path.display(),
+                    number + 1,
+                    parts[place]
+                ));
+            }
+        }
+    }
+    complaints
+}
+
+fn complaints_about(path: &Path, text: &str) -> Vec<String> {
+    let mut complaints = compared_names(path, text);
     if !text.starts_with("//!") {
         complaints
             .push(format!("{}: a file opens with a `//!` line that says what it is for", path.display()));
@@ -144,6 +204,33 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_is_compared_is_noticed() {
+        let complaints = |path: &str, line: &str| {
+            complaints_about(Path::new(path), &format!("//! A file.\nfn f() {{ {line} }}\n")).len()
+        };
+        let engine = "crates/engine/src/spec.rs";
+        for line in [
+            r#"if options.name == "sigmoid" {}"#,
+            r#"if "tanh" != name {}"#,
+            r#"if kernel == Some("precomputed") {}"#,
+            r#"matches!(name, "pa1" | "arow")"#,
+            r#"["mistakes", "rbf"].contains(&name)"#,
+        ] {
+            assert!(complaints(engine, line) > 0, "{line}");
+        }
+        for line in [
+            r#"find("perceptron")"#,
+            r#"let name = "polynomial".to_owned();"#,
+            r#"if form == "csv" {}"#,
+            r#"Some("rbf")"#,
+        ] {
+            assert_eq!(complaints(engine, line), 0, "{line}");
+        }
+        assert_eq!(complaints("crates/kernel/src/kernels/mod.rs", r#"if name == "rbf" {}"#), 0);
+        assert_eq!(complaints("crates/cli/tests/kernel.rs", r#"if name == "rbf" {}"#), 0);
+    }
 
     #[test]
     fn a_printing_core_is_noticed() {

@@ -1,17 +1,13 @@
 //! The command that trains a model again: what its description and its schema say, in words a shell takes.
 
-use crate::args::{DataArgs, FEW_ROWS};
-use rosenblatt::data::encode::{Scaling, TextOptions, Units, Weighting};
-use rosenblatt::data::{ColumnKind, Missing, Schema};
+use crate::args::DataArgs;
+use rosenblatt::data::encode::{Scaling, TextOptions, Units};
+use rosenblatt::data::{ColumnKind, Layout, Missing, Schema};
 use rosenblatt::{
     Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Method, Model, Options, Validation,
+    defaults,
 };
 use std::fmt::Display;
-
-/// The passes that `train` makes if nothing is said.
-pub(crate) const EPOCHS: u64 = 20;
-/// The share of rows that it sets aside.
-pub(crate) const HOLDOUT: f64 = 0.2;
 
 /// What of a training is not in its model.
 pub(crate) struct Told<'a> {
@@ -38,12 +34,6 @@ pub(crate) fn command(model: &Model, told: &Told<'_>) -> String {
         Some(date) => format!("SOURCE_DATE_EPOCH={} {command} --date", date.seconds()),
         None => command,
     }
-}
-
-/// The class that a model tells from all others taken together, if it is of that kind.
-pub(crate) fn chosen_class(model: &Model) -> Option<&str> {
-    let [other, one] = model.labels().names() else { return None };
-    (other.strip_prefix("not ") == Some(one)).then_some(one)
 }
 
 /// A command as a shell takes it.
@@ -86,10 +76,10 @@ impl Words {
             ("weight", data.weight.as_ref()),
             ("header", data.header.as_ref()),
             ("delimiter", data.delimiter.as_ref()),
-            ("precision", data.precision.as_ref()),
         ] {
             self.flags(name, value);
         }
+        self.flags("precision", data.precision);
         self.flags("ignore", &data.ignore);
         if let Some(path) = &data.labels {
             self.flag("labels", path.display());
@@ -101,27 +91,24 @@ impl Words {
         if let Some(label) = named.or(data.label.as_ref()) {
             self.flag("label", label);
         }
-        let missing = match schema.missing {
-            Missing::Error => None,
-            Missing::Mean => Some("mean"),
-            Missing::Zero => Some("zero"),
-            Missing::Drop => Some("drop"),
-        };
-        self.flags("missing", missing);
+        self.flag_unless("missing", schema.missing, &Missing::default());
         self.switch("zero-based", schema.zero_based);
-        let hash_bits = schema.hash_bits.or_else(|| schema.text.as_ref().and_then(|text| text.hash_bits));
+        let hash_bits = schema.hash_bits.or_else(|| schema.texts().find_map(|(_, text)| text.hash_bits));
         self.flags("hash-bits", hash_bits);
         for column in &schema.columns {
-            if let ColumnKind::Category { values } = &column.kind
+            if let ColumnKind::Category { values, .. } = &column.kind
                 && values.iter().all(|value| value.parse::<f64>().is_ok())
             {
                 self.flag("categorical", &column.name);
             }
         }
         let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
-        // Tables of columns are brought to scale unless somebody says otherwise; nothing else is.
-        if !schema.columns.is_empty() || scaling != Scaling::None {
-            self.flag("scale", scaling.name());
+        // What is left alone by itself need not be said.
+        if !schema.columns.is_empty() || schema.layout == Layout::Dense || scaling != Scaling::None {
+            self.flag("scale", scaling);
+        }
+        for name in &schema.ignored {
+            self.flag("ignore", name);
         }
         if let Some(picture) = schema.picture {
             if picture.resized {
@@ -129,10 +116,10 @@ impl Words {
             }
             self.switch("colour", picture.channels == 3);
         }
-        if let Some(text) = &schema.text {
-            if let Some(column) = &text.column {
-                self.flag("text", column);
-            }
+        for (column, _) in schema.texts() {
+            self.flags("text", column);
+        }
+        if let Some((_, text)) = schema.texts().next() {
             self.text(&text.options);
         }
     }
@@ -143,20 +130,14 @@ impl Words {
             self.flag("ngrams", format!("{}-{}", options.shortest, options.longest));
         }
         self.switch("characters", options.units == Units::Characters);
-        let words = match options.weighting {
-            Weighting::Count => "count",
-            Weighting::Binary => "binary",
-            Weighting::Frequency => "frequency",
-            Weighting::TfIdf => "tf-idf",
-        };
-        self.flag_unless("words", words, &"tf-idf");
+        self.flag_unless("words", options.weighting, &default.weighting);
     }
 
     fn learning(&mut self, model: &Model, rows: Option<&Dataset>) {
         let (options, default) = (model.spec().options(), Options::default());
         let names = model.labels().names();
-        match (chosen_class(model), names) {
-            (Some(class), _) => self.flag("one-against-rest", class),
+        match (model.labels().told_from_rest(), names) {
+            (Some(class), _) => self.flag("positive", class),
             (None, [_, positive]) if Labels::sorted(names).names() != names => {
                 self.flag("positive", positive);
             }
@@ -176,22 +157,18 @@ impl Words {
         self.flags("bias", options.bias);
         self.flags("order", &options.order);
         self.flag_unless("seed", options.seed, &default.seed);
-        self.flag_unless("epochs", options.epochs, &EPOCHS);
+        self.flag_unless("epochs", options.epochs, &defaults::EPOCHS);
         self.flags("max-updates", options.max_updates);
         if let Some(map) = &options.map {
             self.flag("map", &map.name);
             self.flag("map-size", map.size);
             self.flags("kernel", &map.kernel);
-            self.flags("gamma", map.gamma);
-            self.flags("offset", map.offset);
-            self.flags("degree", map.degree);
+            map.params.iter().for_each(|(name, setting)| self.flag(name, setting));
         }
         if let Some(kernel) = &options.kernel {
             let default = KernelOptions::default();
             self.flag("kernel", &kernel.name);
-            self.flags("gamma", kernel.gamma);
-            self.flags("offset", kernel.offset);
-            self.flags("degree", kernel.degree);
+            kernel.params.iter().for_each(|(name, setting)| self.flag(name, setting));
             self.switch("normalise", kernel.normalised);
             self.flag_unless("kernel-memory", kernel.memory, &default.memory);
             self.flags("budget", kernel.budget);
@@ -206,10 +183,8 @@ impl Words {
                 self.flags("class-weight", weights.iter().map(|(class, weight)| format!("{class}={weight}")));
             }
         }
-        let patience = options.validation.map_or(0, |held| held.patience);
-        let usual = rows.map(|data| if data.len() < FEW_ROWS { 0 } else { Validation::default().patience });
-        if usual != Some(patience) {
-            self.flag("patience", patience);
+        if options.validation != Some(Validation::default()) {
+            self.flag("patience", options.validation.map_or(0, |validation| validation.patience));
         }
     }
 
@@ -217,7 +192,7 @@ impl Words {
         let story = model.story();
         match (story.folds, story.held_out) {
             (Some(n_folds), _) => self.flag("k-fold", n_folds),
-            (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &HOLDOUT),
+            (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &defaults::HOLD_OUT),
         }
         match model.calibration().map(Calibration::method) {
             Some(Method::Platt) => {}

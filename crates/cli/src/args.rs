@@ -1,23 +1,19 @@
 //! Options that mean the same in every command: how data is read, and what is to be learned.
 
-use crate::again;
+use crate::choices::{choice, listed};
 use crate::failure::Failure;
 use crate::ui;
-use clap::Args;
-use rosenblatt::core::{Bias, Mistake, NameError, Order, Readout, Schedule, Zero};
-use rosenblatt::kernel::{Gamma, Removal};
-use rosenblatt::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
-use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
-use rosenblatt_data::{
-    Column, ColumnKind, Input, LabelColumn, Limits, Meter, Missing, OnBadRow, Pictures, Precision,
-    ReadOptions, Source, formats, load_with_schema,
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use rosenblatt::core::{Bias, Choices as _, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
+use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
+use rosenblatt::{
+    ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue, defaults, recipe,
 };
+use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
+use rosenblatt_data::{LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
-
-/// Below this many rows none are held back to decide when to stop.
-pub(crate) const FEW_ROWS: usize = 1000;
 
 /// How data is read.
 #[derive(Args, Debug, Clone)]
@@ -46,20 +42,19 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
     /// What becomes of missing values
-    #[arg(long, value_name = "POLICY", value_parser = ["error", "mean", "zero", "drop"], default_value = "error")]
-    pub(crate) missing: String,
+    #[arg(long, value_name = "POLICY", value_parser = choice::<Missing>(), default_value_t)]
+    pub(crate) missing: Missing,
     /// Feature numbers start at 0 (libsvm)
     #[arg(long)]
     pub(crate) zero_based: bool,
     /// Store values as f32 or f64; f32 if not said, but f64 to certify and trace
-    #[arg(long, value_name = "TYPE", value_parser = ["f32", "f64"])]
-    pub(crate) precision: Option<String>,
+    #[arg(long, value_name = "TYPE", value_parser = choice::<Precision>())]
+    pub(crate) precision: Option<Precision>,
     /// Hash features into a table of 2^BITS
     #[arg(long, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
-    /// Bring features to one scale: none, standard, min-max, max-abs or unit-norm; auto is standard for
-    /// tables of columns and none for everything else
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    /// Bring features to one scale; auto is standard for tables of columns and none for everything else
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = listed(scalings))]
     pub(crate) scale: String,
     /// Leave out rows that cannot be read, instead of stopping at the first
     #[arg(long)]
@@ -82,9 +77,9 @@ pub(crate) struct DataArgs {
     /// Make features of characters instead of words
     #[arg(long)]
     pub(crate) characters: bool,
-    /// What a word is worth: count, binary, frequency or tf-idf
-    #[arg(long, value_name = "NAME", value_parser = ["count", "binary", "frequency", "tf-idf"], default_value = "tf-idf")]
-    pub(crate) words: String,
+    /// What a word is worth in a text
+    #[arg(long, value_name = "NAME", value_parser = choice::<Weighting>(), default_value_t)]
+    pub(crate) words: Weighting,
     /// Threads that parse text; 0 is one per core. Changes nothing but the time it takes
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
@@ -103,6 +98,10 @@ pub(crate) struct DataArgs {
     /// The most pixels of a picture
     #[arg(long, value_name = "N", default_value_t = Limits::default().pixels, hide_default_value = true)]
     pub(crate) max_pixels: u64,
+}
+
+fn scalings() -> Vec<&'static str> {
+    Scaling::ALL.iter().map(|named| named.name).collect()
 }
 
 /// `28x28` as a width and a height.
@@ -128,7 +127,7 @@ fn run_of_units(text: &str) -> Result<(usize, usize), String> {
 impl DataArgs {
     /// The words as a textbook means them: numbers as they are.
     pub(crate) fn as_textbook(&self) -> Self {
-        let precision = self.precision.clone().or_else(|| Some("f64".to_owned()));
+        let precision = self.precision.or(Some(Precision::Double));
         Self { precision, ..self.clone() }
     }
 
@@ -146,9 +145,8 @@ impl DataArgs {
         };
         let scaling = match self.scale.as_str() {
             "auto" => Scaling::None,
-            name => Scaling::find(name).ok_or_else(|| {
-                let known = "auto, none, standard, min-max, max-abs or unit-norm";
-                Failure::Usage(format!("`--scale` should be {known}, but is `{name}`"))
+            name => name.parse().map_err(|error: NameError| {
+                Failure::Usage(format!("`--scale` should be {}, but is `{name}`", error.known))
             })?,
         };
         Ok(ReadOptions {
@@ -160,22 +158,13 @@ impl DataArgs {
             categorical: self.categorical.clone(),
             header: self.header.as_deref().map(|header| header == "yes"),
             delimiter,
-            missing: match self.missing.as_str() {
-                "mean" => Missing::Mean,
-                "zero" => Missing::Zero,
-                "drop" => Missing::Drop,
-                _ => Missing::Error,
-            },
+            missing: self.missing,
             zero_based: self.zero_based,
-            precision: if self.precision.as_deref() == Some("f64") {
-                Precision::Double
-            } else {
-                Precision::Single
-            },
+            precision: self.precision.unwrap_or_default(),
             hash_bits: self.hash_bits,
             labels_file: self.labels.clone(),
             pictures: Pictures { size: self.size, colour: self.colour, ..Pictures::default() },
-            text_column: self.text.clone(),
+            text_columns: self.text.clone().into_iter().collect(),
             text: self.text_options(),
             threads: self.threads,
             limits: Limits {
@@ -195,98 +184,20 @@ impl DataArgs {
         let default = TextOptions::default();
         let (shortest, longest) = self.ngrams.unwrap_or((default.shortest, default.longest));
         let units = if self.characters { Units::Characters } else { Units::Words };
-        let weighting = match self.words.as_str() {
-            "count" => Weighting::Count,
-            "binary" => Weighting::Binary,
-            "frequency" => Weighting::Frequency,
-            _ => Weighting::TfIdf,
-        };
-        TextOptions { units, shortest, longest, weighting, ..default }
+        TextOptions { units, shortest, longest, weighting: self.words, ..default }
     }
 }
 
-/// The source, and the options with what only a look at the source can decide: `--scale auto`, and which
-/// column of a table is text.
+/// The source, and the options of commands that learn: `--scale auto` is decided by what the rows are.
 pub(crate) fn decide_scale(
     args: &DataArgs,
     source: &Source,
-    read: ReadOptions,
+    read: &ReadOptions,
 ) -> Result<(Source, ReadOptions), Failure> {
-    let is_sought = args.text.is_none() && args.hash_bits.is_none() && args.categorical.is_empty();
-    if args.scale != "auto" && !is_sought {
-        return Ok((source.clone(), read));
-    }
-    // Looking at the head must not cost a pipe its first bytes.
-    let source = source.rewindable(read.limits.held_bytes)?;
-    let Some(first) = source.parts().first() else { return Ok((source, read)) };
-    let input = first.open()?;
-    let is_table = matches!(formats::find(&input, &read)?.info().name, "csv" | "tsv");
-    let mut read = read;
-    if is_table && is_sought {
-        read = find_text(&input, read)?;
-    }
-    let is_text = read.text_column.is_some();
-    if args.scale == "auto" && is_table && !is_text {
-        read.scaling = Scaling::Standard;
-    }
-    Ok((source, read))
-}
-
-/// From how many words on, in the mean, a cell that is different in every row is text and no name.
-const TEXT_WORDS: f64 = 6.0;
-
-/// The options with the column of a table that is text, if there is one, by the first rows.
-fn find_text(input: &Input, read: ReadOptions) -> Result<ReadOptions, Failure> {
-    let whole_lines = match input.head().iter().rposition(|byte| *byte == b'\n') {
-        Some(end) if !input.head_is_all() => &input.head()[..=end],
-        _ => input.head(),
-    };
-    let look = ReadOptions {
-        label: LabelColumn::Absent,
-        weight: None,
-        missing: Missing::Drop,
-        on_bad_row: OnBadRow::Skip,
-        meter: Meter::default(),
-        ..read.clone()
-    };
-    // What cannot be read here will be complained about when it is read in earnest.
-    let Ok((data, schema)) = load_with_schema(&Source::bytes(input.name(), whole_lines), &look) else {
-        return Ok(read);
-    };
-    let is_text = |column: &&Column| {
-        let ColumnKind::Category { values } = &column.kind else { return false };
-        let words: usize = values.iter().map(|value| value.split_whitespace().count()).sum();
-        let mostly_different = values.len() * 5 >= data.len() * 4;
-        mostly_different && words as f64 >= TEXT_WORDS * values.len() as f64
-    };
-    let texts: Vec<&Column> = schema.columns.iter().filter(is_text).collect();
-    let [text] = texts.as_slice() else { return Ok(read) };
-    let mut read = ReadOptions { text_column: Some(text.name.clone()), ..read };
-    let is_free = |column: &&Column| column.name != text.name && !read.ignore.contains(&column.name);
-    let others: Vec<&Column> = schema.columns.iter().filter(is_free).collect();
-    let is_last = schema.columns.last().is_some_and(|last| last.name == text.name);
-    // For want of a name that says so, the last column would be the label.
-    let says_so =
-        |column: &&Column| ["label", "class", "target", "y"].contains(&column.name.to_lowercase().as_str());
-    if read.label == LabelColumn::Guess && is_last && !others.iter().any(says_so) {
-        let names: Vec<&Column> = others
-            .iter()
-            .copied()
-            .filter(|column| matches!(column.kind, ColumnKind::Category { .. }))
-            .collect();
-        let label = match (others.as_slice(), names.as_slice()) {
-            ([only], _) | (_, [only]) => only.name.clone(),
-            _ => {
-                let names: Vec<String> = others.iter().map(|column| format!("`{}`", column.name)).collect();
-                let message = format!("which column is the label: {}?", names.join(", "));
-                return Err(Failure::Work(format!("{message}\nhelp: name it with --label")));
-            }
-        };
-        read.label = LabelColumn::Named(label);
-    }
-    let left_out = if others.len() > 1 { "; other columns but the label are left out" } else { "" };
-    ui::note(&format!("column `{}` is read as text{left_out}", text.name));
-    Ok(read)
+    let mut notes = Vec::new();
+    let settled = recipe::settle(source, read, args.scale == "auto", &mut notes)?;
+    notes.iter().for_each(|note| ui::note(note));
+    Ok(settled)
 }
 
 /// What is to be learned.
@@ -299,33 +210,32 @@ pub(crate) struct SpecArgs {
     /// A parameter of the rule (may be repeated)
     #[arg(long = "param", short, value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
-    /// The learning rate: 1, 0.5/k, 1/sqrt(k) or 1/k^0.25
-    #[arg(long, value_parser = by_name::<Schedule>)]
+    /// The learning rate; the rule's own if not said
+    #[arg(long, value_name = "RATE", value_parser = choice::<Schedule>())]
     pub(crate) rate: Option<Schedule>,
-    /// What the model is made of: last, averaged, averaged-pre, averaged-both, averaged-running, voted,
-    /// pocket or random
-    #[arg(long, value_name = "NAME", value_parser = by_name::<Readout>)]
+    /// What the model is made of; what suits the rule if not said
+    #[arg(long, value_name = "NAME", value_parser = choice::<Readout>())]
     pub(crate) readout: Option<Readout>,
-    /// More than two classes: one-vs-rest, one-vs-one, direct-max, direct-uniform, direct-proportional
-    #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = by_name::<Classes>)]
+    /// How more than two classes are told apart
+    #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = choice::<Classes>())]
     pub(crate) multiclass: Classes,
-    /// What a score of zero predicts: plus, minus, random or wrong
-    #[arg(long, value_name = "NAME", default_value = "minus", value_parser = by_name::<Zero>)]
+    /// What a score of zero predicts
+    #[arg(long, value_name = "NAME", default_value = "minus", value_parser = choice::<Zero>())]
     pub(crate) zero: Zero,
-    /// What counts as a mistake: le0, lt0 or pred
-    #[arg(long, value_name = "NAME", default_value = "le0", value_parser = by_name::<Mistake>)]
+    /// What counts as a mistake
+    #[arg(long, value_name = "NAME", default_value = "le0", value_parser = choice::<Mistake>())]
     pub(crate) mistake: Mistake,
-    /// none, learned or augmented(B)
-    #[arg(long, value_name = "NAME", value_parser = by_name::<Bias>)]
+    /// How the hyperplane gets off the origin; the rule's own way if not said
+    #[arg(long, value_name = "NAME", value_parser = choice::<Bias>())]
     pub(crate) bias: Option<Bias>,
-    /// given, shuffle-once, shuffle-epoch, draws, worst or permutation(…)
-    #[arg(long, value_name = "NAME", value_parser = by_name::<Order>)]
+    /// In which order rows are visited; the rule's own if not said
+    #[arg(long, value_name = "NAME", value_parser = choice::<Order>())]
     pub(crate) order: Option<Order>,
     /// Decides every random choice
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// The most passes over the data
-    #[arg(long, default_value_t = again::EPOCHS)]
+    /// The most epochs
+    #[arg(long, default_value_t = defaults::EPOCHS)]
     pub(crate) epochs: u64,
     /// The most steps
     #[arg(long, value_name = "N")]
@@ -333,9 +243,9 @@ pub(crate) struct SpecArgs {
     /// How much a class counts: CLASS=WEIGHT (may be repeated), or `balanced`
     #[arg(long = "class-weight", value_name = "CLASS=WEIGHT")]
     pub(crate) class_weights: Vec<String>,
-    /// Passes without progress on rows held back before training stops; 0 to never stop early. 5, but 0
+    /// Stop after so many epochs without progress on a validation set; 0 to never stop early. 5 if not said, but 0
     /// for fewer than 1,000 rows, of which none can be spared
-    #[arg(long, value_name = "PASSES")]
+    #[arg(long, value_name = "EPOCHS")]
     pub(crate) patience: Option<u64>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
@@ -347,18 +257,11 @@ pub(crate) struct SpecArgs {
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Kernels")]
 pub(crate) struct KernelArgs {
-    /// Learn with a kernel: linear, polynomial, rbf, sigmoid, laplacian, intersection, cosine or precomputed
-    #[arg(long, value_name = "NAME")]
+    /// Learn with a kernel
+    #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("kernel")))]
     kernel: Option<String>,
-    /// The power of a polynomial
-    #[arg(long, value_name = "N")]
-    degree: Option<u32>,
-    /// The kernel's factor: scale (1 / features / variance), auto (1 / features) or a number
-    #[arg(long, value_name = "NAME|NUMBER", value_parser = by_name::<Gamma>, allow_hyphen_values = true)]
-    gamma: Option<Gamma>,
-    /// What a polynomial or sigmoid kernel adds to the product
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
-    offset: Option<f64>,
+    #[command(flatten)]
+    params: KernelParams,
     /// Learn behind a feature map that stands in for the kernel, at the speed of a hyperplane: fourier (rbf,
     /// laplacian), nystroem (any kernel) or sketch (polynomial). The kernel is rbf if not said, but polynomial for
     /// a sketch
@@ -372,9 +275,8 @@ pub(crate) struct KernelArgs {
 impl KernelArgs {
     /// The map that is wished, if one is.
     pub(crate) fn mapping(&self) -> Option<Mapping> {
-        let Self { map_size: size, gamma, offset, degree, .. } = *self;
-        let name = self.map.clone()?;
-        Some(Mapping { name, size, kernel: self.kernel.clone(), gamma, offset, degree })
+        let (name, kernel, params) = (self.map.clone()?, self.kernel.clone(), self.params.0.clone());
+        Some(Mapping { name, size: self.map_size, kernel, params })
     }
 
     /// The kernel that is to be learned with as it is, without a map.
@@ -384,24 +286,62 @@ impl KernelArgs {
 
     /// What the words mean for a kernel without a map; parameters of no kernel are an error.
     pub(crate) fn options(&self) -> Result<Option<KernelOptions>, Failure> {
-        let Self { gamma, offset, degree, .. } = *self;
-        if self.kernel.is_none() && self.map.is_none() {
-            let given =
-                [(gamma.is_some(), "gamma"), (offset.is_some(), "offset"), (degree.is_some(), "degree")];
-            if let Some((_, name)) = given.iter().find(|(is_given, _)| *is_given) {
-                let message =
-                    format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
-                return Err(Failure::Usage(message));
-            }
+        let params = &self.params.0;
+        if self.kernel.is_none()
+            && self.map.is_none()
+            && let Some(name) = params.keys().next()
+        {
+            let message =
+                format!("`--{name}` is about a kernel; name one with `--kernel`, or a map with `--map`");
+            return Err(Failure::Usage(message));
         }
         let options = |name: &str| KernelOptions {
             name: name.to_owned(),
-            gamma,
-            offset,
-            degree,
+            params: params.clone(),
             ..KernelOptions::default()
         };
         Ok(self.exact().map(options))
+    }
+}
+
+/// The parameters of all kernels of the table: a flag each, by the name that the kernel's file gives it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KernelParams(BTreeMap<String, Setting>);
+
+impl KernelParams {
+    /// Each name once, with what the parameter means.
+    fn known() -> BTreeMap<&'static str, &'static Param> {
+        KERNELS.iter().flat_map(|info| info.params).map(|param| (param.name, param)).collect()
+    }
+}
+
+impl Args for KernelParams {
+    fn augment_args(command: Command) -> Command {
+        Self::known().into_iter().fold(command, |command, (name, param)| {
+            let values = if kernels::follows_from_rows(param) { "NAME|NUMBER" } else { "NUMBER" };
+            let takers = KERNELS.iter().filter(|info| info.has(name)).map(|info| info.name);
+            let (first, rest) = param.meaning.split_at(1);
+            let takers = takers.collect::<Vec<_>>().join(", ");
+            let help = format!("{}{rest} ({takers})", first.to_uppercase());
+            let arg = Arg::new(name).long(name).value_name(values).help(help);
+            command.arg(arg.value_parser(by_name::<Setting>).allow_hyphen_values(true))
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for KernelParams {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |name: &&str| Some(((*name).to_owned(), *matches.get_one::<Setting>(name)?));
+        Ok(Self(Self::known().keys().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -421,7 +361,7 @@ pub(crate) struct SupportArgs {
     budget: Option<usize>,
     /// What gives way when the budget is spent: projectron (the new row is projected on the others), forgetron (the
     /// oldest is forgotten after all were shrunk) or random
-    #[arg(long, value_name = "NAME", requires = "budget", value_parser = by_name::<Removal>)]
+    #[arg(long, value_name = "NAME", requires = "budget", value_parser = choice::<Removal>())]
     removal: Option<Removal>,
 }
 
@@ -438,27 +378,30 @@ impl SupportArgs {
 }
 
 impl SpecArgs {
-    /// The words as they are meant when one class of few rows is told from the rest: what a rare class taught is
-    /// lost in an average of few passes, so the best hypothesis is kept instead, unless a read-out is named.
-    pub(crate) fn for_one_class(&self, n_rows: usize) -> Self {
-        let settles = self.algorithm == "perceptron" && self.readout.is_none() && n_rows < FEW_ROWS;
-        Self { readout: if settles { Some(Readout::Pocket) } else { self.readout }, ..self.clone() }
-    }
-
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
-        let given = (self.algorithm == "perceptron").then_some(Order::Given);
+        // Rules that look for the worst row have an order of their own.
+        let is_free = rosenblatt::find(&self.algorithm).is_ok_and(|entry| !entry.info.picks_worst);
         Self {
-            order: self.order.clone().or(given),
+            order: self.order.clone().or(is_free.then_some(Order::Given)),
             readout: self.readout.or(Some(Readout::Last)),
             patience: Some(0),
             ..self.clone()
         }
     }
 
-    /// What the words mean for this many rows; the error is about the words.
-    pub(crate) fn spec(&self, n_rows: usize) -> Result<Spec, Failure> {
-        let patience = self.patience.unwrap_or(if n_rows < FEW_ROWS { 0 } else { 5 });
+    /// What the words mean; the error is about the words.
+    pub(crate) fn spec(&self) -> Result<Spec, Failure> {
+        Spec::new(self.options()?).map_err(|error| Failure::Usage(Failure::words(&error)))
+    }
+
+    /// The same, not checked yet.
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
+        let validation = match self.patience {
+            None => Some(Validation::default()),
+            Some(0) => None,
+            Some(patience) => Some(Validation { patience, min_rows: 0, ..Validation::default() }),
+        };
         let mut params = BTreeMap::new();
         for word in &self.params {
             let (name, value) = assignment("param", word)?;
@@ -472,7 +415,7 @@ impl SpecArgs {
                 ClassWeights::Given(pairs.collect::<Result<_, _>>()?)
             }
         };
-        let options = Options {
+        Ok(Options {
             algorithm: self.algorithm.clone(),
             params,
             rate: self.rate.clone(),
@@ -485,13 +428,12 @@ impl SpecArgs {
             seed: self.seed,
             epochs: self.epochs,
             max_updates: self.max_updates,
-            validation: (patience > 0).then(|| Validation { patience, ..Validation::default() }),
+            validation,
             class_weights,
             map: self.kernel.mapping(),
             kernel: self.kernel.options()?.map(|options| self.support.add_to(options)),
             ..Options::default()
-        };
-        Spec::new(options).map_err(|error| Failure::Usage(error.to_string()))
+        })
     }
 }
 

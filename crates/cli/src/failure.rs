@@ -2,7 +2,7 @@
 
 use crate::again::quoted;
 use crate::signals;
-use rosenblatt::{Error, StoreError, StreamedError};
+use rosenblatt::{Error, StoreError};
 use rosenblatt_data::{DataError, Remedy};
 use std::io;
 use std::process::ExitCode;
@@ -21,6 +21,12 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// What the engine complains about, and what to type instead.
+    pub(crate) fn words(error: &Error) -> String {
+        let help = error.remedy().map_or_else(String::new, |remedy| format!("\nhelp: {}", worded(&remedy)));
+        format!("{error}{help}")
+    }
+
     /// What the shell is told.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
@@ -61,16 +67,9 @@ impl From<StoreError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let help = error.remedy().map_or_else(String::new, |remedy| format!("\nhelp: {}", worded(&remedy)));
-        Self::Work(format!("{error}{help}"))
-    }
-}
-
-impl From<StreamedError> for Failure {
-    fn from(error: StreamedError) -> Self {
         match error {
-            StreamedError::Training(error) => error.into(),
-            StreamedError::Data(error) => error.into(),
+            Error::Data(error) => error.into(),
+            error => Self::Work(Self::words(&error)),
         }
     }
 }

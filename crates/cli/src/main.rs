@@ -6,10 +6,10 @@
 mod again;
 mod args;
 mod checkpoints;
+mod choices;
 mod commands;
 mod failure;
 mod output;
-mod page;
 mod progress;
 mod report;
 mod signals;

@@ -3,20 +3,14 @@
 
 use crate::failure::Failure;
 use crate::ui;
-use rosenblatt::csv_cell;
+use rosenblatt::catalogue::PREDICTION_FORMATS;
+use rosenblatt_data::FormatInfo;
 use rosenblatt_data::write::NewFile;
+use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::write::{Cell, CellKind, ParquetTable};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
-
-/// The table of forms: name, extensions.
-const FORMS: [(Form, &str, &[&str]); 4] = [
-    (Form::Lines, "lines", &["txt"]),
-    (Form::Csv, "csv", &["csv"]),
-    (Form::JsonLines, "jsonl", &["jsonl", "ndjson", "json"]),
-    (Form::Parquet, "parquet", &["parquet", "pq"]),
-];
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,20 +26,31 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    /// The form that goes by the name of one of [`PREDICTION_FORMATS`].
+    fn of(info: &FormatInfo) -> Self {
+        match info.name {
+            "csv" => Self::Csv,
+            "jsonl" => Self::JsonLines,
+            "parquet" => Self::Parquet,
+            _ => Self::Lines,
+        }
+    }
+
     /// The form called `name`, else the one that the extension of `path` stands for (`.gz` left out).
     pub(crate) fn find(name: Option<&str>, path: Option<&Path>) -> Result<Option<Self>, Failure> {
-        let names = FORMS.map(|(_, name, _)| name).join(", ");
+        let names: Vec<&str> = PREDICTION_FORMATS.iter().map(|info| info.name).collect();
+        let names = names.join(", ");
         if let Some(name) = name {
-            let known = FORMS.iter().find(|(_, known, _)| *known == name).map(|(form, ..)| Some(*form));
+            let known = PREDICTION_FORMATS.iter().find(|info| info.is_called(name));
             let message = format!("`--to` should be one of {names}, but is `{name}`");
-            return known.ok_or(Failure::Usage(message));
+            return known.map(|info| Some(Self::of(info))).ok_or(Failure::Usage(message));
         }
         let Some(path) = path.filter(|path| *path != Path::new("-")) else { return Ok(None) };
         let file = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let file = file.strip_suffix(".gz").unwrap_or(&file);
         let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let known = FORMS.iter().find(|(.., extensions)| extensions.contains(&extension));
-        known.map(|(form, ..)| Some(*form)).ok_or_else(|| {
+        let known = PREDICTION_FORMATS.iter().find(|info| info.extensions.contains(&extension));
+        known.map(|info| Some(Self::of(info))).ok_or_else(|| {
             let message = format!("the name {} does not tell how to write", path.display());
             Failure::Usage(format!("{message}; say so with `--to` and one of {names}"))
         })
@@ -71,7 +76,7 @@ impl Output {
         let table = if form == Form::Parquet { Some(ParquetTable::new(columns)?) } else { None };
         let mut waiting = Vec::new();
         if form == Form::Csv {
-            let names: Vec<String> = columns.iter().map(|(name, _)| csv_cell(name)).collect();
+            let names: Vec<_> = columns.iter().map(|(name, _)| csv_cell(name)).collect();
             waiting.extend(format!("{}\n", names.join(",")).bytes());
         }
         Ok(Self { form, file, table, waiting })
@@ -99,6 +104,7 @@ impl Output {
                 Cell::Text(name) => write!(text, "{}", csv_cell(name)),
                 Cell::Number(number) => write!(text, "{number}"),
                 Cell::Count(count) => write!(text, "{count}"),
+                Cell::Empty => Ok(()),
             };
         }
         text.push('\n');

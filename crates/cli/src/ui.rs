@@ -1,6 +1,7 @@
 //! How the program talks: tables on stdout, complaints on stderr.
 
 use crate::failure::Failure;
+pub(crate) use rosenblatt_figures::words::{count, counted, percent};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -33,30 +34,6 @@ pub(crate) fn complain(failure: &Failure) {
 /// Says something beside the result.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
-}
-
-/// A number with its thousands apart.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut spaced = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            spaced.push(',');
-        }
-        spaced.push(digit);
-    }
-    spaced
-}
-
-/// `1 row`, `2 rows`.
-pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
-}
-
-/// A share as per cent, with as many digits as make sense.
-pub(crate) fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent != 0.0 && percent < 10.0 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
 }
 
 /// A duration as a person would say it.
@@ -105,11 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
-        assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(count(999), "999");
-        assert_eq!(percent(0.0123), "1.23 %");
-        assert_eq!(percent(0.0), "0.0 %");
+    fn times_and_sizes_read_well() {
         assert_eq!(duration(Duration::from_millis(12)), "12 ms");
         assert_eq!(bytes(12_345), "12.3 kB");
     }

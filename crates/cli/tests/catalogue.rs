@@ -25,7 +25,7 @@ const CASES: &[Case] = &[
         table: || plain("1e20"),
         options: "t.csv --rate 1e308 --scale none --order given --holdout 0",
         succeeds: false,
-        says: "the weights overflowed in pass 1, at row 1;",
+        says: "the weights overflowed in epoch 1, at row 1;",
     },
     Case {
         item: 35,

@@ -70,9 +70,9 @@ fn what_cannot_be_compared_is_said() {
     for (line, code, expected) in [
         ("t.csv --algorithms percetpron", 2, "did you mean `perceptron`?"),
         ("t.csv --algorithms perceptron:best", 2, "best"),
-        ("t.csv --algorithms pa1,", 2, "at least one algorithm"),
+        ("t.csv --algorithms pa1,", 2, "names of algorithms with commas"),
         ("t.csv --folds 1", 2, "`--folds` should be at least 2"),
-        ("t.csv --folds 9", 1, "9 folds need at least as many rows; there are 3 rows"),
+        ("t.csv --folds 9", 1, "9 folds need at least as many rows; there are 3"),
         ("t.csv --folds 3 --algorithms pa1", 1, "at least two classes"),
     ] {
         let done = bench.run(&format!("rosenblatt compare {line}"));

@@ -71,8 +71,8 @@ fn what_cannot_be_exported_is_said() {
     bench.ok("rosenblatt train crates/data/bundled/iris.csv --readout voted --quiet --model v.model");
     let voted = bench.run("rosenblatt inspect v.model --export onnx v.onnx");
     assert_eq!(voted.code, Some(1), "{}", voted.all());
-    assert!(voted.stderr.contains("train with `--readout averaged`"), "{}", voted.stderr);
+    assert!(voted.stderr.contains("train with --readout averaged"), "{}", voted.stderr);
     let unknown = bench.run("rosenblatt inspect v.model --export pmml v.pmml");
     assert_eq!(unknown.code, Some(2), "{}", unknown.all());
-    assert!(unknown.stderr.contains("onnx, json or csv, but is `pmml`"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("one of onnx, json, csv, but is `pmml`"), "{}", unknown.stderr);
 }

@@ -15,6 +15,7 @@ mod plot;
 mod predict;
 mod provenance;
 mod readme;
+mod recipe;
 mod report;
 mod safety;
 mod snapshots;

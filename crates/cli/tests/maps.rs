@@ -87,7 +87,7 @@ fn what_a_map_cannot_do_is_refused_with_the_reason() {
             "`gamma` should be a number where rows come one by one",
         ),
         ("train board.svm --map nystroem --online", 1, "fitted to all of them"),
-        ("train board.svm --map fourier --bounds", 1, "`--bounds` measure features as they are"),
+        ("train board.svm --map fourier --bounds", 1, "bounds measure features as they are"),
         ("predict board.svm --model m.model --explain 2", 1, "`--explain` weighs features as they are"),
         ("inspect m.model --export json out.json", 1, "an exported model weighs features as they are"),
         ("certify board.svm --model m.model", 1, "a certificate is about features as they are"),

@@ -14,13 +14,13 @@ fn the_table_doubles_and_the_model_predicts() {
     let rows: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).take(15).collect();
     assert_eq!(rows[..5], ["rows", "1", "2", "4", "8"], "{text}");
     assert_eq!(rows[13..], ["4,096", "5,574"], "{text}");
-    assert!(text.contains("one pass") && text.contains("progressive error: "), "{text}");
+    assert!(text.contains("1 epoch over 5,574 rows") && text.contains("progressive error: "), "{text}");
     assert!(text.contains("speaks for spam: "), "{text}");
     let labels = bench.ok(
         "printf 'WIN a FREE prize, txt now\\nsee you at home\\n' | rosenblatt predict - --format text --model sms.model",
     );
     assert_eq!(labels, "spam\nham\n");
-    assert!(bench.ok("rosenblatt inspect sms.model").contains("1 pass over 5,574 rows"));
+    assert!(bench.ok("rosenblatt inspect sms.model").contains("1 epoch over 5,574 rows"));
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn what_a_stream_cannot_do_is_a_matter_of_words() {
     for (line, expected) in [
         ("--epochs 3", "cannot be used with"),
         ("--holdout 0.1", "cannot be used with"),
-        ("--algorithm minover", "`minover` cannot learn `--online`: it looks at all rows before every step"),
-        ("--class-weight balanced", "needs all rows at hand"),
+        ("--algorithm minover", "`minover` cannot learn online: it looks at all rows before every step"),
+        ("--class-weight balanced", "needs all of them at hand"),
     ] {
         let done = bench.run(&format!("rosenblatt train missing.csv --online {line}"));
         assert_eq!(done.code, Some(2), "{line}\n{}", done.all());

@@ -205,3 +205,66 @@ fn predictions_are_written_in_every_form_and_read_back_alike() {
     }
     assert_eq!(bench.ok("ls -A | grep tmp || true"), "");
 }
+
+#[test]
+fn rows_that_are_skipped_or_dropped_keep_their_lines() {
+    let bench = bench();
+    bench.write("bad.csv", "x,z\n?!,1\n6,0\n,2\n1,b\n0,4\n7\n");
+    let done = bench.run("rosenblatt predict bad.csv --model t.model --skip-bad-rows");
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "\ndot\n\n\nstar\n\n"), "{}", done.stderr);
+    assert!(done.stderr.contains("4 row(s) cannot be read and were skipped ("), "{}", done.stderr);
+    assert!(done.stderr.contains("first: bad.csv:2:1: "), "{}", done.stderr);
+    let table = bench.ok("rosenblatt predict bad.csv --model t.model --skip-bad-rows --scores");
+    let cells: Vec<&str> = table.lines().map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(cells, ["class", "", "dot", "", "", "star", ""]);
+    let objects = lines(&bench.ok("rosenblatt predict bad.csv --model t.model --skip-bad-rows --json"));
+    assert_eq!(objects.len(), 6);
+    assert_eq!((&objects[0]["class"], &objects[1]["class"]), (&Value::Null, &Value::from("dot")));
+    assert_eq!(objects[0]["left-out"], "number");
+    bench.ok("rosenblatt predict bad.csv --model t.model --skip-bad-rows --output out.parquet");
+    bench.write("labelled.csv", "x,z,class\n?!,1,dot\n6,0,dot\n0,4,star\n");
+    let done = bench.run("rosenblatt evaluate labelled.csv --model t.model --skip-bad-rows");
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stderr.contains("1 row(s) cannot be read and were skipped (number 1)"), "{}", done.stderr);
+    let (head, rows) = TABLE.split_once('\n').unwrap();
+    bench.write("train.csv", format!("{head}\n{}1,1\n", rows.repeat(20)));
+    let report = bench.ok("rosenblatt train train.csv --skip-bad-rows --quiet --model s.model");
+    assert!(
+        report.contains("note: 1 row(s) cannot be read and were skipped (shape 1); first: train.csv:122:"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_message_has_one_label_through_file_folder_and_pipe() {
+    let bench = Bench::new();
+    let write = |name: &str, text: &[u8]| {
+        let path = bench.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let mail =
+        |words: &str| format!("From: a@b\nSubject: {words}\nTo: c@d\n\n{words}\nregards\n\nx\n").into_bytes();
+    for row in 0..12 {
+        write(&format!("all/mail/spam/{row}"), &mail("win free cash prize"));
+        write(&format!("all/mail/ham/2024/{row}"), &mail("see you at lunch"));
+    }
+    write("all/mail/ham/latin", b"see you at caf\xE9, lunch is on me\nbye\n");
+    let report = bench.ok("rosenblatt train all --holdout 0 --quiet --model mail.model");
+    assert!(report.contains("note: the classes are the folders of `all/mail`"), "{report}");
+    assert!(report.contains("note: 1 text(s) are not UTF-8 and were read as Windows-1252"), "{report}");
+    write("new/1", &mail("free cash"));
+    write("new/2", b"see you\nat lunch\n");
+    write("new/3", b"a prize\nto win\n\nfree\n");
+    assert_eq!(bench.ok("rosenblatt predict new --model mail.model"), "spam\nham\nspam\n");
+    for (name, label) in [("1", "spam\n"), ("2", "ham\n"), ("3", "spam\n")] {
+        assert_eq!(bench.ok(&format!("rosenblatt predict new/{name} --model mail.model")), label);
+        assert_eq!(bench.ok(&format!("cat new/{name} | rosenblatt predict - --model mail.model")), label);
+    }
+    // A model of lines labels lines, and a mail as a whole, through a pipe too.
+    write("lines.tsv", "spam\twin free cash\nham\tsee you at lunch\n".repeat(10).as_bytes());
+    bench.ok("rosenblatt train lines.tsv --holdout 0 --quiet --model lines.model");
+    assert_eq!(bench.ok("cat new/2 | rosenblatt predict - --model lines.model"), "ham\nham\n");
+    assert_eq!(bench.ok("cat new/1 | rosenblatt predict - --model lines.model"), "spam\n");
+    assert_eq!(bench.ok("rosenblatt predict new/3 --format message --model lines.model"), "spam\n");
+}

@@ -27,7 +27,7 @@ fn the_command_on_the_page_trains_the_same_model() {
     for train in [
         format!("{bundled}/iris.csv"),
         format!("{bundled}/iris.csv --holdout 0.3 --seed 7 --multiclass one-vs-one --epochs 3"),
-        format!("{bundled}/iris.csv --one-against-rest 1 --scale none --holdout 0"),
+        format!("{bundled}/iris.csv --positive 1 --scale none --holdout 0"),
         format!("{bundled}/penguins.csv --label species --missing mean --readout voted"),
         format!(
             "{bundled}/banknote.csv --algorithm fixed-margin --param margin=0.5 --rate '1/sqrt(k)' --patience 2 --class-weight 1=2"
@@ -79,7 +79,8 @@ fn pages_fetch_nothing_and_names_do_no_harm() {
 fn the_rows_it_is_judged_on_are_those_it_has_not_seen() {
     let bench = Bench::new();
     let data = "crates/data/bundled/banknote.csv";
-    let trained = bench.ok(&format!("rosenblatt train {data} --holdout 0.25 --model m.model --json"));
+    let trained =
+        bench.ok(&format!("rosenblatt train {data} --holdout 0.25 --calibrate none --model m.model --json"));
     let trained: serde_json::Value = serde_json::from_str(&trained).unwrap();
     let said = bench.ok(&format!("rosenblatt report m.model {data} --json"));
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();

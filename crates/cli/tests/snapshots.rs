@@ -40,10 +40,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "rosenblatt inspect voted.model",
         ],
     ),
-    (
-        "one-against-rest",
-        &["rosenblatt train penguins.csv --label species --missing mean --one-against-rest Gentoo"],
-    ),
+    ("positive", &["rosenblatt train penguins.csv --label species --missing mean --positive Gentoo"]),
     ("compare", &["rosenblatt compare banknote.csv --folds 4"]),
     ("certify", &["rosenblatt certify iris.csv", "rosenblatt certify banknote.csv"]),
     (
@@ -74,8 +71,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "rosenblatt train banknote.csv --algorithm percetpron",
             "rosenblatt train banknote.csv --holdout 1.5",
             "rosenblatt train banknote.csv --k-fold 1",
-            "rosenblatt train penguins.csv --label species --missing mean --positive Gentoo",
-            "rosenblatt train penguins.csv --label species --missing mean --one-against-rest Emperor",
+            "rosenblatt train penguins.csv --label species --missing mean --positive Emperor",
             "rosenblatt predict banknote.csv --model penguins.csv",
             "rosenblatt predict banknote.csv --model missing.model",
             "rosenblatt inspect penguins.csv --export pmml out.pmml",

@@ -53,13 +53,13 @@ fn one_class_against_the_rest_and_probabilities_are_those_of_memory() {
     let bench = Bench::new();
     bench.write("rows.svm", rows(30_000).replace("\n-1 3", "\nx 3"));
     let model = |name: &str| fs::read(bench.path(name)).unwrap();
-    let words =
-        "rosenblatt train rows.svm --epochs 4 --calibrate isotonic --one-against-rest x --order given";
+    let words = "rosenblatt train rows.svm --epochs 4 --calibrate isotonic --positive x --order given";
     bench.ok(&format!("{words} --model memory.model"));
     bench.ok(&format!("{words} --memory 1MiB --checkpoint-every 5000rows --model streamed.model"));
     assert_eq!(model("streamed.model"), model("memory.model"));
     assert!(!bench.path("streamed.model.checkpoint").exists());
-    let done = bench.run(&format!("{words} --memory 1MiB --model m.model").replace("rest x", "rest z"));
+    let done =
+        bench.run(&format!("{words} --memory 1MiB --model m.model").replace("positive x", "positive z"));
     assert!(done.code == Some(1) && done.stderr.contains("there is no class `z`"), "{}", done.all());
 }
 
@@ -69,8 +69,11 @@ fn what_cannot_be_had_is_said() {
     bench.write("rows.svm", rows(30_000));
     for (words, expected) in [
         ("--memory 1MiB --order shuffle-epoch", "`order` should be given where rows do not stay in memory"),
-        ("--memory 500KiB --calibrate platt", "leave those out with --calibrate none, or learn in one pass"),
-        ("--memory 100KiB", "raise it, or learn in one pass with --online"),
+        (
+            "--memory 500KiB --calibrate platt",
+            "leave probabilities out with --calibrate none, or learn in one epoch",
+        ),
+        ("--memory 100KiB", "raise --memory, or learn in one epoch with --online"),
         ("--memory much", "for instance 512MiB"),
     ] {
         let done = bench.run(&format!("rosenblatt train rows.svm {words} --model m.model"));

@@ -310,7 +310,7 @@ impl<E: Examples> Observer for Invariants<E> {
     }
 
     fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
-        self.applies &= round.step.is_none_or(|step| step.keep == 1.0 && step.shrink == 0.0);
+        self.applies &= round.step.is_none_or(|step| step.keep == 1.0 && step.extra == 0.0);
         if !self.applies {
             return ControlFlow::Continue(());
         }

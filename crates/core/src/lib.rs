@@ -103,7 +103,7 @@ pub use decision::{Binary, Decision, Direct, Multiclass, OneVsOne, OneVsRest, Sh
 pub use examples::{DenseExamples, Examples, SparseExamples};
 pub use loss::{Loss, OnlineLoss};
 pub use memory::{Average, Kept, Ratchet, Readout, Remember};
-pub use names::NameError;
+pub use names::{Choices, NameError, Named};
 pub use observer::{EachPass, EachRound, Observer, Pass, Round, Snapshot};
 pub use order::Order;
 pub use params::{Param, ParamError, Params, Range};

@@ -25,33 +25,15 @@ pub enum Loss {
     Squared,
 }
 
+crate::named!(Loss, "loss",
+    "zero-one" = Self::ZeroOne, "1 where the margin is 0 or less";
+    "perceptron" = Self::Perceptron, "how far the margin is below 0";
+    "hinge" = Self::Hinge, "how far the margin is below 1";
+    "logistic" = Self::Logistic, "ln(1 + e^-m) of the margin m";
+    "squared" = Self::Squared, "the squared difference of the margin from 1";
+);
+
 impl Loss {
-    /// All losses, with the names they go by.
-    pub const TABLE: [(&'static str, Self); 5] = [
-        ("zero-one", Self::ZeroOne),
-        ("perceptron", Self::Perceptron),
-        ("hinge", Self::Hinge),
-        ("logistic", Self::Logistic),
-        ("squared", Self::Squared),
-    ];
-
-    /// The loss that goes by `name`.
-    ///
-    /// ```
-    /// use rosenblatt_core::Loss;
-    ///
-    /// assert_eq!(Loss::by_name("hinge").map(|loss| loss.of(-0.5)), Some(1.5));
-    /// ```
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::TABLE.iter().find(|(known, _)| *known == name).map(|(_, loss)| *loss)
-    }
-
-    /// The name it goes by.
-    pub fn name(self) -> &'static str {
-        let entry = Self::TABLE.iter().find(|(_, loss)| *loss == self);
-        entry.map_or("", |(name, _)| name)
-    }
-
     /// What a margin costs.
     pub fn of(self, margin: f64) -> f64 {
         match self {
@@ -141,7 +123,8 @@ mod tests {
 
     #[test]
     fn losses_by_hand_and_by_name() {
-        let costs = |margin: f64| Loss::TABLE.map(|(_, loss)| loss.of(margin));
+        let all = [Loss::ZeroOne, Loss::Perceptron, Loss::Hinge, Loss::Logistic, Loss::Squared];
+        let costs = |margin: f64| all.map(|loss| loss.of(margin));
         let e = std::f64::consts::E;
         assert_eq!(costs(0.0), [1.0, 0.0, 1.0, 2_f64.ln(), 1.0]);
         assert_eq!(costs(2.0)[..3], [0.0, 0.0, 0.0]);
@@ -149,10 +132,10 @@ mod tests {
         assert!((costs(-1.0)[3] - (1.0 + e).ln()).abs() < 1e-15);
         assert_eq!((costs(2.0)[4], costs(-1.0)[4]), (1.0, 4.0));
         assert_eq!((Loss::Logistic.of(-1e300), Loss::Logistic.of(1e300)), (1e300, 0.0));
-        for (name, loss) in Loss::TABLE {
-            assert_eq!((Loss::by_name(name), loss.name()), (Some(loss), name));
+        for loss in all {
+            assert_eq!(loss.to_string().parse(), Ok(loss));
         }
-        assert_eq!(Loss::by_name("absolute"), None);
+        assert!("absolute".parse::<Loss>().is_err());
     }
 
     #[test]

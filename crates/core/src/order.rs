@@ -55,7 +55,7 @@ impl Order {
 
     /// Whether one pass visits every one of `rows`, so that a pass without an update proves that nothing
     /// is left to learn from them.
-    pub(crate) fn covers(&self, rows: &[u32]) -> bool {
+    pub fn covers(&self, rows: &[u32]) -> bool {
         match self {
             Self::Permutation(order) => {
                 let visited: BTreeSet<u32> = order.iter().copied().collect();
@@ -63,6 +63,11 @@ impl Order {
             }
             _ => self.visits_every_row(),
         }
+    }
+
+    /// Whether every pass visits the same rows in the same order.
+    pub fn repeats(&self) -> bool {
+        matches!(self, Self::Given | Self::ShuffleOnce | Self::Permutation(_))
     }
 
     /// Whether one pass is certain to visit every row, so that a pass without an update proves that

@@ -34,6 +34,8 @@ pub enum Range {
     UpTo(f64, f64),
     /// A whole number, zero or greater.
     Count,
+    /// A whole number from the first to the second.
+    Whole(u32, u32),
     /// 0 for no, 1 for yes.
     Flag,
 }
@@ -49,6 +51,9 @@ impl Range {
                 Self::Between(low, high) => low < value && value < high,
                 Self::UpTo(low, high) => low < value && value <= high,
                 Self::Count => value >= 0.0 && value.fract() == 0.0,
+                Self::Whole(low, high) => {
+                    f64::from(low) <= value && value <= f64::from(high) && value.fract() == 0.0
+                }
                 Self::Flag => value == 0.0 || value == 1.0,
             }
     }
@@ -63,6 +68,7 @@ impl fmt::Display for Range {
             Self::Between(low, high) => write!(f, "between {low} and {high}"),
             Self::UpTo(low, high) => write!(f, "above {low} and at most {high}"),
             Self::Count => f.write_str("a whole number, 0 or more"),
+            Self::Whole(low, high) => write!(f, "a whole number from {low} to {high}"),
             Self::Flag => f.write_str("0 or 1"),
         }
     }

@@ -12,7 +12,7 @@ use crate::params::{Param, ParamError, Params};
 use crate::space::{LinearSpace, Shape};
 
 /// How one example fared against the current hypothesis.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Seen {
     /// `y·f(x)`; in direct multiclass the lead of the true class over its strongest rival.
     pub margin: f64,
@@ -24,6 +24,10 @@ pub struct Seen {
     pub spread: f64,
     /// `‖w‖²`. Only there if the rule [needs](Rule::needs) it.
     pub norm2: f64,
+    /// The dual variable of the example. Only there if the rule [needs](Rule::needs) it.
+    pub dual: f64,
+    /// How much the example counts. A step is multiplied by it anyway; only there for rules that need the dual variable.
+    pub weight: f64,
     /// Number of this round, from 1.
     pub round: u64,
     /// How often the hypothesis has moved so far.
@@ -37,14 +41,15 @@ pub struct Step {
     pub tau: f64,
     /// How much of the old hypothesis stays; 1 for most rules.
     pub keep: f64,
-    /// How strongly a second-order space shrinks its variance along the example; 0 elsewhere.
-    pub shrink: f64,
+    /// What a space that keeps more than weights is told: how strongly variances along the example shrink
+    /// (`Diagonal`), or the new dual variable (`Dual`); 0 elsewhere.
+    pub extra: f64,
 }
 
 impl Step {
     /// A plain step of length `tau`.
     pub const fn of(tau: f64) -> Self {
-        Self { tau, keep: 1.0, shrink: 0.0 }
+        Self { tau, keep: 1.0, extra: 0.0 }
     }
 }
 
@@ -55,6 +60,8 @@ pub struct Needs {
     pub spread: bool,
     /// [`Seen::norm2`].
     pub norm2: bool,
+    /// [`Seen::dual`] and [`Seen::weight`].
+    pub dual: bool,
 }
 
 /// An update rule: pure scalar code that sees how one example fared and says how far to step.
@@ -71,7 +78,7 @@ pub struct Needs {
 ///     }
 /// }
 ///
-/// let seen = Seen { margin: -1.0, mistaken: true, label: 1.0, spread: 0.0, norm2: 0.0, round: 1, updates: 0 };
+/// let seen = Seen { margin: -1.0, mistaken: true, label: 1.0, round: 1, ..Seen::default() };
 /// assert_eq!(Timid.step(&seen), Some(Step::of(0.5)));
 /// ```
 pub trait Rule {
@@ -86,8 +93,9 @@ pub trait Rule {
         true
     }
 
-    /// Whether no round without a mistake ever moves the hypothesis, so that the rule need not be asked.
-    fn only_mistakes(&self) -> bool {
+    /// Whether a step depends on the example and the hypothesis alone, not on how many rounds or updates there have
+    /// been: the same hypothesis before the same visits then means the same again, for ever.
+    fn repeats(&self) -> bool {
         false
     }
 
@@ -110,8 +118,8 @@ impl<R: Rule + ?Sized> Rule for Box<R> {
         (**self).acts(seen)
     }
 
-    fn only_mistakes(&self) -> bool {
-        (**self).only_mistakes()
+    fn repeats(&self) -> bool {
+        (**self).repeats()
     }
 
     fn step(&self, seen: &Seen) -> Option<Step> {
@@ -143,14 +151,23 @@ pub struct Info {
     pub params: &'static [Param],
     /// Whether it takes a learning-rate schedule.
     pub rate: bool,
-    /// Whether it moves on mistakes only, so that what counts as a mistake decides what is learned.
+    /// Whether it moves on mistakes only, so that what counts as a mistake decides what is learned, and rounds
+    /// without one need not be shown to it.
     pub mistake_driven: bool,
+    /// Whether it is the fixed-increment rule: with a constant rate, every step adds the mistaken example as it is.
+    /// The convergence proof, the forgetron's bound and the proof that a cycle shows inseparable data speak of it.
+    pub fixed_increment: bool,
+    /// Whether it is asked for so often that two classes get a training loop compiled for it.
+    pub own_loop: bool,
     /// Whether its steps may keep less than all of the old weights.
     pub shrinks: bool,
     /// Whether its step is derived for the whole vector, so that a bias must be a coordinate of it.
     pub whole_vector: bool,
     /// Whether it picks its own rows (the worst one) instead of taking them in some order.
     pub picks_worst: bool,
+    /// Whether it keeps a number for every row and output: for rows that stay, and for problems that have one output
+    /// each. Such a rule says itself when it has converged; a number of epochs is only the most it may take.
+    pub per_row: bool,
     /// Whether it settles on one hypothesis that averaging with earlier ones would only spoil.
     pub settles: bool,
     /// The laws it does not obey, each with the reason.
@@ -170,9 +187,12 @@ impl Info {
             params: &[],
             rate: false,
             mistake_driven: false,
+            fixed_increment: false,
+            own_loop: false,
             shrinks: false,
             whole_vector: false,
             picks_worst: false,
+            per_row: false,
             settles: false,
             exempt: &[],
         }

@@ -16,6 +16,7 @@ use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
 use crate::simd::{self, Work};
 use crate::space::{LinearSpace, Move, Outcome, Planes, Shape, Space, Visits};
 use crate::state::{State, StateError, at_most};
+use std::convert::Infallible;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -79,6 +80,9 @@ impl fmt::Display for SetupError {
 
 impl std::error::Error for SetupError {}
 
+/// The names of the hyperplanes that a cycle is found by.
+const ANCHOR: [&str; 2] = ["anchor-weights", "anchor-biases"];
+
 /// After how many visits whoever watches may pause a run: often enough for a person who waits.
 const PART: usize = 1024;
 /// The same where every visit may have to look at all rows.
@@ -97,7 +101,8 @@ pub struct Plan<'a> {
     pub epochs: u64,
     /// Stop after this many steps, counted from the beginning of the run.
     pub max_updates: Option<u64>,
-    /// Stop after a pass over every row without a mistake or a step.
+    /// Stop when nothing is left to learn: after a pass over every row without a mistake or a step, when the rule has
+    /// converged, or when the same hypotheses come round again.
     pub stop_when_clean: bool,
 }
 
@@ -110,6 +115,11 @@ pub enum Stopped {
     Updates,
     /// A pass over every row found nothing left to learn: the data is separated.
     Clean,
+    /// The rule found the hypothesis it looks for, to its tolerance.
+    Converged,
+    /// The hypothesis after a pass was the one after an earlier pass, under an order and a rule that repeat themselves:
+    /// from here on nothing new would ever come.
+    Cycle,
     /// An observer had seen enough.
     Observer,
 }
@@ -176,6 +186,8 @@ impl Recall for Memories {
 pub struct Run<R, S: Space, D> {
     rule: R,
     needs: Needs,
+    /// Whether rounds without a mistake need not be shown to the rule.
+    mistake_driven: bool,
     space: S,
     memory: S::Memory,
     decision: D,
@@ -187,6 +199,11 @@ pub struct Run<R, S: Space, D> {
     before: Totals,
     place: usize,
     max_updates: u64,
+    /// Whether the last pass changed nothing of weight, as the space says.
+    has_converged: bool,
+    /// The hyperplanes after an earlier pass, to see whether they come back; replaced when the number of passes has
+    /// doubled (Brent 1980), so that a cycle of any length is found.
+    anchor: Option<Planes>,
     scores: Vec<f64>,
     /// The moves of the current row that are still to be made; none between two rounds.
     moves: Vec<Move>,
@@ -198,7 +215,8 @@ impl<R: Algorithm, D: Decision> Run<R, R::Space, D> {
         let space = |shape| rule.space(shape);
         let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
-        Ok(Self::from_parts(rule, space, memory, decision, convention, class_weights, seed))
+        let run = Self::from_parts(rule, space, memory, decision, convention, class_weights, seed);
+        Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
     }
 }
 
@@ -209,7 +227,8 @@ impl<S: LinearSpace, D: Decision> Run<Box<dyn Rule + Send + Sync>, S, D> {
         let space = |shape| rule.space(shape);
         let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
-        Ok(Self::from_parts(Box::new(rule), space, memory, decision, convention, class_weights, seed))
+        let run = Self::from_parts(Box::new(rule), space, memory, decision, convention, class_weights, seed);
+        Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
     }
 }
 
@@ -269,6 +288,7 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
         Self {
             rule,
             needs,
+            mistake_driven: false,
             space,
             memory,
             decision,
@@ -279,6 +299,8 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
             before: totals,
             place: 0,
             max_updates,
+            has_converged: false,
+            anchor: None,
             scores,
             moves: Vec::new(),
         }
@@ -420,6 +442,8 @@ where
             let shown = {
                 let Self { rule, space, decision, class_weights, .. } = self;
                 let sole_score = space.sole_scorer();
+                // What a dual variable says is not known before the round is met.
+                let may_be_quiet = !rule.needs().dual;
                 let updates = space.moves(0);
                 loop {
                     let Some((place, (row, class))) = rows.next() else { break 'loud };
@@ -435,7 +459,7 @@ where
                         break shown;
                     }
                     let score = sole_score(place, row);
-                    if !is_quiet(rule, decision, class, score, round, updates) {
+                    if !(may_be_quiet && is_quiet(rule, decision, class, score, round, updates)) {
                         scores[0] = score;
                         break shown;
                     }
@@ -463,6 +487,7 @@ where
         watch: &mut Watch<'_, O>,
     ) -> bool {
         let Self { rule, needs, space, memory, decision, convention, random, totals, moves, .. } = self;
+        let mistake_driven = self.mistake_driven;
         if PLAIN {
             let (margin, label) = sole_problem(decision, shown.class, scores);
             let problem = Problem { margin, label, directions: &[(0, label)], joint: false };
@@ -482,7 +507,7 @@ where
         let mut learner = Learner { rule, needs, space, memory, convention, random, totals, moves };
         let mut moved = false;
         // Whoever is right has nothing to learn from such a rule, under every convention.
-        let only_mistakes = rule.only_mistakes() && !watch.rounds;
+        let only_mistakes = mistake_driven && !watch.rounds;
         decision.problems(shown.class, scores, |problem| {
             if only_mistakes && problem.margin > 0.0 {
                 return;
@@ -631,6 +656,9 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
         if !PLAIN && needs.norm2 {
             seen.norm2 = norm2(*space, problem);
         }
+        if needs.dual {
+            (seen.dual, seen.weight) = (space.dual(place, problem.directions[0].0), weight);
+        }
         let mut step = None;
         if rule.acts(&seen) {
             if needs.spread {
@@ -697,7 +725,7 @@ impl Seen {
     #[inline(always)]
     fn of(problem: &Problem<'_>, mistaken: bool, round: u64, updates: u64) -> Self {
         let Problem { margin, label, .. } = *problem;
-        Self { margin, mistaken, label, spread: 0.0, norm2: 0.0, round, updates }
+        Self { margin, mistaken, label, round, updates, ..Self::default() }
     }
 }
 
@@ -751,11 +779,11 @@ fn each_move(
     scores: &[f64],
     mut make: impl FnMut(Move),
 ) {
-    let Step { tau, keep, shrink } = step;
+    let Step { tau, keep, extra } = step;
     let of = |scorer: usize, direction: f64| {
         // The label last: all else is known before the score is.
         let amount = direction * (tau * weight);
-        Move { scorer, amount, keep, shrink, score: scores[scorer], round }
+        Move { scorer, amount, keep, extra, score: scores[scorer], round }
     };
     for &(scorer, direction) in problem.directions {
         make(of(scorer, direction));
@@ -814,20 +842,8 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         plan: &Plan<'_>,
         observer: &mut O,
     ) -> Stopped {
-        self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
         self.space.widen(examples.width());
         self.space.stays(examples);
-        let stopped = self.passes(examples, plan, observer);
-        self.space.leaves();
-        stopped
-    }
-
-    fn passes<E: Examples, O: Observer + ?Sized>(
-        &mut self,
-        examples: E,
-        plan: &Plan<'_>,
-        observer: &mut O,
-    ) -> Stopped {
         let all: Vec<u32>;
         let rows = if let Some(rows) = plan.rows {
             rows
@@ -836,42 +852,72 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             &all
         };
         let training = Visits::Listed(rows);
+        let epoch = |run: &mut Self, observer: &mut O| -> Result<_, Infallible> {
+            Ok(match plan.order {
+                Order::Given => run.pass_in_parts(examples, training, training, observer),
+                Order::Worst => run.pass_over_worst(examples, training, observer),
+                order => {
+                    let arranged = order.arrange(rows, run.totals.epochs + 1, plan.seed);
+                    run.pass_in_parts(examples, Visits::Listed(&arranged), training, observer)
+                }
+            })
+        };
+        let judge = |run: &mut Self| run.judge(examples, training);
+        let Ok(stopped) = self.epochs(plan, (plan.order, rows), observer, epoch, judge);
+        self.space.leaves();
+        stopped
+    }
+
+    /// The same for rows that are lent block by block. `epoch` shows the rest of an epoch, all that is behind the
+    /// [place](Run::place) the run has come to, with [`Run::pass`]; it breaks with nothing if the run is to be left
+    /// there. Rows are taken as they stand, whatever order the plan names, and no hypothesis is judged on all of them.
+    pub fn fit_in_blocks<O: Observer + ?Sized, X>(
+        &mut self,
+        plan: &Plan<'_>,
+        observer: &mut O,
+        epoch: impl FnMut(&mut Self, &mut O) -> Result<ControlFlow<Option<Stopped>>, X>,
+    ) -> Result<Stopped, X> {
+        self.epochs(plan, (&Order::Given, plan.rows.unwrap_or_default()), observer, epoch, |_| ())
+    }
+
+    /// The loop over `rows` in this order.
+    fn epochs<O: Observer + ?Sized, X>(
+        &mut self,
+        plan: &Plan<'_>,
+        (order, rows): (&Order, &[u32]),
+        observer: &mut O,
+        mut epoch: impl FnMut(&mut Self, &mut O) -> Result<ControlFlow<Option<Stopped>>, X>,
+        judge: impl Fn(&mut Self),
+    ) -> Result<Stopped, X> {
+        self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
         if self.totals.updates >= self.max_updates {
-            return Stopped::Updates;
+            return Ok(Stopped::Updates);
         }
         while self.totals.epochs < plan.epochs {
-            if self.place == 0 {
-                self.before = self.totals;
-            }
-            let flow = match plan.order {
-                Order::Given => self.pass_in_parts(examples, training, training, observer),
-                Order::Worst => self.pass_over_worst(examples, training, observer),
-                order => {
-                    let arranged = order.arrange(rows, self.totals.epochs + 1, plan.seed);
-                    self.pass_in_parts(examples, Visits::Listed(&arranged), training, observer)
-                }
-            };
+            self.begin_pass();
+            let flow = epoch(self, observer)?;
             if flow == ControlFlow::Break(None) {
-                return Stopped::Observer;
+                return Ok(Stopped::Observer);
             }
             self.place = 0;
             let before = self.before;
             let pass = self.end_pass(&before);
-            self.judge(examples, training);
+            judge(self);
             if let ControlFlow::Break(Some(stopped)) = flow {
                 // The pass was cut short, but whoever keeps books wants to hear of it.
                 let _ = observer.pass(&pass, self);
-                return stopped;
+                return Ok(stopped);
             }
             if observer.pass(&pass, self).is_break() {
-                return Stopped::Observer;
+                return Ok(Stopped::Observer);
             }
-            let clean = pass.mistakes == 0 && pass.updates == 0;
-            if plan.stop_when_clean && clean && plan.order.covers(rows) {
-                return Stopped::Clean;
+            if plan.stop_when_clean
+                && let Some(stopped) = self.is_over(&pass, order, rows)
+            {
+                return Ok(stopped);
             }
         }
-        Stopped::Epochs
+        Ok(Stopped::Epochs)
     }
 
     /// A pass from the place it has come to, in parts between which the observer may pause it. Breaks with
@@ -921,31 +967,50 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         ControlFlow::Continue(())
     }
 
-    /// Ends a pass that began when the totals were `before` and was made in pieces ([`Run::pass`]), as
-    /// [`Run::fit`] ends every pass of its own. Says what came of it.
-    pub fn end_pass(&mut self, before: &Totals) -> Pass {
+    /// Ends a pass that began when the totals were `before`. Says what came of it.
+    fn end_pass(&mut self, before: &Totals) -> Pass {
         self.space.pass_over(&mut self.memory, self.totals.rounds);
+        self.has_converged = self.space.end_epoch();
         self.totals.epochs += 1;
         self.since(before)
     }
 
-    /// How many visits of a pass that is made in pieces ([`Run::pass`]) are over, and the totals when it began.
-    pub fn place(&self) -> (usize, Totals) {
-        (self.place, if self.place == 0 { self.totals } else { self.before })
+    /// Whether nothing is left to learn after `pass` over `rows` in this order, and why. To be asked once after every
+    /// pass.
+    fn is_over(&mut self, pass: &Pass, order: &Order, rows: &[u32]) -> Option<Stopped> {
+        if pass.mistakes == 0 && pass.updates == 0 && order.covers(rows) {
+            return Some(Stopped::Clean);
+        }
+        if self.has_converged && order.covers(rows) {
+            return Some(Stopped::Converged);
+        }
+        let repeats = self.rule.repeats() && order.repeats() && self.convention.zero != Zero::Random;
+        let now = repeats.then(|| self.space.whole()).flatten()?;
+        if self.anchor.as_ref() == Some(&now) {
+            return Some(Stopped::Cycle);
+        }
+        if self.totals.epochs.is_power_of_two() {
+            self.anchor = Some(now);
+        }
+        None
     }
 
-    /// Says how many visits of a pass that is made in pieces are over, so that the run's [state](Snapshot::state)
-    /// tells it. None are before the pass, and again behind it.
+    /// How many visits of an epoch that is made in blocks ([`Run::fit_in_blocks`]) are over.
+    pub fn place(&self) -> usize {
+        self.place
+    }
+
+    /// Says how many visits of such an epoch are over, so that the run's [state](Snapshot::state) tells it.
     pub fn set_place(&mut self, place: usize) {
-        if self.place == 0 {
-            self.before = self.totals;
-        }
         self.place = place;
     }
 
-    /// Ends the run after this many steps, counted from its beginning.
-    pub fn limit_updates(&mut self, max_updates: u64) {
-        self.max_updates = max_updates;
+    /// What a pass begins with, unless it has begun.
+    fn begin_pass(&mut self) {
+        if self.place == 0 {
+            self.before = self.totals;
+            self.space.pass_begins(&mut self.memory, self.totals.epochs + 1, self.totals.rounds);
+        }
     }
 
     fn since(&self, before: &Totals) -> Pass {
@@ -970,6 +1035,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         }
         let [place, random] = state.take_counters("place")?;
         (self.place, self.random) = (place as usize, Random::new(random));
+        self.anchor = state.take_planes(ANCHOR, self.space.n_scorers(), usize::MAX)?;
         self.space.restore(&mut state)?;
         self.space.restore_memory(&mut self.memory, &mut state, self.totals.rounds)?;
         state.finish()
@@ -1001,6 +1067,7 @@ impl<R: Rule, S: Outcome, D: Decision> Snapshot for Run<R, S, D> {
         state.u64s("totals", self.totals.to_list().to_vec());
         state.u64s("before", self.before.to_list().to_vec());
         state.u64s("place", vec![self.place as u64, self.random.state()]);
+        state.planes(ANCHOR, self.anchor.as_ref());
         self.space.save(&mut state);
         self.space.save_memory(&self.memory, &mut state);
         state

@@ -179,6 +179,7 @@ fn decisions(n_classes: u32) -> Vec<Multiclass> {
 fn everything<R: Algorithm>() -> Remember {
     Remember {
         averaged: true,
+        averaged_from: None,
         running: !R::INFO.shrinks,
         survivors: true,
         pocket: Some(Ratchet::On),
@@ -580,6 +581,41 @@ fn averages_are_vote_weighted_survivors() {
         }
     }
     for_every_rule!(exempt by Law::AverageOfSurvivors, check);
+}
+
+#[test]
+fn a_late_average_is_the_mean_of_what_came_after() {
+    fn check<R: Algorithm>() {
+        for seed in 0..SEEDS {
+            let problem = Problem::noisy(seed, 3);
+            let stored = problem.wide();
+            let decision = Multiclass::OneVsRest(OneVsRest::new(3));
+            let mean = |epochs, averaged_from| {
+                let remember = Remember { averaged: true, averaged_from, ..Remember::default() };
+                let setup =
+                    Setup { convention: convention(Bias::Augmented(1.0)), remember, ..Setup::default() };
+                let rule = R::new(&Params::new()).expect("defaults are in range");
+                let mut run = Run::new(rule, decision.clone(), setup).expect("the setup suits the rule");
+                run.fit(stored.dense(), &plan(&order::<R>(), epochs), &mut ());
+                let kind = averaged_from.map_or(Average::Post, Average::From);
+                assert_eq!(run.averaged(Average::From(9)), None, "that is another average");
+                (run.averaged(kind).expect("it was asked for"), run.totals().rounds as f64)
+            };
+            let [(early, n_early), (all, n_all)] = [mean(1, None), mean(3, None)];
+            let rest = |all: &[f64], early: &[f64]| -> Vec<f64> {
+                let pairs = all.iter().zip(early);
+                pairs.map(|(all, early)| (all * n_all - early * n_early) / (n_all - n_early)).collect()
+            };
+            let expected = Planes::from_parts(
+                rest(all.raw_weights(), early.raw_weights()),
+                rest(all.biases(), early.biases()),
+            );
+            let (late, _) = mean(3, Some(2));
+            assert!(near(&late, &expected, 1e-8), "{}, seed {seed}", R::INFO.name);
+            assert_eq!(mean(1, Some(2)).0, early, "{}: of all while it has not begun", R::INFO.name);
+        }
+    }
+    for_every_rule!(check);
 }
 
 #[test]
@@ -1159,6 +1195,60 @@ fn a_run_that_grows_is_one_that_was_wide_from_the_start() {
                     "{}, {decision:?}, seed {seed}",
                     R::INFO.name
                 );
+            }
+        }
+    }
+    for_every_rule!(check);
+}
+
+#[test]
+fn weights_that_come_back_end_the_run_where_order_and_rule_repeat() {
+    // XOR: the perceptron goes round and round.
+    let rows = [1.0, 1.0, 1.0, -1.0, -1.0, 1.0, -1.0, -1.0];
+    let xor = DenseExamples::new(&rows, 2, &[1, 0, 0, 1]);
+    let stopped = |params: &Params, order: &Order, zero: Zero, epochs| {
+        let convention = Convention { zero, mistake: Mistake::Pred, ..Convention::default() };
+        let setup = Setup { convention, ..Setup::default() };
+        let mut run = Run::new(rules::Perceptron::new(params).unwrap(), Binary, setup).unwrap();
+        let plan = Plan { stop_when_clean: true, ..plan(order, epochs) };
+        let stopped = run.fit(xor, &plan, &mut ());
+        (stopped, run.totals().epochs)
+    };
+    let (plain, falling) = (Params::new(), Params::new().with_rate(Schedule::Inverse(1.0)));
+    let (why, epochs) = stopped(&plain, &Order::Given, Zero::Minus, 1000);
+    assert!(why == Stopped::Cycle && epochs < 20, "{why:?} after {epochs}");
+    assert_eq!(stopped(&plain, &Order::Permutation(vec![2, 0, 3, 1]), Zero::Plus, 1000).0, Stopped::Cycle);
+    for (params, order, zero) in [
+        (&plain, Order::ShuffleEpoch, Zero::Minus),
+        (&plain, Order::Draws, Zero::Minus),
+        (&plain, Order::Given, Zero::Random),
+        (&falling, Order::Given, Zero::Minus),
+    ] {
+        assert_ne!(stopped(params, &order, zero, 60).0, Stopped::Cycle, "{order:?}");
+    }
+}
+
+#[test]
+fn a_cycle_is_a_cycle_for_every_rule_that_is_said_to_repeat() {
+    fn check<R: Algorithm>() {
+        for seed in 0..SEEDS {
+            let problem = Problem::noisy(seed, 2);
+            let stored = problem.wide();
+            let setup = || Setup { convention: convention(Bias::Augmented(1.0)), ..Setup::default() };
+            let rule = R::new(&Params::new()).expect("defaults are in range");
+            let begin = || Run::new(rule.clone(), Binary, setup()).expect("the setup suits the rule");
+            let fit = |epochs, stop_when_clean| {
+                let mut run = begin();
+                let order = order::<R>();
+                let plan = Plan { stop_when_clean, ..plan(&order, epochs) };
+                (run.fit(stored.dense(), &plan, &mut ()), run.totals().epochs, run.last())
+            };
+            let (stopped, epochs, last) = fit(300, true);
+            if stopped == Stopped::Cycle {
+                // Without the stop, the weights come back as often as one looks.
+                let period = (1..=epochs).find(|period| fit(epochs + period, false).2 == last);
+                let period = period.expect("they come back");
+                assert_eq!(fit(epochs + 2 * period, false).2, last, "{}, seed {seed}", R::INFO.name);
             }
         }
     }

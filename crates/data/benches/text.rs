@@ -47,7 +47,7 @@ fn main() {
         let length = text.len() as f64;
         let marks = quickest(|| count_marks(text.as_bytes()));
         let source = Source::bytes(name, text.into_bytes());
-        let how = ReadOptions { threads: 1, ..ReadOptions::default() };
+        let how = ReadOptions { threads: 1, ..ReadOptions::as_stored() };
         // Every block takes the place of the one before, so that fresh memory costs nothing.
         let parse = quickest(|| survey(&source, &how).map_or(0, |found| found.n_rows as usize));
         let load = quickest(|| load_source(&source, &how).map_or(0, |dataset| dataset.len()));

@@ -10,6 +10,7 @@
 //! sampling), of every class in proportion if asked for.
 
 use crate::bytes::source::Source;
+use crate::encode::Scaling;
 use crate::error::{DataError, ErrorKind};
 use crate::load::blocks;
 use crate::options::ReadOptions;
@@ -150,7 +151,9 @@ fn run(
         find_writer(out.format.as_deref(), target)?;
     }
     // A first pass counts: rows of each class, the width, entries.
-    let mut how = ReadOptions { grow_classes: true, ..how.clone() };
+    // What is written is what stands there, unless a scale is asked for.
+    let scaling = if how.scaling == Scaling::Auto { Scaling::None } else { how.scaling };
+    let mut how = ReadOptions { grow_classes: true, scaling, ..how.clone() };
     let mut totals = Totals::default();
     let (mut weighted, mut labelled) = (false, false);
     let mut stream = blocks(&source, &how)?;
@@ -480,7 +483,7 @@ mod tests {
             Source::bytes("t.csv", *b"a,\"b,\"\"c\"\"\",label\n0.1,-1e-30,x y\n3e20,0,\"p,q\"\n1,2,x y\n");
         let messages = Source::bytes("t.tsv", *b"ham\tsee you soon\nspam\twin \xC2\xA3 now\n");
         for precision in [Precision::Single, Precision::Double] {
-            let how = ReadOptions { precision, ..ReadOptions::default() };
+            let how = ReadOptions { precision, ..ReadOptions::as_stored() };
             for (source, names) in [
                 (sample(), &["a.svm", "a.csv", "a.tsv", "a.svm.gz", "a.csv.gz"][..]),
                 (tricky.clone(), &["a.csv", "a.tsv"]),
@@ -509,24 +512,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("w.csv");
         let table = Source::bytes("t.csv", *b"x,w,label\n1,0.5,a\n2,3,b\n");
-        let how = ReadOptions { weight: Some("w".into()), ..ReadOptions::default() };
+        let how = ReadOptions { weight: Some("w".into()), ..ReadOptions::as_stored() };
         convert(&table, &how, &target, &WriteOptions::default()).unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "label,weight,x\na,0.5,1\nb,3,2\n");
-        let again = ReadOptions { weight: Some("weight".into()), ..ReadOptions::default() };
+        let again = ReadOptions { weight: Some("weight".into()), ..ReadOptions::as_stored() };
         assert_eq!(load(&target, &again).unwrap().weights(), Some(&[0.5, 3.0][..]));
         let svm = folder.path().join("w.svm");
         let error = convert(&table, &how, &svm, &WriteOptions::default()).unwrap_err();
         assert!(error.message().contains("weights"), "{error}");
         let out = WriteOptions { zero_based: true, ..WriteOptions::default() };
-        convert(&sample(), &ReadOptions::default(), &svm, &out).unwrap();
-        let how = ReadOptions { zero_based: true, ..ReadOptions::default() };
-        assert_eq!(rows(&Source::file(&svm), &how), rows(&sample(), &ReadOptions::default()));
+        convert(&sample(), &ReadOptions::as_stored(), &svm, &out).unwrap();
+        let how = ReadOptions { zero_based: true, ..ReadOptions::as_stored() };
+        assert_eq!(rows(&Source::file(&svm), &how), rows(&sample(), &ReadOptions::as_stored()));
     }
 
     #[test]
     fn a_shuffle_depends_on_its_seed_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let how = ReadOptions::default();
+        let how = ReadOptions::as_stored();
         let shuffled = |seed, memory| {
             let target = folder.path().join("s.svm");
             let out = WriteOptions { shuffle: Some(seed), memory, ..WriteOptions::default() };
@@ -552,7 +555,7 @@ mod tests {
     fn parts_are_exact_and_keep_the_classes_in_proportion() {
         let folder = tempfile::tempdir().unwrap();
         let [train, test] = ["train.svm", "test.svm"].map(|name| folder.path().join(name));
-        let how = ReadOptions::default();
+        let how = ReadOptions::as_stored();
         for stratified in [false, true] {
             let parting = Parting { fraction: 0.2, seed: 5, stratified };
             let targets = [train.as_path(), test.as_path()];
@@ -578,7 +581,7 @@ mod tests {
         let target = folder.path().join("a.svm");
         fs::write(&target, "old").unwrap();
         let broken = Source::bytes("t.svm", *b"1 1:1\n1 2:x\n");
-        let how = ReadOptions::default();
+        let how = ReadOptions::as_stored();
         assert!(convert(&broken, &how, &target, &WriteOptions::default()).is_err());
         let unfit = Source::bytes("t.csv", *b"x,label\n1,p q\n2,r\n");
         let error = convert(&unfit, &how, &target, &WriteOptions::default()).unwrap_err();

@@ -132,6 +132,13 @@ struct Snippet {
     caret_len: usize,
 }
 
+/// Errors that say the same are the same.
+impl PartialEq for DataError {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind() == other.kind() && self.report() == other.report()
+    }
+}
+
 impl DataError {
     /// An error of `kind` that says `message`, so far without a place.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -325,7 +332,7 @@ fn floor_char(bytes: &[u8], at: usize) -> usize {
 }
 
 /// A mistake inside a stretch of text, before its reader says in which file and line that was.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Mistake {
     pub(crate) kind: ErrorKind,
     pub(crate) message: String,

@@ -7,19 +7,22 @@
 //! were one, the first of them setting the schema. Nothing here knows a format.
 
 use crate::bytes::huge_pages::reserve;
+use crate::bytes::meter::Meter;
 use crate::bytes::panics;
 use crate::bytes::pool::Pool;
 use crate::bytes::source::{Part, Source};
 use crate::bytes::window::WINDOW_BYTES;
-use crate::encode::{Fit, Scaler};
-use crate::error::{DataError, ErrorKind, Position};
+use crate::encode::{DENSE_SHARE, Fit, Scaler, Scaling, fitting, share_of};
+use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::{self, Reader};
 use crate::options::ReadOptions;
 use crate::rows::block::{Block, empty_matrix};
 use crate::rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::gaps::{Gap, Gaps, LeftOut};
 use crate::rows::label_table::{Growth, Numbering, canonical};
 use crate::rows::labels::Labels;
-use crate::rows::schema::Schema;
+use crate::rows::schema::{Layout, Precision, Schema};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -51,29 +54,59 @@ pub fn load(what: impl AsRef<OsStr>, how: &ReadOptions) -> Result<Dataset, DataE
     load_source(&Source::find(what)?, how)
 }
 
-/// Reads `source` into memory. What cannot be read twice is held in memory meanwhile.
+/// Reads `source` into memory, each byte of it once; only text and named features of sparse rows are read twice,
+/// and held in memory meanwhile where they cannot be.
 pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataError> {
     load_with_schema(source, how).map(|(dataset, _)| dataset)
 }
 
 /// The same, with what prediction must know of the data.
 pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
-    let source = source.rewindable(how.limits.held_bytes)?;
-    let (mut parts, mut schema) = open_settled(&source, how)?;
+    let mut parts = Parts::open(source, how)?;
+    if parts.schema().provisional && !parts.is_table() {
+        let source = parts.source.clone();
+        let how = how.with_schema(Arc::new(survey_parts(parts, how)?.schema));
+        parts = Parts::open(&source, &how)?;
+    }
+    load_parts(parts, how, source.n_bytes())
+}
+
+/// The rows of one record batch.
+#[cfg(feature = "arrow")]
+pub(crate) fn load_batch(batch: &arrow_array::RecordBatch, how: &ReadOptions) -> Result<Dataset, DataError> {
+    let reader = formats::batch_reader(batch, how)?;
+    let source = Source::bytes("record batch", Vec::new());
+    let parts = Parts::around(reader, source, "record batch".to_owned(), how.clone());
+    load_parts(parts, how, 0).map(|(dataset, _)| dataset)
+}
+
+fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Dataset, Schema), DataError> {
+    // A table is fitted and made into features when all of it is in memory.
+    let is_open = parts.schema().provisional;
+    let mut table = is_open.then(|| fitting(parts.schema(), how, true));
     let growth = if how.classes.is_some() { Growth::Refuse } else { Growth::Append };
     let mut numbering = Numbering::new(given_classes(how)?, growth, how.limits.classes);
-    let mut matrix = empty_matrix(schema.layout, how.precision);
+    let mut matrix: Option<Matrix> = None;
     let mut classes = Vec::new();
     let mut weights: Option<Vec<f64>> = None;
     let mut labelled = true;
+    let mut unknown = UnknownCells::default();
     let mut block = Block::default();
-    let mut n_bytes_ahead = Some(source.n_bytes());
+    let mut left_out = LeftOut::default();
     while parts.read(&mut block)? {
+        left_out.add(&block.gaps);
         numbering.apply(&mut block, &parts.name)?;
-        if let Some(n_bytes) = n_bytes_ahead.take() {
-            make_room(&mut matrix, &mut classes, &block, n_bytes);
+        if let Some(table) = &mut table {
+            table.add(&mut block, parts.reader.schema()).map_err(|error| error.in_source(&parts.name))?;
+        } else {
+            let matrix = matrix.get_or_insert_with(|| {
+                let mut matrix = empty_matrix_like(block.matrix());
+                make_room(&mut matrix, &mut classes, &block, n_bytes);
+                matrix
+            });
+            append(matrix, block.matrix());
         }
-        append(&mut matrix, block.matrix());
+        unknown.add(&block);
         labelled &= block.is_labelled();
         if let Some(more) = block.weights() {
             weights.get_or_insert_with(|| vec![1.0; classes.len()]).extend_from_slice(more);
@@ -85,10 +118,11 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
     if classes.is_empty() {
         return Err(no_rows(&block).in_source(&parts.name));
     }
+    left_out.add(&block.gaps);
     let labels = if labelled {
         let found = numbering.labels();
         let labels = final_labels(found.clone(), how)?;
-        let map: Vec<u32> = found.names().iter().filter_map(|name| labels.class(name)).collect();
+        let map = labels.classes(found.names());
         for class in &mut classes {
             *class = map[*class as usize];
         }
@@ -98,6 +132,19 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
         classes.fill(0);
         Labels::in_order(["?"])
     };
+    let name = std::mem::take(&mut parts.name);
+    let mut schema = parts.finished_schema();
+    schema.notes.extend(left_out.notes());
+    if labelled && how.schema.is_none() {
+        schema.notes.extend(numbering.notes());
+    }
+    if let Some(mut table) = table {
+        let settled = table.settle(&mut schema, how.limits.features);
+        let mut encoder = settled.map_err(|error| error.in_source(&name))?;
+        matrix = Some(table.rows(&mut encoder));
+    }
+    schema.notes.extend(unknown.note());
+    let mut matrix = matrix.unwrap_or_else(|| empty_matrix(schema.layout, how.precision));
     set_width(&mut matrix, schema.width());
     if schema.width().is_none() {
         let known = how.schema.as_ref().and_then(|schema| schema.width());
@@ -105,7 +152,46 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
         schema.width = Some(matrix.width());
     }
     let names = schema.feature_names();
-    Ok((Dataset::assemble(matrix, classes, labels, weights, names), schema))
+    let mut dataset = Dataset::assemble(matrix, classes, labels, weights, names);
+    // What was learned from has scaled the rows already.
+    if how.schema.is_none() {
+        let (scaling, why) = how.scaling.decide(&mut dataset, &mut schema);
+        let scaler = Scaler::fit(scaling, &dataset, 0..dataset.len(), &schema);
+        let scaler = scaler.map_err(|error| error.in_source(&name))?;
+        if let Some(scaler) = &scaler {
+            dataset.scale(scaler).map_err(|error| error.in_source(&name))?;
+        }
+        schema.scaler = scaler;
+        schema.scaled_because = why;
+    }
+    Ok((dataset, schema))
+}
+
+/// Categories that were not learned from.
+#[derive(Debug, Default)]
+struct UnknownCells {
+    n_cells: u64,
+    examples: Vec<String>,
+}
+
+impl UnknownCells {
+    fn add(&mut self, block: &Block) {
+        self.n_cells += block.n_unknown;
+        if self.examples.is_empty() {
+            self.examples.clone_from(&block.unknown);
+        }
+    }
+
+    fn note(&self) -> Option<String> {
+        let examples = self.examples.iter().map(|example| quote(example.as_bytes())).collect::<Vec<_>>();
+        let examples = examples.join(", ");
+        (self.n_cells > 0).then(|| {
+            format!(
+                "{} cells hold categories that were not learned from, for instance {examples}",
+                self.n_cells
+            )
+        })
+    }
 }
 
 /// Reads `source` block by block, parsing on another thread.
@@ -148,9 +234,8 @@ fn open_numbered(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema, N
     let labels = if how.classes.is_some() {
         given_classes(how)?
     } else {
-        let used = first.names().names().iter().enumerate();
-        let used = used.filter(|(number, _)| first.classes().contains(&(*number as u32)));
-        Labels::sorted(used.map(|(_, name)| name))
+        let used = first.names().names().iter().zip(first.first_rows()).filter(|(_, row)| row.is_some());
+        Labels::sorted(used.map(|(name, _)| name))
     };
     let labels = match &how.positive {
         // With one class so far, the other one is late in any case.
@@ -163,63 +248,99 @@ fn open_numbered(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema, N
     Ok((parts, schema, numbering))
 }
 
-/// Reads all of `source` once, to know its classes, categories and means.
+/// Reads all of `source` once, to know its classes, categories and what stands in for missing values.
 pub fn survey(source: &Source, how: &ReadOptions) -> Result<Survey, DataError> {
-    let mut parts = Parts::open(source, how)?;
+    survey_parts(Parts::open(source, how)?, how)
+}
+
+fn survey_parts(mut parts: Parts, how: &ReadOptions) -> Result<Survey, DataError> {
+    let mut table =
+        (parts.schema().provisional && parts.is_table()).then(|| fitting(parts.schema(), how, false));
     let mut numbering = Numbering::new(given_classes(how)?, Growth::Append, how.limits.classes);
     let mut block = Block::default();
     let mut n_rows = 0;
     while parts.read(&mut block)? {
         numbering.apply(&mut block, &parts.name)?;
+        if let Some(table) = &mut table {
+            table.add(&mut block, parts.reader.schema()).map_err(|error| error.in_source(&parts.name))?;
+        }
         n_rows += block.len() as u64;
     }
+    let name = parts.source.name();
     if n_rows == 0 {
-        return Err(no_rows(&block).in_source(&source.name()));
+        return Err(no_rows(&block).in_source(&name));
     }
     let mut schema = parts.schema().clone();
     // What was counted is not copied when nobody else has it.
     drop(parts);
-    schema.settle();
+    match table {
+        Some(mut table) => {
+            table.settle(&mut schema, how.limits.features).map_err(|error| error.in_source(&name))?;
+        }
+        None => schema.settle(),
+    }
     let labels = final_labels(numbering.labels().clone(), how)?;
     Ok(Survey { schema, labels, n_rows })
 }
 
-/// Opens `source` with a schema under which rows can be made, surveying it first if need be.
+/// Opens `source` with a schema under which rows can be made block by block, reading it first if need be: for
+/// categories, words and what stands in for missing values, and for the scale.
 fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), DataError> {
-    let parts = Parts::open(source, how)?;
-    let fit = if parts.scaler.is_none() { Fit::new(how.scaling) } else { None };
-    if !parts.schema().provisional && fit.is_none() {
-        let schema = parts.finished_schema(parts.schema().clone());
-        return Ok((parts, schema));
-    }
-    if !source.can_rewind() {
-        let message = "categories, means and scales must be known before the first row, but the source cannot be read twice";
-        return Err(DataError::new(ErrorKind::Options, message)
-            .in_source(&source.name())
-            .with_help("read from a file, or hash the categories with {hash-bits=18}"));
-    }
+    let mut parts = Parts::open(source, how)?;
+    let source = parts.source.clone();
+    let again = source.can_rewind();
     let mut how = how.clone();
     if parts.schema().provisional {
-        drop(parts);
-        how = how.with_schema(Arc::new(survey(source, &how)?.schema));
-    }
-    let mut parts = Parts::open(source, &how)?;
-    if let Some(mut fit) = fit {
-        let mut block = Block::default();
-        while parts.read(&mut block)? {
-            fit.add(&block);
+        if !again {
+            let message = "categories, words and means must be known before the first row, but the source cannot be read twice";
+            return Err(DataError::new(ErrorKind::Options, message)
+                .in_source(&source.name())
+                .with_help("read from a file, or hash the categories with {hash-bits=18}"));
         }
-        let names = parts.schema().feature_names();
-        let scaler = fit.finish(names.as_deref()).map_err(|error| error.in_source(&source.name()))?;
-        parts = Parts::open(source, &how)?;
-        parts.scaler = Some(Arc::new(scaler));
+        let is_first = how.schema.is_none();
+        let survey = survey_parts(parts, &how)?;
+        how = how.with_schema(Arc::new(survey.schema));
+        parts = Parts::open(&source, &how)?;
+        parts.is_first = is_first;
     }
-    let schema = parts.finished_schema(parts.schema().clone());
+    if !parts.is_first {
+        let schema = parts.finished_schema();
+        return Ok((parts, schema));
+    }
+    let (scaling, mut why) = parts.decide_scaling(how.scaling, again)?;
+    if let (Some(fit), false) = (Fit::new(scaling), again) {
+        drop(fit);
+        if how.scaling != Scaling::Auto {
+            let message = "the scale must be known before the first row, but the source cannot be read twice";
+            return Err(DataError::new(ErrorKind::Options, message)
+                .in_source(&source.name())
+                .with_help("read from a file, or scale rows with {scale=unit-norm}"));
+        }
+        why = Some("the source cannot be read twice");
+    } else if let Some(mut fit) = Fit::new(scaling) {
+        let mut block = Block::default();
+        let dense_width = parts.dense_width;
+        let mut parts_again = Parts::open(&source, &how)?;
+        parts_again.dense_width = dense_width;
+        while parts_again.read(&mut block)? {
+            fit.add(block.matrix());
+        }
+        let scaler = fit.finish(parts_again.schema()).map_err(|error| error.in_source(&source.name()))?;
+        if let Some(first) = &mut parts.again {
+            scaler.apply(&mut first.matrix, 0).map_err(|error| error.in_source(&source.name()))?;
+        }
+        parts.scaler = Some(Arc::new(scaler));
+    } else {
+        parts.scaler = Scaler::unfitted(scaling).map(Arc::new);
+    }
+    let schema = Schema { scaled_because: why, ..parts.finished_schema() };
     Ok((parts, schema))
 }
 
 /// The parts of a source, read one after the other as if they were one.
 struct Parts {
+    /// Where they come from, held in memory if they must be read twice and could not be.
+    source: Source,
     waiting: std::vec::IntoIter<Part>,
     reader: Box<dyn Reader>,
     how: ReadOptions,
@@ -235,6 +356,12 @@ struct Parts {
     again: Option<Block>,
     /// How rows are scaled.
     scaler: Option<Arc<Scaler>>,
+    /// Rows are stored dense, with so many features, though their format has them sparse.
+    dense_width: Option<usize>,
+    /// Whether nothing was learned before that decides how rows are made.
+    is_first: bool,
+    /// Rows left out since the last block.
+    left_out: Gaps,
     /// What one part leaves to the next.
     pool: Arc<Pool>,
 }
@@ -246,50 +373,113 @@ impl Parts {
             return Err(DataError::new(ErrorKind::Options, message));
         }
         let mut how = how.clone();
-        let mut scaler = Scaler::unfitted(how.scaling);
         if let Some(schema) = &how.schema {
-            // What was learned from decides how features are numbered and scaled.
+            // What was learned from decides how features are numbered and stored.
             how.hash_bits = how.hash_bits.or(schema.hash_bits);
             how.zero_based |= schema.zero_based;
-            scaler = schema.scaler.clone().or(scaler);
+            how.precision = schema.precision.unwrap_or(how.precision);
         }
-        let mut waiting = source.parts().to_vec().into_iter();
-        let Some(first) = waiting.next() else {
+        let pool = Arc::new(Pool::default());
+        let Some(first) = source.parts().first() else {
             return Err(DataError::new(ErrorKind::Options, "no data source is given, expected at least one"));
         };
-        let pool = Arc::new(Pool::default());
-        let input = first.open_with(&pool, &how.meter)?;
-        let name = first.name();
+        let mut source = source.clone();
+        let mut input = first.open_with(&pool, &how.meter)?;
         let format = formats::find(&input, &how)?;
+        if !source.can_rewind() && format.reads_twice(&how) {
+            let bytes = input.into_bytes(how.limits.held_bytes)?;
+            source = source.with_first(bytes).rewindable(how.limits.held_bytes)?;
+            input = source.parts()[0].open_with(&pool, &Meter::default())?;
+        }
+        let name = source.parts()[0].name();
         let reader = guarded(&name, || format.open(input, &how))?;
         // Later parts are of the first one's format and keep to its schema.
         let how = ReadOptions { format: Some(format.info().name.to_owned()), ..how };
-        let scaler = scaler.map(Arc::new);
-        Ok(Self {
-            waiting,
+        Ok(Self { pool, ..Self::around(reader, source, name, how) })
+    }
+
+    /// What `reader` reads, and the parts of `source` behind the first.
+    fn around(reader: Box<dyn Reader>, source: Source, name: String, how: ReadOptions) -> Self {
+        let known = how.schema.as_deref();
+        let is_full = |schema: &&Schema| schema.layout == Layout::Dense && schema.columns.is_empty();
+        Self {
+            waiting: source.parts().get(1..).unwrap_or_default().to_vec().into_iter(),
+            source,
             reader,
-            how,
             name,
             n_rows: 0,
             n_part_rows: 0,
             again: None,
             labelled: None,
-            scaler,
-            pool,
-        })
+            scaler: known.and_then(|schema| schema.scaler.clone()).map(Arc::new),
+            dense_width: known.filter(is_full).and_then(Schema::width),
+            is_first: known.is_none(),
+            left_out: Gaps::default(),
+            pool: Arc::new(Pool::default()),
+            how,
+        }
     }
 
     fn schema(&self) -> &Schema {
         self.reader.schema()
     }
 
-    /// `schema` with what the readers do not know of it.
-    fn finished_schema(&self, mut schema: Schema) -> Schema {
+    /// Whether rows have cells that become features in memory.
+    fn is_table(&self) -> bool {
+        !self.schema().columns.is_empty()
+    }
+
+    /// What the readers know of the rows, and what they do not.
+    fn finished_schema(&self) -> Schema {
+        let mut schema = self.schema().clone();
         if let Some(text) = &mut schema.text {
             text.side = None;
         }
+        if self.dense_width.is_some() {
+            (schema.layout, schema.width) = (Layout::Dense, self.dense_width);
+        }
         let zero_based = self.how.zero_based;
         Schema { zero_based, scaler: self.scaler.as_deref().cloned(), ..schema }
+    }
+
+    /// What `scaling` means for these rows, and why if that is to be decided. Sparse rows that look full are read
+    /// through to see whether they are, if they can be read again.
+    fn decide_scaling(
+        &mut self,
+        scaling: Scaling,
+        again: bool,
+    ) -> Result<(Scaling, Option<&'static str>), DataError> {
+        let is_open = |(scaling, _): &(Scaling, _)| *scaling == Scaling::None;
+        let decided = scaling.decided(self.schema(), 0.0);
+        let could_be_full = self.schema().columns.is_empty() && self.schema().texts().next().is_none();
+        if scaling != Scaling::Auto || !is_open(&decided) || !could_be_full || !again {
+            return Ok(decided);
+        }
+        let mut first = Block::default();
+        if !self.read(&mut first)? {
+            return Err(no_rows(&first).in_source(&self.name));
+        }
+        let looks_full = share_of(first.matrix()) >= DENSE_SHARE / 2.0;
+        self.put_back(first);
+        if !looks_full {
+            return Ok(decided);
+        }
+        let (mut n_stored, mut n_rows, mut width) = (0.0, 0.0, self.schema().width().unwrap_or(0));
+        let mut parts = Self::open(&self.source, &self.how)?;
+        let mut block = Block::default();
+        while parts.read(&mut block)? {
+            n_stored += share_of(block.matrix()) * (block.len() * block.width()) as f64;
+            n_rows += block.len() as f64;
+            width = width.max(block.width());
+        }
+        let decided = scaling.decided(self.schema(), n_stored / (n_rows * width as f64).max(1.0));
+        if !is_open(&decided) {
+            self.dense_width = Some(width);
+            if let Some(first) = &mut self.again {
+                first.matrix.make_dense(width);
+            }
+        }
+        Ok(decided)
     }
 
     fn put_back(&mut self, block: Block) {
@@ -304,7 +494,8 @@ impl Parts {
         loop {
             let reader = &mut self.reader;
             let more = guarded(&self.name, || reader.read(into))?;
-            self.n_part_rows += into.len() as u64 + into.n_dropped + into.n_skipped;
+            self.n_part_rows += into.n_rows_seen();
+            into.gaps.put_before(std::mem::take(&mut self.left_out));
             if more {
                 self.how.meter.add_rows(into.len() as u64);
                 into.first_row += self.n_rows;
@@ -315,12 +506,18 @@ impl Parts {
                         .in_source(&self.name)
                         .at(Position { row, line: None, column: None }));
                 }
-                if let Some(scaler) = &self.scaler {
-                    scaler.apply(into).map_err(|error| error.in_source(&self.name))?;
+                if let Some(width) = self.dense_width {
+                    into.matrix.make_dense(width);
+                }
+                if let Some(scaler) = self.scaler.as_ref().filter(|_| !self.reader.schema().provisional) {
+                    let outcome = scaler.apply(&mut into.matrix, into.first_row);
+                    outcome.map_err(|error| error.in_source(&self.name))?;
                 }
                 return Ok(true);
             }
             let Some(next) = self.waiting.next() else { return Ok(false) };
+            // What was left out behind the last row of a part stands before the first row of the next.
+            self.left_out = std::mem::take(&mut into.gaps);
             self.n_rows += self.n_part_rows;
             self.n_part_rows = 0;
             self.name = next.name();
@@ -370,8 +567,10 @@ pub struct Stream {
     lent: Option<Block>,
     is_over: bool,
     n_rows: u64,
-    n_dropped: u64,
-    n_skipped: u64,
+    left_out: LeftOut,
+    /// What was left out behind the last row.
+    at_end: Gaps,
+    label_notes: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -379,6 +578,8 @@ struct Filled {
     block: Block,
     /// Classes that this block added.
     new_classes: Vec<String>,
+    /// What is known of the classes in the end.
+    notes: Vec<String>,
     is_last: bool,
 }
 
@@ -407,8 +608,19 @@ impl Stream {
             .spawn(work)
             .map_err(|error| DataError::io("starting a thread", error).in_source(&name))?;
         let (schema, labels) = opened.recv().unwrap_or_else(|_| Err(gone()))?;
-        let (n_rows, n_dropped, n_skipped) = (0, 0, 0);
-        Ok(Self { schema, labels, filled, used, lent: None, is_over: false, n_rows, n_dropped, n_skipped })
+        let (left_out, at_end) = (LeftOut::default(), Gaps::default());
+        Ok(Self {
+            schema,
+            labels,
+            filled,
+            used,
+            lent: None,
+            is_over: false,
+            n_rows: 0,
+            left_out,
+            at_end,
+            label_notes: Vec::new(),
+        })
     }
 
     /// What the rows are made of.
@@ -428,12 +640,27 @@ impl Stream {
 
     /// Rows left out so far for a missing value.
     pub fn n_dropped(&self) -> u64 {
-        self.n_dropped
+        self.left_out.n_dropped()
     }
 
     /// Rows left out so far because they could not be read.
     pub fn n_skipped(&self) -> u64 {
-        self.n_skipped
+        self.left_out.n_skipped()
+    }
+
+    /// What was left out so far, and why.
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
+
+    /// What a person should know of the classes, once the stream is at its end.
+    pub fn label_notes(&self) -> &[String] {
+        &self.label_notes
+    }
+
+    /// Rows that were left out behind the last one, once the stream is at its end.
+    pub fn gaps_at_end(&self) -> &[Gap] {
+        self.at_end.runs()
     }
 
     /// The next rows, at least one, with true class numbers; `None` at the end. An error is the end, too.
@@ -461,10 +688,11 @@ impl Stream {
             self.labels.add_new(name);
         }
         self.n_rows += filled.block.len() as u64;
-        self.n_dropped += filled.block.n_dropped;
-        self.n_skipped += filled.block.n_skipped;
+        self.left_out.add(&filled.block.gaps);
         if filled.is_last {
             self.is_over = true;
+            self.label_notes = filled.notes;
+            self.at_end = filled.block.gaps;
             return Ok(None);
         }
         Ok(Some(self.lent.insert(filled.block)))
@@ -490,7 +718,8 @@ fn parse(
                 return Err(no_rows(&block).in_source(&parts.name));
             }
             let new_classes = numbering.labels().names()[n_classes..].to_vec();
-            Ok(Filled { block, new_classes, is_last: !more })
+            let notes = if more { Vec::new() } else { numbering.notes() };
+            Ok(Filled { block, new_classes, notes, is_last: !more })
         });
         let is_over = outcome.as_ref().map_or(true, |filled| filled.is_last);
         if filled.send(outcome).is_err() || is_over {
@@ -505,7 +734,7 @@ fn gone() -> DataError {
 }
 
 fn no_rows(block: &Block) -> DataError {
-    let (n_dropped, n_skipped) = (block.n_dropped, block.n_skipped);
+    let (n_dropped, n_skipped) = (block.n_dropped(), block.n_skipped());
     let message = if n_dropped + n_skipped > 0 {
         format!(
             "no rows are left, expected at least one: {n_dropped} lack a value, {n_skipped} cannot be read"
@@ -518,11 +747,11 @@ fn no_rows(block: &Block) -> DataError {
 
 /// The classes that the options name, by the names they have inside.
 fn given_classes(how: &ReadOptions) -> Result<Labels, DataError> {
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut known) = (Vec::new(), HashSet::new());
     for class in how.classes.iter().flatten() {
         let name = canonical(class.as_bytes())
             .map_err(|bad| DataError::new(ErrorKind::Options, bad.message(class.as_bytes())))?;
-        if names.iter().any(|known| *known == name) {
+        if !known.insert(name.clone().into_owned()) {
             let message = format!("class `{name}` is named twice, expected different classes");
             return Err(DataError::new(ErrorKind::Options, message));
         }
@@ -549,8 +778,7 @@ fn choose_positive(labels: Labels, how: &ReadOptions) -> Result<Labels, DataErro
         } else {
             format!("a positive class needs two classes, but there are {n_classes}: {known}")
         };
-        let error = DataError::new(ErrorKind::Options, message);
-        if n_classes > 2 { error.with_help("tell it from all others with {one-against-rest}") } else { error }
+        DataError::new(ErrorKind::Options, message)
     })
 }
 
@@ -582,6 +810,17 @@ fn make_room(matrix: &mut Matrix, classes: &mut Vec<u32>, first: &Block, n_bytes
         }
         _ => {}
     }
+}
+
+/// A matrix without rows of the kind of `matrix`.
+fn empty_matrix_like(matrix: &Matrix) -> Matrix {
+    let (layout, precision) = match matrix {
+        Matrix::Dense32(_) => (Layout::Dense, Precision::Single),
+        Matrix::Dense64(_) => (Layout::Dense, Precision::Double),
+        Matrix::Sparse32(_) => (Layout::Sparse, Precision::Single),
+        Matrix::Sparse64(_) => (Layout::Sparse, Precision::Double),
+    };
+    empty_matrix(layout, precision)
 }
 
 fn append(matrix: &mut Matrix, more: &Matrix) {
@@ -647,8 +886,6 @@ pub(crate) fn read_rows(source: &Source, how: &ReadOptions) -> Result<Vec<Labell
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::schema::Precision;
-
     fn svm(rows: std::ops::Range<usize>, n_classes: usize) -> String {
         let line = |i| format!("c{} {}:{} {}:0.1\n", i % n_classes, i % 50 + 1, i, i % 50 + 60);
         rows.map(line).collect::<Vec<_>>().concat()
@@ -668,7 +905,7 @@ mod tests {
     #[test]
     fn a_stream_and_memory_agree() {
         let source = Source::bytes("t.svm", svm(0..100_000, 3).into_bytes());
-        let how = ReadOptions::default();
+        let how = ReadOptions::as_stored();
         let dataset = load_source(&source, &how).unwrap();
         let (classes, n_rows, labels) = streamed(&source, &how).unwrap();
         assert_eq!((dataset.classes(), dataset.labels()), (&classes[..], &labels));
@@ -683,18 +920,18 @@ mod tests {
         std::fs::write(folder.path().join("1.svm"), svm(0..60_000, 3)).unwrap();
         let parts = Source::find(folder.path()).unwrap();
         let whole = Source::bytes("t.svm", svm(0..100_000, 3).into_bytes());
-        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::default() };
+        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::as_stored() };
         assert_eq!(load_source(&parts, &how).unwrap(), load_source(&whole, &how).unwrap());
         assert_eq!(streamed(&parts, &how).unwrap(), streamed(&whole, &how).unwrap());
 
         let tables = tempfile::tempdir().unwrap();
         std::fs::write(tables.path().join("a.csv"), "x,k,label\n1,u,p\n2,v,q\n").unwrap();
         std::fs::write(tables.path().join("b.csv"), "k,label,x\nw,q,3\n").unwrap();
-        let dataset = load(tables.path(), &ReadOptions::default()).unwrap();
+        let dataset = load(tables.path(), &ReadOptions::as_stored()).unwrap();
         assert_eq!(dataset.feature_names().unwrap(), ["x", "k=u", "k=v", "k=w"]);
         assert_eq!(dataset.classes(), [0, 1, 1]);
         std::fs::write(tables.path().join("c.csv"), "k,label,x\nw,q,3\nw,q,z\n").unwrap();
-        let error = load(tables.path(), &ReadOptions::default()).unwrap_err();
+        let error = load(tables.path(), &ReadOptions::as_stored()).unwrap_err();
         assert!(error.source_name().is_some_and(|name| name.ends_with("c.csv")), "{error}");
         assert_eq!(error.position().line, Some(3));
     }
@@ -703,7 +940,7 @@ mod tests {
     fn a_late_class_is_found_by_a_survey() {
         let text = svm(0..50_000, 2) + "b 1:1\n";
         let source = Source::bytes("t.svm", text.into_bytes());
-        let mut how = ReadOptions::default();
+        let mut how = ReadOptions::as_stored();
         let error = streamed(&source, &how).unwrap_err();
         assert_eq!((error.kind(), error.position().row), (ErrorKind::LateClass, Some(50_001)));
         let found = survey(&source, &how).unwrap();
@@ -711,8 +948,8 @@ mod tests {
         assert_eq!(found.n_rows, 50_001);
         how.classes = Some(found.labels.names().to_vec());
         let (classes, _, _) = streamed(&source, &how).unwrap();
-        assert_eq!(classes, load_source(&source, &ReadOptions::default()).unwrap().classes());
-        let grown = ReadOptions { grow_classes: true, ..ReadOptions::default() };
+        assert_eq!(classes, load_source(&source, &ReadOptions::as_stored()).unwrap().classes());
+        let grown = ReadOptions { grow_classes: true, ..ReadOptions::as_stored() };
         assert_eq!(streamed(&source, &grown).unwrap().2.names(), ["c0", "c1", "b"]);
     }
 
@@ -723,7 +960,7 @@ mod tests {
         let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gz.write_all(&text).unwrap();
         let zst = ruzstd::encoding::compress_to_vec(&text[..], ruzstd::encoding::CompressionLevel::Fastest);
-        let how = ReadOptions::default();
+        let how = ReadOptions::as_stored();
         let plain = load_source(&Source::bytes("a.svm", text), &how).unwrap();
         let gz = gz.finish().unwrap();
         assert_eq!(load_source(&Source::bytes("a.svm.gz", gz.clone()), &how).unwrap(), plain);
@@ -738,7 +975,7 @@ mod tests {
         let csv = Source::bytes("a.csv", *b"1,0.1,-7.25e3,+1\n3,1e-3,9,-1\n");
         let svm = Source::bytes("a.svm", *b"1.0 1:1 2:0.1 3:-7250\n-1 2:.001 1:3 3:9\n");
         for precision in [Precision::Single, Precision::Double] {
-            let how = ReadOptions { precision, ..ReadOptions::default() };
+            let how = ReadOptions { precision, ..ReadOptions::as_stored() };
             assert_eq!(read_rows(&csv, &how).unwrap(), read_rows(&svm, &how).unwrap());
         }
     }
@@ -746,17 +983,18 @@ mod tests {
     #[test]
     fn classes_positive_and_too_many_labels() {
         let source = Source::bytes("a.svm", *b"ham 1:1\nspam 2:1\n");
-        let how = |positive: &str| ReadOptions { positive: Some(positive.into()), ..ReadOptions::default() };
+        let how =
+            |positive: &str| ReadOptions { positive: Some(positive.into()), ..ReadOptions::as_stored() };
         assert_eq!(load_source(&source, &how("ham")).unwrap().labels().names(), ["spam", "ham"]);
         assert_eq!(streamed(&source, &how("ham")).unwrap().2.names(), ["spam", "ham"]);
         assert_eq!(load_source(&source, &how("eggs")).unwrap_err().kind(), ErrorKind::Options);
-        let fixed = ReadOptions { classes: Some(vec!["spam".into()]), ..ReadOptions::default() };
+        let fixed = ReadOptions { classes: Some(vec!["spam".into()]), ..ReadOptions::as_stored() };
         assert_eq!(load_source(&source, &fixed).unwrap_err().kind(), ErrorKind::LateClass);
         let many = Source::bytes("a.svm", svm(0..20_000, 20_000).into_bytes());
-        let error = load_source(&many, &ReadOptions::default()).unwrap_err();
+        let error = load_source(&many, &ReadOptions::as_stored()).unwrap_err();
         assert!(error.message().contains("regression"), "{error}");
         let empty = Source::bytes("a.svm", *b"# nothing\n\n");
-        assert_eq!(load_source(&empty, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Empty);
-        assert_eq!(blocks(&empty, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Empty);
+        assert_eq!(load_source(&empty, &ReadOptions::as_stored()).unwrap_err().kind(), ErrorKind::Empty);
+        assert_eq!(blocks(&empty, &ReadOptions::as_stored()).unwrap_err().kind(), ErrorKind::Empty);
     }
 }

@@ -6,11 +6,13 @@
 use crate::bytes::meter::Meter;
 use crate::encode::{Scaling, TextOptions};
 use crate::rows::schema::{Missing, Precision, Schema};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a user says about a source.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReadOptions {
     /// The format by name, instead of finding it out from the content and the file name.
     pub format: Option<String>,
@@ -42,9 +44,11 @@ pub struct ReadOptions {
     pub hash_bits: Option<u32>,
     /// How features are brought to one scale.
     pub scaling: Scaling,
-    /// The column of a table that holds text, by name or number: all its words become features, and the
-    /// other columns but the label are left out.
-    pub text_column: Option<String>,
+    /// Columns of a table that hold text, by name or number: the words of each become features. Columns of prose
+    /// are found out if none is named.
+    pub text_columns: Vec<String>,
+    /// What becomes of a category that was not learned from.
+    pub unknown: Unknown,
     /// How text becomes features.
     pub text: TextOptions,
     /// Whether blocks keep the texts that their rows were made of; see [`crate::texts`].
@@ -57,17 +61,20 @@ pub struct ReadOptions {
     /// What becomes of pictures.
     pub pictures: Pictures,
     /// What earlier data established and this data must keep to: that of a model, or of the first file.
+    #[serde(skip)]
     pub schema: Option<Arc<Schema>>,
     /// How many threads parse text; 0 is one per core. Changes nothing but the time it takes.
     pub threads: usize,
     /// What is too much.
     pub limits: Limits,
     /// Counts what is read.
+    #[serde(skip)]
     pub meter: Meter,
 }
 
 /// What becomes of pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Pictures {
     /// Width and height to which every picture is resized. Otherwise all must have the size of the first.
     pub size: Option<(u32, u32)>,
@@ -77,10 +84,27 @@ pub struct Pictures {
     pub unscaled: bool,
 }
 
+/// What becomes of a category that was not learned from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unknown {
+    /// It is none of the known ones; such cells are counted.
+    #[default]
+    Ignore,
+    /// It is an error with its place.
+    Error,
+}
+
+rosenblatt_core::named!(Unknown, "unknown",
+    "ignore" = Self::Ignore, "none of the known ones, counted and told";
+    "error" = Self::Error, "an error with its place";
+);
+
 /// Which column is the label.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LabelColumn {
-    /// The one called `label`, `class`, `target` or `y`, else the last.
+    /// The one called `label`, `class`, `target` or `y`, else the last if it looks like one.
     #[default]
     Guess,
     /// The one of this name, or else of this number: `1` is the first, `-1` the last.
@@ -90,7 +114,8 @@ pub enum LabelColumn {
 }
 
 /// What becomes of a row that cannot be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OnBadRow {
     /// It is an error with its place.
     #[default]
@@ -99,8 +124,14 @@ pub enum OnBadRow {
     Skip,
 }
 
+rosenblatt_core::named!(OnBadRow, "on-bad-row",
+    "error" = Self::Error, "an error with its place";
+    "skip" = Self::Skip, "the row is left out and counted";
+);
+
 /// What is too much. Whatever is larger is an error that names the limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Limits {
     /// Bytes in a line, or in a record that spans several.
     pub line_bytes: usize,
@@ -135,6 +166,11 @@ impl Default for Limits {
 impl ReadOptions {
     /// The largest number of bits that features can be hashed to.
     pub const MAX_HASH_BITS: u32 = 30;
+
+    /// The defaults, but for the scale: values are what stands in the source.
+    pub fn as_stored() -> Self {
+        Self { scaling: Scaling::None, ..Self::default() }
+    }
 
     /// The same options for data that must keep to `schema`.
     #[must_use]

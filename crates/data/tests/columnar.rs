@@ -1,7 +1,9 @@
 //! Parquet and Arrow files that are odd, cut, flipped or hostile: errors, and never a panic.
 #![cfg(feature = "parquet")]
 
-use rosenblatt_data::{DataError, Dataset, ErrorKind, Missing, ReadOptions, Source, load, load_source};
+use rosenblatt_data::{
+    DataError, Dataset, ErrorKind, LabelColumn, Missing, ReadOptions, Source, load, load_source,
+};
 use std::path::PathBuf;
 
 fn sample(name: &str) -> PathBuf {
@@ -9,14 +11,14 @@ fn sample(name: &str) -> PathBuf {
 }
 
 fn read(name: &str, bytes: Vec<u8>) -> Result<Dataset, DataError> {
-    load_source(&Source::bytes(name, bytes), &ReadOptions::default())
+    load_source(&Source::bytes(name, bytes), &ReadOptions::as_stored())
 }
 
 #[test]
 fn odd_columns_are_named_and_missing_values_go_by_the_policy() {
-    let error = load(sample("odd.parquet"), &ReadOptions::default()).unwrap_err();
+    let error = load(sample("odd.parquet"), &ReadOptions::as_stored()).unwrap_err();
     assert!(error.to_string().contains("column `when` is of type Timestamp"), "{error}");
-    let how = ReadOptions { ignore: vec!["when".to_owned()], ..ReadOptions::default() };
+    let how = ReadOptions { ignore: vec!["when".to_owned()], ..ReadOptions::as_stored() };
     let error = load(sample("odd.parquet"), &how).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Missing);
     assert_eq!(error.position().row, Some(3));
@@ -31,10 +33,29 @@ fn odd_columns_are_named_and_missing_values_go_by_the_policy() {
 }
 
 #[test]
+fn files_that_polars_wrote_are_read() {
+    let how = ReadOptions { label: LabelColumn::Named("kind".to_owned()), ..ReadOptions::default() };
+    for name in ["polars.arrow", "polars-lz4.arrow", "polars-zstd.arrow"] {
+        let data = load(sample(name), &how).unwrap();
+        let names = ["setosa", "versicolor", "virginica"].map(String::from);
+        assert_eq!((data.len(), data.width(), data.labels().names()), (6, 3, &names[..]), "{name}");
+        assert_eq!(data.classes(), [0, 0, 2, 2, 2, 1]);
+        let whole = std::fs::read(sample(name)).unwrap();
+        assert_eq!(load_source(&Source::bytes("stdin", whole), &how).unwrap(), data);
+    }
+}
+
+#[test]
 fn every_cut_is_an_error() {
-    for name in
-        ["table.parquet", "zstd.parquet", "list.parquet", "table.arrow", "stream.arrows", "sparse.feather"]
-    {
+    for name in [
+        "table.parquet",
+        "zstd.parquet",
+        "list.parquet",
+        "table.arrow",
+        "stream.arrows",
+        "sparse.feather",
+        "polars.arrow",
+    ] {
         let whole = std::fs::read(sample(name)).unwrap();
         for length in 0..whole.len() {
             let error = read(name, whole[..length].to_vec()).expect_err(&format!("{name} cut at {length}"));
@@ -45,9 +66,15 @@ fn every_cut_is_an_error() {
 
 #[test]
 fn flipped_bits_never_panic() {
-    for name in
-        ["table.parquet", "zstd.parquet", "sparse.parquet", "table.arrow", "stream.arrows", "sparse.feather"]
-    {
+    for name in [
+        "table.parquet",
+        "zstd.parquet",
+        "sparse.parquet",
+        "table.arrow",
+        "stream.arrows",
+        "sparse.feather",
+        "polars.arrow",
+    ] {
         let whole = std::fs::read(sample(name)).unwrap();
         for at in 0..whole.len() {
             let mut flipped = whole.clone();

@@ -24,7 +24,7 @@ fn peak_of_one_stream() {
     let (Ok(files), Ok(threads)) = (std::env::var("STREAM_FILES"), std::env::var("STREAM_THREADS")) else {
         panic!("run by the other test");
     };
-    let how = ReadOptions { threads: threads.parse().unwrap(), ..ReadOptions::default() };
+    let how = ReadOptions { threads: threads.parse().unwrap(), ..ReadOptions::as_stored() };
     let mut stream = blocks(&Source::find_all(files.split(' ')).unwrap(), &how).unwrap();
     let mut n_rows = 0;
     while let Some(block) = stream.next().unwrap() {

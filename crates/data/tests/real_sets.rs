@@ -66,7 +66,7 @@ fn every_set_loads_with_one_call_and_has_the_shape_that_is_published() {
 #[test]
 fn messages_are_read_as_words() {
     let Some(folder) = folder() else { return };
-    let data = load(folder.join("sms-spam/SMSSpamCollection.tsv"), &ReadOptions::default()).unwrap();
+    let data = load(folder.join("sms-spam/SMSSpamCollection.tsv"), &ReadOptions::as_stored()).unwrap();
     assert_eq!((data.len(), counts(&data)), (5_574, vec![4_827, 747]));
     assert_eq!(data.labels().names(), ["ham", "spam"]);
     let names = data.feature_names().unwrap();
@@ -82,7 +82,7 @@ fn faces_are_a_folder_per_person() {
         eprintln!("skipped: tar cannot unpack the faces");
         return;
     }
-    let faces = load(unpacked.path().join("orl-faces"), &ReadOptions::default()).unwrap();
+    let faces = load(unpacked.path().join("orl-faces"), &ReadOptions::as_stored()).unwrap();
     assert_eq!((faces.len(), faces.width(), counts(&faces)), (400, 10_304, vec![10; 40]));
 }
 

@@ -53,7 +53,7 @@ struct Sample {
 }
 
 fn samples(precision: Precision) -> Vec<Sample> {
-    let how = ReadOptions { precision, ..ReadOptions::default() };
+    let how = ReadOptions { precision, ..ReadOptions::as_stored() };
     let sample = |name: &str, text: String, labels| Sample {
         source: Source::bytes(name, text.into_bytes()),
         how: how.clone(),
@@ -107,7 +107,7 @@ fn reading(room: &Room, data: &Dataset, precision: Precision) -> ReadOptions {
         if room.extension == "npy" { LabelColumn::Named("-1".to_owned()) } else { LabelColumn::Guess };
     let in_column = data.weights().is_some() && room.extension != "vw";
     let weight = in_column.then(|| "weight".to_owned());
-    ReadOptions { precision, label, weight, ..ReadOptions::default() }
+    ReadOptions { precision, label, weight, ..ReadOptions::as_stored() }
 }
 
 /// The data that was read and the data that it should be, with features called alike.
@@ -178,8 +178,13 @@ fn every_format_reads_back_to_the_same_data() {
     }
     let written: Vec<&str> = ROOMS.iter().map(|room| room.extension).collect();
     for writer in WRITERS {
-        let built = cfg!(feature = "parquet") || !matches!(writer.name(), "parquet" | "arrow" | "arrows");
-        assert!(!built || writer.extensions().iter().any(|one| written.contains(one)), "{}", writer.name());
+        let built =
+            cfg!(feature = "parquet") || !matches!(writer.info().name, "parquet" | "arrow" | "arrows");
+        assert!(
+            !built || writer.info().extensions.iter().any(|one| written.contains(one)),
+            "{}",
+            writer.info().name
+        );
     }
 }
 
@@ -233,12 +238,12 @@ fn other_tools_read_what_was_written() {
         for packing in ["", ".gz", ".zst"] {
             let path = folder.path().join(format!("table.{}{packing}", room.extension));
             let source = if room.extension == "npy" { &numbered } else { &table };
-            convert(source, &ReadOptions::default(), &path, &WriteOptions::default()).unwrap();
+            convert(source, &ReadOptions::as_stored(), &path, &WriteOptions::default()).unwrap();
         }
     }
     let path = folder.path().join("sparse.parquet");
     if cfg!(feature = "parquet") {
-        convert(&numbered, &ReadOptions::default(), &path, &WriteOptions::default()).unwrap();
+        convert(&numbered, &ReadOptions::as_stored(), &path, &WriteOptions::default()).unwrap();
     }
     let script = data.join("check_written.py");
     let done = std::process::Command::new(python).arg(script).arg(folder.path()).output().unwrap();

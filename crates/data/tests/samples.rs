@@ -32,7 +32,7 @@ fn every_format_gives_the_same_rows() {
         "2" => "cow".to_owned(),
         name => name.to_owned(),
     };
-    let expected = load(sample("table.csv"), &ReadOptions::default()).unwrap();
+    let expected = load(sample("table.csv"), &ReadOptions::as_stored()).unwrap();
     let expected_rows = rows(&expected);
     assert_eq!((expected.len(), expected.width()), (12, 5));
     let last = LabelColumn::Named("-1".to_owned());
@@ -64,7 +64,7 @@ fn every_format_gives_the_same_rows() {
         );
     }
     for (name, label) in samples {
-        let how = ReadOptions { label, ..ReadOptions::default() };
+        let how = ReadOptions { label, ..ReadOptions::as_stored() };
         let dataset = load(sample(name), &how).unwrap_or_else(|error| panic!("{}", error.report()));
         let found = rows(&dataset).into_iter().map(|(label, row)| (names(&label), row));
         assert_eq!(found.collect::<Vec<_>>(), expected_rows, "{name}");
@@ -76,7 +76,7 @@ fn every_format_gives_the_same_rows() {
 fn vowpal_wabbit_text_is_read_as_vowpal_wabbit_reads_it() {
     // Written by `data/vw/generate.py`, out of what `vw --audit` says.
     let told = std::fs::read_to_string(sample("vw/audit.txt")).unwrap();
-    let how = ReadOptions { precision: rosenblatt_data::Precision::Double, ..ReadOptions::default() };
+    let how = ReadOptions { precision: rosenblatt_data::Precision::Double, ..ReadOptions::as_stored() };
     let dataset = load(sample("vw/audit.vw"), &how).unwrap_or_else(|error| panic!("{}", error.report()));
     let names = dataset.feature_names().unwrap();
     let weights = dataset.weights().unwrap();
@@ -104,9 +104,9 @@ fn vowpal_wabbit_text_is_read_as_vowpal_wabbit_reads_it() {
 
 #[test]
 fn scipy_arrays_have_no_labels_and_pickles_are_refused() {
-    let error = load(sample("scipy.npz"), &ReadOptions::default()).unwrap_err();
+    let error = load(sample("scipy.npz"), &ReadOptions::as_stored()).unwrap_err();
     assert!(error.to_string().contains("no labels"), "{error}");
-    let how = ReadOptions { label: LabelColumn::Absent, ..ReadOptions::default() };
+    let how = ReadOptions { label: LabelColumn::Absent, ..ReadOptions::as_stored() };
     assert_eq!(load(sample("scipy.npz"), &how).unwrap().len(), 12);
     let error = load(sample("object.npy"), &how).unwrap_err();
     assert!(error.to_string().contains("runs code"), "{error}");
@@ -116,7 +116,7 @@ fn scipy_arrays_have_no_labels_and_pickles_are_refused() {
 fn damaged_samples_are_errors_and_never_panics() {
     for name in ["table.npz", "fortran.npz", "sparse.npz", "column.npy"] {
         let whole = std::fs::read(sample(name)).unwrap();
-        let how = ReadOptions { label: LabelColumn::Absent, ..ReadOptions::default() };
+        let how = ReadOptions { label: LabelColumn::Absent, ..ReadOptions::as_stored() };
         let read =
             |bytes: Vec<u8>| rosenblatt_data::load_source(&rosenblatt_data::Source::bytes(name, bytes), &how);
         for length in 0..whole.len() {
@@ -137,19 +137,19 @@ fn damaged_samples_are_errors_and_never_panics() {
 #[test]
 fn pictures_are_read_in_every_format() {
     use rosenblatt_data::Pictures;
-    let idx = load(sample("small-images-idx3-ubyte.gz"), &ReadOptions::default()).unwrap();
+    let idx = load(sample("small-images-idx3-ubyte.gz"), &ReadOptions::as_stored()).unwrap();
     assert_eq!(
         (idx.len(), idx.width(), idx.labels().names()),
         (4, 24, &["3".to_owned(), "5".to_owned()][..])
     );
-    let folder = load(sample("pictures"), &ReadOptions::default()).unwrap();
+    let folder = load(sample("pictures"), &ReadOptions::as_stored()).unwrap();
     let mut from_idx: Vec<_> = rows(&idx).into_iter().map(|(_, row)| row).collect();
     let mut from_folder: Vec<_> = rows(&folder).into_iter().map(|(_, row)| row).collect();
     from_idx.sort_by(|a, b| a.partial_cmp(b).unwrap());
     from_folder.sort_by(|a, b| a.partial_cmp(b).unwrap());
     assert_eq!(from_folder, from_idx);
     let pictures = Pictures { colour: true, ..Pictures::default() };
-    let colours = load(sample("colours"), &ReadOptions { pictures, ..ReadOptions::default() }).unwrap();
+    let colours = load(sample("colours"), &ReadOptions { pictures, ..ReadOptions::as_stored() }).unwrap();
     assert_eq!((colours.len(), colours.width()), (2, 8 * 12 * 3));
     let red_and_blue = |row: &[(usize, f64)]| row.first().map(|&(place, _)| place);
     assert_eq!(red_and_blue(&rows(&colours)[0].1), Some(0));

@@ -13,9 +13,9 @@ fn main() -> Result<(), Error> {
     }
     let totals = learner.totals();
     println!("{} mistakes in {} rounds", totals.errors, totals.rounds);
-    println!("a winter day is {}", learner.model()?.predict_one(&[1.0, 0.5])?);
+    println!("a winter day is {}", learner.model()?.predict(&[1.0, 0.5])?);
 
     assert!(totals.errors < 20, "each row was predicted before it was learned from");
-    assert_eq!(learner.model()?.predict_one(&[1.0, 0.5])?, "cold");
+    assert_eq!(learner.model()?.predict(&[1.0, 0.5])?, "cold");
     Ok(())
 }

@@ -7,11 +7,12 @@
 //! those of scikit-learn (`tests/calibration.rs` holds the two together).
 
 use crate::error::Error;
-use crate::model::{Model, Predictor};
-use rosenblatt_core::{Examples, Multiclass};
-use rosenblatt_data::{Dataset, View, Visitor};
-use std::fmt;
-use std::str::FromStr;
+use crate::evaluate::{Losses, Sharpness, each_prediction};
+use crate::model::{Model, by_class};
+use rosenblatt_data::Dataset;
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How scores become probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,26 +23,10 @@ pub enum Method {
     Isotonic,
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Platt => "platt",
-            Self::Isotonic => "isotonic",
-        })
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "platt" | "sigmoid" => Ok(Self::Platt),
-            "isotonic" => Ok(Self::Isotonic),
-            _ => Err(format!("`calibrate` should be platt or isotonic, but is `{name}`")),
-        }
-    }
-}
+rosenblatt_core::named!(Method, "calibration",
+    "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
+    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but it takes a thousand rows or more";
+);
 
 /// From a score to the probability of one class.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +51,7 @@ impl Curve {
     /// The probability at `score`.
     pub fn at(&self, score: f64) -> f64 {
         match self {
-            Self::Platt { slope, offset } => sigmoid(-(slope * score + offset)),
+            Self::Platt { .. } => sigmoid(self.rank(score)),
             Self::Isotonic { scores, shares } => {
                 let above = scores.partition_point(|corner| *corner <= score);
                 if above == 0 {
@@ -76,6 +61,34 @@ impl Curve {
                 let (left, low, high) = (scores[above - 1], shares[above - 1], shares[above]);
                 low + (high - low) * ((score - left) / (right - left))
             }
+        }
+    }
+}
+
+impl Curve {
+    /// The score above which the class is more probable than not; infinite if all are, or none is.
+    pub(crate) fn threshold(&self) -> f64 {
+        match self {
+            Self::Platt { slope, offset } => -offset / slope,
+            Self::Isotonic { scores, shares } => match shares.iter().position(|share| *share > 0.5) {
+                None => f64::INFINITY,
+                Some(0) => f64::NEG_INFINITY,
+                Some(above) => {
+                    let (left, low) = (scores[above - 1], shares[above - 1]);
+                    left + (scores[above] - left) * ((0.5 - low) / (shares[above] - low))
+                }
+            },
+        }
+    }
+
+    /// Grows with the probability and is 0 where that is a half. Of Platt's curve it is the logarithm of the odds:
+    /// no exponential to compare classes by, and no rounding of what is nearly certain to 1.
+    #[inline]
+    fn rank(&self, score: f64) -> f64 {
+        match self {
+            // A score that overflowed is as large as can be, and times a slope of zero it is still nothing.
+            Self::Platt { slope, offset } => -(slope * score.clamp(f64::MIN, f64::MAX) + offset),
+            Self::Isotonic { .. } => self.at(score) - 0.5,
         }
     }
 }
@@ -112,29 +125,116 @@ pub struct Calibration {
     pub(crate) curves: Vec<Curve>,
 }
 
+impl Serialize for Calibration {
+    /// How it was fitted, and on how many rows.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Calibration", 2)?;
+        object.serialize_field("method", &self.method().to_string())?;
+        object.serialize_field("rows", &self.rows)?;
+        object.end()
+    }
+}
+
 impl Calibration {
     /// Fits curves to the scores of rows whose classes are known: row by row, one score for two classes,
     /// else one per class (see [`class_scores`]).
     pub fn fit(method: Method, n_classes: usize, scores: &[f64], classes: &[u32]) -> Result<Self, Error> {
+        Self::fit_or_stop(method, n_classes, scores, classes, &mut || false)
+    }
+
+    /// The same on all cores, curve by curve. `stop` is asked again and again whether to give up.
+    pub(crate) fn fit_or_stop(
+        method: Method,
+        n_classes: usize,
+        scores: &[f64],
+        classes: &[u32],
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, Error> {
         let n_curves = n_curves(n_classes);
         if classes.is_empty() || scores.len() != classes.len() * n_curves {
             return Err(Error::NoRows);
         }
-        let curves = (0..n_curves).map(|curve| {
+        let fit = |curve: usize, stop: &mut dyn FnMut() -> bool| {
             let class = if n_classes == 2 { 1 } else { curve as u32 };
-            let mut pairs: Vec<(f64, bool)> = scores
-                .iter()
-                .skip(curve)
-                .step_by(n_curves)
-                .zip(classes)
-                .map(|(&score, &truth)| (score, truth == class))
-                .collect();
+            let of_class = scores[curve..].iter().step_by(n_curves).zip(classes);
+            let mut pairs: Vec<(f64, bool)> =
+                of_class.map(|(&score, &truth)| (score, truth == class)).collect();
             match method {
-                Method::Platt => platt(&pairs),
-                Method::Isotonic => isotonic(&mut pairs),
+                _ if stop() => None,
+                Method::Platt => platt(&pairs, stop),
+                Method::Isotonic => Some(isotonic(&mut pairs)),
             }
+        };
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = |stop: &mut dyn FnMut() -> bool| {
+            let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+            let numbers = numbers.take_while(|&curve| curve < n_curves);
+            numbers.map_while(|curve| Some((curve, fit(curve, stop)?))).collect::<Vec<_>>()
+        };
+        let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(n_curves);
+        let mut curves = std::thread::scope(|scope| {
+            let others =
+                (1..n_threads).map(|_| scope.spawn(|| work(&mut || is_over.load(Ordering::Relaxed))));
+            let others: Vec<_> = others.collect();
+            let mut curves = work(&mut || {
+                let over = stop();
+                is_over.fetch_or(over, Ordering::Relaxed);
+                over
+            });
+            for other in others {
+                curves.extend(other.join().expect("a fit does not panic"));
+            }
+            curves
         });
-        Ok(Self { rows: classes.len() as u64, curves: curves.collect() })
+        if curves.len() < n_curves {
+            return Err(Error::Stopped);
+        }
+        curves.sort_by_key(|(number, _)| *number);
+        Ok(Self { rows: classes.len() as u64, curves: curves.into_iter().map(|(_, curve)| curve).collect() })
+    }
+
+    /// How good probabilities of this kind are on rows they were not fitted on: each half of the rows is judged by
+    /// curves that were fitted on the other. `None` for fewer than two rows. If the most probable class is the one
+    /// that is named, it is put into `predicted`.
+    pub(crate) fn cross_fitted(
+        method: Method,
+        n_classes: usize,
+        (scores, classes): (&[f64], &[u32]),
+        mut predicted: Option<&mut [u32]>,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Sharpness>, Error> {
+        let n_curves = n_curves(n_classes);
+        // Every other row of each class.
+        let mut n_seen = vec![0_usize; n_classes];
+        let halves: Vec<bool> = classes
+            .iter()
+            .map(|&class| {
+                n_seen[class as usize] += 1;
+                n_seen[class as usize].is_multiple_of(2)
+            })
+            .collect();
+        let fitted = [false, true].map(|half| {
+            let is_in = |place: &usize| halves[*place] == half;
+            let places: Vec<usize> = (0..classes.len()).filter(is_in).collect();
+            if places.is_empty() {
+                return Ok(None);
+            }
+            let of_row = |&place: &usize| &scores[place * n_curves..(place + 1) * n_curves];
+            let some: Vec<f64> = places.iter().flat_map(of_row).copied().collect();
+            let of_some: Vec<u32> = places.iter().map(|&place| classes[place]).collect();
+            Self::fit_or_stop(method, n_classes, &some, &of_some, stop).map(Some)
+        });
+        let [first, second] = fitted;
+        let (Some(first), Some(second)) = (first?, second?) else { return Ok(None) };
+        let mut losses = [Losses::new(&second), Losses::new(&first)];
+        for (place, (row, &class)) in scores.chunks(n_curves).zip(classes).enumerate() {
+            losses[usize::from(halves[place])].add(row, class);
+            if let Some(predicted) = &mut predicted {
+                let fitted = if halves[place] { &first } else { &second };
+                predicted[place] = fitted.most_probable(row, predicted[place]);
+            }
+        }
+        Ok(Losses::together(&losses))
     }
 
     /// The probability of every class, given the scores (see [`class_scores`]). They add up to 1.
@@ -152,6 +252,32 @@ impl Calibration {
         for share in into.iter_mut() {
             *share = if sum > 0.0 { *share / sum } else { even };
         }
+    }
+
+    /// The most probable class, given the scores (see [`class_scores`]); of equals `preferred`, then the first.
+    pub(crate) fn most_probable(&self, scores: &[f64], preferred: u32) -> u32 {
+        if let [curve] = self.curves.as_slice() {
+            let second = curve.rank(scores[0]);
+            return if second == 0.0 { preferred } else { u32::from(second > 0.0) };
+        }
+        let mut best = (self.curves[preferred as usize].rank(scores[preferred as usize]), preferred);
+        for (class, (curve, &score)) in self.curves.iter().zip(scores).enumerate() {
+            let rank = curve.rank(score);
+            if rank > best.0 {
+                best = (rank, class as u32);
+            }
+        }
+        best.1
+    }
+
+    /// By how much `class` is ahead of the next in probability, in what the curves count in; 0 is a tie.
+    pub(crate) fn lead(&self, scores: &[f64], class: u32) -> f64 {
+        if let [curve] = self.curves.as_slice() {
+            return if class == 1 { curve.rank(scores[0]) } else { -curve.rank(scores[0]) };
+        }
+        let rank = |class: usize| self.curves[class].rank(scores[class]);
+        let others = (0..self.curves.len()).filter(|other| *other != class as usize);
+        rank(class as usize) - others.map(rank).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// How it was fitted.
@@ -181,73 +307,39 @@ pub(crate) fn n_curves(n_classes: usize) -> usize {
 /// The scores that a calibration takes, out of those that a prediction of `model` was made of: they are
 /// the same, except that with pairs of classes each class has the sum of its duels.
 pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
-    into.clear();
-    let n_classes = model.labels().len();
-    if n_classes > 2
-        && let Multiclass::OneVsOne(decision) = model.spec().options().multiclass.decision(n_classes)
-    {
-        into.resize(n_classes, 0.0);
-        for (&(a, b), score) in decision.pairs().iter().zip(scores) {
-            into[a as usize] += score;
-            into[b as usize] -= score;
-        }
+    let pairs = model.has_pairs();
+    if pairs {
+        by_class(scores, model.labels().len(), pairs, into);
     } else {
+        into.clear();
         into.extend(scores);
     }
 }
 
 /// The scores of many rows as [`Calibration::fit`] takes them, and their classes.
 pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>, Vec<u32>) {
-    let mut held_out = HeldOut::new(model, data.width());
-    held_out.add(data.view(), rows);
-    (held_out.scores, held_out.classes)
-}
-
-/// The scores and classes of rows that come piece by piece.
-pub(crate) struct HeldOut<'a> {
-    model: &'a Model,
-    predictor: Predictor,
-    of_row: Vec<f64>,
-    pub(crate) scores: Vec<f64>,
-    pub(crate) classes: Vec<u32>,
-}
-
-impl<'a> HeldOut<'a> {
-    /// None yet, of rows of up to `width` features.
-    pub(crate) fn new(model: &'a Model, width: usize) -> Self {
-        let (of_row, scores, classes) = (Vec::new(), Vec::new(), Vec::new());
-        Self { model, predictor: model.predictor(width), of_row, scores, classes }
-    }
-
-    /// Adds these of the rows.
-    pub(crate) fn add(&mut self, view: View<'_>, rows: &[u32]) {
-        struct Scores<'a, 'm>(&'a mut HeldOut<'m>, &'a [u32]);
-        impl Visitor for Scores<'_, '_> {
-            type Output = ();
-            fn visit<E: Examples>(self, examples: E) {
-                let Self(HeldOut { model, predictor, of_row, scores, classes }, rows) = self;
-                predictor.each(examples, rows, |row, _, said| {
-                    class_scores(model, said, of_row);
-                    scores.extend(of_row.iter());
-                    classes.push(examples.class(row as usize));
-                });
-            }
-        }
-        view.visit(Scores(self, rows));
-    }
+    let (mut of_row, mut scores, mut classes) = (Vec::new(), Vec::new(), Vec::new());
+    let done = each_prediction(model, &mut data.into(), rows, &mut || false, |class, _, said| {
+        class_scores(model, said, &mut of_row);
+        scores.extend(&of_row);
+        classes.push(class);
+    });
+    done.expect("rows in memory are at hand");
+    (scores, classes)
 }
 
 /// Platt's sigmoid by Newton's method with a line search (Lin, Lin and Weng 2007). Targets are moved off
-/// 0 and 1 by his prior, so that scores which part the classes do not make the slope endless.
-fn platt(pairs: &[(f64, bool)]) -> Curve {
+/// 0 and 1 by his prior, so that scores which part the classes do not make the slope endless. `None` if it is to stop.
+fn platt(pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bool) -> Option<Curve> {
     // The unit of scores is nobody's choice: votes count in thousands.
-    let unit = pairs.iter().map(|(score, _)| score.abs()).fold(0.0, f64::max);
+    let finite = |score: f64| score.clamp(f64::MIN, f64::MAX);
+    let unit = pairs.iter().map(|(score, _)| finite(*score).abs()).fold(0.0, f64::max);
     let unit = if unit > 0.0 { unit } else { 1.0 };
     let members = pairs.iter().filter(|(_, member)| *member).count() as f64;
     let others = pairs.len() as f64 - members;
     let targets = [1.0 / (others + 2.0), (members + 1.0) / (members + 2.0)];
     let points: Vec<(f64, f64)> =
-        pairs.iter().map(|&(score, member)| (score / unit, targets[usize::from(member)])).collect();
+        pairs.iter().map(|&(score, member)| (finite(score) / unit, targets[usize::from(member)])).collect();
     let cost = |slope: f64, offset: f64| -> f64 {
         points
             .iter()
@@ -261,6 +353,9 @@ fn platt(pairs: &[(f64, bool)]) -> Curve {
     let (mut slope, mut offset) = (0.0, ((others + 1.0) / (members + 1.0)).ln());
     let mut now = cost(slope, offset);
     for _ in 0..100 {
+        if stop() {
+            return None;
+        }
         // A little on the diagonal keeps equal scores from making the matrix singular.
         let (mut aa, mut bb, mut ab, mut da, mut db) = (1e-12, 1e-12, 0.0, 0.0, 0.0);
         for &(score, target) in &points {
@@ -289,7 +384,7 @@ fn platt(pairs: &[(f64, bool)]) -> Curve {
         let Some((a, b, there)) = better else { break };
         (slope, offset, now) = (a, b, there);
     }
-    Curve::Platt { slope: slope / unit, offset }
+    Some(Curve::Platt { slope: slope / unit, offset })
 }
 
 /// Pools neighbours that are in the wrong order until none are.
@@ -368,16 +463,46 @@ mod tests {
     #[test]
     fn classes_that_scores_part_give_a_steep_curve_but_no_certainty() {
         let pairs: Vec<(f64, bool)> = (0..50).map(|row| (row as f64 * 1e4 - 245_000.0, row >= 25)).collect();
-        let curve = platt(&pairs);
+        let curve = platt(&pairs, &mut || false).unwrap();
         assert!(curve.at(2e5) > 0.95 && curve.at(2e5) < 1.0 && curve.at(-2e5) < 0.05, "{curve:?}");
         assert!((curve.at(0.0) - 0.5).abs() < 0.01);
     }
 
     #[test]
+    fn scores_that_overflowed_are_as_large_as_can_be() {
+        let pairs: Vec<(f64, bool)> =
+            (0..20).map(|row| (if row < 10 { f64::NEG_INFINITY } else { 1e300 }, row >= 10)).collect();
+        let curve = platt(&pairs, &mut || false).unwrap();
+        assert!(curve.at(f64::INFINITY) > 0.5 && curve.at(f64::NEG_INFINITY) < 0.5, "{curve:?}");
+        assert!(curve.at(1e300).is_finite());
+    }
+
+    #[test]
     fn scores_that_say_nothing_give_the_share_of_the_class() {
         let pairs: Vec<(f64, bool)> = (0..40).map(|row| (0.0, row % 4 == 0)).collect();
-        assert!((platt(&pairs).at(0.0) - 0.25).abs() < 0.02);
+        assert!((platt(&pairs, &mut || false).unwrap().at(0.0) - 0.25).abs() < 0.02);
         assert_eq!(isotonic(&mut pairs.clone()).at(3.0), 0.25);
+    }
+
+    #[test]
+    fn probabilities_are_judged_on_rows_they_were_not_fitted_on() {
+        // Scores that say nothing: steps fitted to them look sharp where they were fitted, and nowhere else.
+        let mut random = rosenblatt_core::Random::new(3);
+        let scores: Vec<f64> = (0..400).map(|_| random.unit()).collect();
+        let classes: Vec<u32> = (0..400).map(|_| random.below(2) as u32).collect();
+        let stop: &mut dyn FnMut() -> bool = &mut || false;
+        let fitted = Calibration::fit(Method::Isotonic, 2, &scores, &classes).unwrap();
+        let mut same = Losses::new(&fitted);
+        scores.iter().zip(&classes).for_each(|(score, class)| same.add(&[*score], *class));
+        let same = Losses::together(&[same]).unwrap();
+        let fresh =
+            Calibration::cross_fitted(Method::Isotonic, 2, (&scores, &classes), None, stop).unwrap().unwrap();
+        assert!(same.brier < 0.25 && fresh.brier > 0.25, "{same:?} {fresh:?}");
+        assert!(fresh.log_loss > same.log_loss, "{same:?} {fresh:?}");
+        assert_eq!(Calibration::cross_fitted(Method::Platt, 2, (&[1.0], &[1]), None, stop).unwrap(), None);
+        // Whoever is asked to stop does.
+        let three = Calibration::fit_or_stop(Method::Platt, 3, &[0.5; 30], &[1; 10], &mut || true);
+        assert!(matches!(three, Err(Error::Stopped)));
     }
 
     #[test]

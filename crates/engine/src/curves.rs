@@ -8,13 +8,14 @@ use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Observer, Pass, Round, Snapshot};
 use rosenblatt_core::{Bias, Binary, Decision, Examples, Loss, Readout};
 use rosenblatt_data::{Dataset, Visitor};
+use serde::Serialize;
 use std::ops::ControlFlow;
 
 /// More steps than this are thinned out.
 const MOST_POINTS: usize = 2000;
 
 /// One pass of a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PassPoint {
     /// Number of the pass, from 1.
     pub epoch: u64,
@@ -112,7 +113,7 @@ impl Visitor for Judge<'_> {
 }
 
 /// A run after one of its steps.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct GrowthPoint {
     /// The round of the step.
     pub round: u64,
@@ -125,7 +126,7 @@ pub struct GrowthPoint {
 }
 
 /// How the weights of a run grew, step by step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Growth {
     /// Its steps, thinned out evenly where there are many, the last always among them.
     pub points: Vec<GrowthPoint>,
@@ -176,7 +177,7 @@ impl Observer for GrowthWatch {
         growth.mistakes += u64::from(round.mistaken);
         growth.radius = growth.radius.max((round.spread + beside).sqrt());
         let Some(step) = round.step else { return ControlFlow::Continue(()) };
-        growth.plain &= step.tau * round.weight == 1.0 && step.keep == 1.0 && step.shrink == 0.0;
+        growth.plain &= step.tau * round.weight == 1.0 && step.keep == 1.0 && step.extra == 0.0;
         self.steps += 1;
         let constant = beside * round.hypothesis.bias(round.scorer);
         let norm = (round.norm2 + constant * constant).sqrt();

@@ -1,12 +1,12 @@
 //! What can go wrong between a wish and a model.
 
 use rosenblatt_core::{NameError, ParamError, SetupError};
-use rosenblatt_data::Remedy;
+use rosenblatt_data::{DataError, Remedy};
 use rosenblatt_kernel::KernelError;
 use rosenblatt_kernel::maps::MapError;
 
 /// Why no model came of it. Messages say what was found, what was expected and, where known, the cure.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Nobody knows an algorithm of this name.
@@ -51,8 +51,22 @@ pub enum Error {
         /// The only class there is.
         found: Option<String>,
     },
+    /// A stream has shown rows of one class only.
+    #[error("training needs at least two classes, but there is only `{class}` so far")]
+    OneClassSoFar {
+        /// The only class so far.
+        class: String,
+    },
+    /// A rule that cannot learn from rows that come and go.
+    #[error("`{algorithm}` cannot learn online: {why}")]
+    NotOnline {
+        /// The rule.
+        algorithm: &'static str,
+        /// Why it cannot.
+        why: &'static str,
+    },
     /// A class is named that is not there.
-    #[error("there is no class `{name}`; the classes are {}", known.join(", "))]
+    #[error("there is no class `{name}`; the classes are {}", some(known))]
     UnknownClass {
         /// The name nobody knows.
         name: String,
@@ -67,6 +81,26 @@ pub enum Error {
         /// The width of the model.
         known: usize,
     },
+    /// A row has not as many values as the model has features.
+    #[error("a row has {found} values, but the model has {expected} features; give a value for each of them")]
+    WrongWidth {
+        /// Values of the row.
+        found: usize,
+        /// Features of the model.
+        expected: usize,
+    },
+    /// The features of a sparse row are not in order, or not as many as its values.
+    #[error("a sparse row should have a value for each of its features, and these ascending and each once")]
+    NotSparse,
+    /// Rows about which nothing can be proved.
+    #[error("{what}")]
+    Uncertifiable {
+        /// Why not.
+        what: String,
+    },
+    /// Probabilities are asked of a model that has none.
+    #[error("the model was not calibrated, so it has no probabilities; calibrate it on held-out rows")]
+    NotCalibrated,
     /// A feature value is not a finite number.
     #[error("feature {feature} of row {row} is {value}; values must be finite numbers")]
     NotFinite {
@@ -78,18 +112,82 @@ pub enum Error {
         value: f64,
     },
     /// The weights grew beyond all numbers.
-    #[error("the weights overflowed in pass {epoch}{}; scale the features or lower the rate", at_row(*.row))]
+    #[error("the weights overflowed in epoch {epoch}{}; scale the features or lower the rate", at_row(*.row))]
     Overflow {
-        /// The pass, from 1.
+        /// The epoch, from 1.
         epoch: u64,
         /// The row, from 0, if all are at hand.
         row: Option<usize>,
     },
     /// Whoever keeps checkpoints wanted to stop.
-    #[error("training was stopped in pass {epoch}")]
+    #[error("training was stopped in epoch {epoch}")]
     Interrupted {
-        /// The pass, from 1.
+        /// The epoch, from 1.
         epoch: u64,
+    },
+    /// Whoever watches wanted to stop, and what was done so far is of no use.
+    #[error("stopped before it was done")]
+    Stopped,
+    /// The rows cannot be had.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Probabilities are fitted on rows that were held out.
+    #[error("probabilities are fitted on held-out rows, and none are held out")]
+    NothingHeldOut,
+    /// Something that cannot be had of rows that come and go.
+    #[error("`{name}` should be {expected} where rows do not stay in memory, but is {found}")]
+    NotOnDisk {
+        /// Which option.
+        name: &'static str,
+        /// What it should be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// Each fold needs a row.
+    #[error("{folds} folds need at least as many rows; there are {rows}")]
+    TooFewRows {
+        /// Folds that were asked for.
+        folds: usize,
+        /// Rows of the data.
+        rows: usize,
+    },
+    /// What was taken for the label is different in most rows.
+    #[error("{} distinct values in {rows} rows do not look like classes", label_of(column.as_deref(), *classes))]
+    NotALabel {
+        /// What the column is called, if it has a name.
+        column: Option<String>,
+        /// How many classes there would be.
+        classes: usize,
+        /// In so many rows.
+        rows: usize,
+    },
+    /// Something that is only to be had of rows in memory.
+    #[error("{what} needs all rows in memory, and they take more than is allowed")]
+    NeedsMemory {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// What must be known of every row is too much.
+    #[error(
+        "{rows} rows need {needed} bytes of memory to know each by its class{}, but {limit} are allowed",
+        if *calibrating { " and to fit probabilities" } else { "" }
+    )]
+    MemoryLimit {
+        /// Rows of the data.
+        rows: usize,
+        /// Bytes that are needed.
+        needed: u64,
+        /// Bytes that are allowed.
+        limit: u64,
+        /// Whether probabilities are among what needs them.
+        calibrating: bool,
+    },
+    /// Which column is the label cannot be told.
+    #[error("which column is the label: {}?", quoted(candidates))]
+    WhichLabel {
+        /// Those that may be.
+        candidates: Vec<String>,
     },
     /// A checkpoint of other data, or of another description.
     #[error(
@@ -160,13 +258,49 @@ impl Error {
             Self::MappedTooLarge { .. } => {
                 Some("lower {map-size}, or learn from rows that stay on disk with {memory}".into())
             }
+            Self::WhichLabel { .. } => Some("name it with {label}".into()),
+            Self::NotALabel { .. } => {
+                Some("name the label column with {label}, and a column of text with {text}".into())
+            }
+            Self::OneClassSoFar { .. } => Some(NAME_CLASSES.into()),
+            Self::NeedsMemory { .. } => Some("raise {memory}, or leave it out".into()),
+            Self::MemoryLimit { calibrating: true, .. } => Some(
+                "raise {memory}, leave probabilities out with {calibrate=none}, or learn in one epoch with {online}"
+                    .into(),
+            ),
+            Self::MemoryLimit { .. } => Some("raise {memory}, or learn in one epoch with {online}".into()),
+            Self::NothingHeldOut => Some("hold rows out, or learn from all of them with {k-fold=5}".into()),
+            Self::NotOnDisk { .. } => {
+                Some("raise {memory} so that the rows fit, or leave the choice out".into())
+            }
             _ => None,
         }
     }
 }
 
+/// What helps if classes turn up late.
+pub(crate) const NAME_CLASSES: &str =
+    "name all classes beforehand with {classes=a,b,c}, or read from a file, which is looked through first";
+
 fn did_you_mean(name: Option<&str>) -> String {
     name.map_or_else(|| "; see `algorithms`".to_owned(), |name| format!("; did you mean `{name}`?"))
+}
+
+/// The first of many names.
+fn some(names: &[String]) -> String {
+    let dots = if names.len() > 12 { ", …" } else { "" };
+    quoted(&names[..names.len().min(12)]) + dots
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn label_of(column: Option<&str>, classes: usize) -> String {
+    column.map_or_else(
+        || classes.to_string(),
+        |column| format!("column `{column}` is the label, and {classes}"),
+    )
 }
 
 fn at_row(row: Option<usize>) -> String {

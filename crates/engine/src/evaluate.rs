@@ -1,18 +1,25 @@
 //! How good a model is on rows whose classes are known.
 
-use crate::calibration::class_scores;
+use crate::calibration::{Calibration, class_scores};
 use crate::error::Error;
-use crate::fingerprint::fingerprint;
-use crate::mapped::behind_map;
-use crate::model::{Model, Provenance, Story};
+use crate::insight::interval;
+use crate::mapped::Mapper;
+use crate::model::{Model, Predictor};
+use crate::monitor::{Monitor, OrStop, Stage};
 use crate::roc::curve;
+use crate::rows::RowSource;
 use crate::spec::Spec;
+use crate::split::folds;
 use crate::train::Training;
-use rosenblatt_core::memory::Kept;
-use rosenblatt_core::{Examples, Stopped, Totals};
-use rosenblatt_data::{Dataset, Labels, Visitor};
+use rosenblatt_core::Examples;
+use rosenblatt_data::{Dataset, Labels, View, Visitor};
+use serde::{Serialize, Serializer};
+use std::ops::ControlFlow;
 
 /// What a model got right and wrong.
+///
+/// Serialised, it has what is computed from these, too: the error with its interval, and precision, recall and F1 of
+/// every class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// Rows looked at.
@@ -92,6 +99,30 @@ impl Evaluation {
         Some(whole)
     }
 
+    /// The same rows, predicted otherwise.
+    pub(crate) fn with_predictions(&mut self, classes: &[u32], predicted: &[u32]) {
+        self.confusion.iter_mut().for_each(|row| row.fill(0));
+        self.errors = 0;
+        for (&class, &predicted) in classes.iter().zip(predicted) {
+            self.confusion[class as usize][predicted as usize] += 1;
+            self.errors += u64::from(class != predicted);
+        }
+    }
+
+    /// The most common class of these rows, and the error of always naming it. `None` if there are no rows.
+    pub fn majority(&self) -> Option<(u32, f64)> {
+        let counts = (0..self.labels.len()).map(|class| self.support(class));
+        // Of equals, the first.
+        let (class, count) = counts.enumerate().min_by_key(|&(_, count)| std::cmp::Reverse(count))?;
+        (count > 0).then(|| (class as u32, 1.0 - count as f64 / self.rows as f64))
+    }
+
+    /// The classes that have rows, none of which was given its class.
+    pub fn never_recognised(&self) -> Vec<u32> {
+        let is_missed = |class: &usize| self.support(*class) > 0 && self.confusion[*class][*class] == 0;
+        (0..self.labels.len()).filter(is_missed).map(|class| class as u32).collect()
+    }
+
     /// The mean of all classes' F1, each class counting once.
     pub fn macro_f1(&self) -> f64 {
         let present: Vec<usize> = (0..self.labels.len()).filter(|&class| self.support(class) > 0).collect();
@@ -99,28 +130,68 @@ impl Evaluation {
     }
 }
 
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+impl Serialize for Evaluation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct OfClass<'a> {
+            class: &'a str,
+            rows: u64,
+            precision: f64,
+            recall: f64,
+            f1: f64,
+            auc: Option<f64>,
+        }
+        #[derive(Serialize)]
+        struct Majority<'a> {
+            class: &'a str,
+            error: f64,
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct Whole<'a> {
+            rows: u64,
+            errors: u64,
+            error: f64,
+            accuracy: f64,
+            macro_f1: f64,
+            majority: Option<Majority<'a>>,
+            interval: (f64, f64),
+            confusion: &'a [Vec<u64>],
+            classes: Vec<OfClass<'a>>,
+            brier: Option<f64>,
+            log_loss: Option<f64>,
+        }
+        let of_class = |(class, name)| OfClass {
+            class: name,
+            rows: self.support(class),
+            precision: self.precision(class),
+            recall: self.recall(class),
+            f1: self.f1(class),
+            auc: self.auc[class],
+        };
+        let names = self.labels.names().iter().map(String::as_str);
+        let whole = Whole {
+            rows: self.rows,
+            errors: self.errors,
+            error: self.error(),
+            accuracy: self.accuracy(),
+            macro_f1: self.macro_f1(),
+            majority: self
+                .majority()
+                .map(|(class, error)| Majority { class: self.labels.name(class), error }),
+            interval: interval(self.errors, self.rows),
+            confusion: &self.confusion,
+            classes: names.enumerate().map(of_class).collect(),
+            brier: self.sharpness.map(|sharpness| sharpness.brier),
+            log_loss: self.sharpness.map(|sharpness| sharpness.log_loss),
+        };
+        whole.serialize(serializer)
+    }
 }
 
-/// The class of every row, by number.
-pub fn predict(model: &Model, data: &Dataset) -> Vec<u32> {
-    struct Predict<'m>(&'m Model);
-    impl Visitor for Predict<'_> {
-        type Output = Vec<u32>;
-        fn visit<E: Examples>(self, examples: E) -> Vec<u32> {
-            let mut predictor = self.0.predictor(examples.width());
-            let rows: Vec<u32> = (0..examples.len() as u32).collect();
-            let mut classes = Vec::with_capacity(rows.len());
-            predictor.each(examples, &rows, |_, class, _| classes.push(class));
-            classes
-        }
-    }
-    let all: Vec<u32> = (0..data.len() as u32).collect();
-    match behind_map(model, data, &all) {
-        Some((behind, mapped)) => mapped.visit(Predict(&behind)),
-        None => data.visit(Predict(model)),
-    }
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Compares a model's predictions with the classes of `data`, which are matched by name.
@@ -131,87 +202,183 @@ pub fn evaluate(model: &Model, data: &Dataset) -> Evaluation {
 
 /// [`evaluate`] on some rows only.
 pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation {
-    struct Evaluate<'a> {
-        model: &'a Model,
-        rows: &'a [u32],
-        /// The model's number for each of the data's classes.
-        numbers: Vec<u32>,
-        labels: Labels,
-    }
-    impl Visitor for Evaluate<'_> {
-        type Output = Evaluation;
-        fn visit<E: Examples>(self, examples: E) -> Evaluation {
-            let Self { model, rows, numbers, labels } = self;
-            let n_known = model.labels().len();
-            let mut confusion = vec![vec![0; labels.len()]; labels.len()];
-            let mut errors = 0;
-            let mut predictor = model.predictor(examples.width());
-            let mut brier = 0.0;
-            let mut log_loss = 0.0;
-            let (mut of_row, mut shares) = (Vec::new(), Vec::new());
-            // One list of (score, is of the class) per class that has a score of its own.
-            let mut ranked: Vec<Vec<(f64, bool)>> = vec![Vec::new(); n_known];
-            predictor.each(examples, rows, |row, predicted, scores| {
-                let truth = numbers[examples.class(row as usize) as usize] as usize;
-                let predicted = predicted as usize;
-                confusion[truth][predicted] += 1;
-                errors += u64::from(truth != predicted);
-                if let Some(calibration) = model.calibration() {
-                    class_scores(model, scores, &mut of_row);
-                    calibration.probabilities(&of_row, &mut shares);
-                    brier += squared_difference(&shares, truth);
-                    // A class the model does not know was given no chance.
-                    log_loss -= shares.get(truth).copied().unwrap_or(0.0).max(f64::EPSILON).ln();
-                }
-                match scores {
-                    [score] if n_known == 2 => ranked[1].push((*score, truth == 1)),
-                    scores if scores.len() == n_known && n_known > 2 => {
-                        for (class, score) in scores.iter().enumerate() {
-                            ranked[class].push((*score, truth == class));
-                        }
-                    }
-                    _ => {}
-                }
-            });
-            let mut auc: Vec<Option<f64>> =
-                ranked.into_iter().map(|ranked| curve(0, ranked).map(|curve| curve.area)).collect();
-            if n_known == 2 {
-                auc[0] = auc[1];
+    let judged = Judged::new(model, &mut data.into(), rows, true, &mut || false);
+    judged.expect("rows in memory are at hand").evaluation
+}
+
+/// [`evaluate`] on some rows of any source, whose numbers ascend if they are on disk. The area under the curve needs
+/// the scores of all rows at once, and is left out of rows on disk. Stops with [`Error::Stopped`] if the monitor
+/// wants that.
+pub fn evaluate_source<'a>(
+    model: &Model,
+    source: impl Into<RowSource<'a>>,
+    rows: &[u32],
+    monitor: &mut dyn Monitor,
+) -> Result<Evaluation, Error> {
+    let mut source = source.into();
+    let with_scores = source.dataset().is_some();
+    let judged = Judged::new(model, &mut source, rows, with_scores, &mut || monitor.wants_to_stop());
+    Ok(judged?.evaluation)
+}
+
+/// A model's predictions beside the classes of the rows.
+pub(crate) struct Judged {
+    pub(crate) evaluation: Evaluation,
+    /// Row by row, the scores that a calibration takes, the class and the predicted one. Empty if they were not wanted.
+    pub(crate) scores: Vec<f64>,
+    pub(crate) classes: Vec<u32>,
+    pub(crate) predicted: Vec<u32>,
+}
+
+impl Judged {
+    /// Asks `model` about these rows, and `stop` now and then whether to give up.
+    pub(crate) fn new(
+        model: &Model,
+        source: &mut RowSource<'_>,
+        rows: &[u32],
+        with_scores: bool,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, Error> {
+        let (labels, numbers) = matched_labels(model.labels(), source.labels());
+        let mut confusion = vec![vec![0; labels.len()]; labels.len()];
+        let (mut scores, mut classes, mut guesses) = (Vec::new(), Vec::new(), Vec::new());
+        let mut of_row = Vec::new();
+        let mut losses = model.calibration().map(|calibration| Losses::new(calibration));
+        each_prediction(model, source, rows, stop, |class, predicted, said| {
+            let truth = numbers[class as usize];
+            confusion[truth as usize][predicted as usize] += 1;
+            if with_scores || losses.is_some() {
+                class_scores(model, said, &mut of_row);
             }
-            auc.resize(labels.len(), None);
-            let n_rows = rows.len() as f64;
-            let sharpness = model.calibration().filter(|_| n_rows > 0.0);
-            let sharpness =
-                sharpness.map(|_| Sharpness { brier: brier / n_rows, log_loss: log_loss / n_rows });
-            Evaluation { rows: rows.len() as u64, errors, labels, confusion, auc, sharpness }
+            if let Some(losses) = &mut losses {
+                losses.add(&of_row, truth);
+            }
+            if with_scores {
+                scores.extend(&of_row);
+                classes.push(truth);
+                guesses.push(predicted);
+            }
+        })?;
+        let n_rows = rows.len() as u64;
+        let n_right: u64 = (0..labels.len()).map(|class| confusion[class][class]).sum();
+        let n_scores = scores.len() / rows.len().max(1);
+        let mut auc = vec![None; labels.len()];
+        for column in 0..n_scores {
+            if stop() {
+                return Err(Error::Stopped);
+            }
+            let class = if n_scores == 1 { 1 } else { column as u32 };
+            let of_class = scores[column..].iter().step_by(n_scores).zip(&classes);
+            let ranked = of_class.map(|(&score, &truth)| (score, truth == class)).collect();
+            auc[class as usize] = curve(class, ranked).map(|curve| curve.area);
+        }
+        if n_scores == 1 {
+            auc[0] = auc[1];
+        }
+        let sharpness = losses.and_then(Losses::mean);
+        let errors = n_rows - n_right;
+        let evaluation = Evaluation { rows: n_rows, errors, labels, confusion, auc, sharpness };
+        Ok(Self { evaluation, scores, classes, predicted: guesses })
+    }
+}
+
+/// Losses of probabilities, row by row.
+pub(crate) struct Losses<'a> {
+    calibration: &'a Calibration,
+    shares: Vec<f64>,
+    brier: f64,
+    log_loss: f64,
+    n_rows: u64,
+}
+
+impl<'a> Losses<'a> {
+    pub(crate) fn new(calibration: &'a Calibration) -> Self {
+        Self { calibration, shares: Vec::new(), brier: 0.0, log_loss: 0.0, n_rows: 0 }
+    }
+
+    /// Adds a row of these scores and this class.
+    pub(crate) fn add(&mut self, scores: &[f64], truth: u32) {
+        let Self { calibration, shares, .. } = self;
+        calibration.probabilities(scores, shares);
+        self.brier += squared_difference(&self.shares, truth as usize);
+        // A class the model does not know was given no chance.
+        let share = self.shares.get(truth as usize).copied().unwrap_or(0.0);
+        self.log_loss -= share.max(f64::EPSILON).ln();
+        self.n_rows += 1;
+    }
+
+    /// The mean of two parts, or of one.
+    pub(crate) fn together(parts: &[Self]) -> Option<Sharpness> {
+        let n_rows = parts.iter().map(|part| part.n_rows).sum::<u64>() as f64;
+        (n_rows > 0.0).then(|| Sharpness {
+            brier: parts.iter().map(|part| part.brier).sum::<f64>() / n_rows,
+            log_loss: parts.iter().map(|part| part.log_loss).sum::<f64>() / n_rows,
+        })
+    }
+
+    fn mean(self) -> Option<Sharpness> {
+        Self::together(&[self])
+    }
+}
+
+/// Shows of each of these rows its class, the class that the model gives it and the scores behind that. `stop` is
+/// asked between pieces. Fails only if rows on disk cannot be read, or if it is to stop.
+pub(crate) fn each_prediction(
+    model: &Model,
+    source: &mut RowSource<'_>,
+    rows: &[u32],
+    stop: &mut dyn FnMut() -> bool,
+    mut show: impl FnMut(u32, u32, &[f64]),
+) -> Result<(), Error> {
+    struct Predict<'a, 'm, F> {
+        predictor: &'a mut Predictor<'m>,
+        rows: &'a [u32],
+        show: &'a mut F,
+    }
+    impl<F: FnMut(u32, u32, &[f64])> Visitor for Predict<'_, '_, F> {
+        type Output = ();
+        fn visit<E: Examples>(self, examples: E) {
+            let Self { predictor, rows, show } = self;
+            predictor.each(examples, rows, |row, predicted, scores| {
+                show(examples.class(row as usize), predicted, scores);
+            });
         }
     }
-    let (labels, numbers) = matched(model, data);
-    if let Some((behind, mapped)) = behind_map(model, data, rows) {
-        let rows: Vec<u32> = (0..mapped.len() as u32).collect();
-        return mapped.visit(Evaluate { model: &behind, rows: &rows, numbers, labels });
-    }
-    data.visit(Evaluate { model, rows, numbers, labels })
+    let mut predictor = model.predictor(source.width());
+    // Rows go through a map many at a time.
+    let mut behind = model.map.clone().map(|map| (Mapper::new(map), model.predictor_behind_map()));
+    let flow = source.each_block(rows, |_, view, rows| {
+        if stop() {
+            return ControlFlow::Break(());
+        }
+        if let Some((mapper, predictor)) = &mut behind
+            && let Ok(mapped) = mapper.block(view, rows)
+        {
+            let all: Vec<u32> = (0..rows.len() as u32).collect();
+            View::visit(mapped, Predict { predictor, rows: &all, show: &mut show });
+        } else {
+            // What a map cannot hold is asked about all the same, row by row.
+            view.visit(Predict { predictor: &mut predictor, rows, show: &mut show });
+        }
+        ControlFlow::Continue(())
+    })?;
+    if flow.is_break() { Err(Error::Stopped) } else { Ok(()) }
 }
 
 /// The classes of a model, then those only the data has; and the number among them of each class of the data.
 pub fn matched(model: &Model, data: &Dataset) -> (Labels, Vec<u32>) {
-    let mut labels = model.labels().clone();
-    let rest = everything_else(&labels);
-    let numbers = data.labels().names().iter();
-    let numbers = numbers
-        .map(|name| match (labels.class(name), rest) {
-            (None, Some(rest)) => rest,
-            _ => labels.add(name),
-        })
-        .collect();
-    (labels, numbers)
+    matched_labels(model.labels(), data.labels())
 }
 
-/// The class of all that is not the one class a model knows by name: `not bob` beside `bob`.
-fn everything_else(labels: &Labels) -> Option<u32> {
-    let [first, second] = labels.names() else { return None };
-    (first.strip_prefix("not ") == Some(second)).then_some(0)
+fn matched_labels(of_model: &Labels, of_data: &Labels) -> (Labels, Vec<u32>) {
+    let mut labels = of_model.clone();
+    let rest = labels.told_from_rest().map(|_| 0);
+    let number = |name: &String| match (labels.class(name), rest) {
+        (None, Some(rest)) => rest,
+        _ => labels.add(name),
+    };
+    let numbers = of_data.names().iter().map(number).collect();
+    (labels, numbers)
 }
 
 /// Brier's score of one row.
@@ -221,24 +388,6 @@ fn squared_difference(shares: &[f64], truth: usize) -> f64 {
         2 if truth < 2 => difference(1),
         n_classes => (0..n_classes).map(difference).sum::<f64>() + f64::from(u8::from(truth >= n_classes)),
     }
-}
-
-/// How many of `rows` are given the wrong class by `kept`, read out of a run of `spec` on `data`.
-pub(crate) fn count_wrong(spec: &Spec, kept: &Kept, data: &Dataset, rows: &[u32]) -> u64 {
-    let (totals, stopped) = (Totals::default(), Stopped::Epochs);
-    let story = Story { rows: 0, totals, stopped, validation: None, held_out: None, folds: None };
-    let model = Model {
-        spec: spec.clone(),
-        labels: data.labels().clone(),
-        feature_names: None,
-        schema: None,
-        map: None,
-        kept: kept.clone(),
-        story,
-        calibration: None,
-        provenance: Provenance::default(),
-    };
-    evaluate_rows(&model, data, rows).errors
 }
 
 /// One part of a cross-validation: trained on all other parts, judged on this one.
@@ -252,23 +401,65 @@ pub struct Fold {
 
 /// Trains `n_folds` models, each on all folds but one, and judges each on the fold it did not see.
 pub fn cross_validate(spec: &Spec, data: &Dataset, n_folds: usize, seed: u64) -> Result<Vec<Fold>, Error> {
-    if n_folds < 2 || n_folds > data.len() {
-        return Err(Error::Range {
-            name: "folds",
-            expected: "at least 2 and at most the number of rows",
-            found: n_folds.to_string(),
-        });
+    let mut folds = Vec::new();
+    Folds::new(data, n_folds, seed)?.judge(spec, data, 0, &mut (), |model, _, judged| {
+        folds.push(Fold { model, evaluation: judged.evaluation });
+        Ok(())
+    })?;
+    Ok(folds)
+}
+
+/// The rows of a data set, parted once for all that is cross-validated on them.
+pub(crate) struct Folds {
+    /// Rows to learn from and rows to be judged on.
+    parts: Vec<(Vec<u32>, Vec<u32>)>,
+    fingerprint: String,
+}
+
+impl Folds {
+    pub(crate) fn new(data: &Dataset, n_folds: usize, seed: u64) -> Result<Self, Error> {
+        if n_folds < 2 {
+            let (name, expected) = ("folds", "at least 2");
+            return Err(Error::Range { name, expected, found: n_folds.to_string() });
+        }
+        if n_folds > data.len() {
+            return Err(Error::TooFewRows { folds: n_folds, rows: data.len() });
+        }
+        let held = folds(data, n_folds, seed);
+        let mut part = vec![0; data.len()];
+        for (number, rows) in held.iter().enumerate() {
+            rows.iter().for_each(|&row| part[row as usize] = number);
+        }
+        let others = |number| (0..data.len() as u32).filter(|&row| part[row as usize] != number).collect();
+        let parts = held.into_iter().enumerate().map(|(number, rows)| (others(number), rows)).collect();
+        Ok(Self { parts, fingerprint: crate::fingerprint(data) })
     }
-    let folds = crate::split::folds(data, n_folds, seed);
-    let known = fingerprint(data);
-    let judge = |held: &Vec<u32>| {
-        let mut rows: Vec<u32> = folds.iter().filter(|fold| *fold != held).flatten().copied().collect();
-        rows.sort_unstable();
-        let model = Training::new(spec, data).rows(&rows).fingerprint(&known).run(&mut ())?;
-        let evaluation = evaluate_rows(&model, data, held);
-        Ok(Fold { model, evaluation })
-    };
-    folds.iter().map(judge).collect()
+
+    /// Trains on all folds but one and judges on that one, for each: `each` is given the model, the rows it learned
+    /// from and what it got right and wrong.
+    pub(crate) fn judge(
+        &self,
+        spec: &Spec,
+        data: &Dataset,
+        candidate: usize,
+        monitor: &mut dyn Monitor,
+        mut each: impl FnMut(Model, &[u32], Judged) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for (fold, (learned, held)) in self.parts.iter().enumerate() {
+            monitor.stage(Stage::Fold { candidate, fold, n_folds: self.parts.len() });
+            let training = Training::new(spec, data).rows(learned).fingerprint(&self.fingerprint);
+            let model = training.keeper(&mut OrStop(monitor)).run(&mut ());
+            let model = model.map_err(|error| match error {
+                Error::Interrupted { .. } => Error::Stopped,
+                error => error,
+            })?;
+            monitor.stage(Stage::Judging);
+            let stop = &mut || monitor.wants_to_stop();
+            let judged = Judged::new(&model, &mut data.into(), held, true, stop)?;
+            each(model, learned, judged)?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -276,12 +467,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_of_one_against_the_rest_is_judged_on_all_classes() {
+    fn a_model_of_one_class_against_the_rest_is_judged_on_all_classes() {
         let data = Dataset::from_rows(&[[1.0], [-1.0], [-2.0]], &["bob", "ann", "eve"]);
-        let bob = data.clone().one_against_rest("bob").unwrap();
+        let bob = data.clone().with_positive("bob").unwrap();
         let model = crate::train(&Spec::default(), &bob).unwrap();
         let evaluation = evaluate(&model, &data);
         assert_eq!((evaluation.errors, evaluation.labels.len()), (0, 2));
         assert_eq!(evaluation.support(0), 2);
+        // A class that is only called so is a class like any other.
+        let named = Dataset::from_rows(&[[1.0], [-1.0]], &["bob", "not bob"]).with_positive("bob").unwrap();
+        let model = crate::train(&Spec::default(), &named).unwrap();
+        assert_eq!(evaluate(&model, &data).labels.len(), 4);
+    }
+
+    #[test]
+    fn the_majority_and_classes_that_are_never_recognised_are_told() {
+        let data = Dataset::from_rows(&[[1.0], [1.0], [1.0], [1.0]], &["a", "b", "b", "c"]);
+        let model = crate::train(&Spec::default(), &data).unwrap();
+        let evaluation = evaluate(&model, &data);
+        assert_eq!(evaluation.majority(), Some((1, 0.5)));
+        assert_eq!(evaluation.never_recognised().len(), 2);
     }
 }

@@ -4,9 +4,10 @@
 //! vote has no such sum: there, the shares are those of the mean of the survivors, each counting as long as
 //! it lived, which is the average that the same run would have been read out as.
 
-use crate::insight::weights_for;
+use crate::insight::{feature_name, weights_for};
 use crate::model::Model;
 use rosenblatt_core::Row;
+use serde::Serialize;
 
 /// What one feature of a row said.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +34,45 @@ pub struct Explanation {
     pub speak_for: Vec<Argument>,
     /// Those that spoke against it.
     pub speak_against: Vec<Argument>,
+}
+
+impl Explanation {
+    /// The same with the names of the features, to be written down.
+    pub fn named(&self, model: &Model) -> NamedExplanation {
+        let named = |arguments: &[Argument]| arguments.iter().map(|argument| argument.named(model)).collect();
+        NamedExplanation { speak_for: named(&self.speak_for), speak_against: named(&self.speak_against) }
+    }
+}
+
+impl Argument {
+    fn named(&self, model: &Model) -> NamedArgument {
+        let &Self { feature, value, weight } = self;
+        NamedArgument { feature: feature_name(model, feature), value, weight, share: self.share() }
+    }
+}
+
+/// An [`Explanation`] with the names of features.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NamedExplanation {
+    /// Those that spoke for the class.
+    #[serde(rename = "for")]
+    pub speak_for: Vec<NamedArgument>,
+    /// Those that spoke against it.
+    #[serde(rename = "against")]
+    pub speak_against: Vec<NamedArgument>,
+}
+
+/// An [`Argument`] with the name of its feature.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NamedArgument {
+    /// What the feature is called.
+    pub feature: String,
+    /// Its value in the row, as the model sees it.
+    pub value: f64,
+    /// Its weight in favour of the class.
+    pub weight: f64,
+    /// How much it adds to the score of the class.
+    pub share: f64,
 }
 
 /// Explains the predictions of a model.

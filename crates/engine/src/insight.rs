@@ -4,12 +4,14 @@ use crate::model::Model;
 use rosenblatt_core::memory::{Kept, Votes};
 use rosenblatt_core::{Bias, Binary, Decision, Examples, Multiclass, Planes, Row, margin};
 use rosenblatt_data::{Dataset, Visitor};
+use serde::Serialize;
 use std::borrow::Cow;
 
 /// A feature that speaks for a class, and how loudly.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Voice {
     /// What the feature is called.
+    #[serde(rename = "feature")]
     pub name: String,
     /// Its weight in favour of the class.
     pub weight: f64,

@@ -3,13 +3,12 @@
 use crate::error::Error;
 use crate::model::Deciding;
 use crate::spec::{Classes, Spec};
-use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::{LinearSpace, Outcome};
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Convention, Decision, Examples, Observer, Pass, Plan, Planes, Readout, Remember, Rule,
-    Run, Setup, Stopped, Totals, Visits,
+    Algorithm, Binary, Convention, Decision, Examples, Observer, Plan, Planes, Remember, Rule, Run, Setup,
+    Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_kernel::{BudgetSpace, Kernel, KernelSpace, Removal};
@@ -17,7 +16,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A run of some rule for some classes.
-pub(crate) trait Learner: Send {
+pub(crate) trait Learner: Snapshot + Send {
     /// Passes over the rows until the plan says stop.
     fn fit(&mut self, rows: View<'_>, plan: &Plan<'_>, observer: &mut dyn Observer) -> Stopped;
 
@@ -29,27 +28,22 @@ pub(crate) trait Learner: Send {
         observer: &mut dyn Observer,
     ) -> ControlFlow<Stopped>;
 
-    /// Ends a pass that was made in pieces since the totals were `before`, and tells `observer`, who may end
-    /// the run.
-    fn end_pass(&mut self, before: &Totals, observer: &mut dyn Observer) -> (Pass, ControlFlow<()>);
+    /// Passes over rows that are lent block by block; see [`Run::fit_in_blocks`].
+    fn fit_in_blocks(
+        &mut self,
+        plan: &Plan<'_>,
+        observer: &mut dyn Observer,
+        epoch: &mut Epoch<'_>,
+    ) -> Result<Stopped, Error>;
 
-    /// How many visits of a pass that is made in pieces are over, and the totals when it began.
-    fn place(&self) -> (usize, Totals);
+    /// How many visits of an epoch that is made in blocks are over.
+    fn place(&self) -> usize;
 
-    /// Says how many visits of such a pass are over.
+    /// Says how many visits of such an epoch are over.
     fn set_place(&mut self, place: usize);
-
-    /// Ends the run after this many steps.
-    fn limit_updates(&mut self, max_updates: u64);
-
-    /// The read-out as of now; `None` if it was not remembered.
-    fn read(&self, readout: Readout) -> Option<Kept>;
 
     /// The totals so far.
     fn totals(&self) -> Totals;
-
-    /// All that a fresh learner of the same shape needs to go on from here.
-    fn state(&self) -> State<'_>;
 
     /// Goes on from the state of another.
     fn restore(&mut self, state: State<'_>) -> Result<(), StateError>;
@@ -57,6 +51,10 @@ pub(crate) trait Learner: Send {
     /// Whether all weights are numbers.
     fn is_finite(&self) -> bool;
 }
+
+/// What shows a learner the rest of an epoch, block by block.
+pub(crate) type Epoch<'a> =
+    dyn FnMut(&mut dyn Learner, &mut dyn Observer) -> Result<ControlFlow<Option<Stopped>>, Error> + 'a;
 
 /// The outline of the data a learner is built for.
 #[derive(Debug, Clone)]
@@ -69,35 +67,14 @@ pub(crate) struct Shape {
     pub start: Option<Planes>,
     /// What takes the place of the product of rows, if anything does.
     pub kernel: Option<Arc<dyn Kernel>>,
+    /// How many rows there are, if they stay and keep their numbers.
+    pub n_rows: Option<usize>,
 }
 
 impl Shape {
     pub(crate) fn smallest() -> Self {
-        Self { width: 0, class_weights: Vec::new(), start: None, kernel: None }
+        Self { width: 0, class_weights: Vec::new(), start: None, kernel: None, n_rows: Some(0) }
     }
-}
-
-/// Rules that are asked for so often that two classes get a loop of their own, compiled for the rule. Others have a
-/// virtual call per row, a few nanoseconds, and spare every build from source a minute.
-const OFTEN: [&str; 5] = ["perceptron", "pa1", "arow", "hinge", "logistic"];
-
-const fn is_often(name: &str) -> bool {
-    let mut idx = 0;
-    while idx < OFTEN.len() {
-        if is_same(OFTEN[idx].as_bytes(), name.as_bytes()) {
-            return true;
-        }
-        idx += 1;
-    }
-    false
-}
-
-const fn is_same(one: &[u8], other: &[u8]) -> bool {
-    let mut idx = 0;
-    while idx < one.len() && idx < other.len() && one[idx] == other[idx] {
-        idx += 1;
-    }
-    idx == one.len() && idx == other.len()
 }
 
 /// Builds the learner that `spec` describes, with rule `A`, for `n_classes` classes.
@@ -114,6 +91,9 @@ pub(crate) fn build<A: Algorithm>(
             expected: "direct-max, direct-uniform or direct-proportional for a rule that picks its own rows",
             found: options.multiclass.to_string(),
         });
+    }
+    if A::INFO.per_row {
+        check_per_row(spec, A::INFO.name, n_classes, shape.n_rows)?;
     }
     let kernel = shape.kernel;
     let setup = Setup {
@@ -153,11 +133,40 @@ pub(crate) fn build<A: Algorithm>(
     }
     if n_classes > 2 {
         Ok(Box::new(Run::erased(rule, options.multiclass.decision(n_classes), setup)?))
-    } else if const { is_often(A::INFO.name) } {
+    } else if const { A::INFO.own_loop } {
+        // Other rules have a virtual call per row, a few nanoseconds, and spare every build from source a minute.
         Ok(Box::new(Run::new(rule, Binary, setup)?))
     } else {
         Ok(Box::new(Run::erased(rule, Binary, setup)?))
     }
+}
+
+/// The most bytes that numbers for every row and output may take.
+const MOST_BYTES_PER_ROW: u128 = 4 << 30;
+
+/// Refuses what a rule that keeps a number for every row and output cannot do.
+fn check_per_row(
+    spec: &Spec,
+    name: &'static str,
+    n_classes: usize,
+    n_rows: Option<usize>,
+) -> Result<(), Error> {
+    let multiclass = spec.options().multiclass;
+    if n_classes > 2 && matches!(multiclass, Classes::Direct(_)) {
+        let expected = "one-vs-rest or one-vs-one for a rule that solves one problem per output";
+        return Err(Error::Range { name: "multiclass", expected, found: multiclass.to_string() });
+    }
+    let Some(n_rows) = n_rows else {
+        let expected =
+            "one that keeps nothing of single rows where they come and go, as this one has a number for each";
+        return Err(Error::Range { name: "algorithm", expected, found: name.to_owned() });
+    };
+    let (features, scorers) = (n_rows, spec.n_scorers(n_classes));
+    let needed = features as u128 * scorers as u128 * 8;
+    if needed > MOST_BYTES_PER_ROW {
+        return Err(Error::TooLarge { features, scorers, needed });
+    }
+    Ok(())
 }
 
 /// A learner in the space of a kernel. Rule and decision are chosen at run time: kernel values cost far more than
@@ -238,12 +247,16 @@ where
         rows.visit(OnePass { run: self, visits, observer })
     }
 
-    fn end_pass(&mut self, before: &Totals, observer: &mut dyn Observer) -> (Pass, ControlFlow<()>) {
-        let pass = Run::end_pass(self, before);
-        (pass, observer.pass(&pass, self))
+    fn fit_in_blocks(
+        &mut self,
+        plan: &Plan<'_>,
+        observer: &mut dyn Observer,
+        epoch: &mut Epoch<'_>,
+    ) -> Result<Stopped, Error> {
+        Run::fit_in_blocks(self, plan, observer, |run, observer| epoch(run, observer))
     }
 
-    fn place(&self) -> (usize, Totals) {
+    fn place(&self) -> usize {
         Run::place(self)
     }
 
@@ -251,20 +264,8 @@ where
         Run::set_place(self, place);
     }
 
-    fn limit_updates(&mut self, max_updates: u64) {
-        Run::limit_updates(self, max_updates);
-    }
-
-    fn read(&self, readout: Readout) -> Option<Kept> {
-        Snapshot::read(self, readout)
-    }
-
     fn totals(&self) -> Totals {
         Run::totals(self)
-    }
-
-    fn state(&self) -> State<'_> {
-        Snapshot::state(self)
     }
 
     fn restore(&mut self, state: State<'_>) -> Result<(), StateError> {

@@ -8,7 +8,7 @@
 //! let rows = [[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7], [-2.0, -1.9], [-1.7, -2.2]];
 //! let data = Dataset::from_rows(&rows, &["apple", "apple", "banana", "banana", "orange", "orange"]);
 //! let model = train(&Spec::default(), &data)?;
-//! assert_eq!(model.predict_one(&[1.5, 0.2])?, "apple");
+//! assert_eq!(model.predict(&[1.5, 0.2])?, "apple");
 //! assert_eq!(evaluate(&model, &data).errors, 0);
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
@@ -21,7 +21,7 @@
 //! let spec = Spec::new(Options {
 //!     algorithm: "pa1".to_owned(),
 //!     params: [("C".to_owned(), 0.1)].into(),
-//!     validation: Some(Validation { fraction: 0.1, patience: 3 }),
+//!     validation: Some(Validation { patience: 3, ..Validation::default() }),
 //!     ..Options::default()
 //! })?;
 //! let wrong = Spec::new(Options { algorithm: "percetpron".to_owned(), ..Options::default() });
@@ -32,12 +32,14 @@
 //! | to | use |
 //! |---|---|
 //! | train from a data set | [`train`], or [`Training`] with rows, a start and observers |
-//! | train from more than memory holds | [`train_streamed`] |
+//! | go from files to a model and an honest estimate, as the command line does | [`Recipe`] |
+//! | train from more than memory holds | [`Training`] on a [`data::Cached`] |
 //! | learn one example at a time | [`Online`] |
 //! | learn behind a map that stands in for a kernel | [`Mapping`] in [`Options`], [`kernel`] |
 //! | read files | [`data::load`] |
-//! | predict | [`Model::predict_one`], [`Model::predictor`], [`predict`] |
+//! | predict | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
 //! | judge | [`evaluate`], [`cross_validate`], [`split`] |
+//! | choose among algorithms | [`compare()`] |
 //! | have probabilities | [`Model::calibrated`], [`Calibration`] |
 //! | learn with a kernel | [`Options::kernel`], [`KernelOptions`], [`kernel::KERNELS`] |
 //! | ask why | [`strongest`], [`Explainer`], [`wrong_rows`], [`Counter`] |
@@ -50,7 +52,10 @@
 
 mod algorithms;
 mod calibration;
+pub mod catalogue;
+mod compare;
 mod curves;
+pub mod defaults;
 mod error;
 mod evaluate;
 mod explain;
@@ -60,13 +65,17 @@ mod insight;
 mod learner;
 mod mapped;
 mod model;
+mod monitor;
 mod online;
+mod race;
+pub mod recipe;
 mod reproduce;
 mod roc;
+mod rows;
+mod separation;
 mod slice;
 mod spec;
 mod split;
-mod streamed;
 mod tally;
 mod trace;
 mod train;
@@ -74,20 +83,28 @@ mod wrong;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
+pub use catalogue::{Catalogue, catalogue};
+pub use compare::{Candidate, Comparison, Trial, TrialFold, compare};
 pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
 pub use error::Error;
-pub use evaluate::{Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, matched, predict};
-pub use explain::{Argument, Explainer, Explanation};
-pub use export::{Export, csv_cell, export};
+pub use evaluate::{
+    Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, evaluate_source, matched,
+};
+pub use explain::{Argument, Explainer, Explanation, NamedArgument, NamedExplanation};
+pub use export::{Export, export};
 pub use fingerprint::fingerprint;
 pub use insight::{
     Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
 };
 pub use model::{
-    Checkpoint, Claim, Date, FormatError, Model, Predictor, StoreError, Story, Validated, check_writable,
-    model_checksum, previous_path, with_suffix, write_keeping_previous, write_whole,
+    Checkpoint, Claim, Date, FormatError, Hyperplane, KernelSummary, Model, Predictor, Sample, StoreError,
+    Story, Strongest, Summary, Validated, VoteSummary, check_writable, model_checksum, previous_path,
+    with_suffix, write_keeping_previous, write_whole,
 };
+pub use monitor::{Monitor, Stage};
 pub use online::Online;
+pub use race::{Entrant, Metric, Progress, Race, RaceOptions, Spectator, portfolio, race};
+pub use recipe::{Recipe, Trained};
 pub use reproduce::{FreundSchapire, Measured, freund_schapire};
 pub use roc::{Roc, roc};
 pub use rosenblatt_certify as certify;
@@ -95,16 +112,14 @@ pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
+pub use rows::RowSource;
+pub use separation::{certified_margin, decide_within, with_bias};
 pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
 pub use split::{folds, split};
-pub use streamed::{
-    StreamedError, StreamedTraining, calibrate_streamed, check_spec, evaluate_streamed, split_streamed,
-    train_streamed,
-};
 pub use tally::{Counter, Tally};
-pub use trace::{Ending, Trace, TracedRound, TracedStep, trace};
-pub use train::{Keeper, Training, Wants, train};
+pub use trace::{Ending, RoundRecord, Trace, TracedRound, TracedStep, trace};
+pub use train::{Keeper, Training, Wants, check_order, train};
 pub use wrong::{Wrong, wrong_rows};
 
 /// The README's and the contributor's guide's code, compiled and run.

@@ -3,11 +3,12 @@
 //! Every row is mapped by itself, so neither threads nor blocks change a bit of it.
 
 use crate::error::Error;
-use crate::model::Model;
+use crate::rows::RowSource;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row};
 use rosenblatt_data::{Dataset, DenseMatrix, Matrix, View, Visitor};
-use rosenblatt_kernel::kernels::Outline;
+use rosenblatt_kernel::kernels::{Outline, Survey};
 use rosenblatt_kernel::maps::{Choice, FeatureMap, Rows};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// So many rows go through a map at once: enough to use again what is in the cache, few enough to be spread
@@ -17,20 +18,64 @@ const ROWS_AT_ONCE: usize = 64;
 const MOST_BYTES: u128 = 8 << 30;
 
 /// The map that `choice` describes, fitted to these rows.
-pub(crate) fn fit(choice: &Choice, view: View<'_>, rows: &[u32]) -> Result<Arc<dyn FeatureMap>, Error> {
-    struct Fit<'a>(&'a Choice, &'a [u32]);
-    impl Visitor for Fit<'_> {
-        type Output = Result<Arc<dyn FeatureMap>, Error>;
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            let Self(choice, rows) = self;
-            let mut landmarks = Rows::default();
-            for place in choice.landmarks(rows.len())? {
-                landmarks.push(examples.row(rows[place] as usize), examples.width());
-            }
-            Ok(choice.fit(&Outline::of(examples, rows), landmarks)?)
+pub(crate) fn fit(
+    choice: &Choice,
+    data: &mut RowSource<'_>,
+    rows: &[u32],
+) -> Result<Arc<dyn FeatureMap>, Error> {
+    let (outline, landmarks) = outline(data, rows, &choice.landmarks(rows.len())?)?;
+    Ok(choice.fit(&outline, landmarks)?)
+}
+
+/// What maps and kernels must know of these rows, and those of them that stand at the places `wanted`, which ascend.
+/// Takes two passes, as a variance needs the mean.
+pub(crate) fn outline(
+    data: &mut RowSource<'_>,
+    rows: &[u32],
+    wanted: &[usize],
+) -> Result<(Outline, Rows), Error> {
+    struct Look<'a>(&'a mut Survey, &'a [u32], usize);
+    impl Visitor for Look<'_> {
+        type Output = ();
+        fn visit<E: Examples>(self, examples: E) {
+            self.0.look(examples, self.1, self.2);
         }
     }
-    view.visit(Fit(choice, rows))
+    struct LookAgain<'a> {
+        survey: &'a mut Survey,
+        listed: &'a [u32],
+        /// The places of landmarks, of which `passed` are in earlier blocks.
+        chosen: &'a [usize],
+        passed: usize,
+        landmarks: &'a mut Rows,
+        width: usize,
+    }
+    impl Visitor for LookAgain<'_> {
+        type Output = ();
+        fn visit<E: Examples>(self, examples: E) {
+            self.survey.look_again(examples, self.listed);
+            for &place in self.chosen {
+                let row = self.listed[place - self.passed] as usize;
+                self.landmarks.push(examples.row(row), self.width);
+            }
+        }
+    }
+    let (width, n_rows) = (data.width(), data.classes().len());
+    let mut survey = Survey::default();
+    let _ = data.each_block(rows, |first, view, listed| {
+        view.visit(Look(&mut survey, listed, first));
+        ControlFlow::<()>::Continue(())
+    })?;
+    survey.measure(width);
+    let (mut landmarks, mut rest, mut passed) = (Rows::default(), wanted, 0);
+    let _ = data.each_block(rows, |_, view, listed| {
+        let (chosen, behind) = rest.split_at(rest.partition_point(|&place| place < passed + listed.len()));
+        let (survey, landmarks) = (&mut survey, &mut landmarks);
+        view.visit(LookAgain { survey, listed, chosen, passed, landmarks, width });
+        (rest, passed) = (behind, passed + listed.len());
+        ControlFlow::<()>::Continue(())
+    })?;
+    Ok((survey.outline(n_rows), landmarks))
 }
 
 /// A map at work, with the room it needs.
@@ -102,31 +147,24 @@ impl Mapper {
 /// All rows of the data, mapped.
 pub(crate) fn map_dataset(map: &dyn FeatureMap, data: &Dataset) -> Result<Dataset, Error> {
     let all: Vec<u32> = (0..data.len() as u32).collect();
-    let mapped = map_some(map, data, &all)?;
+    let values = map_some(map, data.view(), &all)?;
+    let matrix = Matrix::Dense32(DenseMatrix { values, width: map.size() });
+    let mapped = Dataset::new(matrix, data.classes().to_vec(), data.labels().clone());
     Ok(match data.weights() {
         Some(weights) => mapped.with_weights(weights.to_vec()),
         None => mapped,
     })
 }
 
-/// Some rows of the data, mapped, with their classes.
-fn map_some(map: &dyn FeatureMap, data: &Dataset, rows: &[u32]) -> Result<Dataset, Error> {
+/// Some rows, mapped.
+pub(crate) fn map_some(map: &dyn FeatureMap, view: View<'_>, rows: &[u32]) -> Result<Vec<f32>, Error> {
     let needed = rows.len() as u128 * map.size() as u128 * 4;
     if needed > MOST_BYTES {
         return Err(Error::MappedTooLarge { rows: rows.len(), size: map.size(), needed });
     }
     let mut values = vec![0.0; rows.len() * map.size()];
-    map_rows(map, data.view(), rows, &mut values)?;
-    let matrix = Matrix::Dense32(DenseMatrix { values, width: map.size() });
-    let classes = rows.iter().map(|&row| data.classes()[row as usize]).collect();
-    Ok(Dataset::new(matrix, classes, data.labels().clone()))
-}
-
-/// What is behind the map of a model, and these rows as they come out of it: the quick way to ask it of many.
-/// `None` if it has no map, or if these rows cannot all be held: one by one, they can.
-pub(crate) fn behind_map(model: &Model, data: &Dataset, rows: &[u32]) -> Option<(Model, Dataset)> {
-    let mapped = map_some(model.map()?, data, rows).ok()?;
-    Some((Model { map: None, ..model.clone() }, mapped))
+    map_rows(map, view, rows, &mut values)?;
+    Ok(values)
 }
 
 /// Maps the rows that are listed, on all cores; refuses those that a map cannot hold.

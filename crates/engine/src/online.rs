@@ -6,7 +6,7 @@
 //! let mut learner = Online::new(Spec::default(), ["ham", "spam"])?;
 //! learner.learn(&[1.0, 0.0], "spam")?;
 //! learner.learn(&[0.0, 1.0], "ham")?;
-//! assert_eq!(learner.model()?.predict_one(&[2.0, 0.5])?, "spam");
+//! assert_eq!(learner.model()?.predict(&[2.0, 0.5])?, "spam");
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 
@@ -14,9 +14,9 @@ use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
 use crate::mapped::Mapper;
-use crate::model::{Checkpoint, Mark, Model, Provenance, Story, encode_checkpoint, reading};
+use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
-use crate::train::{build, check_finite};
+use crate::train::{build, check_finite, hypothesis, story};
 use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
@@ -51,7 +51,11 @@ impl Online {
     /// A learner for these classes that has seen nothing yet. With two classes the second is the
     /// positive one.
     pub fn new<S: Into<String>>(spec: Spec, classes: impl IntoIterator<Item = S>) -> Result<Self, Error> {
-        let labels = Labels::in_order(classes);
+        Self::of_labels(spec, Labels::in_order(classes))
+    }
+
+    /// The same for labels that are there already.
+    pub fn of_labels(spec: Spec, labels: Labels) -> Result<Self, Error> {
         if labels.len() < 2 {
             return Err(Error::OneClass { found: labels.names().first().cloned() });
         }
@@ -69,15 +73,16 @@ impl Online {
             }
         };
         let kernel = spec.kernel().map(|options| options.choice().blind()).transpose()?;
-        if kernel.as_ref().is_some_and(|kernel| kernel.by_number()) {
+        if let Some(info) = spec.kernel_info().filter(|info| info.by_number) {
             return Err(Error::Range {
                 name: "kernel",
                 expected: "a function of rows where they come one by one",
-                found: "precomputed".to_owned(),
+                found: info.name.to_owned(),
             });
         }
         let mapper = mapper(&spec)?;
-        let learner = build(&spec, labels.len(), Shape { class_weights, kernel, ..Shape::smallest() })?;
+        let learner =
+            build(&spec, labels.len(), Shape { class_weights, kernel, n_rows: None, ..Shape::smallest() })?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }
@@ -243,23 +248,17 @@ impl Online {
         // All that was shown, in however many pieces, was one pass.
         let totals = Totals { epochs: u64::from(totals.rounds > 0), ..totals };
         let kept = self.learner.read(self.spec.readout());
+        let map = self.mapper.as_ref().map(|mapper| Arc::clone(mapper.map()));
         Ok(Model {
-            spec: self.spec.clone(),
-            labels: self.labels.clone(),
             feature_names: self.feature_names.clone(),
-            schema: None,
-            map: self.mapper.as_ref().map(|mapper| Arc::clone(mapper.map())),
-            kept: kept.expect("learners remember what their spec reads out"),
-            story: Story {
-                rows: totals.rounds as usize,
-                totals,
-                stopped: Stopped::Epochs,
-                validation: None,
-                held_out: None,
-                folds: None,
-            },
-            calibration: None,
+            story: story(totals.rounds as usize, totals, Stopped::Epochs, None),
             provenance: Provenance::of_data(self.shown.digest.digest()),
+            ..hypothesis(
+                &self.spec,
+                &self.labels,
+                map,
+                kept.expect("learners remember what their spec reads out"),
+            )
         })
     }
 
@@ -287,15 +286,15 @@ fn mapper(spec: &Spec) -> Result<Option<Mapper>, Error> {
     let Some(choice) = spec.map() else { return Ok(None) };
     let refuse = |name, expected, found| Err(Error::Range { name, expected, found });
     match choice.follows_from_rows()? {
-        Some("map") => {
+        Some(_) if spec.map_info().is_some_and(|info| info.from_rows) => {
             let expected =
                 "fourier or sketch where rows come one by one, as others are fitted to all of them";
             refuse("map", expected, choice.name)
         }
-        Some(_) => {
+        Some(open) => {
             let expected = "a number where rows come one by one, as it would follow from all of them";
-            let gamma = choice.kernel.gamma.map_or_else(|| "left open".to_owned(), |gamma| gamma.to_string());
-            refuse("gamma", expected, gamma)
+            let setting = choice.kernel.params.get(open);
+            refuse(open, expected, setting.map_or_else(|| "left open".to_owned(), ToString::to_string))
         }
         None => {
             let nothing = Outline { n_rows: 0, width: 0, variance: 0.0, norm2: 0.0, negative: None };

@@ -9,7 +9,7 @@ use crate::train::{check_finite, two_classes};
 use rosenblatt_core::observer::{Observer, Snapshot};
 use rosenblatt_core::{Bias, Convention, Examples, OneVsRest, Order, Pass, Plan, Run, Shape, Totals, rules};
 use rosenblatt_data::{Dataset, Visitor};
-use rosenblatt_kernel::{Choice, Gamma, KernelSpace, Limits, NO_ROW, Outline, errors_at};
+use rosenblatt_kernel::{Choice, KernelSpace, Limits, NO_ROW, Outline, Setting, errors_at};
 use std::ops::ControlFlow;
 
 /// The experiment for one degree and one permutation.
@@ -72,12 +72,11 @@ impl Visitor for Learn<'_, '_> {
         let FreundSchapire { degree, passes, seed, largest } = *self.experiment;
         // The pixels themselves are whole numbers, so that their products are exact.
         let scale = 1.0 / (largest * largest);
-        let choice = Choice {
-            degree: Some(degree),
-            gamma: Some(Gamma::Number(scale)),
-            offset: Some(scale),
-            ..Choice::named("polynomial")
-        };
+        let choice = [("degree", f64::from(degree)), ("gamma", scale), ("offset", scale)]
+            .into_iter()
+            .fold(Choice::named("polynomial"), |choice, (name, value)| {
+                choice.with(name, Setting::Number(value))
+            });
         let kernel = choice.kernel(&Outline::of(examples, self.rows))?;
         let shape = Shape { width: examples.width(), n_scorers: self.n_classes, bias: Bias::None };
         let space = KernelSpace::new(kernel, shape, Limits::default());

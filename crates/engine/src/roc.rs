@@ -4,9 +4,10 @@ use crate::calibration::held_out_scores;
 use crate::evaluate::matched;
 use crate::model::Model;
 use rosenblatt_data::Dataset;
+use serde::Serialize;
 
 /// The curve of one class against the rest.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Roc {
     /// The class.
     pub class: u32,

@@ -6,6 +6,7 @@
 use crate::error::Error;
 use rosenblatt_core::{Examples, Random, Row};
 use rosenblatt_data::{Dataset, Visitor};
+use serde::Serialize;
 
 /// The most rows that principal components are taken from; more would not move them visibly.
 const MOST_FITTED: usize = 5000;
@@ -36,7 +37,8 @@ pub struct Slice {
 }
 
 /// How a plane was chosen.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SliceKind {
     /// By two features; the others are held at their mean.
     Columns(usize, usize),

@@ -5,18 +5,19 @@
 //! the same JSON, and that JSON is stored in every model.
 
 use crate::algorithms::{self, Entry};
+use crate::defaults;
 use crate::error::Error;
 use rosenblatt_core::{
-    Average, Bias, Convention, Direct, Mistake, Multiclass, NameError, OneVsOne, OneVsRest, Order, Params,
-    Ratchet, Readout, Schedule, Share, Zero,
+    Average, Bias, Convention, Direct, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Ratchet,
+    Readout, Schedule, Share, Zero,
 };
-use rosenblatt_kernel::{Choice, Gamma, Kernel, Limits, Outline, Removal, kernels, maps};
+use rosenblatt_kernel::{Choice, Limits, Outline, Removal, Setting, kernels, maps};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 
-/// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order.
+/// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order that stops
+/// early.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Options {
@@ -50,13 +51,14 @@ pub struct Options {
     pub order: Option<Order>,
     /// Decides every random choice.
     pub seed: u64,
-    /// The most passes over the data.
+    /// The most epochs.
     pub epochs: u64,
     /// The most steps.
     pub max_updates: Option<u64>,
-    /// Stop after a pass in which nothing was left to learn.
+    /// Stop when nothing is left to learn: after an epoch without a mistake or a step, when the rule has converged, or
+    /// when the weight vectors of an earlier epoch come back under an order that repeats itself.
     pub stop_when_clean: bool,
-    /// Hold rows back, watch the error on them, and keep the hypothesis that did best there.
+    /// Keep a validation set apart, watch the error on it, and keep the hypothesis that did best there.
     pub validation: Option<Validation>,
     /// How much each class counts.
     pub class_weights: ClassWeights,
@@ -82,10 +84,10 @@ impl Default for Options {
             bias: None,
             order: None,
             seed: 0,
-            epochs: 10,
+            epochs: defaults::EPOCHS,
             max_updates: None,
             stop_when_clean: true,
-            validation: None,
+            validation: Some(Validation::default()),
             class_weights: ClassWeights::Even,
             map: None,
             kernel: None,
@@ -103,44 +105,42 @@ pub struct Mapping {
     pub size: usize,
     /// The kernel, by name or alias; the one that suits the map if nothing is given.
     pub kernel: Option<String>,
-    /// The kernel's factor: `scale`, `auto` or a number; its own if nothing is given.
-    #[serde(with = "by_name::optional")]
-    pub gamma: Option<Gamma>,
-    /// What the kernel adds to a product; its own if nothing is given.
-    pub offset: Option<f64>,
-    /// The kernel's power; its own if nothing is given.
-    pub degree: Option<u32>,
+    /// The kernel's parameters, by name; what is not here has its default.
+    #[serde(with = "settings")]
+    pub params: BTreeMap<String, Setting>,
 }
 
 impl Default for Mapping {
     fn default() -> Self {
-        Self { name: "fourier".to_owned(), size: 1024, kernel: None, gamma: None, offset: None, degree: None }
+        Self { name: "fourier".to_owned(), size: 1024, kernel: None, params: BTreeMap::new() }
     }
 }
 
 impl Mapping {
     /// The kernel crate's choice, its random draws decided by `seed`.
     fn choice(&self, seed: u64) -> maps::Choice {
-        let Self { gamma, offset, degree, .. } = *self;
         let kernel = self.kernel.as_deref().unwrap_or_else(|| maps::usual_kernel(&self.name));
-        let kernel = kernels::Choice { name: kernel.to_owned(), gamma, offset, degree };
+        let kernel = Choice { name: kernel.to_owned(), params: self.params.clone() };
         maps::Choice { name: self.name.clone(), size: self.size, kernel, seed }
     }
 }
 
-/// Rows held back to decide when to stop.
+/// A validation set, which decides when to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Validation {
-    /// The share of rows held back, the same of every class.
+    /// Its share of the training rows, the same of every class.
     pub fraction: f64,
-    /// How many passes without progress are endured before training stops.
+    /// How many epochs without progress are endured before training stops.
     pub patience: u64,
+    /// There is none if the data has fewer rows than this.
+    pub min_rows: usize,
 }
 
 impl Default for Validation {
     fn default() -> Self {
-        Self { fraction: 0.1, patience: 5 }
+        use defaults::{FEW_ROWS, PATIENCE, VALIDATION};
+        Self { fraction: VALIDATION, patience: PATIENCE, min_rows: FEW_ROWS }
     }
 }
 
@@ -150,13 +150,10 @@ impl Default for Validation {
 pub struct KernelOptions {
     /// Its name or alias; `rosenblatt_kernel::KERNELS` lists them.
     pub name: String,
-    /// The factor of the product: `scale`, `auto` or a number. The kernel's own if nothing is given.
-    #[serde(with = "by_name::optional")]
-    pub gamma: Option<Gamma>,
-    /// What is added to the product. The kernel's own if nothing is given.
-    pub offset: Option<f64>,
-    /// The power. The kernel's own if nothing is given.
-    pub degree: Option<u32>,
+    /// Its parameters, by name: numbers, or `scale` and `auto` for a factor that follows from the rows. What is not
+    /// here has its default.
+    #[serde(with = "settings")]
+    pub params: BTreeMap<String, Setting>,
     /// Divide every hypothesis by its length before it is read out.
     pub normalised: bool,
     /// Bytes for sums that are kept from pass to pass and for values that are computed ahead. Changes nothing but
@@ -174,17 +171,15 @@ impl Default for KernelOptions {
     fn default() -> Self {
         let memory = Limits::default().memory as u64;
         let name = "polynomial".to_owned();
-        let (gamma, offset, degree, budget) = (None, None, None, None);
-        let removal = Removal::default();
-        Self { name, gamma, offset, degree, normalised: false, memory, budget, removal }
+        let (params, removal) = (BTreeMap::new(), Removal::default());
+        Self { name, params, normalised: false, memory, budget: None, removal }
     }
 }
 
 impl KernelOptions {
     /// The kernel, before the data is known.
     pub(crate) fn choice(&self) -> Choice {
-        let Self { name, gamma, offset, degree, .. } = self;
-        Choice { name: name.clone(), gamma: *gamma, offset: *offset, degree: *degree }
+        Choice { name: self.name.clone(), params: self.params.clone() }
     }
 
     pub(crate) fn limits(&self) -> Limits {
@@ -227,36 +222,13 @@ impl Classes {
     }
 }
 
-impl fmt::Display for Classes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OneVsRest => f.write_str("one-vs-rest"),
-            Self::OneVsOne => f.write_str("one-vs-one"),
-            Self::Direct(share) => write!(f, "direct-{share}"),
-        }
-    }
-}
-
-impl FromStr for Classes {
-    type Err = NameError;
-
-    fn from_str(name: &str) -> Result<Self, NameError> {
-        match name {
-            "one-vs-rest" | "ovr" | "one-vs-all" => Ok(Self::OneVsRest),
-            "one-vs-one" | "ovo" => Ok(Self::OneVsOne),
-            "direct" => Ok(Self::Direct(Share::Max)),
-            _ => name
-                .strip_prefix("direct-")
-                .and_then(|share| share.parse().ok())
-                .map(Self::Direct)
-                .ok_or_else(|| NameError {
-                    what: "multiclass",
-                    given: name.to_owned(),
-                    known: "one-vs-rest, one-vs-one, direct-max, direct-uniform or direct-proportional",
-                }),
-        }
-    }
-}
+rosenblatt_core::named!(Classes, "multiclass",
+    "one-vs-rest" or "ovr" or "one-vs-all" = Self::OneVsRest, "each class against all others";
+    "one-vs-one" or "ovo" = Self::OneVsOne, "each pair of classes; most wins win";
+    "direct-max" or "direct" = Self::Direct(Share::Max), "all together; the strongest rival takes the step down";
+    "direct-uniform" = Self::Direct(Share::Uniform), "all together; rivals that are ahead share it evenly";
+    "direct-proportional" = Self::Direct(Share::Proportional), "all together; rivals share it by their lead";
+);
 
 /// The largest budget for which a matrix of all support vectors with each other is kept: 800 MB.
 const MOST_WITH_MATRIX: usize = 10_000;
@@ -267,6 +239,8 @@ const MOST_WITH_MATRIX: usize = 10_000;
 pub struct Spec {
     options: Options,
     entry: Entry,
+    kernel: Option<&'static kernels::Info>,
+    map: Option<&'static maps::Info>,
 }
 
 impl Spec {
@@ -279,7 +253,7 @@ impl Spec {
         if let Some(most) = options.max_updates {
             range("max-updates", most > 0, "at least 1", &most)?;
         }
-        if let Some(Validation { fraction, patience }) = options.validation {
+        if let Some(Validation { fraction, patience, .. }) = options.validation {
             range("validation.fraction", fraction > 0.0 && fraction < 1.0, "between 0 and 1", &fraction)?;
             range("validation.patience", patience > 0, "at least 1", &patience)?;
         }
@@ -292,18 +266,21 @@ impl Spec {
                 range("class-weights", weight.is_finite() && *weight >= 0.0, "zero or positive", weight)?;
             }
         }
-        if let Some(map) = &options.map {
-            map.choice(options.seed).check()?;
-        }
         let entry = algorithms::find(&options.algorithm)?;
-        let spec = Self { options, entry };
+        let kernel = options.kernel.as_ref().map(|kernel| kernel.choice().check()).transpose()?;
+        let map = options.map.as_ref().map(|map| map.choice(options.seed).check()).transpose()?;
+        let spec = Self { options, entry, kernel, map };
+        if entry.info.picks_worst && spec.order() != Order::Worst {
+            let expected = "worst, or left out, for a rule that picks the row of smallest margin itself";
+            return Err(Error::Range { name: "order", expected, found: spec.order().to_string() });
+        }
         // Building the learner once, for the smallest shape there is, asks the rule and the core.
         let mut smallest = crate::learner::Shape::smallest();
         if let Some(options) = spec.kernel() {
             let one_row = Outline { n_rows: 1, width: 1, variance: 1.0, norm2: 0.0, negative: None };
             let kernel = options.choice().kernel(&one_row)?;
             spec.check_kernel(options)?;
-            spec.check_budget(options, &*kernel)?;
+            spec.check_budget(options)?;
             smallest.kernel = Some(kernel);
         }
         (spec.entry.build)(&spec, 2, smallest)?;
@@ -313,7 +290,7 @@ impl Spec {
     fn check_kernel(&self, options: &KernelOptions) -> Result<(), Error> {
         let readout = self.readout();
         let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
-        if matches!(readout, Readout::Pocket | Readout::Averaged(Average::Running)) {
+        if matches!(readout, Readout::Pocket | Readout::Averaged(Average::Running | Average::From(_))) {
             let expected = "last, averaged, averaged-pre, averaged-both, voted or random with a kernel";
             return refuse("readout", expected, readout.to_string());
         }
@@ -324,9 +301,9 @@ impl Spec {
         Ok(())
     }
 
-    fn check_budget(&self, options: &KernelOptions, kernel: &dyn Kernel) -> Result<(), Error> {
+    fn check_budget(&self, options: &KernelOptions) -> Result<(), Error> {
         let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
-        let Some(budget) = options.budget else { return Ok(()) };
+        let (Some(budget), Some(kernel)) = (options.budget, self.kernel) else { return Ok(()) };
         if budget == 0 {
             return refuse("budget", "at least 1", budget.to_string());
         }
@@ -340,16 +317,16 @@ impl Spec {
         }
         if options.removal == Removal::Forgetron {
             // Its bound speaks of the perceptron and of values of at most 1.
-            if self.entry.info.name != "perceptron" {
+            if !self.entry.info.fixed_increment {
                 return refuse("algorithm", "perceptron for the forgetron", self.entry.info.name.to_owned());
             }
-            if !kernel.is_at_most_one() {
+            if !kernel.at_most_one {
                 let expected = "rbf, laplacian or cosine for the forgetron, whose values are at most 1";
-                return refuse("kernel", expected, options.name.clone());
+                return refuse("kernel", expected, kernel.name.to_owned());
             }
         }
-        if options.removal == Removal::Projectron && options.name == "sigmoid" {
-            return refuse("kernel", "positive definite for the projectron", options.name.clone());
+        if options.removal == Removal::Projectron && !kernel.positive_definite {
+            return refuse("kernel", "positive definite for the projectron", kernel.name.to_owned());
         }
         Ok(())
     }
@@ -357,6 +334,16 @@ impl Spec {
     /// The kernel that was asked for, if any.
     pub fn kernel(&self) -> Option<&KernelOptions> {
         self.options.kernel.as_ref()
+    }
+
+    /// The kernel's entry in the table, if one was asked for without a map.
+    pub fn kernel_info(&self) -> Option<&'static kernels::Info> {
+        self.kernel
+    }
+
+    /// The map's entry in the table, if one was asked for.
+    pub fn map_info(&self) -> Option<&'static maps::Info> {
+        self.map
     }
 
     /// What was asked for.
@@ -448,6 +435,44 @@ impl From<Spec> for Options {
     }
 }
 
+/// Serialises the parameters of a kernel as numbers and words.
+mod settings {
+    use rosenblatt_kernel::Setting;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+    use std::collections::BTreeMap;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Text {
+        Number(f64),
+        Word(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        settings: &BTreeMap<String, Setting>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(settings.iter().map(|(name, setting)| {
+            let text = match setting {
+                Setting::Number(number) => Text::Number(*number),
+                word => Text::Word(word.to_string()),
+            };
+            (name, text)
+        }))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<String, Setting>, D::Error> {
+        let texts = BTreeMap::<String, Text>::deserialize(deserializer)?;
+        let setting = |text| match text {
+            Text::Number(number) => Ok(Setting::Number(number)),
+            Text::Word(word) => word.parse().map_err(D::Error::custom),
+        };
+        texts.into_iter().map(|(name, text)| Ok((name, setting(text)?))).collect()
+    }
+}
+
 /// Serialises a choice as its name.
 mod by_name {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -511,6 +536,35 @@ mod tests {
         assert!(json.contains("\"direct-uniform\"") && json.contains("\"augmented(2)\""), "{json}");
     }
 
+    fn params(name: &str, setting: Setting) -> BTreeMap<String, Setting> {
+        BTreeMap::from([(name.to_owned(), setting)])
+    }
+
+    #[test]
+    fn an_alias_is_the_same_as_the_name() {
+        let refused = |options: Options| Spec::new(options).unwrap_err().to_string();
+        let projected = |name: &str| KernelOptions {
+            name: name.to_owned(),
+            budget: Some(2),
+            removal: Removal::Projectron,
+            ..KernelOptions::default()
+        };
+        for name in ["sigmoid", "tanh"] {
+            let options = Options { kernel: Some(projected(name)), ..Options::default() };
+            let said = refused(options);
+            assert_eq!(said, "`kernel` should be positive definite for the projectron, but is sigmoid");
+        }
+        for name in ["perceptron", "standard", "rosenblatt"] {
+            let forgetron = KernelOptions { removal: Removal::Forgetron, ..projected("gaussian") };
+            let algorithm = name.to_owned();
+            let options = Options { algorithm, kernel: Some(forgetron), ..Options::default() };
+            assert!(Spec::new(options).unwrap().entry().info.fixed_increment, "{name}");
+        }
+        let order = Some(Order::Given);
+        let said = refused(Options { algorithm: "min-over".to_owned(), order, ..Options::default() });
+        assert!(said.contains("a rule that picks the row of smallest margin itself, but is given"), "{said}");
+    }
+
     #[test]
     fn a_kernel_is_refused_what_it_cannot_do() {
         let kernel = |change: fn(&mut KernelOptions)| {
@@ -523,16 +577,18 @@ mod tests {
         assert!(Spec::new(plain()).is_ok());
         assert_eq!(Spec::new(plain()).unwrap().bias(), Bias::None);
         assert_eq!(
-            refused(kernel(|kernel| kernel.degree = Some(0))),
-            "`degree` should be from 1 to 64, but is 0"
+            refused(kernel(|kernel| kernel.params = params("degree", Setting::Number(0.0)))),
+            "`degree` should be a whole number from 1 to 64, but is 0"
         );
-        let negative = refused(kernel(|kernel| kernel.gamma = Some(Gamma::Number(-1.0))));
+        let negative = refused(kernel(|kernel| kernel.params = params("gamma", Setting::Number(-1.0))));
         assert_eq!(negative, "`gamma` should be scale, auto or a positive number, but is -1");
         for algorithm in ["arow", "batch"] {
             let said = refused(Options { algorithm: algorithm.to_owned(), ..plain() });
             assert!(said.contains("one that steps along single rows"), "{said}");
         }
-        for readout in [Readout::Pocket, Readout::Averaged(Average::Running)] {
+        for readout in
+            [Readout::Pocket, Readout::Averaged(Average::Running), Readout::Averaged(Average::From(2))]
+        {
             let said = refused(Options { readout: Some(readout), ..plain() });
             assert!(said.contains("with a kernel"), "{said}");
         }
@@ -552,7 +608,13 @@ mod tests {
         assert_eq!(budget.readout(), Readout::Last);
         let lengths = Options { readout: Some(Readout::Voted), ..kernel(|kernel| kernel.normalised = true) };
         assert!(refused(lengths).contains("which votes do not"));
-        let json = serde_json::to_string(&Spec::new(plain()).unwrap()).unwrap();
+        let settings = BTreeMap::from([
+            ("degree".to_owned(), Setting::Number(2.0)),
+            ("gamma".to_owned(), Setting::Scale),
+        ]);
+        let kernel = Some(KernelOptions { params: settings, ..KernelOptions::default() });
+        let json = serde_json::to_string(&Spec::new(Options { kernel, ..plain() }).unwrap()).unwrap();
+        assert!(json.contains(r#""params":{"degree":2.0,"gamma":"scale"}"#), "{json}");
         let again: Spec = serde_json::from_str(&json).unwrap();
         assert_eq!(serde_json::to_string(&again).unwrap(), json);
         assert!(!serde_json::to_string(&Spec::default()).unwrap().contains("kernel"));
@@ -575,6 +637,9 @@ mod tests {
         let none = Options { epochs: 0, ..Options::default() };
         assert_eq!(refused(none), "`epochs` should be at least 1, but is 0");
         let json = serde_json::from_str::<Spec>(r#"{"zero": "maybe"}"#).unwrap_err().to_string();
-        assert!(json.contains("`zero` should be plus, minus, random or wrong, but is `maybe`"), "{json}");
+        assert!(
+            json.contains("`zero` should be one of plus, minus, random, wrong, but is `maybe`"),
+            "{json}"
+        );
     }
 }

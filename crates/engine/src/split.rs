@@ -1,5 +1,6 @@
 //! Parts of a data set, as lists of row numbers: every class in the same proportion, by a seed.
 
+use crate::rows::RowSource;
 use rosenblatt_core::Random;
 use rosenblatt_data::Dataset;
 
@@ -13,9 +14,9 @@ use rosenblatt_data::Dataset;
 /// assert_eq!((train.len(), test.len()), (6, 4));
 /// assert_eq!(test.iter().filter(|&&row| row % 2 == 0).count(), 2);
 /// ```
-pub fn split(data: &Dataset, fraction: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
-    let rows: Vec<u32> = (0..data.len() as u32).collect();
-    split_rows(data.classes(), &rows, fraction, seed)
+pub fn split<'a>(data: impl Into<RowSource<'a>>, fraction: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
+    let data = data.into();
+    split_rows(data.classes(), &data.all(), fraction, seed)
 }
 
 pub(crate) fn split_rows(classes: &[u32], rows: &[u32], fraction: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
@@ -35,8 +36,12 @@ pub(crate) fn split_rows(classes: &[u32], rows: &[u32], fraction: f64, seed: u64
 /// Splits the rows into `n_folds` parts of nearly equal size, every class spread evenly.
 pub fn folds(data: &Dataset, n_folds: usize, seed: u64) -> Vec<Vec<u32>> {
     let rows: Vec<u32> = (0..data.len() as u32).collect();
+    fold_rows(data.classes(), &rows, n_folds, seed)
+}
+
+pub(crate) fn fold_rows(classes: &[u32], rows: &[u32], n_folds: usize, seed: u64) -> Vec<Vec<u32>> {
     let mut folds = vec![Vec::new(); n_folds];
-    let by_class = shuffled_by_class(data.classes(), &rows, seed, "folds");
+    let by_class = shuffled_by_class(classes, rows, seed, "folds");
     for (place, row) in by_class.into_iter().flatten().enumerate() {
         folds[place % n_folds].push(row);
     }

@@ -6,9 +6,10 @@ use crate::mapped::Mapper;
 use crate::model::Model;
 use rosenblatt_core::Row;
 use rosenblatt_core::memory::{Kept, Votes};
+use serde::Serialize;
 
 /// One question that survivors voted on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Tally {
     /// Votes for.
     pub ayes: u64,

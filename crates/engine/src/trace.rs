@@ -9,8 +9,9 @@ use crate::spec::{Classes, Spec};
 use crate::train::Training;
 use rosenblatt_core::observer::{Observer, Round};
 use rosenblatt_core::space::Hypothesis;
-use rosenblatt_core::{Examples, Row, Schedule, Stopped, Totals};
+use rosenblatt_core::{Bias, Examples, Row, Schedule, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Visitor};
+use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::{ControlFlow, RangeInclusive};
 
@@ -49,7 +50,7 @@ pub struct TracedRound {
 }
 
 /// `w ← keep·w + amount·x`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TracedStep {
     /// How far along the example, its side and weight included.
     pub amount: f64,
@@ -83,6 +84,10 @@ pub struct Trace {
     pub rounds: Vec<TracedRound>,
     /// What the scorers are called.
     pub scorers: Vec<String>,
+    /// What the classes are called.
+    pub classes: Vec<String>,
+    /// What the features are called.
+    pub features: Vec<String>,
     /// Rounds, mistakes and steps of the whole run.
     pub totals: Totals,
     /// Why it ends.
@@ -129,13 +134,95 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
         }
     };
     let totals = if repeats.is_some() { totals } else { model.story().totals };
-    Ok(Trace { rounds, scorers: scorer_names(spec, data.labels()), totals, ending })
+    let scorers = scorer_names(spec, data.labels());
+    let features = (0..data.width()).map(|feature| {
+        let named = data.feature_names().and_then(|names| names.get(feature));
+        named.cloned().unwrap_or_else(|| format!("x{}", feature + 1))
+    });
+    let (classes, features) = (data.labels().names().to_vec(), features.collect());
+    Ok(Trace { rounds, scorers, classes, features, totals, ending })
+}
+
+/// A round as it is written down, with names in place of numbers, and rows counted from 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RoundRecord<'a> {
+    round: u64,
+    epoch: u64,
+    row: usize,
+    class: &'a str,
+    asked: &'a str,
+    side: f64,
+    x: Vec<(&'a str, f64)>,
+    activation: f64,
+    mistake: bool,
+    step: Option<TracedStep>,
+    w: &'a [f64],
+    b: f64,
+    survived: u64,
+}
+
+impl Trace {
+    /// What became of the run, in a sentence without an end.
+    pub fn ending_in_words(&self, bias: Bias) -> String {
+        let totals = self.totals;
+        let counted = |n: u64, what: &str, many: &str| format!("{n} {}", if n == 1 { what } else { many });
+        let mistakes = counted(totals.mistakes, "mistake", "mistakes");
+        match self.ending {
+            Ending::Over(Stopped::Clean) => {
+                format!("converged in pass {}: no mistake in a whole pass, after {mistakes}", totals.epochs)
+            }
+            Ending::Over(Stopped::Converged) => {
+                format!("converged in pass {}, after {mistakes}", totals.epochs)
+            }
+            Ending::Over(Stopped::Cycle) => {
+                format!("stopped in pass {}: the weights of an earlier one came back", totals.epochs)
+            }
+            Ending::Over(Stopped::Updates) => {
+                format!("stopped after {} steps, with {mistakes}", totals.updates)
+            }
+            Ending::Over(_) => {
+                format!("not converged after {} and {mistakes}", counted(totals.epochs, "pass", "passes"))
+            }
+            Ending::Repeats { first, again, steps, proof } => {
+                let before =
+                    if first == 0 { "at the start".to_owned() } else { format!("after round {first}") };
+                let text = format!("after round {again} the weights are what they were {before}");
+                if !proof {
+                    return text;
+                }
+                let place = if bias == Bias::None { " through the origin" } else { "" };
+                format!(
+                    "{text}: the {steps} steps in between add up to nothing, so no hyperplane{place} separates \
+                     these rows"
+                )
+            }
+        }
+    }
+
+    /// The rounds to be written down, one record each.
+    pub fn records(&self) -> impl Iterator<Item = RoundRecord<'_>> {
+        self.rounds.iter().map(|round| RoundRecord {
+            round: round.round,
+            epoch: round.epoch,
+            row: round.row + 1,
+            class: &self.classes[round.class as usize],
+            asked: &self.scorers[round.scorer],
+            side: round.side,
+            x: round.features.iter().map(|&(feature, value)| (&*self.features[feature], value)).collect(),
+            activation: round.activation,
+            mistake: round.mistaken,
+            step: round.step,
+            w: &round.weights,
+            b: round.bias,
+            survived: round.survived,
+        })
+    }
 }
 
 /// Whether every step of the run is the example itself, forward or backward.
 fn has_equal_steps(spec: &Spec, data: &Dataset) -> bool {
     let options = spec.options();
-    spec.entry().info.name == "perceptron"
+    spec.entry().info.fixed_increment
         && matches!(options.rate, None | Some(Schedule::Constant(_)))
         && data.weights().is_none()
         && options.class_weights == crate::ClassWeights::Even
@@ -262,7 +349,7 @@ fn features_of(data: &Dataset, row: usize) -> Vec<(usize, f64)> {
 mod tests {
     use super::*;
     use crate::spec::Options;
-    use rosenblatt_core::{Bias, Mistake, Zero};
+    use rosenblatt_core::{Mistake, Zero};
 
     /// The four points of a lecture note, in its order.
     fn lecture() -> Dataset {

@@ -1,27 +1,38 @@
 //! From a description and data to a model.
+//!
+//! The rows are in memory or on disk ([`RowSource`]). On disk they are visited as they stand, and the model is what
+//! the same rows in memory give with `order = given`: the same rows in the validation set, the same weights to the last
+//! bit. What cannot be had so is refused with the reason: other orders, rules that need a whole epoch at once, and the
+//! pocket's ratchet.
 
 use crate::error::Error;
-use crate::evaluate::count_wrong;
-use crate::fingerprint::fingerprint;
+use crate::evaluate::each_prediction;
 use crate::learner::{Learner, Shape};
-use crate::mapped;
+use crate::mapped::{self, Mapper};
 use crate::model::{
     Checkpoint, Mark, Model, Provenance, Story, Validated, Watched, encode_checkpoint, reading,
 };
+use crate::rows::RowSource;
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
-use rosenblatt_core::{Examples, Observer, Order, Pass, Plan, Planes, Row, Stopped, Totals};
+use rosenblatt_core::{
+    Examples, Law, Observer, Order, Pass, Plan, Planes, Readout, Row, Stopped, Totals, Visits,
+};
 use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
-use rosenblatt_kernel::{Kernel, Outline};
-use std::cell::OnceCell;
+use rosenblatt_kernel::maps::FeatureMap;
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The most bytes the weights of one hypothesis may take. Feature numbers come from files, and a
 /// single large one must not be able to exhaust the machine.
 pub(crate) const MOST_WEIGHT_BYTES: u128 = 2 << 30;
+/// So many rows on disk are mapped at once.
+const MAPPED_AT_ONCE: usize = 1024;
+/// So many epochs make up for a copy of the rows without their zeros.
+const WORTH_A_TWIN: u64 = 3;
 
 /// Trains a model on all rows.
 ///
@@ -31,17 +42,17 @@ pub(crate) const MOST_WEIGHT_BYTES: u128 = 2 << 30;
 /// let rows = [[4.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-2.0, -2.0]];
 /// let data = Dataset::from_rows(&rows, &["dot", "star", "star", "dot"]);
 /// let model = train(&Spec::default(), &data)?;
-/// assert_eq!(model.predict_one(&[3.0, -1.0])?, "dot");
+/// assert_eq!(model.predict(&[3.0, -1.0])?, "dot");
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
-pub fn train(spec: &Spec, data: &Dataset) -> Result<Model, Error> {
+pub fn train<'a>(spec: &'a Spec, data: impl Into<RowSource<'a>>) -> Result<Model, Error> {
     Training::new(spec, data).run(&mut ())
 }
 
 /// A training with everything that may be said about it.
 pub struct Training<'a> {
     spec: &'a Spec,
-    data: &'a Dataset,
+    data: RowSource<'a>,
     rows: Option<&'a [u32]>,
     start: Option<Planes>,
     schema: Option<Arc<Schema>>,
@@ -52,11 +63,19 @@ pub struct Training<'a> {
 
 /// Someone who keeps checkpoints of a training, and may stop it.
 pub trait Keeper {
-    /// What is wanted now. Asked before every pass and again and again during it.
+    /// What is wanted now. Asked before every epoch and again and again during it.
     fn wants(&mut self, so_far: &Totals) -> Wants;
 
     /// The checkpoint that was wanted, to be kept somewhere.
     fn keep(&mut self, checkpoint: &[u8]);
+}
+
+impl Keeper for () {
+    fn wants(&mut self, _so_far: &Totals) -> Wants {
+        Wants::Nothing
+    }
+
+    fn keep(&mut self, _checkpoint: &[u8]) {}
 }
 
 /// What a [`Keeper`] wants.
@@ -71,13 +90,23 @@ pub enum Wants {
 }
 
 impl<'a> Training<'a> {
-    /// Trains what `spec` describes on `data`.
-    pub fn new(spec: &'a Spec, data: &'a Dataset) -> Self {
+    /// Trains what `spec` describes on `data`, a [`Dataset`] or rows on disk.
+    pub fn new(spec: &'a Spec, data: impl Into<RowSource<'a>>) -> Self {
         let (rows, start, schema, checkpoint, keeper, fingerprint) = (None, None, None, None, None, None);
-        Self { spec, data, rows, start, schema, checkpoint, keeper, fingerprint }
+        Self { spec, data: data.into(), rows, start, schema, checkpoint, keeper, fingerprint }
     }
 
-    /// Learns from these rows only.
+    /// What is trained.
+    pub fn spec(&self) -> &'a Spec {
+        self.spec
+    }
+
+    /// The data set, if the rows are in memory.
+    pub fn dataset(&self) -> Option<&'a Dataset> {
+        self.data.dataset()
+    }
+
+    /// Learns from these rows only, whose numbers ascend if they are on disk.
     #[must_use]
     pub fn rows(self, rows: &'a [u32]) -> Self {
         Self { rows: Some(rows), ..self }
@@ -95,17 +124,21 @@ impl<'a> Training<'a> {
         Self { schema: Some(schema), ..self }
     }
 
-    /// Goes on from where an earlier run of the same description on the same data stood. The model is
-    /// then the same, to the bit, as if that run had never stopped.
+    /// Goes on from where an earlier run of the same description on the same data stood, in memory or on disk. The
+    /// model is then the same, to the bit, as if that run had never stopped.
     #[must_use]
-    pub fn resume(self, checkpoint: Checkpoint) -> Self {
-        Self { checkpoint: Some(checkpoint), ..self }
+    pub fn resume(self, checkpoint: impl Into<Option<Checkpoint>>) -> Self {
+        Self { checkpoint: checkpoint.into(), ..self }
     }
 
     /// Hands checkpoints to `keeper` whenever it wants one.
     #[must_use]
-    pub fn keeper(self, keeper: &'a mut dyn Keeper) -> Self {
-        Self { keeper: Some(keeper), ..self }
+    pub fn keeper<'k>(self, keeper: &'k mut dyn Keeper) -> Training<'k>
+    where
+        'a: 'k,
+    {
+        let Self { spec, data, rows, start, schema, checkpoint, fingerprint, .. } = self;
+        Training { spec, data, rows, start, schema, checkpoint, keeper: Some(keeper), fingerprint }
     }
 
     /// The [`fingerprint`](crate::fingerprint()) of the data, if it is known already: it is found by a look at
@@ -117,52 +150,70 @@ impl<'a> Training<'a> {
 
     /// Trains, watched by `observer`.
     pub fn run(self, observer: &mut dyn Observer) -> Result<Model, Error> {
-        let Self { spec, data, rows, start, schema, checkpoint, keeper, fingerprint: known } = self;
+        let Self { spec, mut data, rows, start, schema, checkpoint, keeper, fingerprint: known } = self;
         let all: Vec<u32>;
         let rows = if let Some(rows) = rows {
             rows
         } else {
-            all = (0..data.len() as u32).collect();
+            all = data.all();
             &all
         };
-        check(data, rows)?;
+        two_classes(data.labels(), data.classes(), rows)?;
+        match data.dataset() {
+            Some(data) => check_finite(data.view())?,
+            None => check_order(spec)?,
+        }
         let options = spec.options();
-        let held_back = options.validation.map(|held| {
-            let (train, held_rows) = split_rows(data.classes(), rows, held.fraction, options.seed);
-            (train, held_rows, held.patience)
-        });
-        let train_rows = held_back.as_ref().map_or(rows, |(train, ..)| train);
+        let n_rows = data.classes().len();
+        let validation = options.validation.filter(|validation| n_rows >= validation.min_rows);
+        let parted = validation.map(|part| split_rows(data.classes(), rows, part.fraction, options.seed));
+        let train_rows = parted.as_ref().map_or(rows, |(train_rows, _)| train_rows);
         if train_rows.is_empty() {
             return Err(Error::NoRows);
         }
-        let values = OnceCell::new();
-        let values = || values.get_or_init(|| known.map_or_else(|| fingerprint(data), str::to_owned));
-        let mark = || {
-            let shape = (data.len(), data.width(), data.labels());
-            let reading = reading(schema.as_deref(), data.feature_names());
-            Mark::new(shape, values(), train_rows, start.as_ref(), reading)
+        let values = known.map_or_else(|| data.fingerprint(), |known| Ok(known.to_owned()))?;
+        let (width, labels, names) = (data.width(), data.labels().clone(), data.feature_names());
+        let of_source = data.schema().cloned();
+        let make_mark = || {
+            let read_by = schema.as_deref().or(of_source.as_ref());
+            let shape = (n_rows, width, &labels);
+            Mark::new(shape, &values, train_rows, start.as_ref(), reading(read_by, names.as_deref()))
         };
-        let mut mark = LazyMark { mark: None, make: &mark };
+        let mut mark = LazyMark { mark: None, make: &make_mark };
         if let Some(checkpoint) = &checkpoint {
             checkpoint.check(spec, mark.get())?;
         }
-        let map = spec.map().map(|choice| mapped::fit(&choice, data.view(), train_rows)).transpose()?;
-        let mapped = map.as_deref().map(|map| mapped::map_dataset(map, data)).transpose()?;
-        let is_worth = mapped.is_none() && spec.kernel().is_none() && options.epochs >= WORTH_A_TWIN;
-        let twin = if is_worth { data.sparse_twin() } else { None };
-        let seen = mapped.as_ref().or(twin.as_ref()).unwrap_or(data);
-        let shape = Shape {
-            width: seen.width(),
-            class_weights: class_weights(&options.class_weights, data.labels(), data.classes(), train_rows)?,
-            start: start.clone(),
-            kernel: kernel_for(spec, data, train_rows)?,
+        let weights = class_weights(&options.class_weights, &labels, data.classes(), train_rows)?;
+        let map = spec.map().map(|choice| mapped::fit(&choice, &mut data, train_rows)).transpose()?;
+        let kernel = match spec.kernel() {
+            Some(kernel) => {
+                let (outline, _) = mapped::outline(&mut data, train_rows, &[])?;
+                Some(kernel.choice().kernel(&outline)?)
+            }
+            None => None,
         };
-        if shape.kernel.is_some() && start.is_some() {
+        if kernel.is_some() && start.is_some() {
             return Err(Error::StartBesideKernel);
         }
+        // What is in memory is mapped, or freed of its zeros, once for all epochs.
+        let changed = match (data.dataset(), &map) {
+            (Some(data), Some(map)) => Some(mapped::map_dataset(&**map, data)?),
+            (Some(data), None) if kernel.is_none() && options.epochs >= WORTH_A_TWIN => data.sparse_twin(),
+            _ => None,
+        };
+        let seen = changed.as_ref().or(data.dataset());
+        let learner_width = map.as_ref().map_or(width, |map| map.size());
+        let shape = Shape {
+            width: learner_width,
+            class_weights: weights,
+            start: start.clone(),
+            kernel,
+            n_rows: seen.map(Dataset::len),
+        };
         let same_again = shape.clone();
-        let mut learner = build(spec, data.labels().len(), shape)?;
+        let mut learner = build(spec, labels.len(), shape)?;
         let order = spec.order();
+        check_permutation(&order, n_rows, train_rows)?;
         let plan = Plan {
             rows: Some(train_rows),
             order: &order,
@@ -171,41 +222,149 @@ impl<'a> Training<'a> {
             max_updates: options.max_updates,
             stop_when_clean: options.stop_when_clean,
         };
-        let mut patience = held_back.as_ref().map(|(_, held_rows, limit)| Patience {
-            spec,
-            data: seen,
-            held_rows,
-            limit: *limit,
+        let patience = validation.zip(parted.as_ref()).map(|(validation, (_, rows))| Patience {
+            rows,
+            limit: validation.patience,
             watched: Watched::default(),
         });
+        let source = RefCell::new(seen.map_or_else(|| data.reborrow(), RowSource::Memory));
+        let on_the_way = map.clone().filter(|_| seen.is_none());
+        let mut mapper = on_the_way.clone().map(Mapper::new);
+        let mut watch =
+            Keeping { spec, source: &source, map: on_the_way, patience, keeper, mark, ended: Ok(false) };
         if let Some(checkpoint) = checkpoint {
-            let watched = patience.as_mut().map(|patience| &mut patience.watched);
+            let watched = watch.patience.as_mut().map(|patience| &mut patience.watched);
             let visits = match plan.order {
                 Order::Permutation(order) => order.len(),
                 _ => train_rows.len(),
             };
             restore(&mut *learner, plan.epochs, visits, watched, checkpoint)?;
         }
-        let mut watch = Keeping { spec, patience, keeper, mark, has_stopped: false };
-        let stopped = learner.fit(seen.view(), &plan, &mut (observer, &mut watch));
-        if watch.has_stopped {
+        let stopped = match seen {
+            Some(seen) => learner.fit(seen.view(), &plan, &mut (observer, &mut watch)),
+            None => learner.fit_in_blocks(&plan, &mut (observer, &mut watch), &mut |learner, observer| {
+                epoch(learner, mapper.as_mut(), &mut source.borrow_mut(), train_rows, observer)
+            })?,
+        };
+        if watch.ended? {
             return Err(Error::Interrupted { epoch: learner.totals().epochs + 1 });
         }
         if !learner.is_finite() {
-            return Err(overflow(spec, seen, &plan, same_again, learner.totals().epochs)?);
+            let epoch = learner.totals().epochs;
+            let place = seen.map(|seen| overflow(spec, seen, &plan, same_again)).transpose()?.flatten();
+            let (epoch, row) = place.map_or((epoch, None), |(epoch, row)| (epoch, Some(row)));
+            return Err(Error::Overflow { epoch, row });
         }
-        let best = watch.patience.and_then(Patience::finish);
-        let model = finish(spec, data, train_rows.len(), &*learner, stopped, best);
-        let model = Model { provenance: Provenance::of_data(values().clone()), map, ..model };
-        Ok(match schema {
+        let best = watch.patience.and_then(|patience| patience.watched.finish(patience.rows.len()));
+        let (kept, validation) = match best {
+            Some((kept, validated)) => (Some(kept), Some(validated)),
+            None => (learner.read(spec.readout()), None),
+        };
+        let kept = kept.expect("learners remember what their spec reads out");
+        let model = Model {
+            feature_names: names.clone(),
+            story: story(train_rows.len(), learner.totals(), stopped, validation),
+            provenance: Provenance::of_data(values.clone()),
+            ..hypothesis(spec, &labels, map, kept)
+        };
+        Ok(match schema.clone() {
             Some(schema) => model.with_schema(schema),
             None => model,
         })
     }
 }
 
-/// Brings a fresh learner, which is to make so many passes of so many visits, to where the checkpoint stood.
-pub(crate) fn restore(
+/// A model that knows nothing of where it comes from.
+pub(crate) fn hypothesis(
+    spec: &Spec,
+    labels: &Labels,
+    map: Option<Arc<dyn FeatureMap>>,
+    kept: Kept,
+) -> Model {
+    Model {
+        spec: spec.clone(),
+        labels: labels.clone(),
+        feature_names: None,
+        schema: None,
+        map,
+        kept,
+        story: story(0, Totals::default(), Stopped::Epochs, None),
+        calibration: None,
+        provenance: Provenance::default(),
+    }
+}
+
+pub(crate) fn story(rows: usize, totals: Totals, stopped: Stopped, validation: Option<Validated>) -> Story {
+    Story { rows, totals, stopped, validation, held_out: None, folds: None }
+}
+
+/// The rest of an epoch over rows on disk: what is behind the place that the learner has come to.
+fn epoch(
+    learner: &mut dyn Learner,
+    mut mapper: Option<&mut Mapper>,
+    data: &mut RowSource<'_>,
+    rows: &[u32],
+    observer: &mut dyn Observer,
+) -> Result<ControlFlow<Option<Stopped>>, Error> {
+    let mut place = learner.place();
+    let flow = data.each_block(rows.get(place..).unwrap_or_default(), |_, view, listed| {
+        if listed.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        observer.pause(&learner.totals(), &*learner).map_break(|()| Ok(None))?;
+        place += listed.len();
+        learner.set_place(place);
+        let stopped = |stopped| Ok(Some(stopped));
+        let Some(mapper) = &mut mapper else {
+            let visits = if listed.len() == view.len() {
+                Visits::Range { first: 0, end: view.len() }
+            } else {
+                Visits::Listed(listed)
+            };
+            return learner.pass(view, visits, observer).map_break(stopped);
+        };
+        for some in listed.chunks(MAPPED_AT_ONCE) {
+            let mapped = mapper.block(view, some).map_err(Err);
+            let mapped = match mapped {
+                Ok(mapped) => mapped,
+                Err(error) => return ControlFlow::Break(error),
+            };
+            let whole = Visits::Range { first: 0, end: mapped.len() };
+            learner.pass(mapped, whole, observer).map_break(stopped)?;
+        }
+        ControlFlow::Continue(())
+    })?;
+    if !learner.is_finite() {
+        return Err(Error::Overflow { epoch: learner.totals().epochs + 1, row: None });
+    }
+    Ok(match flow {
+        ControlFlow::Continue(()) => ControlFlow::Continue(()),
+        ControlFlow::Break(why) => ControlFlow::Break(why?),
+    })
+}
+
+/// Whether rows that come and go, in their order, are enough for what is wished.
+pub fn check_order(spec: &Spec) -> Result<(), Error> {
+    let refuse = |name, expected, found: String| Err(Error::NotOnDisk { name, expected, found });
+    if spec.order() != Order::Given {
+        return refuse("order", "given", spec.order().to_string());
+    }
+    let info = spec.entry().info;
+    if info.exempt.iter().any(|(law, _)| *law == Law::HalfPasses) {
+        let expected = "one that learns row by row";
+        return refuse("algorithm", expected, info.name.to_owned());
+    }
+    if let Some(info) = spec.kernel_info().filter(|info| info.by_number) {
+        return refuse("kernel", "a function of rows", info.name.to_owned());
+    }
+    if spec.readout() == Readout::Pocket && spec.options().ratchet {
+        return refuse("ratchet", "false, as it counts errors on all rows,", "true".to_owned());
+    }
+    Ok(())
+}
+
+/// Brings a fresh learner, which is to make so many epochs of so many visits, to where the checkpoint stood.
+fn restore(
     learner: &mut dyn Learner,
     n_epochs: u64,
     visits: usize,
@@ -219,13 +378,13 @@ pub(crate) fn restore(
     let Totals { epochs, rounds, .. } = learner.totals();
     // Whole, but made up: nobody can have seen more rows than there were.
     if epochs > n_epochs || u128::from(rounds) > (u128::from(epochs) + 1) * visits as u128 {
-        return refuse(format!("{rounds} rounds cannot have been made in {epochs} passes"));
+        return refuse(format!("{rounds} rounds cannot have been made in {epochs} epochs"));
     }
     let watched = checkpoint.watched;
     if watched.as_ref().map_or(0, |watched| watched.errors.len() as u64)
         != watching.as_ref().map_or(0, |_| epochs)
     {
-        return refuse("the rows held back were not asked after every pass".to_owned());
+        return refuse("the validation set was not asked after every epoch".to_owned());
     }
     if let (Some(watching), Some(watched)) = (watching, watched) {
         *watching = watched;
@@ -233,14 +392,13 @@ pub(crate) fn restore(
     Ok(())
 }
 
-/// Says where a run whose weights overflowed within so many passes did so: it is made once more, and watched.
+/// Where a run whose weights overflow does so, epoch and row: it is made once more, and watched.
 fn overflow(
     spec: &Spec,
     data: &Dataset,
     plan: &Plan<'_>,
     shape: Shape,
-    n_epochs: u64,
-) -> Result<Error, Error> {
+) -> Result<Option<(u64, usize)>, Error> {
     struct Watch(Option<(u64, usize)>);
     impl Observer for Watch {
         fn wants_rounds(&self) -> bool {
@@ -264,33 +422,7 @@ fn overflow(
     }
     let mut watch = Watch(None);
     let _ = build(spec, data.labels().len(), shape)?.fit(data.view(), plan, &mut watch);
-    let (epoch, row) = watch.0.map_or((n_epochs, None), |(epoch, row)| (epoch, Some(row)));
-    Ok(Error::Overflow { epoch, row })
-}
-
-fn finish(
-    spec: &Spec,
-    data: &Dataset,
-    rows: usize,
-    learner: &dyn Learner,
-    stopped: Stopped,
-    best: Option<(Kept, Validated)>,
-) -> Model {
-    let (kept, validation) = match best {
-        Some((kept, validated)) => (Some(kept), Some(validated)),
-        None => (learner.read(spec.readout()), None),
-    };
-    Model {
-        spec: spec.clone(),
-        labels: data.labels().clone(),
-        feature_names: data.feature_names().map(<[String]>::to_vec),
-        schema: None,
-        map: None,
-        kept: kept.expect("learners remember what their spec reads out"),
-        story: Story { rows, totals: learner.totals(), stopped, validation, held_out: None, folds: None },
-        calibration: None,
-        provenance: Provenance::default(),
-    }
+    Ok(watch.0)
 }
 
 /// Builds the learner, unless its weights alone would be too large.
@@ -303,26 +435,17 @@ pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<d
     (spec.entry().build)(spec, n_classes, shape)
 }
 
-/// The kernel that `spec` asks for, as it suits these rows.
-fn kernel_for(spec: &Spec, data: &Dataset, rows: &[u32]) -> Result<Option<Arc<dyn Kernel>>, Error> {
-    struct Look<'a>(&'a [u32]);
-    impl Visitor for Look<'_> {
-        type Output = Outline;
-        fn visit<E: Examples>(self, examples: E) -> Outline {
-            Outline::of(examples, self.0)
-        }
+/// Refuses a permutation of other rows than these.
+fn check_permutation(order: &Order, n_rows: usize, rows: &[u32]) -> Result<(), Error> {
+    if let Order::Permutation(listed) = order
+        && (listed.iter().any(|&row| row as usize >= n_rows) || !order.covers(rows))
+    {
+        let expected =
+            "a permutation that lists every row to learn from by its number, from 0 on, and no other";
+        let found = format!("a list of {} for {n_rows} rows", listed.len());
+        return Err(Error::Range { name: "order", expected, found });
     }
-    let Some(options) = spec.kernel() else { return Ok(None) };
-    Ok(Some(options.choice().kernel(&data.visit(Look(rows)))?))
-}
-
-/// So many passes make up for a copy of the rows without their zeros.
-const WORTH_A_TWIN: u64 = 3;
-
-/// Rows, two classes, and nothing but numbers.
-fn check(data: &Dataset, rows: &[u32]) -> Result<(), Error> {
-    two_classes(data.labels(), data.classes(), rows)?;
-    check_finite(data.view())
+    Ok(())
 }
 
 /// Refuses rows of a single class, or none.
@@ -356,7 +479,7 @@ pub(crate) fn check_finite(rows: View<'_>) -> Result<(), Error> {
     rows.visit(Finite)
 }
 
-pub(crate) fn class_weights(
+fn class_weights(
     asked: &ClassWeights,
     labels: &Labels,
     classes: &[u32],
@@ -386,30 +509,15 @@ pub(crate) fn class_weights(
     }
 }
 
-/// Watches the error on rows held back, keeps the best read-out, and stops when it no longer gets better.
+/// Watches the error on the validation set, keeps the best read-out, and stops when it no longer gets better.
 struct Patience<'a> {
-    spec: &'a Spec,
-    data: &'a Dataset,
-    held_rows: &'a [u32],
-    /// How many passes without progress are endured.
+    rows: &'a [u32],
+    /// How many epochs without progress are endured.
     limit: u64,
     watched: Watched,
 }
 
-impl Patience<'_> {
-    fn finish(self) -> Option<(Kept, Validated)> {
-        self.watched.finish(self.held_rows.len())
-    }
-
-    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
-        let Some(kept) = run.read(self.spec.readout()) else { return ControlFlow::Continue(()) };
-        let errors = count_wrong(self.spec, &kept, self.data, self.held_rows);
-        let n_without_progress = self.watched.note(pass.epoch, errors, kept);
-        if n_without_progress >= self.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-/// A mark that costs a look at all rows, taken when somebody wants it.
+/// A mark that costs a look at how rows are read, taken when somebody wants it.
 struct LazyMark<'a> {
     mark: Option<Mark>,
     make: &'a dyn Fn() -> Mark,
@@ -421,16 +529,20 @@ impl LazyMark<'_> {
     }
 }
 
-/// Asks the rows held back after every pass, and the keeper of checkpoints all the time.
-struct Keeping<'a, 'k, 'm> {
+/// Asks the validation set after every epoch, and the keeper of checkpoints all the time.
+struct Keeping<'a, 's, 'k, 'm> {
     spec: &'a Spec,
+    /// The rows as the learner sees them, unless they go through the map on their way.
+    source: &'a RefCell<RowSource<'s>>,
+    map: Option<Arc<dyn FeatureMap>>,
     patience: Option<Patience<'a>>,
     keeper: Option<&'k mut dyn Keeper>,
     mark: LazyMark<'m>,
-    has_stopped: bool,
+    /// Whether the keeper wanted to stop, or why the validation set could not be asked.
+    ended: Result<bool, Error>,
 }
 
-impl Observer for Keeping<'_, '_, '_> {
+impl Observer for Keeping<'_, '_, '_, '_> {
     fn pause(&mut self, so_far: &Totals, run: &dyn Snapshot) -> ControlFlow<()> {
         let Some(keeper) = &mut self.keeper else { return ControlFlow::Continue(()) };
         let wants = keeper.wants(so_far);
@@ -439,12 +551,26 @@ impl Observer for Keeping<'_, '_, '_> {
         }
         let watched = self.patience.as_ref().map(|patience| &patience.watched);
         keeper.keep(&encode_checkpoint(self.spec, self.mark.get(), &run.state(), watched));
-        self.has_stopped = wants == Wants::Stop;
-        if self.has_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if wants == Wants::Checkpoint {
+            return ControlFlow::Continue(());
+        }
+        self.ended = Ok(true);
+        ControlFlow::Break(())
     }
 
     fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
-        self.patience.as_mut().map_or(ControlFlow::Continue(()), |patience| patience.pass(pass, run))
+        let Some(patience) = &mut self.patience else { return ControlFlow::Continue(()) };
+        let Some(kept) = run.read(self.spec.readout()) else { return ControlFlow::Continue(()) };
+        let mut source = self.source.borrow_mut();
+        let model = hypothesis(self.spec, source.labels(), self.map.clone(), kept);
+        let mut errors = 0;
+        let count = |truth, predicted, _: &[f64]| errors += u64::from(truth != predicted);
+        if let Err(error) = each_prediction(&model, &mut source, patience.rows, &mut || false, count) {
+            self.ended = Err(error);
+            return ControlFlow::Break(());
+        }
+        let n_without_progress = patience.watched.note(pass.epoch, errors, model.kept);
+        if n_without_progress >= patience.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -455,7 +581,7 @@ mod tests {
     use rosenblatt_core::Readout;
 
     fn with_kernel(name: &str, readout: Readout) -> Spec {
-        let kernel = Some(KernelOptions { name: name.to_owned(), degree: None, ..KernelOptions::default() });
+        let kernel = Some(KernelOptions { name: name.to_owned(), ..KernelOptions::default() });
         Spec::new(Options { kernel, readout: Some(readout), ..Options::default() }).unwrap()
     }
 
@@ -474,8 +600,8 @@ mod tests {
                 // The last hypothesis hangs on the rows that came last.
                 let most = if readout == Readout::Last { 0.2 } else { 0.1 };
                 assert!(error < most, "{name} {readout}: {error}");
-                let one = model.predict_one(&rows[0]).unwrap();
-                assert_eq!(one, model.labels().name(crate::predict(&model, &data)[0]), "alone as in company");
+                let one = model.predict(&rows[0]).unwrap();
+                assert_eq!(one, model.labels().name(model.predict_all(&data)[0]), "alone as in company");
             }
         }
         let linear = train(&Spec::default(), &data).unwrap();
@@ -496,6 +622,20 @@ mod tests {
     }
 
     #[test]
+    fn an_order_that_does_not_fit_the_rows_is_refused() {
+        let data = Dataset::from_rows(&[[1.0, -1.0], [2.0, 1.0], [0.5, 3.0]], &["a", "b", "a"]);
+        let fitted = |rows: &[u32]| {
+            let order = Some(Order::Permutation(rows.to_vec()));
+            train(&Spec::new(Options { order, ..Options::default() }).unwrap(), &data)
+        };
+        assert!(fitted(&[2, 0, 1]).is_ok());
+        for rows in [&[7, 8, 9][..], &[0, 1], &[0, 1, 2, 3], &[]] {
+            let said = fitted(rows).unwrap_err().to_string();
+            assert!(said.contains("lists every row") && said.contains("for 3 rows"), "{said}");
+        }
+    }
+
+    #[test]
     fn kernels_that_do_not_suit_the_data_are_refused() {
         let data = Dataset::from_rows(&[[1.0, -1.0], [2.0, 1.0], [0.5, 3.0]], &["a", "b", "a"]);
         let refused = |name: &str| train(&with_kernel(name, Readout::Last), &data).unwrap_err().to_string();
@@ -506,7 +646,7 @@ mod tests {
         assert_eq!(start.unwrap_err(), Error::StartBesideKernel);
         let long = Dataset::from_rows(&[[1e200, 1.0], [1.0, 2.0]], &["a", "b"]);
         let said = train(&with_kernel("poly", Readout::Last), &long).unwrap_err().to_string();
-        assert!(said.contains("overflow") && said.contains("unit-norm"), "{said}");
+        assert!(said.contains("overflow") && said.contains("unit norm"), "{said}");
         let online = Online::new(with_kernel("rbf", Readout::Last), ["a", "b"]);
         assert!(online.err().unwrap().to_string().contains("a number where the rows are not known"));
     }

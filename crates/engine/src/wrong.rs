@@ -4,11 +4,11 @@
 use crate::calibration::class_scores;
 use crate::evaluate::matched;
 use crate::model::Model;
-use rosenblatt_core::Examples;
-use rosenblatt_data::{Dataset, Visitor};
+use rosenblatt_data::Dataset;
+use serde::Serialize;
 
 /// A row that was given the wrong class.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Wrong {
     /// Which row, from 0.
     pub row: u32,
@@ -24,39 +24,26 @@ pub struct Wrong {
 
 /// Those of `rows` that `model` gives the wrong class, the most confident mistakes first.
 pub fn wrong_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Wrong> {
-    struct Find<'a> {
-        model: &'a Model,
-        rows: &'a [u32],
-        /// The model's number for each of the data's classes.
-        numbers: Vec<u32>,
-    }
-    impl Visitor for Find<'_> {
-        type Output = Vec<Wrong>;
-        fn visit<E: Examples>(self, examples: E) -> Vec<Wrong> {
-            let Self { model, rows, numbers } = self;
-            let mut predictor = model.predictor(examples.width());
-            let (mut scores, mut shares) = (Vec::new(), Vec::new());
-            let mut wrong = Vec::new();
-            predictor.each(examples, rows, |row, given, said| {
-                let truth = examples.class(row as usize);
-                let known_as = numbers[truth as usize];
-                if given == known_as {
-                    return;
-                }
-                class_scores(model, said, &mut scores);
-                let probability = model.calibration().map(|calibration| {
-                    calibration.probabilities(&scores, &mut shares);
-                    shares[given as usize]
-                });
-                let lead = lead(&scores, given as usize, known_as as usize);
-                wrong.push(Wrong { row, truth, given, lead, probability });
-            });
-            wrong.sort_by(|a, b| b.lead.total_cmp(&a.lead).then(a.row.cmp(&b.row)));
-            wrong
-        }
-    }
     let (_, numbers) = matched(model, data);
-    data.visit(Find { model, rows, numbers })
+    let (mut scores, mut shares) = (Vec::new(), Vec::new());
+    let mut wrong = Vec::new();
+    model.each_of(data.view(), rows, |row, given, said| {
+        let truth = data.classes()[row as usize];
+        let known_as = numbers[truth as usize];
+        if given == known_as {
+            return;
+        }
+        class_scores(model, said, &mut scores);
+        let probability = model.calibration().map(|calibration| {
+            calibration.probabilities(&scores, &mut shares);
+            shares[given as usize]
+        });
+        let lead = lead(&scores, given as usize, known_as as usize);
+        wrong.push(Wrong { row, truth, given, lead, probability });
+    });
+    let sure = |wrong: &Wrong| wrong.probability.unwrap_or(0.0);
+    wrong.sort_by(|a, b| sure(b).total_cmp(&sure(a)).then(b.lead.total_cmp(&a.lead)).then(a.row.cmp(&b.row)));
+    wrong
 }
 
 fn lead(scores: &[f64], given: usize, truth: usize) -> f64 {

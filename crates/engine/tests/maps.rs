@@ -3,12 +3,17 @@
 
 use rosenblatt::core::{DenseExamples, Order, Random, Readout};
 use rosenblatt::data::{Cached, Matrix, Park, ReadOptions, Source, SparseMatrix, View, load_with_schema};
-use rosenblatt::kernel::Gamma;
+use rosenblatt::kernel::Setting;
 use rosenblatt::{
     Checkpoint, Dataset, Keeper, Mapping, Model, Online, Options, Spec, Training, Validation, Wants,
-    evaluate, export, predict, split, trace, train, train_streamed,
+    evaluate, export, split, trace, train,
 };
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+fn with(param: &str, value: f64) -> BTreeMap<String, Setting> {
+    BTreeMap::from([(param.to_owned(), Setting::Number(value))])
+}
 
 /// Every map, as it is asked for.
 fn maps() -> Vec<Mapping> {
@@ -19,11 +24,11 @@ fn maps() -> Vec<Mapping> {
         ..Mapping::default()
     };
     vec![
-        Mapping { gamma: Some(Gamma::Number(0.7)), ..named("fourier", "rbf") },
-        Mapping { gamma: Some(Gamma::Number(0.5)), ..named("fourier", "laplacian") },
-        Mapping { degree: Some(2), ..named("sketch", "polynomial") },
+        Mapping { params: with("gamma", 0.7), ..named("fourier", "rbf") },
+        Mapping { params: with("gamma", 0.5), ..named("fourier", "laplacian") },
+        Mapping { params: with("degree", 2.0), ..named("sketch", "polynomial") },
         named("nystroem", "rbf"),
-        Mapping { degree: Some(2), ..named("nystroem", "polynomial") },
+        Mapping { params: with("degree", 2.0), ..named("nystroem", "polynomial") },
         named("nystroem", "laplacian"),
     ]
 }
@@ -81,7 +86,7 @@ fn the_model_does_not_depend_on_how_rows_are_stored_and_predicts_the_same_when_i
         assert_eq!(train(&spec(&map), &sparse).unwrap().to_bytes(), bytes, "{map:?}");
         let loaded = Model::from_bytes(&bytes).unwrap();
         assert_eq!(loaded.to_bytes(), bytes);
-        assert_eq!((loaded.width(), predict(&loaded, &sparse)), (3, predict(&model, &dense)));
+        assert_eq!((loaded.width(), loaded.predict_all(&sparse)), (3, model.predict_all(&dense)));
         // One by one as all together, to the bit.
         let (mut one, mut other) = (model.predictor(0), loaded.predictor(9));
         for row in &rows[..50] {
@@ -125,13 +130,13 @@ fn rows_on_disk_give_the_model_that_rows_in_memory_give() {
     std::fs::create_dir_all(&folder).unwrap();
     let mut cached = Cached::read(&source, &how, Park::Temporary(&folder.join("cache"))).unwrap();
     for map in maps() {
-        let validation = Some(Validation { fraction: 0.1, patience: 2 });
+        let validation = Some(Validation { patience: 2, ..Validation::default() });
         // What follows from the rows follows from the same rows.
-        let map = Some(Mapping { gamma: None, ..map });
+        let map = Some(Mapping { params: BTreeMap::new(), ..map });
         let options = Options { map, order: Some(Order::Given), epochs: 3, validation, ..Options::default() };
         let spec = Spec::new(options).unwrap();
         let expected = Training::new(&spec, &data).rows(&learned).run(&mut ()).unwrap();
-        let found = train_streamed(&spec, &mut cached, Some(&learned), &mut ()).unwrap();
+        let found = Training::new(&spec, &mut cached).rows(&learned).run(&mut ()).unwrap();
         assert_eq!(found.to_bytes(), expected.to_bytes(), "{:?}", spec.options().map);
     }
     drop(cached);
@@ -192,8 +197,8 @@ fn what_cannot_be_is_refused_with_the_reason() {
     let wrong =
         |map: Mapping| Spec::new(Options { map: Some(map), ..Options::default() }).unwrap_err().to_string();
     assert!(wrong(Mapping { name: "furrier".to_owned(), ..Mapping::default() }).contains("one of fourier"));
-    assert!(wrong(Mapping { degree: Some(2), ..Mapping::default() }).contains("no `degree`"));
-    assert!(wrong(Mapping { gamma: Some(Gamma::Number(-1.0)), ..Mapping::default() }).contains("positive"));
+    assert!(wrong(Mapping { params: with("degree", 2.0), ..Mapping::default() }).contains("no `degree`"));
+    assert!(wrong(Mapping { params: with("gamma", -1.0), ..Mapping::default() }).contains("positive"));
     assert!(wrong(Mapping { size: 0, ..Mapping::default() }).contains("`map-size` should be from 1"));
 
     let fourier = spec(&Mapping::default());
@@ -211,7 +216,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
     assert!(rosenblatt::strongest(&model, 0, 5).is_empty());
 
     let huge = Dataset::from_rows(&[[1e200], [-1e200]], &["a", "b"]);
-    let steep = spec(&Mapping { gamma: Some(Gamma::Number(1e300)), ..Mapping::default() });
+    let steep = spec(&Mapping { params: with("gamma", 1e300), ..Mapping::default() });
     assert!(train(&steep, &huge).unwrap_err().to_string().contains("too large for the feature map"));
     let wide = Matrix::Sparse64(SparseMatrix {
         offsets: vec![0, 1, 2],

@@ -1,9 +1,7 @@
 //! The model file: what is saved comes back, and what was cut, changed or made up is refused.
 
 use rosenblatt::core::{Random, Readout};
-use rosenblatt::{
-    Classes, Dataset, FormatError, KernelOptions, Mapping, Model, Options, Spec, predict, train,
-};
+use rosenblatt::{Classes, Dataset, FormatError, KernelOptions, Mapping, Model, Options, Spec, train};
 use std::fs;
 
 fn data() -> Dataset {
@@ -71,7 +69,7 @@ fn what_is_saved_comes_back_and_is_saved_alike() {
         let bytes = model.to_bytes();
         let again = Model::from_bytes(&bytes).unwrap();
         assert_eq!(again.to_bytes(), bytes);
-        assert_eq!(predict(&again, &data), predict(&model, &data));
+        assert_eq!(again.predict_all(&data), model.predict_all(&data));
         assert_eq!(again.feature_names(), model.feature_names());
         assert_eq!(again.story(), model.story());
     }
@@ -209,7 +207,7 @@ fn models_of_the_first_version_are_read() {
     let model = Model::from_bytes(planes).unwrap();
     let scaler = model.schema().unwrap().scaler.as_ref().unwrap();
     assert_eq!(scaler.shift[0], -0.25);
-    assert_eq!(model.predict_one(&[0.5, -0.5, 0.1, 0.2, -1.4]).unwrap(), "ant");
+    assert_eq!(model.predict(&[0.5, -0.5, 0.1, 0.2, -1.4]).unwrap(), "ant");
 }
 
 #[test]

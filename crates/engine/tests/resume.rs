@@ -181,7 +181,7 @@ fn batches_schedules_weights_and_patience_are_carried_over() {
     for (patience, readout) in
         [(1, Readout::Voted), (3, Readout::Averaged(Average::Post)), (2, Readout::Pocket)]
     {
-        let validation = Some(Validation { fraction: 0.2, patience });
+        let validation = Some(Validation { fraction: 0.2, patience, min_rows: 0 });
         let options = Options { validation, readout: Some(readout), epochs: 20, ..Options::default() };
         assert!(check(options.clone(), &two, 3) > 1);
         assert!(check(options, &three, 5) > 1);

@@ -5,7 +5,7 @@
 //! a step depends on the last bits of a score (passive-aggressive, logistic) the two sum rows in
 //! different orders, and agreement is to a relative 1e-9.
 
-use rosenblatt::core::{Average, Bias, Order, Readout, Schedule};
+use rosenblatt::core::{Average, Bias, Order, Readout, Schedule, Stopped};
 use rosenblatt::{ClassWeights, Dataset, Options, Spec, evaluate, train};
 use std::collections::BTreeMap;
 use std::fs;
@@ -149,5 +149,59 @@ fn weights_equal_scikit_learns() {
             }
         }
         assert_eq!(evaluate(&trained, &data).errors, fixture.errors, "{}", fixture.name);
+    }
+}
+
+/// The rules that are solved in the dual reach the least value of the objective that scikit-learn's solvers reach:
+/// `fixtures/generate_duals.py` has the objectives.
+#[test]
+fn objectives_are_as_low_as_scikit_learns() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/duals.json");
+    let cases: Vec<serde_json::Value> = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(cases.len(), 17, "every case is there");
+    for case in cases {
+        let number = |name: &str| case[name].as_f64().unwrap();
+        let (loss, has_bias) = (case["loss"].as_str().unwrap(), case["bias"].as_bool().unwrap());
+        let weight = |row: usize| if case["weighted"] == true { 1.0 + (row % 3) as f64 } else { 1.0 };
+        let rows: Vec<_> = rows("iris.csv").into_iter().filter(|(_, class)| class != "0").collect();
+        let data = data("iris_vervir").with_weights((0..rows.len()).map(weight).collect());
+        let (c, l1) = (number("C"), number("l1"));
+        let mut params = BTreeMap::from([("C", c), ("l1", l1), ("tolerance", 1e-9)]);
+        let algorithm = match loss {
+            "log" => "logistic-dual",
+            _ => {
+                params.insert("squared", f64::from(u8::from(loss == "squared")));
+                "svm-dual"
+            }
+        };
+        let options = Options {
+            algorithm: algorithm.to_owned(),
+            params: params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            bias: Some(if has_bias { Bias::Augmented(1.0) } else { Bias::None }),
+            epochs: 1_000_000,
+            ..Options::default()
+        };
+        let model = train(&Spec::new(options).unwrap(), &data).unwrap();
+        assert_eq!(model.story().stopped, Stopped::Converged, "{case}");
+        let planes = model.planes().unwrap();
+        let (weights, bias) = (planes.weights(0), planes.biases()[0]);
+        let losses = rows.iter().enumerate().map(|(row, (features, class))| {
+            let score: f64 = weights.iter().zip(features).map(|(w, x)| w * x).sum::<f64>() + bias;
+            let margin = if class == "2" { score } else { -score };
+            let short = (1.0 - margin).max(0.0);
+            weight(row)
+                * match loss {
+                    "hinge" => short,
+                    "squared" => short * short,
+                    _ => (-margin.abs()).exp().ln_1p() + (-margin).max(0.0),
+                }
+        });
+        let norm2 = weights.iter().map(|w| w * w).sum::<f64>() + bias * bias;
+        let objective =
+            0.5 * norm2 + l1 * weights.iter().map(|w| w.abs()).sum::<f64>() + c * losses.sum::<f64>();
+        let theirs = number("objective");
+        assert!((objective - theirs).abs() <= 1e-6 * theirs, "{case}: ours is {objective}");
+        let n_zero = weights.iter().filter(|weight| **weight == 0.0).count();
+        assert_eq!(n_zero as u64, case["zeros"].as_u64().unwrap(), "{case}");
     }
 }

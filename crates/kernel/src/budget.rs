@@ -14,9 +14,7 @@ use crate::simd::PANEL;
 use rosenblatt_core::memory::{Ballot, Kept};
 use rosenblatt_core::space::{Move, Outcome, Shape, Space};
 use rosenblatt_core::state::{Resumable, State, StateError, refuse};
-use rosenblatt_core::{Bias, Examples, Hypothesis, NameError, Random, Readout, Row, Visits};
-use std::fmt;
-use std::str::FromStr;
+use rosenblatt_core::{Bias, Examples, Hypothesis, Random, Readout, Row, Visits};
 use std::sync::Arc;
 
 /// What gives way when there is no more room.
@@ -31,32 +29,11 @@ pub enum Removal {
     Projectron,
 }
 
-impl fmt::Display for Removal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Random => "random",
-            Self::Forgetron => "forgetron",
-            Self::Projectron => "projectron",
-        })
-    }
-}
-
-impl FromStr for Removal {
-    type Err = NameError;
-
-    fn from_str(name: &str) -> Result<Self, NameError> {
-        match name {
-            "random" => Ok(Self::Random),
-            "forgetron" => Ok(Self::Forgetron),
-            "projectron" => Ok(Self::Projectron),
-            _ => Err(NameError {
-                what: "removal",
-                given: name.to_owned(),
-                known: "random, forgetron or projectron",
-            }),
-        }
-    }
-}
+rosenblatt_core::named!(Removal, "removal",
+    "random" = Self::Random, "one by lot is forgotten";
+    "forgetron" = Self::Forgetron, "the oldest is forgotten after all were shrunk";
+    "projectron" = Self::Projectron, "none: the new row is projected on the others";
+);
 
 /// A row whose squared distance from those that are there is less than this part of its squared length is no new
 /// direction: what it would add to the inverse is rounding.

@@ -100,12 +100,12 @@ impl Expansion {
                 let moment = Random::for_purpose(seed, "random survivor").below(rounds + 1);
                 sums(&|entry, next| last(entry, next, moment))
             }
-            Readout::Averaged(Average::Running) | Readout::Pocket => return None,
+            Readout::Averaged(Average::Running | Average::From(_)) | Readout::Pocket => return None,
             Readout::Averaged(kind) => {
                 let (end, divisor) = match kind {
                     Average::Pre => (rounds, rounds),
                     Average::Both => (rounds + 1, rounds + 1),
-                    Average::Post | Average::Running => (rounds + 1, rounds),
+                    Average::Post | Average::Running | Average::From(_) => (rounds + 1, rounds),
                 };
                 let alive =
                     |entry: &Entry, next: Option<u64>| next.unwrap_or(end).min(end) - entry.round.min(end);

@@ -15,7 +15,7 @@ mod space;
 pub use budget::{BudgetSpace, Removal};
 pub use expansion::{AT_ONCE, Expansion, Voice};
 
-pub use kernels::{Choice, Formula, FromRows, Gamma, KERNELS, Kernel, KernelError, Outline, Sum};
+pub use kernels::{Choice, Formula, FromRows, KERNELS, Kernel, KernelError, Outline, Setting, Sum};
 pub use learned::{Entry, Learned, NO_ROW};
 pub use plain::Plain;
 pub use readouts::{READOUTS, errors_at};

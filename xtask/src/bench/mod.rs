@@ -11,8 +11,9 @@
 //! - `--readme RUN` puts what a run found into the README, and measures nothing;
 //! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
 //!
-//! `bench data`, `bench certify` and `bench kernel` are benchmarks of one part each.
+//! `bench accuracy`, `bench data`, `bench certify` and `bench kernel` are benchmarks of one part each.
 
+mod accuracy;
 mod certify;
 mod data;
 mod growth;
@@ -47,6 +48,7 @@ const MOST: Duration = Duration::from_secs(900);
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let rest = words.get(1..).unwrap_or_default();
     match words.first().map(String::as_str) {
+        Some("accuracy") => accuracy::run(rest),
         Some("data") => data::run(rest),
         Some("data-probe") => data::probe(rest),
         Some("certify") => certify::run(rest),
@@ -59,9 +61,9 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("--quick") => quick::run(),
         Some("--readme") => report::put_into_readme(after(words, "--readme").ok_or("which run?")?),
         None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth") => bench(words),
-        Some(other) => {
-            Err(format!("`{other}` is none of data, certify, kernel, --quick, --readme or an option"))
-        }
+        Some(other) => Err(format!(
+            "`{other}` is none of accuracy, data, certify, kernel, --quick, --readme or an option"
+        )),
     }
 }
 

@@ -5,20 +5,19 @@
 //! margin, or a pocket's if nothing separates them. The inequalities are the core's, checked after every
 //! update; one that does not hold is a bug, and is reported as such.
 
-use super::train::Watch;
-use crate::failure::Failure;
+use super::train_face::Watch;
 use crate::progress::Progress;
 use crate::ui::{self, count};
-use rosenblatt::certify::{Answer, Question, Rows, Verdict, decide, pocket};
+use rosenblatt::certify::{Rows, Verdict, pocket};
 use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Bias, Examples, Observer, Pass, Planes, Round};
-use rosenblatt::{Dataset, Error, Model, Spec, Training};
+use rosenblatt::{Error, Model, Training, decide_within, with_bias};
 use rosenblatt_data::Visitor;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long the hyperplane to compare with is looked for.
 const MOST_TIME: Duration = Duration::from_secs(20);
@@ -42,19 +41,20 @@ struct Rival {
 }
 
 /// Trains, with the proof watching beside `watch`. Fails if there is nothing to compare, or as training does.
-pub(super) fn run(
-    training: Training<'_>,
-    data: &Dataset,
-    spec: &Spec,
-    watch: &mut Watch<'_>,
-) -> Result<Result<(Model, Bounds), Error>, Failure> {
-    if spec.options().algorithm != "perceptron" || data.labels().len() != 2 {
-        return Err(Failure::Usage(
-            "`--bounds` are those of the algorithm `perceptron` with two classes".to_owned(),
-        ));
+pub(super) fn run(training: Training<'_>, watch: &mut Watch<'_>) -> Result<(Model, Bounds), Error> {
+    let spec = training.spec();
+    let Some(data) = training.dataset() else {
+        return Err(Error::NeedsMemory { what: "a proof beside the run" });
+    };
+    if !spec.entry().info.fixed_increment || data.labels().len() != 2 {
+        return Err(Error::Range {
+            name: "bounds",
+            expected: "those of the perceptron with two classes",
+            found: format!("{} with {}", spec.entry().info.name, data.labels().len()),
+        });
     }
     if spec.options().map.is_some() {
-        return Ok(Err(Error::Mapped { what: "`--bounds` measure" }));
+        return Err(Error::Mapped { what: "bounds measure" });
     }
     let (progress, epochs) = (watch.progress, watch.epochs);
     data.visit(Watched { training, bias: spec.bias(), watch, progress, epochs })
@@ -90,7 +90,7 @@ impl<E: Examples> Observer for Live<'_, E> {
             self.progress.show(Some(pass.epoch as f64 / self.epochs as f64), || {
                 let [_, mistakes, any_vector, inseparable, _] = cells(summary);
                 // Short: beside the bar, a narrow terminal has room for little more.
-                format!("pass {}: {mistakes} <= {any_vector}, {inseparable}", pass.epoch)
+                format!("epoch {}: {mistakes} <= {any_vector}, {inseparable}", pass.epoch)
             });
         }
         flow
@@ -98,12 +98,16 @@ impl<E: Examples> Observer for Live<'_, E> {
 }
 
 impl Visitor for Watched<'_, '_> {
-    type Output = Result<Result<(Model, Bounds), Error>, Failure>;
+    type Output = Result<(Model, Bounds), Error>;
 
     fn visit<E: Examples>(self, examples: E) -> Self::Output {
         let Self { training, bias, watch, progress, epochs } = self;
         let rows = Rows::new(examples, |class| Some(class == 1));
-        let rows = rows.map_err(|error| Failure::Work(error.to_string()))?;
+        let rows = rows.map_err(|error| Error::Range {
+            name: "bounds",
+            expected: "about rows that can be certified",
+            found: error.to_string(),
+        })?;
         let rival = rival(&rows, bias);
         let mut proof = Invariants::new(examples, bias);
         if let Some(rival) = &rival {
@@ -117,15 +121,15 @@ impl Visitor for Watched<'_, '_> {
             margin: rival.and_then(|rival| rival.bracket),
             violation: proof.violation().map(|violation| violation.to_string()),
         };
-        Ok(trained.map(|model| (model, bounds)))
+        Ok((trained?, bounds))
     }
 }
 
 /// The best hyperplane there is, its weights so long that its margin is 1 in the scores. A bias is the weight
 /// of a constant feature, as it is for the perceptron.
 fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
-    let (seen, constant) = seen(rows, bias);
-    let answer = decided(&seen, MOST_TIME);
+    let (seen, constant) = with_bias(rows, bias);
+    let answer = decide_within(&seen, MOST_TIME);
     let (mut weights, margin, bracket) = if let Verdict::Separable(plane) = &answer.verdict {
         (plane.doubles()?.0, answer.at_least, Some((answer.at_least, answer.at_most)))
     } else {
@@ -142,47 +146,6 @@ fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
     }
     let beside = if constant == 0.0 { 0.0 } else { weights.pop()? * constant };
     Some(Rival { planes: Planes::from_parts(weights, vec![beside]), margin, bracket })
-}
-
-/// The rows as the perceptron sees them, a bias being the weight of a constant feature, and that constant.
-fn seen(rows: &Rows, bias: Bias) -> (Rows, f64) {
-    let constant = match bias {
-        Bias::None => 0.0,
-        Bias::Learned => 1.0,
-        Bias::Augmented(constant) => constant,
-    };
-    (if constant == 0.0 { rows.clone() } else { rows.augmented(constant) }, constant)
-}
-
-/// Whether a hyperplane through the origin separates the rows, as far as can be told in time.
-fn decided(rows: &Rows, most_time: Duration) -> Answer {
-    let start = Instant::now();
-    let question = Question { bias: false, ..Question::default() };
-    decide(rows, question, &mut |_| {
-        if start.elapsed() > most_time { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })
-}
-
-/// The largest margin of any hyperplane over these rows of two classes, rounded down; `None` if none separates them,
-/// or none was found in time.
-pub(super) fn certified_margin(
-    data: &Dataset,
-    bias: Bias,
-    most_time: Duration,
-) -> Result<Option<f64>, Failure> {
-    struct Certified(Bias, Duration);
-    impl Visitor for Certified {
-        type Output = Result<Option<f64>, Failure>;
-        fn visit<E: Examples>(self, examples: E) -> Self::Output {
-            let rows = Rows::new(examples, |class| Some(class == 1));
-            let rows = rows.map_err(|error| Failure::Work(error.to_string()))?;
-            let answer = decided(&seen(&rows, self.0).0, self.1);
-            Ok(matches!(answer.verdict, Verdict::Separable(_))
-                .then_some(answer.at_least)
-                .filter(|low| *low > 0.0))
-        }
-    }
-    data.visit(Certified(bias, most_time))
 }
 
 /// The median distance of the rows that are on their right side. Any margin gives a bound; this one a fair one.
@@ -218,7 +181,7 @@ fn cells(summary: &Summary) -> [String; 5] {
 impl Bounds {
     /// A small table, a line per pass.
     pub(super) fn text(&self) -> String {
-        let head = ["pass", "mistakes so far", "L + |u||w|", "((R+D)/margin)^2", "|w|"];
+        let head = ["epoch", "mistakes so far", "L + |u||w|", "((R+D)/margin)^2", "|w|"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(self.summaries.iter().map(|summary| cells(summary).to_vec()));
         let mut text = format!("\nmistakes beside their bounds\n{}", ui::table(&rows));

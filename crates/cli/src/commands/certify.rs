@@ -71,14 +71,14 @@ pub(crate) struct Args {
     /// Certify the mistakes of this model instead
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "through_origin", "bias"])]
     model: Option<PathBuf>,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Say nothing but the result
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// How the data is read: as it stands, unless the user says otherwise.
 fn as_it_stands(data: &DataArgs) -> Result<ReadOptions, Failure> {
     let mut read = data.options()?;
-    if data.precision.as_deref() != Some("f32") {
+    if data.precision != Some(Precision::Single) {
         read.precision = Precision::Double;
     }
     read.pictures = Pictures { unscaled: true, ..read.pictures };

@@ -58,11 +58,11 @@ pub(crate) struct Args {
     /// The rows have no label; every column is a feature
     #[arg(long, conflicts_with = "label")]
     unlabelled: bool,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -126,7 +126,7 @@ fn check_target(target: &Path, format: Option<&str>) -> Result<(), Failure> {
         return Err(Failure::Usage("`-` has no name that tells the format, expected `--to NAME`".to_owned()));
     }
     find_writer(format, target).map(|_| ()).map_err(|error| {
-        let names: Vec<&str> = WRITERS.iter().map(|writer| writer.name()).collect();
+        let names: Vec<&str> = WRITERS.iter().map(|writer| writer.info().name).collect();
         Failure::Usage(match format {
             Some(name) => format!("`--to` should be one of {}, but is `{name}`", names.join(", ")),
             None => error.report_as(worded),

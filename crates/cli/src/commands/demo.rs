@@ -1,11 +1,11 @@
 //! `rosenblatt demo`: the main job, on real text messages that come with the program.
 
-use super::estimate::Plan;
-use super::train::{self, Wish};
+use super::train_face::Face;
+use super::train_report;
 use crate::failure::Failure;
 use crate::ui::{self, percent};
-use rosenblatt::{ALGORITHMS, Method, Options, Spec, Validation};
-use rosenblatt_data::{ReadOptions, bundled};
+use rosenblatt::{ALGORITHMS, Recipe};
+use rosenblatt_data::bundled;
 use std::fmt::Write as _;
 
 #[derive(clap::Args)]
@@ -25,24 +25,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if !args.json {
         ui::note("Training an averaged perceptron on 5,574 real text messages: ham or spam?\n");
     }
-    let validation = Some(Validation::default());
-    let spec = Spec::new(Options { epochs: 20, validation, ..Options::default() })?;
-    let wish = Wish {
-        plan: Plan::HoldOut(0.2),
-        calibrate: Some(Method::Platt),
-        one_against_rest: None,
-        bounds: false,
-    };
-    let trained =
-        train::train(&bundled::sms_spam(), &ReadOptions::default(), |_| Ok(spec), &wish, false, None)?;
+    let recipe = Recipe::default();
+    let mut face = Face::new(false, recipe.reading.meter.clone());
+    let trained = recipe.train(&bundled::sms_spam(), &mut face)?;
     if let Some(path) = &args.model {
         trained.model.save(path)?;
     }
     if args.json {
-        return ui::print(&format!("{}\n", trained.json()));
+        return ui::print(&format!("{}\n", train_report::json(&trained, &face)));
     }
-    let mut text = trained.text();
-    if let Some(held_out) = trained.held_out() {
+    let mut text = train_report::text(&trained, &face);
+    if let Some(held_out) = train_report::held_out(&trained) {
         let _ = writeln!(
             text,
             "Of messages it never saw, {} were told apart correctly. The words above are what it goes by.",

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report;
 use crate::ui;
-use rosenblatt::{Model, evaluate};
-use rosenblatt_data::{Source, load_source};
+use rosenblatt::{Labels, Model, evaluate};
+use rosenblatt_data::{Source, load_with_schema};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -21,31 +21,46 @@ pub(crate) struct Args {
     /// The model
     #[arg(long, short, value_name = "PATH")]
     model: PathBuf,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
-    let mut read = args.data.options()?;
-    read.schema = model.schema().cloned();
+    let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(args.quiet);
     progress.reading(&source, &read.meter, 1);
-    let data = load_source(&source, &read)?;
+    let (data, schema) = load_with_schema(&source, &read)?;
     progress.stage("predicting");
     let evaluation = evaluate(&model, &data);
     drop(progress);
+    for note in &schema.notes {
+        ui::note(&format!("note: {note}"));
+    }
+    let is_known = |class: usize| evaluation.support(class) > 0;
+    if model.labels().told_from_rest().is_none() && !(0..model.labels().len()).any(is_known) {
+        let some = |labels: &Labels| {
+            let names: Vec<String> = labels.names().iter().take(6).map(|name| format!("`{name}`")).collect();
+            names.join(", ") + if labels.len() > 6 { ", …" } else { "" }
+        };
+        return Err(Failure::Work(format!(
+            "no row has a label that the model knows: it knows {}, and the rows are {}\nhelp: name the label column with --label",
+            some(model.labels()),
+            some(data.labels()),
+        )));
+    }
     if args.json {
-        return ui::print(&format!("{}\n", report::evaluation_json(&evaluation)));
+        return ui::print(&format!("{}\n", serde_json::json!(evaluation)));
     }
     let mut text = format!("error: {}\n", report::error_line(&evaluation));
+    text.push_str(&report::beside_the_majority(&evaluation));
     if let Some(sharpness) = evaluation.sharpness {
         let _ = writeln!(text, "probabilities: {}", report::sharpness(sharpness));
     }

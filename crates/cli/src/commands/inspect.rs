@@ -6,7 +6,7 @@ use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::data::{ColumnKind, Scaling, Schema};
 use rosenblatt::kernel::Voice as SupportVoice;
-use rosenblatt::{Export, Model, Voice, export, feature_name, strongest, write_whole};
+use rosenblatt::{Export, Model, export, feature_name, write_whole};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ fn text(model: &Model, size: u64) -> String {
     text.push('\n');
     match model.kept() {
         Kept::Planes(_) => {
-            let planes = hyperplanes(model);
+            let planes = model.hyperplanes();
             let rows: Vec<Vec<String>> = std::iter::once(
                 ["hyperplane for", "weights not zero", "norm", "bias"].map(str::to_owned).to_vec(),
             )
@@ -164,15 +164,16 @@ fn data_lines(schema: &Schema) -> Vec<String> {
             lines.push(format!("{what}: {}", listed(&names)));
         }
     }
-    if let Some(text) = schema.text.as_ref().filter(|text| !text.vocabulary.is_empty()) {
-        lines.push(format!("words: {} known", count(text.vocabulary.len() as u64)));
+    for (column, text) in schema.texts().filter(|(_, text)| !text.vocabulary.is_empty()) {
+        let of = column.map_or(String::new(), |column| format!(" of `{column}`"));
+        lines.push(format!("words{of}: {} known", count(text.vocabulary.len() as u64)));
     }
     if let Some(bits) = schema.hash_bits {
         lines.push(format!("features are hashed into a table of 2^{bits}"));
     }
     let scaling = schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling);
     let scaling = match scaling {
-        Scaling::None => return lines,
+        Scaling::Auto | Scaling::None => return lines,
         Scaling::Standard => "mean 0 and deviation 1",
         Scaling::MinMax => "0 to 1",
         Scaling::MaxAbs => "-1 to 1",
@@ -198,7 +199,7 @@ fn support(model: &Model) -> String {
     let mut lines =
         vec![["scorer for", "speak for it", "against it", "heaviest weight"].map(str::to_owned).to_vec()];
     let mut heaviest: Vec<(f64, u32, usize)> = Vec::new();
-    for (scorer, name) in scorers(model).into_iter().enumerate() {
+    for (scorer, name) in model.output_names().into_iter().enumerate() {
         let of_scorer = || weights.iter().skip(scorer).step_by(n_scorers).enumerate();
         let n_for = of_scorer().filter(|(_, weight)| **weight > 0.0).count();
         let n_against = of_scorer().filter(|(_, weight)| **weight < 0.0).count();
@@ -216,7 +217,7 @@ fn support(model: &Model) -> String {
     }
     heaviest.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then(a.1.cmp(&b.1)));
     for (weight, row, scorer) in heaviest.into_iter().take(HEAVIEST) {
-        let name = scorers(model).swap_remove(scorer);
+        let name = model.output_names().swap_remove(scorer);
         let _ = writeln!(
             text,
             "\nsupport vector {} with weight {} for {name}:",
@@ -265,82 +266,8 @@ fn shades(entries: impl Iterator<Item = (usize, f64)>, width: usize, height: usi
     text
 }
 
-struct Plane {
-    name: String,
-    used: usize,
-    norm: f64,
-    bias: f64,
-}
-
-/// What a positive score of each scorer speaks for.
-fn scorers(model: &Model) -> Vec<String> {
-    let names = model.labels().names();
-    match (names, model.pairs()) {
-        ([_, second], _) => vec![second.clone()],
-        (_, Some(pairs)) => pairs.iter().map(|(a, b)| format!("{a} against {b}")).collect(),
-        _ => names.to_vec(),
-    }
-}
-
-fn hyperplanes(model: &Model) -> Vec<Plane> {
-    let Some(planes) = model.planes() else { return Vec::new() };
-    let names = scorers(model);
-    let plane = |(scorer, name): (usize, String)| {
-        let weights = planes.weights(scorer);
-        Plane {
-            name,
-            used: weights.iter().filter(|weight| **weight != 0.0).count(),
-            norm: weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt(),
-            bias: planes.biases()[scorer],
-        }
-    };
-    names.into_iter().enumerate().map(plane).collect()
-}
-
 fn json(model: &Model, size: u64) -> Value {
-    let spec = serde_json::to_value(model.spec().options()).unwrap_or_default();
-    let planes: Vec<Value> = hyperplanes(model)
-        .into_iter()
-        .map(|plane| {
-            json!({ "for": plane.name, "not-zero": plane.used, "norm": plane.norm, "bias": plane.bias })
-        })
-        .collect();
-    let votes = match model.kept() {
-        Kept::Votes(votes) => json!({ "survivors": votes.n_moves() + 1, "rows": votes.n_rows() }),
-        Kept::Planes(_) | Kept::Other(_) => Value::Null,
-    };
-    let kernel = model.expansion().map(|expansion| {
-        let formula = expansion.kernel().formula();
-        let moves = match expansion.voice() {
-            SupportVoice::Votes { log, .. } => json!(log.len()),
-            SupportVoice::Sums { .. } => Value::Null,
-        };
-        json!({
-            "name": formula.map(|formula| formula.name), "gamma": formula.and_then(|formula| formula.gamma),
-            "offset": formula.and_then(|formula| formula.offset),
-            "degree": formula.and_then(|formula| formula.degree),
-            "support-vectors": expansion.rows().len(), "moves": moves,
-        })
-    });
-    let voices: Vec<Value> = model
-        .labels()
-        .names()
-        .iter()
-        .enumerate()
-        .map(|(class, name)| {
-            let voices = strongest(model, class as u32, report::VOICES);
-            let voices: Vec<Value> = voices
-                .into_iter()
-                .map(|Voice { name, weight }| json!({ "feature": name, "weight": weight }))
-                .collect();
-            json!({ "class": name, "features": voices })
-        })
-        .collect();
-    json!({
-        "classes": model.labels().names(), "features": model.width(), "bytes": size,
-        "data-fingerprint": model.data_fingerprint(), "date": model.date().map(|date| date.to_string()),
-        "readout": model.spec().readout().to_string(),
-        "spec": spec, "story": report::story_json(model),
-        "hyperplanes": planes, "votes": votes, "kernel": kernel, "calibration": report::calibration_json(model), "strongest": voices,
-    })
+    let mut summary = json!(model.summary(report::VOICES));
+    summary["bytes"] = json!(size);
+    summary
 }

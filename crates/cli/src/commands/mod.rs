@@ -2,25 +2,24 @@
 
 mod algorithms;
 mod bounds;
+mod catalogue;
 mod certify;
 mod certify_text;
 mod compare;
 mod completions;
 mod convert;
 mod demo;
-mod estimate;
 mod evaluate;
 mod inspect;
 mod man;
 mod plot;
 mod predict;
 mod report;
-mod report_page;
 mod reproduce;
 mod trace;
 mod train;
-mod train_online;
-mod train_streamed;
+mod train_face;
+mod train_report;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -53,6 +52,8 @@ pub(crate) enum Command {
     Reproduce(reproduce::Args),
     /// List the algorithms, or explain one
     Algorithms(algorithms::Args),
+    /// List everything there is to choose from, with meanings, defaults and ranges
+    Catalogue(catalogue::Args),
     /// Print completions for a shell
     Completions(completions::Args),
     /// Print the manual page
@@ -74,6 +75,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Convert(args) => convert::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Algorithms(args) => algorithms::run(&args),
+        Command::Catalogue(args) => catalogue::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

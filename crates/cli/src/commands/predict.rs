@@ -5,12 +5,13 @@ use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::progress::Progress;
 use crate::report::short_number;
+use crate::ui;
 use rosenblatt::core::{Examples, Row};
 use rosenblatt::{
     Argument, Calibration, Counter, Error, Explainer, Model, Predictor, class_scores, feature_name,
 };
 use rosenblatt_data::write::{Cell, CellKind};
-use rosenblatt_data::{LabelColumn, Source, Visitor, blocks};
+use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -57,28 +58,22 @@ pub(crate) struct Args {
     /// How they are written, instead of by the extension: lines, csv, jsonl or parquet
     #[arg(long, value_name = "FORM")]
     to: Option<String>,
-    #[command(flatten)]
-    data: DataArgs,
     /// Print JSON Lines: one object per row
     #[arg(long, conflicts_with = "to")]
     json: bool,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut read = args.data.options()?;
+    let read = args.data.options()?;
     let to = if args.json { Some("jsonl") } else { args.to.as_deref() };
     let form = Form::find(to, args.output.as_deref())?;
     let model = Model::load(&args.model)?;
-    read.schema = model.schema().cloned();
-    // A table may come with its labels or without; they are not looked at. Other formats say it themselves.
-    read.grow_classes = true;
-    let is_table = read.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
-    if args.data.label.is_none() && !is_table {
-        read.label = LabelColumn::Absent;
-    }
+    let read = model.to_predict(read);
     let wanted = Wanted::new(args, &model)?;
     let columns = wanted.columns();
     let form = form.unwrap_or(if columns.len() > 1 { Form::Csv } else { Form::Lines });
@@ -93,17 +88,32 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let is_seen = args.output.is_none() && std::io::IsTerminal::is_terminal(&std::io::stdout());
     let progress = Progress::new(args.quiet || is_seen);
     progress.reading(&source, &read.meter, 1);
-    let mut label = Label { predictor: model.predictor(0), wanted, output: &mut output };
+    let mut label = Label {
+        predictor: model.predictor(0),
+        wanted,
+        columns: &columns,
+        gaps: Vec::new(),
+        output: &mut output,
+    };
     let mut width = model.width();
     while let Some(block) = stream.next()? {
         if block.width() > width {
             width = block.width();
             label.predictor = model.predictor(width);
         }
+        label.gaps = block.gaps().to_vec();
         block.visit(&mut label)?;
         label.output.flush()?;
     }
+    label.left_out(stream.gaps_at_end())?;
     drop(progress);
+    let left_out = stream.left_out();
+    for note in left_out.notes() {
+        ui::note(&format!("note: {note}"));
+    }
+    if left_out.n_dropped() + left_out.n_skipped() > 0 {
+        ui::note("note: each row that was left out has an empty line in the output");
+    }
     output.finish()
 }
 
@@ -258,8 +268,9 @@ impl<'m> Wanted<'m> {
                 };
             }
             if let Some(explanation) = explanation {
-                object["for"] = self.objects(&explanation.speak_for);
-                object["against"] = self.objects(&explanation.speak_against);
+                let named = explanation.named(self.model);
+                object["for"] = json!(named.speak_for);
+                object["against"] = json!(named.speak_against);
             }
             output.object(&object);
             return Ok(());
@@ -287,16 +298,6 @@ impl<'m> Wanted<'m> {
         });
         words.collect::<Vec<_>>().join("; ")
     }
-
-    fn objects(&self, arguments: &[Argument]) -> Value {
-        let objects = arguments.iter().map(|argument| {
-            json!({
-                "feature": feature_name(self.model, argument.feature), "value": argument.value,
-                "weight": argument.weight, "share": argument.share(),
-            })
-        });
-        objects.collect()
-    }
 }
 
 /// A short number that always has a sign.
@@ -306,9 +307,37 @@ fn signed(number: f64) -> String {
 
 /// Writes a line per row.
 struct Label<'a, 'm> {
-    predictor: Predictor,
+    predictor: Predictor<'m>,
     wanted: Wanted<'m>,
+    columns: &'a [(String, CellKind)],
+    /// Where rows were left out of the block at hand.
+    gaps: Vec<Gap>,
     output: &'a mut Output,
+}
+
+impl Label<'_, '_> {
+    /// Writes an empty line for every row that was left out, so that lines and rows stay side by side.
+    fn left_out(&mut self, gaps: &[Gap]) -> Result<(), Failure> {
+        for gap in gaps {
+            for _ in 0..gap.n_rows {
+                left_out(gap.wrong, self.columns, self.output)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a row that has no class: all its cells are empty.
+fn left_out(
+    wrong: Option<ErrorKind>,
+    columns: &[(String, CellKind)],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if output.form() == Form::JsonLines {
+        output.object(&json!({ "class": null, "left-out": wrong.map_or("missing", ErrorKind::code) }));
+        return Ok(());
+    }
+    output.row(&vec![Cell::Empty; columns.len()])
 }
 
 impl Visitor for &mut Label<'_, '_> {
@@ -317,11 +346,21 @@ impl Visitor for &mut Label<'_, '_> {
     fn visit<E: Examples>(self, examples: E) -> Result<(), Failure> {
         let rows: Vec<u32> = (0..examples.len() as u32).collect();
         let mut written = Ok(());
+        let gaps = std::mem::take(&mut self.gaps);
+        let mut waiting = gaps.iter().peekable();
         self.predictor.each(examples, &rows, |row, class, scores| {
+            while let Some(gap) = waiting.next_if(|gap| gap.n_before <= row as usize) {
+                for _ in 0..gap.n_rows {
+                    written = std::mem::replace(&mut written, Ok(()))
+                        .and_then(|()| left_out(gap.wrong, self.columns, self.output));
+                }
+            }
             if written.is_ok() {
                 written = self.wanted.row(examples.row(row as usize), class, scores, self.output);
             }
         });
-        written
+        written?;
+        let rest: Vec<Gap> = waiting.copied().collect();
+        self.left_out(&rest)
     }
 }

@@ -1,17 +1,18 @@
 //! `rosenblatt report MODEL FILE... -o PAGE`: one page that tells all there is to tell about a model.
 //!
-//! What is on the page, and in which order, is in [`super::report_page`].
+//! What is on the page, and in which order, is in the figures crate.
 
 use super::certify;
-use super::report_page::Subject;
-use crate::again;
+use crate::again::{self, Told};
 use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::report;
+use crate::report::error_line;
 use crate::ui;
+use rosenblatt::recipe::with_positive;
 use rosenblatt::{Model, check_writable, write_whole};
 use rosenblatt_data::{Source, load_source};
+use rosenblatt_figures::{Judged, Report};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -22,41 +23,40 @@ use std::path::PathBuf;
   rosenblatt report data.model data.csv --certificate proof.json   with a proof, checked again")]
 pub(crate) struct Args {
     /// The model
-    pub(super) model: PathBuf,
+    model: PathBuf,
     /// The data it is judged on: what it was trained from, of which the rows set aside are taken, or other
     /// rows whose classes are known
     #[arg(required = true, value_name = "FILE")]
-    pub(super) files: Vec<String>,
+    files: Vec<String>,
     /// Where the page goes; the model's name with `.html` if not said
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// A certificate of `rosenblatt certify` about this data, to be checked and told
     #[arg(long, value_name = "PATH")]
     certificate: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) data: DataArgs,
     /// Print the numbers of the page as JSON
     #[arg(long)]
     json: bool,
     /// Say nothing but the result
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let output = args.output.clone().unwrap_or_else(|| args.model.with_extension("html"));
     check_writable(&output)?;
-    let mut read = args.data.options()?;
-    read.schema = model.schema().cloned();
+    let read = model.to_evaluate(args.data.options()?);
     // Rows worth a look are looked up again.
     let source = Source::find_all(&args.files)?.rewindable(read.limits.held_bytes)?;
     let progress = Progress::new(args.quiet);
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;
     // A model of one class against the rest saw all others as one.
-    let data = match again::chosen_class(&model) {
-        Some(class) if data.labels().class(class).is_some() => super::train::choose_one(data, Some(class))?,
+    let data = match model.labels().told_from_rest() {
+        Some(class) if data.labels().class(class).is_some() => with_positive(data, class)?,
         _ => data,
     };
     if data.is_empty() {
@@ -67,22 +67,40 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(path) => Some(certify::checked(path, &args.files, &args.data)?),
         None => None,
     };
-    let mut subject = Subject::new(args, &model, source.name(), data, proof);
-    subject.look_up(&source, &read)?;
-    let page = subject.page();
+    let name = args.model.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let mut report = Report::new(&name, &model, &source.name(), data).with_proof(proof);
+    report.look_up(&source, &read)?;
+    let commands = commands(args, &report, &model);
+    let report = report.with_commands(commands);
+    let page = report.page();
     drop(progress);
     write_whole(&output, page.as_bytes())?;
     if args.json {
-        let report = json!({
+        let told = json!({
             "report": output.display().to_string(),
             "bytes": page.len(),
-            "judged-on": subject.judged.word(),
-            "evaluation": report::evaluation_json(&subject.evaluation),
+            "judged-on": report.judged.word(),
+            "evaluation": report.evaluation,
         });
-        return ui::print(&format!("{report}\n"));
+        return ui::print(&format!("{told}\n"));
     }
-    let error = report::error_line(&subject.evaluation);
+    let error = error_line(&report.evaluation);
     let size = ui::bytes(page.len() as u64);
-    let judged = subject.judged.sentence(subject.evaluation.rows);
+    let judged = report.judged.sentence(report.evaluation.rows);
     ui::print(&format!("error: {error}\n{judged}\nreport: {} ({size})\n", output.display()))
+}
+
+/// The command that trains the same model, and the one that makes the same page.
+fn commands(args: &Args, report: &Report<'_>, model: &Model) -> String {
+    let file = args.model.display().to_string();
+    let own = report.judged != Judged::Others;
+    let unknown = ["TRAINING-DATA".to_owned()];
+    let told = Told {
+        files: if own { &args.files } else { &unknown },
+        rows: own.then_some(report.data()),
+        data: &args.data,
+        model: &file,
+    };
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    format!("{}\n{}", again::command(model, &told), again::words("rosenblatt", &words))
 }

@@ -3,8 +3,9 @@
 use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::ui;
-use rosenblatt::core::{Bias, Stopped};
-use rosenblatt::{Ending, Trace, TracedRound, TracedStep, csv_cell, trace};
+use rosenblatt::core::Stopped;
+use rosenblatt::{Ending, Trace, TracedRound, TracedStep, trace};
+use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Dataset, Source, load_source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -30,10 +31,6 @@ pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    #[command(flatten)]
-    data: DataArgs,
-    #[command(flatten)]
-    spec: SpecArgs,
     /// The first round to show
     #[arg(long, value_name = "ROUND", default_value_t = 1)]
     from: u64,
@@ -46,6 +43,10 @@ pub(crate) struct Args {
     /// Print JSON Lines; the same as `--as jsonl`
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    spec: SpecArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -55,9 +56,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let read = args.data.as_textbook().options()?;
     let data = load_source(&Source::find_all(&args.files)?, &read)?;
-    let spec = args.spec.as_textbook().spec(data.len())?;
+    let spec = args.spec.as_textbook().spec()?;
     let traced = trace(&spec, &data, args.from..=last)?;
-    let ending = ending(&traced, spec.bias());
+    let mut ending = traced.ending_in_words(spec.bias());
+    if matches!(traced.ending, Ending::Over(stopped) if !matches!(stopped, Stopped::Clean | Stopped::Converged | Stopped::Cycle | Stopped::Updates))
+    {
+        ending.push_str("; `--epochs` allows more");
+    }
     let form = if args.json { "jsonl" } else { args.form.as_str() };
     let told = Told { data: &data, trace: &traced };
     let left_out = traced.totals.rounds.saturating_sub(last);
@@ -84,34 +89,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ui::note(&ending);
     }
     Ok(())
-}
-
-/// What became of the run, in a sentence.
-pub(super) fn ending(trace: &Trace, bias: Bias) -> String {
-    let totals = trace.totals;
-    let mistakes = ui::counted(totals.mistakes, "mistake", "mistakes");
-    match trace.ending {
-        Ending::Over(Stopped::Clean) => {
-            format!("converged in pass {}: no mistake in a whole pass, after {mistakes}", totals.epochs)
-        }
-        Ending::Over(Stopped::Updates) => format!("stopped after {} steps, with {mistakes}", totals.updates),
-        Ending::Over(_) => format!(
-            "not converged after {} and {mistakes}; `--epochs` allows more",
-            ui::counted(totals.epochs, "pass", "passes")
-        ),
-        Ending::Repeats { first, again, steps, proof } => {
-            let before = if first == 0 { "at the start".to_owned() } else { format!("after round {first}") };
-            let mut text = format!("after round {again} the weights are what they were {before}");
-            if proof {
-                let place = if bias == Bias::None { " through the origin" } else { "" };
-                let _ = write!(
-                    text,
-                    ": the {steps} steps in between add up to nothing, so no hyperplane{place} separates these rows"
-                );
-            }
-            text
-        }
-    }
 }
 
 /// A trace and the data it was made on.
@@ -236,34 +213,14 @@ impl Told<'_> {
 
     fn json_lines(&self, ending: &str) -> String {
         let mut text = String::new();
-        for round in &self.trace.rounds {
-            let features: Vec<_> = round
-                .features
-                .iter()
-                .map(|&(feature, value)| json!([self.feature_name(feature), value]))
-                .collect();
-            let line = json!({
-                "round": round.round,
-                "pass": round.epoch,
-                "row": round.row + 1,
-                "class": self.data.labels().name(round.class),
-                "asked": self.trace.scorers[round.scorer],
-                "side": round.side,
-                "x": features,
-                "activation": round.activation,
-                "mistake": round.mistaken,
-                "step": round.step.map(|step| json!({ "amount": step.amount, "keep": step.keep })),
-                "w": round.weights,
-                "b": round.bias,
-                "survived": round.survived,
-            });
-            let _ = writeln!(text, "{line}");
+        for record in self.trace.records() {
+            let _ = writeln!(text, "{}", json!(record));
         }
         let totals = self.trace.totals;
         let end = json!({
             "end": ending,
             "rounds": totals.rounds,
-            "passes": totals.epochs,
+            "epochs": totals.epochs,
             "mistakes": totals.mistakes,
             "steps": totals.updates,
         });

@@ -19,6 +19,10 @@ pub struct Averaged {
     /// empty until that happens.
     closed: Vec<f64>,
     scorers: Vec<Clock>,
+    /// The pass with which the sum begins anew.
+    from: Option<u64>,
+    /// The rounds before those that count.
+    skipped: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -47,8 +51,22 @@ fn rounds(n: u64) -> f64 {
 }
 
 impl Averaged {
-    pub(super) fn new(n_scorers: usize) -> Self {
-        Self { lag: Table::new(0, n_scorers), closed: Vec::new(), scorers: vec![Clock::default(); n_scorers] }
+    /// A sum of all hypotheses, or of those from the pass `from` on.
+    pub(super) fn new(n_scorers: usize, from: Option<u64>) -> Self {
+        let (lag, scorers) = (Table::new(0, n_scorers), vec![Clock::default(); n_scorers]);
+        Self { lag, closed: Vec::new(), scorers, from, skipped: 0 }
+    }
+
+    /// The pass number `epoch` begins after `rounds` rounds. If it is the first that counts, the sum begins anew: no
+    /// change that was made so far is missing from any of its terms.
+    pub(super) fn pass_begins(&mut self, epoch: u64, rounds: u64) {
+        if self.from == Some(epoch) {
+            let clock = Clock { since: rounds, bias_since: rounds, ..Clock::default() };
+            self.scorers.fill(clock);
+            self.lag = Table::new(0, self.scorers.len());
+            self.closed.clear();
+            self.skipped = rounds;
+        }
     }
 
     /// The lag, with room for `width` features, and by how many times the amount of `step` it moves.
@@ -84,18 +102,27 @@ impl Averaged {
         self.lag.widen(width);
     }
 
-    /// The mean of the hypotheses that `kind` counts, after `rounds` rounds.
-    pub(super) fn mean(&self, kind: Average, start: Option<&Planes>, now: &Linear, rounds: u64) -> Planes {
+    /// The mean of the hypotheses that `kind` counts, after `rounds` rounds. `None` if others were summed.
+    pub(super) fn mean(
+        &self,
+        kind: Average,
+        start: Option<&Planes>,
+        now: &Linear,
+        rounds: u64,
+    ) -> Option<Planes> {
+        if self.from != if let Average::From(epoch) = kind { Some(epoch) } else { None } {
+            return None;
+        }
         let n_scorers = self.scorers.len();
         let last = now.planes();
-        if rounds == 0 {
-            return last;
+        if rounds == self.skipped {
+            return Some(last);
         }
         let at = |values: &[f64], place: usize| values.get(place).copied().unwrap_or(0.0);
         let scales: Vec<f64> =
             (0..n_scorers).map(|k| self.scorers[k].scales_until(rounds, now.scale(k))).collect();
         let (start_share, last_share, divisor) = match kind {
-            Average::Post | Average::Running => (0.0, 0.0, rounds as f64),
+            Average::Post | Average::Running | Average::From(_) => (0.0, 0.0, (rounds - self.skipped) as f64),
             Average::Pre => (1.0, -1.0, rounds as f64),
             Average::Both => (1.0, 0.0, (rounds + 1) as f64),
         };
@@ -112,7 +139,7 @@ impl Averaged {
             (sum + last_share * last.biases()[k] + start_share * started) / divisor
         });
         let biases = biases.collect();
-        Planes::from_parts(weights, biases)
+        Some(Planes::from_parts(weights, biases))
     }
 }
 
@@ -156,6 +183,7 @@ impl Memory for Averaged {
         state.u64s("averaged-since", since(|clock| clock.since));
         state.f64s("averaged-biases", sums(|clock| clock.biases));
         state.u64s("averaged-bias-since", since(|clock| clock.bias_since));
+        state.u64s("averaged-skipped", vec![self.skipped]);
     }
 
     fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
@@ -175,6 +203,7 @@ impl Memory for Averaged {
             let (scales, since, biases, bias_since) = (scales[k], since[k], biases[k], bias_since[k]);
             *clock = Clock { scales, since, biases, bias_since };
         }
+        self.skipped = state.take_n_counters("averaged-skipped", 1, rounds)?[0];
         Ok(())
     }
 }

@@ -86,6 +86,8 @@ impl<M: Memory> Memory for Option<M> {
 pub struct Remember {
     /// The sum of all hypotheses, for every kind of average but [`Average::Running`].
     pub averaged: bool,
+    /// The pass with which that sum begins anew, for [`Average::From`].
+    pub averaged_from: Option<u64>,
     /// The running mean of all hypotheses, as scikit-learn computes it.
     pub running: bool,
     /// Every hypothesis and how long it survived, for votes.
@@ -117,6 +119,9 @@ pub enum Average {
     Both,
     /// `w_1 … w_n` by scikit-learn's own recurrence, rounding included.
     Running,
+    /// Those of the pass with this number, from 1, and of all passes after it: what was learned first, and worst, does
+    /// not count. Of all passes as long as it has not begun.
+    From(u64),
 }
 
 /// What a model is made of when a run is over.
@@ -141,6 +146,9 @@ impl Remember {
         match readout {
             Readout::Last => nothing,
             Readout::Averaged(Average::Running) => Self { running: true, ..nothing },
+            Readout::Averaged(Average::From(epoch)) => {
+                Self { averaged: true, averaged_from: Some(epoch), ..nothing }
+            }
             Readout::Averaged(_) => Self { averaged: true, ..nothing },
             Readout::Voted => Self { survivors: true, ..nothing },
             Readout::Pocket => Self { pocket: Some(ratchet), ..nothing },
@@ -228,8 +236,8 @@ impl Memories {
         let planes = start.planes();
         let started = planes != Planes::zero(planes.width(), n_scorers);
         Self {
-            averaged: remember.averaged.then(|| Averaged::new(n_scorers)),
-            others: Remember { averaged: false, ..remember } != Remember::default(),
+            averaged: remember.averaged.then(|| Averaged::new(n_scorers, remember.averaged_from)),
+            others: Remember { averaged: false, averaged_from: None, ..remember } != Remember::default(),
             running: remember.running.then(|| Running::new(n_scorers)),
             survivors: remember.survivors.then(|| Survivors::new(n_scorers)),
             pocket: remember.pocket.map(Pocket::new),
@@ -244,7 +252,9 @@ impl Memories {
         let planes = match readout {
             Readout::Last => now.planes(),
             Readout::Averaged(Average::Running) => self.running.as_ref()?.mean(now, rounds),
-            Readout::Averaged(kind) => self.averaged.as_ref()?.mean(kind, self.start.as_ref(), now, rounds),
+            Readout::Averaged(kind) => {
+                self.averaged.as_ref()?.mean(kind, self.start.as_ref(), now, rounds)?
+            }
             Readout::Voted => {
                 let survivors = self.survivors.as_ref()?;
                 return Some(Kept::Votes(survivors.votes(ballot, self.start.clone(), now.width(), rounds)));
@@ -281,6 +291,13 @@ impl Memories {
     pub(crate) fn judged(&mut self, errors: u64) {
         if let Some(pocket) = &mut self.pocket {
             pocket.judge(errors);
+        }
+    }
+
+    /// The pass number `epoch` begins after `rounds` rounds.
+    pub(crate) fn pass_begins(&mut self, epoch: u64, rounds: u64) {
+        if let Some(averaged) = &mut self.averaged {
+            averaged.pass_begins(epoch, rounds);
         }
     }
 

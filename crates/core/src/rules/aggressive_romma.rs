@@ -13,7 +13,7 @@ pub struct AggressiveRomma;
 
 impl Rule for AggressiveRomma {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: true }
+        Needs { spread: true, norm2: true, ..Needs::default() }
     }
 
     fn acts(&self, seen: &Seen) -> bool {
@@ -66,6 +66,6 @@ mod tests {
     fn a_short_row_stands_alone() {
         // |x|²|w|² = 5/16 < 1/2 = y w.x: the shortest vector that meets the row meets the old rows too.
         let short = Seen { spread: 0.3125, norm2: 1.0, ..seen(0.5) };
-        assert_eq!(AggressiveRomma.step(&short), Some(Step { tau: 3.2, keep: 0.0, shrink: 0.0 }));
+        assert_eq!(AggressiveRomma.step(&short), Some(Step { tau: 3.2, keep: 0.0, extra: 0.0 }));
     }
 }

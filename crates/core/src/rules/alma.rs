@@ -17,7 +17,7 @@ pub struct Alma {
 
 impl Rule for Alma {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: true }
+        Needs { spread: true, norm2: true, ..Needs::default() }
     }
 
     fn step(&self, seen: &Seen) -> Option<Step> {
@@ -33,7 +33,7 @@ impl Rule for Alma {
         let rate = self.step / root_k;
         let norm = (seen.norm2 + 2.0 * rate * margin + rate * rate).max(0.0).sqrt();
         let keep = 1.0 / norm.max(1.0);
-        Some(Step { tau: keep * rate / length, keep, shrink: 0.0 })
+        Some(Step { tau: keep * rate / length, keep, extra: 0.0 })
     }
 }
 

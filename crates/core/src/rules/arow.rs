@@ -15,7 +15,7 @@ pub struct Arow {
 
 impl Rule for Arow {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: false }
+        Needs { spread: true, ..Needs::default() }
     }
 
     #[inline]
@@ -30,7 +30,7 @@ impl Rule for Arow {
             return None;
         }
         let shrink = 1.0 / (seen.spread + self.r);
-        Some(Step { tau: loss * shrink, keep: 1.0, shrink })
+        Some(Step { tau: loss * shrink, keep: 1.0, extra: shrink })
     }
 }
 
@@ -49,6 +49,7 @@ impl Algorithm for Arow {
             default: 1.0,
             range: Range::Positive,
         }],
+        own_loop: true,
         ..Info::named("arow")
     };
 
@@ -67,7 +68,7 @@ mod tests {
     fn step_and_shrink_share_one_factor() {
         let rule = Arow { r: 1.0 };
         let step = rule.step(&Seen { spread: 3.0, ..seen(-1.0) }).unwrap();
-        assert_eq!(step, Step { tau: 0.5, keep: 1.0, shrink: 0.25 });
+        assert_eq!(step, Step { tau: 0.5, keep: 1.0, extra: 0.25 });
         assert_eq!(rule.step(&seen(1.0)), None);
     }
 }

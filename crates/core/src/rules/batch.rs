@@ -21,10 +21,6 @@ impl Rule for Batch {
         seen.mistaken
     }
 
-    fn only_mistakes(&self) -> bool {
-        true
-    }
-
     fn step(&self, seen: &Seen) -> Option<Step> {
         seen.mistaken.then(|| Step::of(self.rate.rate(seen.updates + 1)))
     }

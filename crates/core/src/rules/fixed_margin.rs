@@ -26,6 +26,10 @@ impl Rule for FixedMargin {
         (seen.margin <= self.margin).then(|| Step::of(self.rate.rate(seen.updates + 1)))
     }
 
+    fn repeats(&self) -> bool {
+        matches!(self.rate, Schedule::Constant(_))
+    }
+
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
         // A rate of `r` is a rate of 1 with the threshold divided by `r`.
         match self.rate {

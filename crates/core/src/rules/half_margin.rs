@@ -15,7 +15,7 @@ pub struct HalfMargin {
 
 impl Rule for HalfMargin {
     fn needs(&self) -> Needs {
-        Needs { spread: false, norm2: true }
+        Needs { norm2: true, ..Needs::default() }
     }
 
     #[inline]

@@ -25,7 +25,7 @@ impl Rule for Hinge {
         let rate = self.rate.rate(seen.updates + 1);
         let tau = if seen.margin <= 1.0 { rate } else { 0.0 };
         let keep = (1.0 - rate * self.l2).max(0.0);
-        Some(Step { tau, keep, shrink: 0.0 })
+        Some(Step { tau, keep, extra: 0.0 })
     }
 }
 
@@ -47,6 +47,7 @@ impl Algorithm for Hinge {
         rate: true,
         shrinks: true,
         exempt: &[(Law::RateScale, "the margin of 1 is fixed while the weights scale with the rate")],
+        own_loop: true,
         ..Info::named("hinge")
     };
 
@@ -65,7 +66,7 @@ mod tests {
     #[test]
     fn it_always_shrinks_and_steps_below_margin_one() {
         let rule = Hinge { l2: 0.5, rate: Schedule::Constant(0.5) };
-        assert_eq!(rule.step(&seen(1.0)), Some(Step { tau: 0.5, keep: 0.75, shrink: 0.0 }));
-        assert_eq!(rule.step(&seen(1.1)), Some(Step { tau: 0.0, keep: 0.75, shrink: 0.0 }));
+        assert_eq!(rule.step(&seen(1.0)), Some(Step { tau: 0.5, keep: 0.75, extra: 0.0 }));
+        assert_eq!(rule.step(&seen(1.1)), Some(Step { tau: 0.0, keep: 0.75, extra: 0.0 }));
     }
 }

@@ -21,7 +21,7 @@ impl Rule for Logistic {
         let small = (-seen.margin.abs()).exp();
         let surprise = if seen.margin > 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) };
         let keep = (1.0 - rate * self.l2).max(0.0);
-        Some(Step { tau: rate * surprise, keep, shrink: 0.0 })
+        Some(Step { tau: rate * surprise, keep, extra: 0.0 })
     }
 }
 
@@ -43,6 +43,7 @@ impl Algorithm for Logistic {
         rate: true,
         shrinks: true,
         exempt: &[(Law::RateScale, "the size of a step depends on the size of the weights")],
+        own_loop: true,
         ..Info::named("logistic")
     };
 

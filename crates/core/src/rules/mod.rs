@@ -38,6 +38,9 @@ rules! {
     logistic::Logistic,
     hinge::Hinge,
     pegasos::Pegasos,
+    svm_dual::SvmDual,
+    logistic_dual::LogisticDual,
+    logistic_l1::LogisticL1,
 }
 
 use crate::rule::Algorithm;
@@ -50,7 +53,8 @@ mod tests {
 
     /// A round with this margin, on a unit row, before any update: what rule tests start from.
     pub(super) fn seen(margin: f64) -> Seen {
-        Seen { margin, mistaken: margin <= 0.0, label: 1.0, spread: 1.0, norm2: 0.0, round: 1, updates: 0 }
+        let mistaken = margin <= 0.0;
+        Seen { margin, mistaken, label: 1.0, spread: 1.0, weight: 1.0, round: 1, ..Seen::default() }
     }
 
     struct Infos(Vec<Info>);

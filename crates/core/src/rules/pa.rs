@@ -13,7 +13,7 @@ pub struct Pa;
 
 impl Rule for Pa {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: false }
+        Needs { spread: true, ..Needs::default() }
     }
 
     #[inline]
@@ -29,6 +29,10 @@ impl Rule for Pa {
 
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
         Some((radius / margin).powi(2))
+    }
+
+    fn repeats(&self) -> bool {
+        true
     }
 }
 

@@ -14,7 +14,7 @@ pub struct PaOne {
 
 impl Rule for PaOne {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: false }
+        Needs { spread: true, ..Needs::default() }
     }
 
     #[inline]
@@ -30,6 +30,10 @@ impl Rule for PaOne {
 
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
         Some((radius * radius).max(1.0 / self.c) / (margin * margin))
+    }
+
+    fn repeats(&self) -> bool {
+        true
     }
 }
 
@@ -48,6 +52,7 @@ impl Algorithm for PaOne {
             default: 1.0,
             range: Range::Positive,
         }],
+        own_loop: true,
         ..Info::named("pa1")
     };
 

@@ -14,7 +14,7 @@ pub struct PaTwo {
 
 impl Rule for PaTwo {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: false }
+        Needs { spread: true, ..Needs::default() }
     }
 
     #[inline]
@@ -30,6 +30,10 @@ impl Rule for PaTwo {
 
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
         Some((radius * radius + 0.5 / self.c) / (margin * margin))
+    }
+
+    fn repeats(&self) -> bool {
+        true
     }
 }
 

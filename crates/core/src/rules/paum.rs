@@ -33,6 +33,10 @@ impl Rule for Paum {
         (seen.margin <= self.margin(seen.label)).then(|| Step::of(self.rate.rate(seen.updates + 1)))
     }
 
+    fn repeats(&self) -> bool {
+        matches!(self.rate, Schedule::Constant(_))
+    }
+
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
         let wider = self.plus.max(self.minus);
         match self.rate {

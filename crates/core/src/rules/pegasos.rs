@@ -19,7 +19,7 @@ impl Rule for Pegasos {
         // Every round is a step, so the number of the step is the number of the round.
         let t = (seen.updates + 1) as f64;
         let tau = if seen.margin < 1.0 { 1.0 / (self.lambda * t) } else { 0.0 };
-        Some(Step { tau, keep: 1.0 - 1.0 / t, shrink: 0.0 })
+        Some(Step { tau, keep: 1.0 - 1.0 / t, extra: 0.0 })
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
     fn rates_fall_with_the_round() {
         let rule = Pegasos { lambda: 0.5 };
         let fourth = Seen { updates: 3, ..seen(0.0) };
-        assert_eq!(rule.step(&fourth), Some(Step { tau: 0.5, keep: 0.75, shrink: 0.0 }));
+        assert_eq!(rule.step(&fourth), Some(Step { tau: 0.5, keep: 0.75, extra: 0.0 }));
         assert_eq!(rule.step(&Seen { margin: 1.0, ..fourth }).unwrap().tau, 0.0);
     }
 }

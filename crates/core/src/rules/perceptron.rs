@@ -21,13 +21,13 @@ impl Rule for Perceptron {
         seen.mistaken
     }
 
-    fn only_mistakes(&self) -> bool {
-        true
-    }
-
     #[inline(always)]
     fn step(&self, seen: &Seen) -> Option<Step> {
         seen.mistaken.then(|| Step::of(self.rate.rate(seen.updates + 1)))
+    }
+
+    fn repeats(&self) -> bool {
+        matches!(self.rate, Schedule::Constant(_))
     }
 
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
@@ -46,6 +46,8 @@ impl Algorithm for Perceptron {
         prefer: "as the baseline, and averaged or voted as a fast strong default",
         rate: true,
         mistake_driven: true,
+        fixed_increment: true,
+        own_loop: true,
         ..Info::named("perceptron")
     };
 

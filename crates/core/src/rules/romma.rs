@@ -22,24 +22,20 @@ pub(super) fn shortest(seen: &Seen) -> Option<Step> {
     // the old one needed if what meets the new one alone, `y x/‖x‖²`, meets it too; that takes a short row
     // that is right by too little, so only the aggressive rule sees it.
     if determinant <= 1e-12 * spread * norm2 || margin >= spread * norm2 {
-        return Some(Step { tau: 1.0 / spread, keep: 0.0, shrink: 0.0 });
+        return Some(Step { tau: 1.0 / spread, keep: 0.0, extra: 0.0 });
     }
     let keep = (spread * norm2 - margin) / determinant;
     let tau = norm2 * (1.0 - margin) / determinant;
-    Some(Step { tau, keep, shrink: 0.0 })
+    Some(Step { tau, keep, extra: 0.0 })
 }
 
 impl Rule for Romma {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: true }
+        Needs { spread: true, norm2: true, ..Needs::default() }
     }
 
     fn acts(&self, seen: &Seen) -> bool {
         seen.mistaken
-    }
-
-    fn only_mistakes(&self) -> bool {
-        true
     }
 
     fn step(&self, seen: &Seen) -> Option<Step> {

@@ -91,7 +91,7 @@ impl Space for Batch {
         for (scorer, pending) in self.pending.iter_mut().enumerate().filter(|(_, pending)| pending.n_rows > 0)
         {
             let amount = if self.mean { 1.0 / pending.n_rows as f64 } else { 1.0 };
-            let step = Move { scorer, amount, keep: 1.0, shrink: 0.0, score: 0.0, round };
+            let step = Move { scorer, amount, keep: 1.0, extra: 0.0, score: 0.0, round };
             self.linear.move_along(Dense(&pending.weights), step, amount * pending.bias, memory);
             pending.weights.fill(0.0);
             pending.bias = 0.0;

@@ -80,12 +80,12 @@ impl Space for Diagonal {
         let along = Stretched { row, metric: variances };
         // The linear part's norm would need w·Σx, which nobody tracks: it is measured on demand.
         self.linear.move_along(along, step, step.amount * *bias_variance * gain, memory);
-        if step.shrink != 0.0 {
+        if step.extra != 0.0 {
             for (feature, value) in row.entries() {
                 let variance = variances[feature];
-                variances[feature] = variance - step.shrink * (variance * value) * (variance * value);
+                variances[feature] = variance - step.extra * (variance * value) * (variance * value);
             }
-            *bias_variance -= step.shrink * *bias_variance * *bias_variance * gain;
+            *bias_variance -= step.extra * *bias_variance * *bias_variance * gain;
         }
     }
 

@@ -87,7 +87,7 @@ impl Planes {
         wide
     }
 
-    /// `w·x + b` of every hyperplane. Panics if the row is wider than they are.
+    /// `w·x + b` of every hyperplane. Features beyond the width have no weight and count nothing.
     pub fn scores<R: Row>(&self, row: R, scores: &mut [f64]) {
         if row.width() <= self.width {
             weighted_sums(&self.weights, self.n_scorers, row, scores);
@@ -227,6 +227,11 @@ impl Linear {
     /// The weights before the scorers' factors.
     pub(crate) fn unscaled(&self) -> &Table {
         &self.weights
+    }
+
+    /// Sets a weight of a scorer whose factor is 1.
+    pub(crate) fn set_weight(&mut self, feature: usize, scorer: usize, weight: f64) {
+        self.weights.set_one(feature, scorer, weight);
     }
 
     /// The factor of one scorer.
@@ -524,7 +529,7 @@ mod tests {
     use crate::row::{Dense, Sparse};
 
     fn step(scorer: usize, amount: f64, keep: f64, score: f64) -> Move {
-        Move { scorer, amount, keep, shrink: 0.0, score, round: 1 }
+        Move { scorer, amount, keep, extra: 0.0, score, round: 1 }
     }
 
     #[test]

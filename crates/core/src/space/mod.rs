@@ -1,4 +1,5 @@
-//! Where hypotheses live: plain weights, weights with variances, weights that move batch by batch.
+//! Where hypotheses live: plain weights, weights with variances, weights with dual variables, weights that move batch
+//! by batch.
 //!
 //! A [`Space`] scores rows and moves along them; it knows neither labels nor rules. The training loop
 //! hands it the rows it is about to visit ([`Space::prepare`]), so that a space may score a whole
@@ -8,11 +9,13 @@
 
 mod batch;
 mod diagonal;
+mod dual;
 mod linear;
 mod table;
 
 pub use batch::Batch;
 pub use diagonal::Diagonal;
+pub use dual::Dual;
 pub use linear::{Linear, Planes};
 pub(crate) use table::{BLOCK, Block, Change, Table};
 
@@ -96,8 +99,8 @@ pub struct Move {
     pub amount: f64,
     /// How much of the old weights stays.
     pub keep: f64,
-    /// How strongly a second-order space shrinks its variance along the row.
-    pub shrink: f64,
+    /// What a space that keeps more than weights is told ([`Step::extra`](crate::Step::extra)).
+    pub extra: f64,
     /// What the scorer said of the row before the move.
     pub score: f64,
     /// In which round.
@@ -153,6 +156,16 @@ pub trait Space: Hypothesis {
     /// metric for `scorer`.
     fn spread<R: Row>(&self, place: usize, scorer: usize, row: R) -> f64;
 
+    /// The dual variable of the row at place `place` of the prepared block, for one output.
+    fn dual(&self, _place: usize, _scorer: usize) -> f64 {
+        0.0
+    }
+
+    /// An epoch is over. Whether nothing of weight changed in it, for a space that can tell.
+    fn end_epoch(&mut self) -> bool {
+        false
+    }
+
     /// Whether a step along `row` moves nothing but a bias.
     #[inline(always)]
     fn is_still<R: Row>(&self, row: R) -> bool {
@@ -195,8 +208,16 @@ pub trait Outcome: Space<Memory: Recall> + Resumable {
     /// The read-out after `rounds` rounds, `ballot` being the way survivors vote. `None` if it was not remembered.
     fn read(&self, memory: &Self::Memory, readout: Readout, ballot: Ballot, rounds: u64) -> Option<Kept>;
 
+    /// The pass number `epoch` begins after `rounds` rounds. May be said twice, if nothing happened in between.
+    fn pass_begins(&self, _memory: &mut Self::Memory, _epoch: u64, _rounds: u64) {}
+
     /// A pass is over after `rounds` rounds.
     fn pass_over(&self, _memory: &mut Self::Memory, _rounds: u64) {}
+
+    /// The hyperplanes, where they are all there is, so that the same ones mean the same run from here on.
+    fn whole(&self) -> Option<Planes> {
+        None
+    }
 
     /// Adds what `memory` remembers to `state`.
     fn save_memory<'a>(&self, _memory: &'a Self::Memory, _state: &mut State<'a>) {}
@@ -220,8 +241,16 @@ impl<S: LinearSpace> Outcome for S {
         memory.read(readout, ballot, self.linear(), rounds)
     }
 
+    fn pass_begins(&self, memory: &mut Memories, epoch: u64, rounds: u64) {
+        memory.pass_begins(epoch, rounds);
+    }
+
     fn pass_over(&self, memory: &mut Memories, rounds: u64) {
         memory.pass_over(rounds, self.linear());
+    }
+
+    fn whole(&self) -> Option<Planes> {
+        S::SUITS_KERNELS.then(|| self.linear().planes())
     }
 
     fn save_memory<'a>(&self, memory: &'a Memories, state: &mut State<'a>) {

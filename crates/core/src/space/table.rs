@@ -78,6 +78,12 @@ impl Table {
         }
     }
 
+    /// Sets one number.
+    pub(crate) fn set_one(&mut self, feature: usize, scorer: usize, number: f64) {
+        let block = &mut self.blocks[scorer / BLOCK];
+        block.cells[feature * block.stride + scorer % BLOCK] = number;
+    }
+
     /// All numbers, feature by feature, all scorers side by side.
     pub(crate) fn compact(&self) -> Cow<'_, [f64]> {
         if self.n_scorers == 1 {

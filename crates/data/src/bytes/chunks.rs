@@ -12,6 +12,7 @@ use crate::bytes::pool::Pool;
 use crate::bytes::window::{Chunk, Taken, WINDOW_BYTES, Window};
 use crate::error::{DataError, ErrorKind, Mistake, Position};
 use crate::rows::block::Block;
+use crate::rows::gaps::Gaps;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -49,7 +50,7 @@ pub(crate) trait Parse: Clone + Send + 'static {
 }
 
 /// Where parsing stopped, and why.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Stopped {
     pub(crate) mistake: Box<Mistake>,
     /// Lines that ended before the record.
@@ -106,15 +107,14 @@ impl<P: Parse> Chunks<P> {
         into.first_row = self.n_rows;
         while into.is_empty() {
             // What was left out in chunks without a row is not forgotten.
-            let (n_dropped, n_skipped) = (into.n_dropped, into.n_skipped);
+            let n_left_out = into.n_dropped() + into.n_skipped();
             let more = match &mut self.state {
                 State::Over => false,
                 State::Alone(window) => read_alone(window, &mut self.parser, into, self.n_rows)?,
-                State::Together(crew) => match crew.next(into, self.n_rows + n_dropped + n_skipped)? {
-                    Next::Rows => {
+                State::Together(crew) => match crew.next(into, self.n_rows + n_left_out)? {
+                    Next::Rows(earlier) => {
                         into.first_row = self.n_rows;
-                        into.n_dropped += n_dropped;
-                        into.n_skipped += n_skipped;
+                        into.gaps.put_before(earlier);
                         true
                     }
                     Next::End => {
@@ -128,12 +128,12 @@ impl<P: Parse> Chunks<P> {
                 },
             };
             if !more {
-                self.n_rows += into.n_dropped + into.n_skipped;
+                self.n_rows += into.n_rows_seen();
                 return Ok(false);
             }
         }
         into.finish_weights();
-        self.n_rows += into.len() as u64 + into.n_dropped + into.n_skipped;
+        self.n_rows += into.n_rows_seen();
         Ok(true)
     }
 }
@@ -148,7 +148,7 @@ fn read_alone<P: Parse>(
     if window.lines()?.is_empty() {
         return Ok(false);
     }
-    let row = |block: &Block| first_row + block.len() as u64 + block.n_dropped + block.n_skipped + 1;
+    let row = |block: &Block| first_row + block.n_rows_seen() + 1;
     match parser.parse(window.lines()?, into) {
         Ok((0, _)) => {
             if !window.more_lines()? {
@@ -157,7 +157,11 @@ fn read_alone<P: Parse>(
                 return Err(parser.unfinished(text).locate(&name, text, line, row(into), false));
             }
         }
-        Ok((n_bytes, n_lines)) => window.consume(n_bytes, n_lines),
+        Ok((n_bytes, n_lines)) => {
+            let (line, name) = (window.line(), window.name().clone());
+            into.gaps.place(&name, window.lines()?, line, first_row);
+            window.consume(n_bytes, n_lines);
+        }
         Err(Stopped { mistake, line_idx, start }) => {
             let (line, ends_inside) = (window.line() + line_idx, window.ends_inside_line());
             let name = window.name().clone();
@@ -222,7 +226,8 @@ enum Outcome {
 }
 
 enum Next {
-    Rows,
+    /// And what the block had left out before.
+    Rows(Gaps),
     End,
     Rest(Box<Window>),
 }
@@ -259,14 +264,16 @@ impl Crew {
         self.next += 1;
         match outcome {
             Outcome::Parsed(n_lines) => {
+                job.block.gaps.place(&self.name, job.chunk.text(), self.line, n_rows);
                 self.line += n_lines;
                 std::mem::swap(into, &mut job.block);
+                let earlier = std::mem::take(&mut job.block.gaps);
                 // The threads may have ended; then nobody needs the buffers.
                 let _ = self.free.send(job);
-                Ok(Next::Rows)
+                Ok(Next::Rows(earlier))
             }
             Outcome::Stopped(Stopped { mistake, line_idx, start }) => {
-                let row = n_rows + job.block.len() as u64 + job.block.n_dropped + job.block.n_skipped + 1;
+                let row = n_rows + job.block.n_rows_seen() + 1;
                 let text = &job.chunk.text()[start..];
                 let line = self.line + line_idx;
                 Err(mistake.locate(&self.name, text, line, row, job.chunk.ends_inside_line()))

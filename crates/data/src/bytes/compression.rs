@@ -133,6 +133,28 @@ enum Frame {
     Failed,
 }
 
+/// The beginning of a frame, on its way to the decoder: four bytes of magic, and a byte of flags.
+struct FrameStart<'a> {
+    reader: &'a mut Box<dyn BufRead + Send>,
+    n_read: usize,
+    /// Frames that are to be skipped have a length in the place of flags.
+    has_flags: bool,
+    is_reserved: bool,
+}
+
+impl Read for FrameStart<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n_read = self.reader.read(into)?;
+        if self.n_read == 0 {
+            self.has_flags = n_read > 0 && into[0] == 0x28;
+        }
+        let flags = 4_usize.checked_sub(self.n_read).and_then(|at| into[..n_read].get(at));
+        self.is_reserved |= self.has_flags && flags.is_some_and(|flags| flags & 0x08 != 0);
+        self.n_read += n_read;
+        Ok(n_read)
+    }
+}
+
 impl Zstd {
     fn new(reader: Box<dyn BufRead + Send>) -> Self {
         let mut decoder = Box::new(FrameDecoder::new());
@@ -143,7 +165,14 @@ impl Zstd {
     /// Enters the next frame that holds data; `false` at the end of the stream.
     fn enter_frame(&mut self) -> io::Result<bool> {
         while first_byte(&mut self.reader)?.is_some() {
-            match self.decoder.reset(&mut self.reader) {
+            // The decoder does not look at the bit that must be zero.
+            let mut start =
+                FrameStart { reader: &mut self.reader, n_read: 0, has_flags: false, is_reserved: false };
+            let entered = self.decoder.reset(&mut start);
+            if start.is_reserved {
+                return Err(damaged("a reserved bit of a frame is set"));
+            }
+            match entered {
                 Ok(()) => {
                     self.n_decoded = 0;
                     return Ok(true);
@@ -251,7 +280,7 @@ mod tests {
             let parts = [encode(&plain[..1000]), encode(b""), encode(&plain[1000..])].concat();
             assert_eq!(decode(&parts).unwrap(), plain);
         }
-        let skippable = [0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 9, 9, 9];
+        let skippable = [0x50, 0x2A, 0x4D, 0x18, 9, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9, 9, 9];
         let frames = [&skippable[..], &zstd(b"a"), &skippable[..], &zstd(b"b")].concat();
         assert_eq!(decode(&frames).unwrap(), b"ab");
         assert_eq!(decode(&[gzip(b"a"), vec![0; 700]].concat()).unwrap(), b"a");
@@ -280,6 +309,10 @@ mod tests {
             flipped[at] ^= 1 << (at % 8);
             assert!(decode(&flipped).map_or(true, |decoded| decoded == plain[..3000]), "bit in byte {at}");
         }
+        // A frame of one byte, and the same with the reserved bit set.
+        assert_eq!(decode(&[0x28, 0xB5, 0x2F, 0xFD, 0x20, 1, 0x09, 0, 0, b'x']).unwrap(), b"x");
+        let reserved = decode(&[0x28, 0xB5, 0x2F, 0xFD, 0x28, 1, 0x09, 0, 0, b'x']).unwrap_err();
+        assert!(reserved.to_string().contains("reserved"), "{reserved}");
         // A content size of a single-segment frame that the blocks do not keep.
         assert!(decode(&[0x28, 0xB5, 0x2F, 0xFD, 0x20, 5, 0x09, 0, 0, b'x']).is_err());
         // A window of 2^41 bytes.

@@ -8,4 +8,5 @@ pub(crate) mod meter;
 pub(crate) mod panics;
 pub(crate) mod pool;
 pub(crate) mod source;
+pub(crate) mod tree;
 pub(crate) mod window;

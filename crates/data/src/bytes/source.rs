@@ -93,16 +93,23 @@ impl Source {
 
     fn folder(path: &Path) -> Result<Self, DataError> {
         let mut files = Vec::new();
-        let mut has_folders = false;
+        let (mut has_folders, mut special) = (false, None);
         for entry in sorted_entries(path)? {
-            if fs::metadata(&entry).is_ok_and(|metadata| metadata.is_dir()) {
-                has_folders = true;
-            } else {
-                files.push(entry);
+            match fs::metadata(&entry) {
+                Ok(metadata) if metadata.is_dir() => has_folders = true,
+                // A pipe or a socket among files may never end.
+                Ok(metadata) if !metadata.is_file() => special = special.or(Some(entry)),
+                _ => files.push(entry),
             }
         }
         if has_folders {
             return Ok(Self { parts: vec![Part::Folder(path.to_owned())] });
+        }
+        if let Some(special) = special {
+            let message = "this is a pipe, socket or device, expected files in the folder";
+            return Err(DataError::new(ErrorKind::Io, message)
+                .in_source(&special.display().to_string())
+                .with_help("take it away, or name the files"));
         }
         if files.is_empty() {
             return Err(DataError::new(ErrorKind::Empty, "the folder holds no files, expected some")
@@ -176,6 +183,15 @@ impl Source {
         self.parts.iter().map(n_bytes).sum()
     }
 
+    /// The same data, its first part being what was read of it.
+    pub(crate) fn with_first(&self, bytes: Vec<u8>) -> Self {
+        let mut parts = self.parts.clone();
+        if let Some(first) = parts.first_mut() {
+            *first = Part::Bytes(first.name().into(), bytes.into());
+        }
+        Self { parts }
+    }
+
     /// The same data, held in memory where it could not be read twice. At most `limit` bytes are held.
     pub fn rewindable(&self, limit: u64) -> Result<Self, DataError> {
         if self.can_rewind() {
@@ -226,7 +242,12 @@ impl Part {
                         DataError::new(ErrorKind::Io, "this is a folder, expected a file").in_source(&name)
                     );
                 }
-                Box::new(file)
+                // What is no file has no length that could be relied on.
+                let metadata = file.metadata().ok().filter(fs::Metadata::is_file);
+                match metadata.map(|metadata| metadata.len()) {
+                    Some(n_bytes) if n_bytes > 0 => Box::new(Whole { file, n_left: n_bytes }),
+                    _ => Box::new(file),
+                }
             }
             Self::Folder(_) => return Ok(Input::folder(name, self.clone())),
             Self::Stdin => Box::new(io::stdin()),
@@ -421,6 +442,24 @@ impl Drop for Input {
     }
 }
 
+/// A file that must have at least the bytes it had when it was opened.
+struct Whole {
+    file: File,
+    n_left: u64,
+}
+
+impl Read for Whole {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n_read = self.file.read(into)?;
+        if n_read == 0 && self.n_left > 0 && !into.is_empty() {
+            let message = format!("the file was cut while it was being read: {} bytes are gone", self.n_left);
+            return Err(io::Error::other(message));
+        }
+        self.n_left = self.n_left.saturating_sub(n_read as u64);
+        Ok(n_read)
+    }
+}
+
 /// A stream through a buffer of the pool.
 struct Buffered {
     reader: Box<dyn Read + Send>,
@@ -604,6 +643,22 @@ mod tests {
         let short = Source::bytes("x", *b"abc").parts()[0].open().unwrap();
         assert!(short.head_is_all());
         assert_eq!(short.into_bytes(2).unwrap_err().kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_while_it_is_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        fs::write(&path, vec![b'7'; 300_000]).unwrap();
+        let mut input = Source::file(&path).parts()[0].open().unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(100_000).unwrap();
+        let error = input.read_to_end(&mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("cut while it was being read: 200000 bytes are gone"), "{error}");
+        // One that grows is read as far as it goes.
+        fs::write(&path, vec![b'7'; 300_000]).unwrap();
+        let mut input = Source::file(&path).parts()[0].open().unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(400_000).unwrap();
+        assert_eq!(input.read_to_end(&mut Vec::new()).unwrap(), 400_000);
     }
 
     #[test]

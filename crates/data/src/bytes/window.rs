@@ -38,12 +38,11 @@ impl Window {
         window.fill()?;
         match &window.buffer[..window.end] {
             [0xEF, 0xBB, 0xBF, ..] => window.start = 3,
-            [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
-                return Err(DataError::new(ErrorKind::Encoding, "the text is in UTF-16, expected UTF-8")
-                    .in_source(window.input.name())
-                    .with_help("convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"));
+            head => {
+                if let Some(error) = wide_encoding(head) {
+                    return Err(error.in_source(window.input.name()));
+                }
             }
-            _ => {}
         }
         Ok(window)
     }
@@ -193,6 +192,17 @@ impl Window {
     }
 }
 
+/// The error for text whose characters have two or four bytes each, told by its byte-order mark.
+pub(crate) fn wide_encoding(head: &[u8]) -> Option<DataError> {
+    let name = match head {
+        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => "UTF-32",
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "UTF-16",
+        _ => return None,
+    };
+    let error = DataError::new(ErrorKind::Encoding, format!("the text is in {name}, expected UTF-8"));
+    Some(error.with_help(format!("convert it: iconv -f {name} -t UTF-8 IN > OUT")))
+}
+
 impl Drop for Window {
     fn drop(&mut self) {
         let buffer = std::mem::take(&mut self.buffer);
@@ -291,6 +301,11 @@ mod tests {
         assert!(marked.lines().unwrap().is_empty());
         let wide = Source::bytes("t", *b"\xFF\xFEa\0").parts()[0].open().unwrap();
         assert_eq!(Window::new(wide, 100).unwrap_err().kind(), ErrorKind::Encoding);
+        for (bytes, name) in
+            [(&b"\xFF\xFEa\0"[..], "UTF-16"), (b"\xFF\xFE\0\0a\0\0\0", "UTF-32"), (b"\0\0\xFE\xFF", "UTF-32")]
+        {
+            assert!(wide_encoding(bytes).unwrap().message().contains(name));
+        }
     }
 
     #[test]

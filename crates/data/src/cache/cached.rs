@@ -117,12 +117,10 @@ impl Cached {
         self.rewind()
     }
 
-    /// The rows with two classes: `name`, and all others as `not name`; see [`Dataset::one_against_rest`]. `None`
-    /// if there is no such class, or no other.
-    ///
-    /// [`Dataset::one_against_rest`]: crate::Dataset::one_against_rest
-    pub fn one_against_rest(mut self, name: &str) -> Option<Self> {
-        self.labels = self.labels.one_against_rest(name, &mut self.classes)?;
+    /// The rows with two classes, of which `name` is the positive one; see
+    /// [`Dataset::with_positive`](crate::Dataset::with_positive).
+    pub fn with_positive(mut self, name: &str) -> Option<Self> {
+        self.labels = self.labels.positive(name, &mut self.classes)?;
         Some(self)
     }
 
@@ -209,7 +207,7 @@ mod tests {
         // A class of its own stands last, where the first block cannot know it.
         let text = (0..40_000).map(line).collect::<Vec<_>>().concat() + "0 1:1\n";
         fs::write(&data, &text).unwrap();
-        let how = ReadOptions::default();
+        let how = ReadOptions::as_stored();
         let (source, path) = (Source::file(&data), folder.path().join("rows.cache"));
         let (dataset, schema) = load_with_schema(&source, &how).unwrap();
         let check = |mut cached: Cached| {
@@ -247,7 +245,7 @@ mod tests {
         let line = |row: usize| format!("{} {}:{}\n", row % 2, row % 800 + 1, row + 1);
         fs::write(&data, (0..60_000).map(line).collect::<Vec<_>>().concat()).unwrap();
         let (source, path) = (Source::file(&data), folder.path().join("rows.cache"));
-        let mut cached = Cached::read(&source, &ReadOptions::default(), Park::Kept(&path)).unwrap();
+        let mut cached = Cached::read(&source, &ReadOptions::as_stored(), Park::Kept(&path)).unwrap();
         let pass = |cached: &mut Cached| {
             cached.rewind()?;
             let mut n_rows = 0;

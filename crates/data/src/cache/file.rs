@@ -22,6 +22,7 @@ use crate::error::{DataError, ErrorKind};
 use crate::options::ReadOptions;
 use crate::rows::block::{Block, Stored};
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::gaps::Gaps;
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Layout, Precision};
 use std::fs::{self, File};
@@ -51,7 +52,8 @@ const WEIGHTED: u8 = 2;
 const WIDE_STEPS: u8 = 4;
 
 /// A number that tells one set of data, read in one way, from another; `None` if `source` cannot be read
-/// twice. Files are known by name, size and time of change, not by content.
+/// twice. Files are known by name, size, time of change, and their first and last [`LOOKED_AT`] bytes, not by
+/// all of their content.
 pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
     use std::fmt::Write as _;
     let mut text = format!("{:?}", ReadOptions { threads: 0, ..how.clone() });
@@ -59,8 +61,10 @@ pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
         match part {
             Part::File(path) => {
                 let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+                let content = ends_of(path, metadata.len()).ok()?;
                 let path = checksum(path.as_os_str().as_encoded_bytes(), 0);
-                let _ = write!(text, "{path:016x} {} {:?}", metadata.len(), metadata.modified().ok()?);
+                let modified = metadata.modified().ok()?;
+                let _ = write!(text, "{path:016x} {} {modified:?} {content:016x}", metadata.len());
             }
             Part::Bytes(name, bytes) => {
                 let _ = write!(text, "{name} {} {:016x}", bytes.len(), checksum(bytes, 0));
@@ -69,6 +73,21 @@ pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
         }
     }
     Some(checksum(text.as_bytes(), u64::from(VERSION)))
+}
+
+/// How many bytes at each end of a file tell it from another.
+const LOOKED_AT: u64 = 64 << 10;
+
+/// A number for the first and last bytes of a file of `n_bytes`.
+fn ends_of(path: &Path, n_bytes: u64) -> io::Result<u64> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    (&mut file).take(LOOKED_AT).read_to_end(&mut bytes)?;
+    if n_bytes > LOOKED_AT {
+        file.seek(SeekFrom::Start(n_bytes.saturating_sub(LOOKED_AT).max(LOOKED_AT)))?;
+        file.take(LOOKED_AT).read_to_end(&mut bytes)?;
+    }
+    Ok(checksum(&bytes, 0))
 }
 
 /// Writes blocks, one after the other. What is not [finished](Self::finish) is no cache.
@@ -427,8 +446,8 @@ fn encode(block: &Block, out: &mut Vec<u8>) {
     for number in [
         block.len() as u64,
         block.first_row,
-        block.n_dropped,
-        block.n_skipped,
+        block.n_dropped(),
+        block.n_skipped(),
         block.matrix.width() as u64,
         u64::from_le_bytes([flags, n_class_bytes, 0, 0, 0, 0, 0, 0]),
     ] {
@@ -485,7 +504,8 @@ fn decode<T: Stored>(payload: &[u8], layout: Layout, n_classes: usize, block: &m
         return None;
     }
     block.clear(layout, T::PRECISION, width);
-    (block.first_row, block.n_dropped, block.n_skipped) = (first_row, n_dropped, n_skipped);
+    block.first_row = first_row;
+    block.gaps = Gaps::counted(n_dropped, n_skipped);
     block.labelled = flags & LABELLED != 0;
     let classes = bytes.take(n_rows.checked_mul(n_class_bytes as usize)?)?;
     match n_class_bytes {
@@ -666,7 +686,7 @@ mod tests {
             assert_eq!(found.matrix, expected.matrix);
             assert_eq!((&found.classes, &found.weights), (&expected.classes, &expected.weights));
             assert_eq!((found.first_row, found.labelled), (expected.first_row, expected.labelled));
-            assert_eq!((found.n_dropped, found.n_skipped), (expected.n_dropped, expected.n_skipped));
+            assert_eq!((found.n_dropped(), found.n_skipped()), (expected.n_dropped(), expected.n_skipped()));
         }
     }
 
@@ -680,7 +700,7 @@ mod tests {
         let weighted = "1 2 |a b:3\n-1 | c\n".to_owned();
         for (name, text) in [("t.svm", svm), ("t.svm", far), ("t.csv", csv), ("t.vw", weighted)] {
             for precision in [Precision::Single, Precision::Double] {
-                let how = ReadOptions { precision, ..ReadOptions::default() };
+                let how = ReadOptions { precision, ..ReadOptions::as_stored() };
                 let (bytes, expected, labels) = cached(&Source::bytes(name, text.clone().into_bytes()), &how);
                 assert_same(&read_all(&bytes).unwrap(), &expected);
                 let mut reader = CacheReader::new(Cursor::new(&bytes), 7, "c").unwrap();
@@ -699,7 +719,7 @@ mod tests {
     fn every_cut_and_every_flipped_bit_is_refused() {
         let text = "1 2:0.5 9:1\n-1 1:1\n1 3:-2 4:0.25\n";
         let (bytes, expected, _) =
-            cached(&Source::bytes("t.svm", text.as_bytes().to_vec()), &ReadOptions::default());
+            cached(&Source::bytes("t.svm", text.as_bytes().to_vec()), &ReadOptions::as_stored());
         assert_same(&read_all(&bytes).unwrap(), &expected);
         for length in 0..bytes.len() {
             assert!(read_all(&bytes[..length]).is_err(), "cut at {length} of {}", bytes.len());
@@ -726,7 +746,7 @@ mod tests {
     fn nonsense_with_a_right_checksum_is_refused() {
         let text = "1 2:0.5 9:1\n-1 1:1\n";
         let (_, expected, _) =
-            cached(&Source::bytes("t.svm", text.as_bytes().to_vec()), &ReadOptions::default());
+            cached(&Source::bytes("t.svm", text.as_bytes().to_vec()), &ReadOptions::as_stored());
         let mut payload = Vec::new();
         encode(&expected[0], &mut payload);
         let mut block = Block::default();
@@ -753,7 +773,7 @@ mod tests {
         let path = folder.path().join("rows.cache");
         let data = folder.path().join("t.svm");
         fs::write(&data, "1 2:0.5 9:1\n-1 1:1\n").unwrap();
-        let (source, how) = (Source::file(&data), ReadOptions::default());
+        let (source, how) = (Source::file(&data), ReadOptions::as_stored());
         let mark = fingerprint(&source, &how).unwrap();
         let mut stream = blocks(&source, &how).unwrap();
         let mut cache = CacheFile::create(&path, mark).unwrap();

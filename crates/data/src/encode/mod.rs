@@ -4,11 +4,13 @@
 //! prediction sees what training saw. Fitting does not depend on the order of the rows where that can be
 //! had (vocabularies are sorted), and on nothing else but the rows where it cannot.
 
+mod columns;
 mod names;
 mod scale;
 mod tokens;
 
-pub(crate) use scale::Fit;
+pub(crate) use columns::{ColumnEncoder, check_width, fitting, layout_of};
+pub(crate) use scale::{DENSE_SHARE, Fit, share_of};
 pub use scale::{Scaler, Scaling};
 pub use tokens::{FEW_TEXTS, Slot, TextEncoder, TextOptions, Units, Weighting};
 pub(crate) use tokens::{Side, TextRows};

@@ -2,10 +2,15 @@
 //!
 //! | scaling | a value becomes | rows that store only what is there |
 //! |---|---|---|
-//! | [`Scaling::Standard`] | `(x − mean) / deviation` | are divided; only columns of numbers, which every row has, are centred |
+//! | [`Scaling::Standard`] | `(x − mean) / deviation` | are divided; only columns of numbers are centred |
 //! | [`Scaling::MinMax`] | `(x − min) / (max − min)` | `min` is 0; features below 0 are refused |
 //! | [`Scaling::MaxAbs`] | `x / max |x|` | the same |
 //! | [`Scaling::UnitNorm`] | `x / ‖row‖` | the same; nothing is fitted |
+//!
+//! [`Scaling::Auto`] is decided by what the rows are, not by the format that they came in: columns of numbers,
+//! arrays and pictures are standardised, and so are rows of numbered features of which at least half are there;
+//! what is sparse by nature, and text, is left as it is. Features that only say that something is so (categories,
+//! words) have no scale of their own and are left alone by all but unit norm.
 //!
 //! Means and deviations are Welford's, row by row in the order of the source, so the bits depend on
 //! nothing else; features that a sparse row lacks are counted as the zeros they are. The deviation is
@@ -13,8 +18,9 @@
 //! as it is. A feature that fitting never met passes as it is.
 
 use crate::error::{DataError, ErrorKind, Position};
-use crate::rows::block::{Block, Stored};
-use crate::rows::dataset::{Matrix, SparseMatrix};
+use crate::rows::block::Stored;
+use crate::rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::schema::{ColumnKind, Layout, Schema};
 use rosenblatt_core::{Dense, Row, Sparse};
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +28,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {
-    /// Not at all.
+    /// By what the rows are: see [`Scaling::decide`].
     #[default]
+    Auto,
+    /// Not at all.
     None,
     /// Mean 0 and deviation 1.
     Standard,
@@ -35,29 +43,62 @@ pub enum Scaling {
     UnitNorm,
 }
 
+rosenblatt_core::named!(Scaling, "scaling",
+    "auto" = Self::Auto, "standard for columns of numbers, arrays and pictures; none for sparse rows and text";
+    "none" = Self::None, "features stay as they are";
+    "standard" or "standardise" or "standardize" = Self::Standard, "mean 0 and standard deviation 1";
+    "min-max" or "minmax" = Self::MinMax, "from 0 to 1";
+    "max-abs" or "maxabs" = Self::MaxAbs, "from -1 to 1, zero staying zero";
+    "unit-norm" or "unit" or "l2" = Self::UnitNorm, "rows of length 1";
+);
+
 impl Scaling {
-    /// The one called `name`.
-    pub fn find(name: &str) -> Option<Self> {
-        Some(match name {
-            "none" => Self::None,
-            "standard" | "standardise" | "standardize" => Self::Standard,
-            "min-max" | "minmax" => Self::MinMax,
-            "max-abs" | "maxabs" => Self::MaxAbs,
-            "unit-norm" | "unit" | "l2" => Self::UnitNorm,
-            _ => return None,
-        })
+    /// What it means for rows of `schema`, and why if that was to be decided. `share` of the features of a row are
+    /// there, in the mean.
+    pub(crate) fn decided(self, schema: &Schema, share: f64) -> (Self, Option<&'static str>) {
+        let has_numbers =
+            schema.columns.iter().any(|column| matches!(column.kind, ColumnKind::Number { .. }));
+        let (scaling, why) = match self {
+            Self::Auto if has_numbers => (Self::Standard, "the table has columns of numbers"),
+            Self::Auto if !schema.columns.is_empty() => (Self::None, "the table has no columns of numbers"),
+            Self::Auto if schema.texts().next().is_some() => (Self::None, "the rows are words"),
+            Self::Auto if schema.picture.is_some() && schema.layout == Layout::Dense => {
+                (Self::Standard, "the rows are pictures")
+            }
+            Self::Auto if schema.layout == Layout::Dense => (Self::Standard, "every row has every feature"),
+            Self::Auto if share >= DENSE_SHARE => {
+                (Self::Standard, "at least half of all values are not zero")
+            }
+            Self::Auto => (Self::None, "rows hold few of all features"),
+            given => return (given, None),
+        };
+        (scaling, Some(why))
     }
 
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Standard => "standard",
-            Self::MinMax => "min-max",
-            Self::MaxAbs => "max-abs",
-            Self::UnitNorm => "unit-norm",
+    /// What it means for `data`, which `schema` describes, and why if that was to be decided. Rows of numbered
+    /// features that turn out to be full are stored as such, so that they can be centred.
+    pub fn decide(self, data: &mut Dataset, schema: &mut Schema) -> (Self, Option<&'static str>) {
+        let share = share_of(data.matrix());
+        let (scaling, why) = self.decided(schema, share);
+        if self == Self::Auto && scaling == Self::Standard && schema.columns.is_empty() {
+            data.make_dense();
+            (schema.layout, schema.width) = (Layout::Dense, Some(data.width()));
         }
+        (scaling, why)
     }
+}
+
+/// From which share of values that are not zero on, rows are dense though their format is not.
+pub(crate) const DENSE_SHARE: f64 = 0.5;
+
+/// Which share of all values is stored.
+pub(crate) fn share_of(matrix: &Matrix) -> f64 {
+    let n_stored = match matrix {
+        Matrix::Sparse32(matrix) => matrix.n_entries(),
+        Matrix::Sparse64(matrix) => matrix.n_entries(),
+        Matrix::Dense32(_) | Matrix::Dense64(_) => return 1.0,
+    };
+    n_stored as f64 / (matrix.n_rows() as f64 * matrix.width() as f64).max(1.0)
 }
 
 /// How features are brought to one scale, once that is fitted: `(x − shift) / scale`.
@@ -90,36 +131,59 @@ impl Fit {
     /// A fit without rows; `None` if there is nothing to fit.
     pub(crate) fn new(scaling: Scaling) -> Option<Self> {
         match scaling {
-            Scaling::None | Scaling::UnitNorm => None,
+            Scaling::Auto | Scaling::None | Scaling::UnitNorm => None,
             _ => Some(Self { scaling, ..Self::default() }),
         }
     }
 
-    /// Takes the rows of a block in.
-    pub(crate) fn add(&mut self, block: &Block) {
-        match &block.matrix {
-            Matrix::Dense32(matrix) => self.add_dense(&matrix.values, matrix.width),
-            Matrix::Dense64(matrix) => self.add_dense(&matrix.values, matrix.width),
-            Matrix::Sparse32(matrix) => self.add_sparse(matrix),
-            Matrix::Sparse64(matrix) => self.add_sparse(matrix),
-        }
-        self.n_rows += block.len() as u64;
+    /// Takes rows in, in their order.
+    pub(crate) fn add(&mut self, matrix: &Matrix) {
+        self.add_some(matrix, 0..matrix.n_rows());
     }
 
-    fn add_dense<T: Stored>(&mut self, values: &[T], width: usize) {
+    /// Takes the rows of these numbers in.
+    fn add_some(&mut self, matrix: &Matrix, rows: impl Iterator<Item = usize>) {
+        match matrix {
+            Matrix::Dense32(matrix) => self.add_dense(matrix, rows),
+            Matrix::Dense64(matrix) => self.add_dense(matrix, rows),
+            Matrix::Sparse32(matrix) => self.add_sparse(matrix, rows),
+            Matrix::Sparse64(matrix) => self.add_sparse(matrix, rows),
+        }
+    }
+
+    fn add_dense<T: Stored>(&mut self, matrix: &DenseMatrix<T>, rows: impl Iterator<Item = usize>) {
+        let width = matrix.width;
         self.grow(width);
-        for row in values.chunks_exact(width.max(1)) {
-            for (feature, value) in row.iter().enumerate() {
-                self.add_value(feature, value.wide());
+        for row in rows {
+            self.n_rows += 1;
+            let row = &matrix.values[row * width..(row + 1) * width];
+            if self.scaling == Scaling::Standard {
+                // Every feature has as many values: what they are divided by is one number.
+                let n_rows = self.n_rows as f64;
+                for ((mean, squares), value) in self.firsts.iter_mut().zip(&mut self.seconds).zip(row) {
+                    let away = value.wide() - *mean;
+                    *mean += away / n_rows;
+                    *squares += away * (value.wide() - *mean);
+                }
+            } else {
+                for (feature, value) in row.iter().enumerate() {
+                    self.add_value(feature, value.wide());
+                }
             }
         }
+        if self.scaling == Scaling::Standard {
+            self.counts.fill(self.n_rows);
+        }
     }
 
-    fn add_sparse<T: Stored>(&mut self, matrix: &SparseMatrix<T>) {
+    fn add_sparse<T: Stored>(&mut self, matrix: &SparseMatrix<T>, rows: impl Iterator<Item = usize>) {
         self.sparse = true;
         self.grow(matrix.width);
-        for (&feature, value) in matrix.indices.iter().zip(&matrix.values) {
-            self.add_value(feature as usize, value.wide());
+        for row in rows {
+            self.n_rows += 1;
+            for entry in matrix.offsets[row]..matrix.offsets[row + 1] {
+                self.add_value(matrix.indices[entry] as usize, matrix.values[entry].wide());
+            }
         }
     }
 
@@ -156,14 +220,21 @@ impl Fit {
         }
     }
 
-    /// The fitted scaler.
-    pub(crate) fn finish(self, names: Option<&[String]>) -> Result<Scaler, DataError> {
+    /// The fitted scaler of rows that `schema` describes.
+    pub(crate) fn finish(self, schema: &Schema) -> Result<Scaler, DataError> {
+        let names = schema.feature_names();
+        let indicators = schema.indicators();
         let name = |feature: usize| {
-            let name = names.and_then(|names| names.get(feature));
+            let name = names.as_ref().and_then(|names| names.get(feature));
             name.map_or_else(|| format!("number {}", feature + 1), |name| format!("`{name}`"))
         };
         let mut scaler = Scaler { scaling: self.scaling, ..Scaler::default() };
         for feature in 0..self.firsts.len() {
+            if indicators.get(feature).copied().unwrap_or(!indicators.is_empty()) {
+                scaler.shift.push(0.0);
+                scaler.scale.push(1.0);
+                continue;
+            }
             let first = self.firsts[feature];
             let (shift, scale) = match self.scaling {
                 Scaling::Standard => {
@@ -171,10 +242,10 @@ impl Fit {
                     // The zeros that are not stored come in as one group (Chan, Golub and LeVeque).
                     let n_zeros = n_rows - n_stored;
                     let squares = self.seconds[feature] + first * first * (n_stored * n_zeros / n_rows);
-                    // A column of numbers stands in every row, so centring it fills nothing. Features
-                    // without columns may be lacking in later rows even if they never were so far.
-                    let always_there = !self.sparse || (names.is_some() && n_zeros == 0.0);
-                    (if always_there { first } else { 0.0 }, (squares / n_rows).sqrt())
+                    // A column of numbers stands in every row, so centring it fills little.
+                    let always_there = !self.sparse || !indicators.is_empty();
+                    let mean = if self.sparse { first * (n_stored / n_rows) } else { first };
+                    (if always_there { mean } else { 0.0 }, (squares / n_rows).sqrt())
                 }
                 Scaling::MinMax if self.sparse => {
                     if first < 0.0 {
@@ -202,6 +273,11 @@ impl Fit {
             scaler.shift.push(shift);
             scaler.scale.push(if scale > 0.0 { scale } else { 1.0 });
         }
+        // What is left as it is at the end need not be said.
+        let is_changed = |(shift, scale): (&f64, &f64)| *shift != 0.0 || *scale != 1.0;
+        let n_kept = scaler.shift.iter().zip(&scaler.scale).rposition(is_changed).map_or(0, |last| last + 1);
+        scaler.shift.truncate(n_kept);
+        scaler.scale.truncate(n_kept);
         if scaler.shift.iter().all(|shift| *shift == 0.0) {
             scaler.shift = Vec::new();
         }
@@ -210,6 +286,33 @@ impl Fit {
 }
 
 impl Scaler {
+    /// Fits `scaling` to some rows of `data`, which `schema` describes: those to be learned from. `None` if nothing
+    /// is to be scaled; what [`Scaling::Auto`] means is to be decided before ([`Scaling::decide`]).
+    ///
+    /// ```
+    /// use rosenblatt_data::{ReadOptions, Scaler, Scaling, Source, load_with_schema};
+    /// let table = Source::bytes("t.csv", *b"x,label\n1,a\n3,b\n100,a\n");
+    /// let (mut data, mut schema) = load_with_schema(&table, &ReadOptions::as_stored())?;
+    /// let (scaling, why) = Scaling::Auto.decide(&mut data, &mut schema);
+    /// assert_eq!((scaling, why), (Scaling::Standard, Some("the table has columns of numbers")));
+    /// let scaler = Scaler::fit(scaling, &data, [0, 1], &schema)?.unwrap();
+    /// assert_eq!((&scaler.shift[..], &scaler.scale[..]), (&[2.0][..], &[1.0][..]));
+    /// let scaled = data.scaled(&scaler)?;
+    /// schema.scaler = Some(scaler);
+    /// # assert_eq!(scaled.len(), 3);
+    /// # Ok::<(), rosenblatt_data::DataError>(())
+    /// ```
+    pub fn fit(
+        scaling: Scaling,
+        data: &Dataset,
+        rows: impl IntoIterator<Item = usize>,
+        schema: &Schema,
+    ) -> Result<Option<Self>, DataError> {
+        let Some(mut fit) = Fit::new(scaling) else { return Ok(Self::unfitted(scaling)) };
+        fit.add_some(data.matrix(), rows.into_iter());
+        fit.finish(schema).map(Some)
+    }
+
     /// A scaler that needs no fitting, if `scaling` is such a one.
     pub(crate) fn unfitted(scaling: Scaling) -> Option<Self> {
         (scaling == Scaling::UnitNorm).then(|| Self { scaling, ..Self::default() })
@@ -225,16 +328,36 @@ impl Scaler {
         (!fits).then_some("it should have as many shifts as scales")
     }
 
-    /// Scales the rows of `block`.
-    pub(crate) fn apply(&self, block: &mut Block) -> Result<(), DataError> {
-        let outcome = match &mut block.matrix {
+    /// Scales one row in place: the values of these features, or of all. What overflows is no longer finite.
+    pub fn scale_row(&self, features: Option<&[u32]>, values: &mut [f64]) {
+        if self.scaling == Scaling::UnitNorm {
+            // Zeros change nothing, so the row may be taken for a dense one.
+            let norm = Dense(&*values).norm2().sqrt();
+            if norm > 0.0 {
+                for value in values.iter_mut() {
+                    *value /= norm;
+                }
+            }
+            return;
+        }
+        for (place, value) in values.iter_mut().enumerate() {
+            let feature = features.map_or(place, |features| features[place] as usize);
+            let shift = self.shift.get(feature).copied().unwrap_or(0.0);
+            let scale = self.scale.get(feature).copied().unwrap_or(1.0);
+            *value = (*value - shift) / scale;
+        }
+    }
+
+    /// Scales the rows of `matrix`, of which the first has the number `first_row`.
+    pub(crate) fn apply(&self, matrix: &mut Matrix, first_row: u64) -> Result<(), DataError> {
+        let outcome = match matrix {
             Matrix::Dense32(matrix) => self.apply_dense(&mut matrix.values, matrix.width),
             Matrix::Dense64(matrix) => self.apply_dense(&mut matrix.values, matrix.width),
             Matrix::Sparse32(matrix) => self.apply_sparse(matrix),
             Matrix::Sparse64(matrix) => self.apply_sparse(matrix),
         };
         outcome.map_err(|row| {
-            let position = Position { row: Some(block.first_row + row as u64 + 1), ..Position::default() };
+            let position = Position { row: Some(first_row + row as u64 + 1), ..Position::default() };
             let message = "a scaled value should be finite, but overflows";
             DataError::new(ErrorKind::Number, message).at(position)
         })
@@ -247,30 +370,72 @@ impl Scaler {
                 scale_row(row, norm).ok_or(row_idx)?;
                 continue;
             }
+            let (shifts, scales) = (&self.shift, &self.scale);
+            if shifts.len() == width && scales.len() == width {
+                for ((value, shift), scale) in row.iter_mut().zip(shifts).zip(scales) {
+                    *value = T::narrow((value.wide() - shift) / scale).ok_or(row_idx)?;
+                }
+                continue;
+            }
             for (feature, value) in row.iter_mut().enumerate() {
-                let shift = self.shift.get(feature).copied().unwrap_or(0.0);
-                let scale = self.scale.get(feature).copied().unwrap_or(1.0);
-                *value = T::narrow((value.wide() - shift) / scale).ok_or(row_idx)?;
+                *value = self.scaled(feature, value.wide()).ok_or(row_idx)?;
             }
         }
         Ok(())
     }
 
+    /// A value of a feature, scaled; nothing if that overflows.
+    fn scaled<T: Stored>(&self, feature: usize, value: f64) -> Option<T> {
+        let shift = self.shift.get(feature).copied().unwrap_or(0.0);
+        let scale = self.scale.get(feature).copied().unwrap_or(1.0);
+        T::narrow((value - shift) / scale)
+    }
+
     fn apply_sparse<T: Stored>(&self, matrix: &mut SparseMatrix<T>) -> Result<(), usize> {
-        for (row_idx, bounds) in matrix.offsets.windows(2).enumerate() {
-            let entries = bounds[0]..bounds[1];
-            let (indices, values) = (&matrix.indices[entries.clone()], &mut matrix.values[entries]);
-            if self.scaling == Scaling::UnitNorm {
+        if self.scaling == Scaling::UnitNorm {
+            for (row_idx, bounds) in matrix.offsets.windows(2).enumerate() {
+                let entries = bounds[0]..bounds[1];
+                let (indices, values) = (&matrix.indices[entries.clone()], &mut matrix.values[entries]);
                 let norm = Sparse::new(indices, &*values).norm2().sqrt();
                 scale_row(values, norm).ok_or(row_idx)?;
-                continue;
             }
-            for (&feature, value) in indices.iter().zip(values) {
-                let shift = self.shift.get(feature as usize).copied().unwrap_or(0.0);
-                let scale = self.scale.get(feature as usize).copied().unwrap_or(1.0);
-                *value = T::narrow((value.wide() - shift) / scale).ok_or(row_idx)?;
-            }
+            return Ok(());
         }
+        // Zeros that are not stored are values, too, where the scale moves them.
+        let moved: Vec<u32> =
+            (0..).zip(&self.shift).filter(|(_, shift)| **shift != 0.0).map(|(feature, _)| feature).collect();
+        if moved.is_empty() {
+            for row_idx in 0..matrix.offsets.len() - 1 {
+                for entry in matrix.offsets[row_idx]..matrix.offsets[row_idx + 1] {
+                    let (feature, value) = (matrix.indices[entry] as usize, matrix.values[entry].wide());
+                    matrix.values[entry] = self.scaled(feature, value).ok_or(row_idx)?;
+                }
+            }
+            return Ok(());
+        }
+        let mut scaled = SparseMatrix::<T>::empty();
+        scaled.width = matrix.width.max(self.shift.len());
+        for row_idx in 0..matrix.offsets.len() - 1 {
+            let mut waiting = moved.iter().copied().peekable();
+            let mut push = |feature: u32, value: f64| -> Result<(), usize> {
+                scaled.indices.push(feature);
+                scaled.values.push(self.scaled(feature as usize, value).ok_or(row_idx)?);
+                Ok(())
+            };
+            for entry in matrix.offsets[row_idx]..matrix.offsets[row_idx + 1] {
+                let feature = matrix.indices[entry];
+                while let Some(lacking) = waiting.next_if(|&other| other < feature) {
+                    push(lacking, 0.0)?;
+                }
+                waiting.next_if_eq(&feature);
+                push(feature, matrix.values[entry].wide())?;
+            }
+            for lacking in waiting {
+                push(lacking, 0.0)?;
+            }
+            scaled.end_row();
+        }
+        *matrix = scaled;
         Ok(())
     }
 }
@@ -296,7 +461,7 @@ mod tests {
     use std::sync::Arc;
 
     fn how(scaling: Scaling) -> ReadOptions {
-        ReadOptions { scaling, precision: Precision::Double, ..ReadOptions::default() }
+        ReadOptions { scaling, precision: Precision::Double, ..ReadOptions::as_stored() }
     }
 
     fn values(source: &Source, how: &ReadOptions) -> Vec<Vec<f64>> {
@@ -337,15 +502,61 @@ mod tests {
     fn prediction_is_scaled_as_training_was() {
         let table = Source::bytes("t.csv", *b"x,k,label\n1,u,a\n3,v,b\n");
         let (data, schema) = load_with_schema(&table, &how(Scaling::MaxAbs)).unwrap();
-        assert_eq!(data.feature_names().unwrap(), ["x", "k=u", "k=v"]);
-        let predict = ReadOptions { precision: Precision::Double, ..ReadOptions::default() };
+        assert_eq!(data.feature_names().unwrap(), ["x", "k=v"]);
+        let predict = ReadOptions { precision: Precision::Double, ..ReadOptions::as_stored() };
         let predict = predict.with_schema(Arc::new(schema));
-        let new = Source::bytes("n.csv", *b"k,x\nu,6\n");
+        let new = Source::bytes("n.csv", *b"k,x\nv,6\n");
         assert_eq!(values(&new, &predict), [vec![2.0, 1.0]]);
         let mut stream = crate::load::blocks(&table, &how(Scaling::MaxAbs)).unwrap();
         let block = stream.next().unwrap().unwrap();
-        let Matrix::Sparse64(matrix) = block.matrix() else { panic!("categories make rows sparse") };
-        assert_eq!(matrix.values, [1.0 / 3.0, 1.0, 1.0, 1.0]);
+        let Matrix::Dense64(matrix) = block.matrix() else { panic!("few categories leave rows dense") };
+        assert_eq!(matrix.values, [1.0 / 3.0, 0.0, 1.0, 1.0]);
+    }
+
+    /// Numbers are centred and categories are not, however the rows are stored: a zero is moved, too.
+    #[test]
+    fn zeros_of_sparse_tables_are_moved() {
+        let line = |row: usize| format!("{},c{},{}\n", row % 3, row, row % 2);
+        let text = "x,k,label\n".to_owned() + &(0..18).map(line).collect::<String>();
+        let table = Source::bytes("t.csv", text.into_bytes());
+        let (data, schema) = load_with_schema(&table, &how(Scaling::Standard)).unwrap();
+        assert!(matches!(data.matrix(), Matrix::Sparse64(_)));
+        let scaler = schema.scaler.clone().unwrap();
+        let deviation = (2.0_f64 / 3.0).sqrt();
+        assert_eq!((scaler.shift.len(), scaler.shift[0]), (1, 1.0));
+        assert!((scaler.scale[0] - deviation).abs() < 1e-15);
+        let rows = read_rows(&table, &how(Scaling::Standard)).unwrap();
+        assert_eq!(rows[0].1, [(0, -1.0 / scaler.scale[0]), (1, 1.0)]);
+        assert_eq!(rows[1].1, [(2, 1.0)]);
+        // A stream reads the same.
+        let mut stream = crate::load::blocks(&table, &how(Scaling::Standard)).unwrap();
+        assert_eq!(stream.next().unwrap().unwrap().matrix(), data.matrix());
+    }
+
+    #[test]
+    fn auto_goes_by_what_the_rows_are() {
+        let auto = ReadOptions::default();
+        let found = |name: &str, text: &str| {
+            let (data, schema) =
+                load_with_schema(&Source::bytes(name, text.as_bytes().to_vec()), &auto).unwrap();
+            let scaling = schema.scaler.map(|scaler| scaler.scaling);
+            (data, scaling, schema.scaled_because.unwrap())
+        };
+        let (table, scaling, why) = found("t.csv", "1,0,a\n3,2,b\n5,4,a\n");
+        assert_eq!((scaling, why), (Some(Scaling::Standard), "the table has columns of numbers"));
+        let (full, scaling, why) = found("t.svm", "a 1:1\nb 1:3 2:2\na 1:5 2:4\n");
+        assert_eq!((scaling, why), (Some(Scaling::Standard), "at least half of all values are not zero"));
+        assert_eq!(full.matrix(), table.matrix());
+        let (_, scaling, why) = found("t.svm", "a 1:1\nb 9:3 7:2\n");
+        assert_eq!((scaling, why), (None, "rows hold few of all features"));
+        let (_, scaling, why) = found("t.tsv", "a\tgood day\nb\tbad day to you\n");
+        assert_eq!((scaling, why), (None, "the rows are words"));
+        let svm = Source::bytes("t.svm", *b"a 1:1\nb 1:3 2:2\na 1:5 2:4\n");
+        let mut stream = crate::load::blocks(&svm, &auto).unwrap();
+        assert_eq!(stream.next().unwrap().unwrap().matrix(), full.matrix());
+        let schema = load_with_schema(&svm, &auto).unwrap().1;
+        let again = load_source(&svm, &auto.with_schema(Arc::new(schema))).unwrap();
+        assert_eq!(again.matrix(), full.matrix());
     }
 
     #[test]

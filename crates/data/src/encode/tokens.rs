@@ -90,6 +90,18 @@ pub enum Weighting {
     TfIdf,
 }
 
+rosenblatt_core::named!(Units, "units",
+    "words" = Self::Words, "words";
+    "characters" = Self::Characters, "characters, blanks among them";
+);
+
+rosenblatt_core::named!(Weighting, "weighting",
+    "count" = Self::Count, "how often it occurs";
+    "binary" = Self::Binary, "1";
+    "frequency" = Self::Frequency, "how often it occurs, as a share of the text";
+    "tf-idf" = Self::TfIdf, "how often it occurs, times how rare it is: ln((1 + texts) / (1 + texts with it)) + 1";
+);
+
 /// How text becomes features, once that is fitted.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -106,6 +118,8 @@ pub struct TextEncoder {
     pub hash_bits: Option<u32>,
     /// The column of a table that holds the text, if it stood in one.
     pub column: Option<String>,
+    /// Whether a text is a whole file rather than a line or a cell.
+    pub whole_files: bool,
     /// Shared by all that the encoder is lent to while it is fitted; whoever counts has it alone.
     #[serde(skip)]
     counts: Option<Arc<Counts>>,

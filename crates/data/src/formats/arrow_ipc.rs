@@ -3,7 +3,8 @@
 //! Which columns become features, and how, is said in `arrow_table`. A file holds a stream, so both are
 //! read from front to back, from pipes too. Every message is taken in whole, its lengths held against the
 //! bytes that are really there, before the decoder sees it; the decoder is foreign code and runs
-//! contained. A stream must end with its end mark, a file with its magic bytes: what does not is cut.
+//! contained. A stream must end with its end mark, a file with its magic bytes: what does not is cut. Files by
+//! Polars begin with a schema whose length nobody says; it ends where the next message begins.
 //! Without the cargo feature `arrow` such data is still recognised, and the error says what to do.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
@@ -66,7 +67,7 @@ use reading::open;
 
 #[cfg(feature = "arrow")]
 mod reading {
-    use super::super::arrow_table::{ArrowTable, contained};
+    use super::super::arrow_table::{ArrowPlan, ArrowTable, contained};
     use super::super::{Reader, matrix};
     use super::{CONTINUATION, MAGIC};
     use crate::bytes::source::Input;
@@ -76,6 +77,7 @@ mod reading {
     use crate::rows::schema::{Precision, Schema};
     use arrow_array::RecordBatch;
     use arrow_ipc::reader::StreamReader;
+    use std::collections::VecDeque;
     use std::io::{self, Read};
     use std::sync::{Arc, Mutex, PoisonError};
 
@@ -87,9 +89,11 @@ mod reading {
     const INFLATED_RATIO: u64 = 256;
 
     pub(super) fn open(input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
-        Ok(match how.precision {
-            Precision::Single => Box::new(ArrowReader::<f32>::open(input, how)?),
-            Precision::Double => Box::new(ArrowReader::<f64>::open(input, how)?),
+        let opened = Opened::open(input, how)?;
+        let plan = ArrowPlan::new(&opened.stream.schema(), opened.first.as_ref(), how)?;
+        Ok(match plan.precision {
+            Precision::Single => Box::new(ArrowReader::<f32>::new(opened, plan)),
+            Precision::Double => Box::new(ArrowReader::<f64>::new(opened, plan)),
         })
     }
 
@@ -101,6 +105,8 @@ mod reading {
     /// Whole messages, one after the other.
     struct Messages {
         input: Input,
+        /// Bytes that were read to see where the schema ends.
+        ahead: VecDeque<u8>,
         is_file: bool,
         message: Vec<u8>,
         at: usize,
@@ -120,7 +126,7 @@ mod reading {
             }
             let cut = || damaged("it ends inside a message or without its end mark");
             let mut read = |into: &mut Vec<u8>, n_bytes: usize| {
-                if matrix::read_up_to(&mut self.input, into, n_bytes)? < n_bytes {
+                if read_up_to(&mut self.ahead, &mut self.input, into, n_bytes)? < n_bytes {
                     Err(cut())
                 } else {
                     Ok(())
@@ -168,7 +174,7 @@ mod reading {
             }
             let mut tail: Vec<u8> = Vec::new();
             let mut more = Vec::new();
-            while matrix::read_up_to(&mut self.input, &mut more, 64 << 10)? > 0 {
+            while read_up_to(&mut self.ahead, &mut self.input, &mut more, 64 << 10)? > 0 {
                 if !self.is_file {
                     return Err(damaged("bytes follow its end mark"));
                 }
@@ -181,6 +187,43 @@ mod reading {
             }
             Ok(())
         }
+    }
+
+    /// Adds up to `n_bytes` to `into`: those `ahead` first, then those of `input`.
+    fn read_up_to(
+        ahead: &mut VecDeque<u8>,
+        input: &mut Input,
+        into: &mut Vec<u8>,
+        n_bytes: usize,
+    ) -> Result<usize, DataError> {
+        let n_ahead = ahead.len().min(n_bytes);
+        into.extend(ahead.drain(..n_ahead));
+        Ok(n_ahead + matrix::read_up_to(input, into, n_bytes - n_ahead)?)
+    }
+
+    /// The schema of a file that does not say how long it is, as a message that does; what follows it goes `ahead`.
+    fn bare_schema(input: &mut Input, ahead: &mut VecDeque<u8>) -> Result<Vec<u8>, DataError> {
+        let is_schema = |bytes: &[u8]| {
+            arrow_ipc::root_as_message(bytes).is_ok_and(|message| message.header_as_schema().is_some())
+        };
+        let mut bytes = Vec::new();
+        let mut at = 8;
+        while bytes.len() < MAX_METADATA && matrix::read_up_to(input, &mut bytes, 64 << 10)? > 0 {
+            while let Some(next) = bytes.get(at..at + 8) {
+                let length = u32::from_le_bytes([next[4], next[5], next[6], next[7]]) as usize;
+                if next[..4] == CONTINUATION
+                    && length.is_multiple_of(8)
+                    && length <= MAX_METADATA
+                    && is_schema(&bytes[..at])
+                {
+                    ahead.extend(&bytes[at..]);
+                    bytes.truncate(at);
+                    return Ok([&CONTINUATION[..], &(at as u32).to_le_bytes(), &bytes].concat());
+                }
+                at += 8;
+            }
+        }
+        Err(damaged("it has no schema that ends"))
     }
 
     /// Checks that buffers lie within the body and that packed ones do not claim to be huge.
@@ -226,13 +269,18 @@ mod reading {
         }
     }
 
-    struct ArrowReader<T> {
+    /// A stream, and the first batch of it.
+    struct Opened {
         name: Arc<str>,
-        rows: ArrowTable<T>,
-        projection: Vec<usize>,
         stream: StreamReader<Messages>,
         first: Option<RecordBatch>,
         failure: Arc<Mutex<Option<DataError>>>,
+    }
+
+    struct ArrowReader<T> {
+        opened: Opened,
+        rows: ArrowTable<T>,
+        projection: Vec<usize>,
     }
 
     /// The failure below, if there was one, else the one that was heard of.
@@ -240,21 +288,30 @@ mod reading {
         failure.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(error)
     }
 
-    impl<T: Stored> ArrowReader<T> {
+    impl Opened {
         fn open(mut input: Input, how: &ReadOptions) -> Result<Self, DataError> {
             let name = input.name().clone();
             let is_file = input.head().starts_with(MAGIC);
+            let mut is_bare = false;
             if is_file {
                 // The magic bytes are padded with zeros to eight, or to as much as the writer aligns to.
                 let padded = input.head().iter().skip(MAGIC.len()).position(|&byte| byte != 0);
                 let n_skip = padded.map_or(8, |length| (MAGIC.len() + length) / 8 * 8).max(8);
+                // No metadata is so short: what stands in the place of its length is the schema itself.
+                let length = input.head().get(n_skip..n_skip + 4).and_then(|length| length.try_into().ok());
+                is_bare = length.map(u32::from_le_bytes).is_some_and(|length| (1..16).contains(&length));
                 matrix::read_up_to(&mut input, &mut Vec::new(), n_skip)?;
             }
             let failure = Arc::new(Mutex::new(None));
+            let (mut message, mut ahead) = (Vec::new(), VecDeque::new());
+            if is_bare {
+                message = bare_schema(&mut input, &mut ahead)?;
+            }
             let messages = Messages {
                 input,
+                ahead,
                 is_file,
-                message: Vec::new(),
+                message,
                 at: 0,
                 at_end: false,
                 max_body: how.limits.held_bytes,
@@ -263,20 +320,25 @@ mod reading {
             let mut stream = contained("Arrow", || StreamReader::try_new(messages, None))
                 .map_err(|error| better(error, &failure))?;
             let first = next(&mut stream, &failure)?;
-            let rows = ArrowTable::plan(&stream.schema(), first.as_ref(), how)?;
-            let projection = rows.projection();
-            Ok(Self { name, rows, projection, stream, first, failure })
+            Ok(Self { name, stream, first, failure })
+        }
+    }
+
+    impl<T: Stored> ArrowReader<T> {
+        fn new(opened: Opened, plan: ArrowPlan) -> Self {
+            let rows = ArrowTable::new(plan);
+            Self { opened, projection: rows.projection(), rows }
         }
 
         fn fill(&mut self, into: &mut Block) -> Result<bool, DataError> {
             self.rows.table.clear(into);
             while into.is_empty() {
-                let batch = match self.first.take() {
+                let batch = match self.opened.first.take() {
                     Some(first) => Some(first),
-                    None => next(&mut self.stream, &self.failure)?,
+                    None => next(&mut self.opened.stream, &self.opened.failure)?,
                 };
                 let Some(batch) = batch else {
-                    self.stream.get_mut().check_end()?;
+                    self.opened.stream.get_mut().check_end()?;
                     self.rows.table.finish(into);
                     return Ok(false);
                 };
@@ -297,11 +359,11 @@ mod reading {
 
     impl<T: Stored> Reader for ArrowReader<T> {
         fn schema(&self) -> &Schema {
-            &self.rows.table.schema
+            &self.rows.table.plan.schema
         }
 
         fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
-            self.fill(into).map_err(|error| error.in_source(&self.name))
+            self.fill(into).map_err(|error| error.in_source(&self.opened.name))
         }
     }
 }

@@ -5,12 +5,15 @@
 //! are called `indices` and `values`, whose indices start at 0. Nulls and NaN are missing values. Columns
 //! of any other type must be left out, and an error names them. Nothing here reads files.
 
-use super::table::{Cell, FileColumn, Form, Table};
+use super::Reader;
+use super::columns::{Cell, Columns, FileColumn, Form, Plan};
+use super::sense::{SAMPLE_ROWS, Seen, precision};
 use crate::bytes::panics;
 use crate::error::{DataError, ErrorKind, Mistake, Position, quote};
-use crate::options::{OnBadRow, ReadOptions};
+use crate::options::ReadOptions;
 use crate::remedy;
 use crate::rows::block::{Block, Stored};
+use crate::rows::schema::{Precision, Schema};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowDictionaryKeyType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -59,6 +62,11 @@ fn is_text(kind: &DataType) -> bool {
     }
 }
 
+fn is_date(kind: &DataType) -> bool {
+    use DataType::{Date32, Date64, Duration, Time32, Time64, Timestamp};
+    matches!(kind, Date32 | Date64 | Duration(_) | Time32(_) | Time64(_) | Timestamp(..))
+}
+
 /// The type of the numbers in a list.
 fn list_of(kind: &DataType) -> Option<&DataType> {
     match kind {
@@ -69,18 +77,25 @@ fn list_of(kind: &DataType) -> Option<&DataType> {
     }
 }
 
-/// Rows of record batches, planned.
+/// What is done with the columns of record batches.
 #[derive(Debug)]
-pub(super) struct ArrowTable<T> {
-    pub(super) table: Table<T>,
+pub(super) struct ArrowPlan {
+    plan: Plan,
+    pub(super) precision: Precision,
     /// For each column of the table, its place in the file; a pair has the indices, too.
     places: Vec<(usize, Option<usize>)>,
 }
 
-impl<T: Stored> ArrowTable<T> {
-    /// Decides what each column is for. The rows of `first`, which has all columns, tell how long lists
-    /// are.
-    pub(super) fn plan(
+/// Rows of record batches.
+#[derive(Debug)]
+pub(super) struct ArrowTable<T> {
+    pub(super) table: Columns<T>,
+    places: Vec<(usize, Option<usize>)>,
+}
+
+impl ArrowPlan {
+    /// Decides what each column is for. The rows of `first`, which has all columns, tell what they are like.
+    pub(super) fn new(
         schema: &ArrowSchema,
         first: Option<&RecordBatch>,
         how: &ReadOptions,
@@ -106,41 +121,82 @@ impl<T: Stored> ArrowTable<T> {
                 continue;
             }
             let kind = field.data_type();
+            let array = first.and_then(|batch| batch.columns().get(place));
+            let seen = array.map(|array| seen(array.as_ref())).unwrap_or_default();
             let form = if pair.is_some_and(|(values, _)| values == place) {
                 Form::Sparse
             } else if is_number(kind) {
                 Form::Number
             } else if is_text(kind) {
-                Form::Text
+                // Text may spell numbers; without any, it is what it says it is.
+                if seen.is_empty() { Form::Text } else { seen.form() }
+            } else if is_date(kind) {
+                Form::Date
             } else if list_of(kind).is_some() {
-                Form::Vector(list_length(kind, first.and_then(|batch| batch.columns().get(place))))
+                Form::Vector(list_length(kind, array))
             } else {
                 odd.push((field.name().clone(), kind.to_string()));
                 Form::Text
             };
-            columns.push(FileColumn { name: field.name().clone(), form });
+            columns.push(FileColumn {
+                name: field.name().clone(),
+                form,
+                seen,
+                is_unnamed: field.name().starts_with("__index_level_"),
+                is_typed: true,
+            });
             places.push((place, pair.filter(|(values, _)| *values == place).map(|(_, indices)| indices)));
         }
-        let mut table = Table::plan(&columns, how, Vec::new())?;
-        table.count_from_zero();
-        let needed = columns.iter().enumerate().filter(|&(place, _)| table.needs(place));
+        let (precision, note) = precision(&columns, how);
+        let mut plan = Plan::new(&columns, true, how, note.iter().cloned().collect())?;
+        if note.is_some() {
+            std::sync::Arc::make_mut(&mut plan.schema).precision = Some(precision);
+        }
+        plan.count_from_zero();
+        let needed = columns.iter().enumerate().filter(|&(place, _)| plan.needs(place));
         for (_, column) in needed {
-            if let Some((name, kind)) = odd.iter().find(|(name, _)| *name == column.name) {
+            let is_odd = odd.iter().find(|(name, _)| *name == column.name);
+            let date = ("time or date".to_owned(), String::new());
+            let date = (column.form == Form::Date).then_some(&date);
+            if let Some((name, kind)) = is_odd.or(date) {
+                let kind = if kind.is_empty() { name } else { kind };
                 let message = format!(
                     "column {} is of type {}, expected numbers, text, booleans or lists of numbers",
-                    quote(name.as_bytes()),
+                    quote(column.name.as_bytes()),
                     first_line(kind)
                 );
                 return Err(DataError::new(ErrorKind::Shape, message)
-                    .with_help(format!("leave it out with {}", remedy::set("ignore", name))));
+                    .with_help(format!("leave it out with {}", remedy::set("ignore", &column.name))));
             }
         }
-        Ok(Self { table, places })
+        Ok(Self { plan, precision, places })
+    }
+}
+
+/// What the first rows of a column are like.
+fn seen(array: &dyn Array) -> Seen {
+    let mut seen = Seen::default();
+    let cells = Cells::new(array);
+    for row in 0..array.len().min(SAMPLE_ROWS) {
+        match &cells {
+            Cells::Numbers(numbers) => seen.see(Cell::Number(numbers[row])),
+            Cells::Texts(texts) => {
+                seen.see(texts.get(row).map_or(Cell::Missing, |text| Cell::Text(text.as_bytes())))
+            }
+            Cells::Lists(_) | Cells::Other => {}
+        }
+    }
+    seen
+}
+
+impl<T: Stored> ArrowTable<T> {
+    pub(super) fn new(plan: ArrowPlan) -> Self {
+        Self { table: Columns::new(plan.plan), places: plan.places }
     }
 
     /// The places in the file of the columns that matter, ascending.
     pub(super) fn projection(&self) -> Vec<usize> {
-        let needed = self.places.iter().enumerate().filter(|&(column, _)| self.table.needs(column));
+        let needed = self.places.iter().enumerate().filter(|&(column, _)| self.table.plan.needs(column));
         let mut places: Vec<usize> =
             needed.flat_map(|(_, &(place, indices))| [Some(place), indices]).flatten().collect();
         places.sort_unstable();
@@ -156,7 +212,7 @@ impl<T: Stored> ArrowTable<T> {
         };
         let mut cells = Vec::new();
         for (column, &(place, indices)) in self.places.iter().enumerate() {
-            if !self.table.needs(column) {
+            if !self.table.plan.needs(column) {
                 continue;
             }
             let values = Cells::new(column_at(place)?.as_ref());
@@ -175,12 +231,13 @@ impl<T: Stored> ArrowTable<T> {
                 })
                 .and_then(|()| self.table.end_row(block));
             if let Err(mistake) = outcome {
-                if self.table.on_bad_row == OnBadRow::Skip && mistake.kind != ErrorKind::Limit {
-                    block.n_skipped += 1;
-                    continue;
-                }
+                let is_skipped = !self.table.plan.refuses(&mistake);
                 let position = Position { row: Some(self.table.row_number(block)), line: None, column: None };
                 let error = DataError::new(mistake.kind, mistake.message).at(position);
+                if is_skipped {
+                    block.skip_row(&error);
+                    continue;
+                }
                 return Err(match mistake.help {
                     Some(help) => error.with_help(help),
                     None => error,
@@ -191,36 +248,44 @@ impl<T: Stored> ArrowTable<T> {
     }
 }
 
-/// The rows of one batch, and the schema they were made by: surveyed first if need be.
-pub(super) fn block_of<T: Stored>(
-    batch: &RecordBatch,
-    how: &ReadOptions,
-) -> Result<(Block, crate::rows::schema::Schema), DataError> {
-    let mut block = Block::default();
-    let mut fill = |rows: &mut ArrowTable<T>| {
-        rows.table.clear(&mut block);
-        let projected = contained("Arrow", || batch.project(&rows.projection()))?;
-        rows.add(&projected, &mut block)?;
-        rows.table.finish(&mut block);
-        Ok::<_, DataError>(())
-    };
-    let mut rows = ArrowTable::<T>::plan(&batch.schema(), Some(batch), how)?;
-    fill(&mut rows)?;
-    let mut schema = rows.table.schema.clone();
-    if schema.provisional {
-        schema.settle();
-        let how = how.with_schema(std::sync::Arc::new(schema.clone()));
-        fill(&mut ArrowTable::<T>::plan(&batch.schema(), Some(batch), &how)?)?;
+/// The rows of one batch.
+pub(super) struct BatchReader<T> {
+    rows: ArrowTable<T>,
+    batch: Option<RecordBatch>,
+}
+
+/// A reader of one batch.
+pub(super) fn batch_reader(batch: &RecordBatch, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+    fn boxed<T: Stored>(plan: ArrowPlan, batch: &RecordBatch) -> Result<Box<dyn Reader>, DataError> {
+        let rows = ArrowTable::<T>::new(plan);
+        let batch = Some(contained("Arrow", || batch.project(&rows.projection()))?);
+        Ok(Box::new(BatchReader { rows, batch }))
     }
-    if block.is_empty() {
-        return Err(DataError::new(ErrorKind::Empty, "there are no rows, expected at least one"));
+    let plan = ArrowPlan::new(&batch.schema(), Some(batch), how)?;
+    match plan.precision {
+        Precision::Single => boxed::<f32>(plan, batch),
+        Precision::Double => boxed::<f64>(plan, batch),
     }
-    Ok((block, schema))
+}
+
+impl<T: Stored> Reader for BatchReader<T> {
+    fn schema(&self) -> &Schema {
+        &self.rows.table.plan.schema
+    }
+
+    fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
+        self.rows.table.clear(into);
+        if let Some(batch) = self.batch.take() {
+            self.rows.add(&batch, into)?;
+        }
+        self.rows.table.finish(into);
+        Ok(!into.is_empty())
+    }
 }
 
 /// Gives the table one cell.
 fn give<T: Stored>(
-    table: &mut Table<T>,
+    table: &mut Columns<T>,
     column: usize,
     values: &Cells<'_>,
     indices: Option<&Cells<'_>>,
@@ -231,9 +296,11 @@ fn give<T: Stored>(
         (Cells::Numbers(numbers), _) => {
             table.cell(column, numbers.get(row).map_or(Cell::Missing, |&number| Cell::Number(number)), block)
         }
-        (Cells::Texts(texts), _) => {
-            table.cell(column, texts.get(row).map_or(Cell::Missing, Cell::Text), block)
-        }
+        (Cells::Texts(texts), _) => table.cell(
+            column,
+            texts.get(row).map_or(Cell::Missing, |text| Cell::Text(text.as_bytes())),
+            block,
+        ),
         (Cells::Lists(lists), None) => match lists.get(row) {
             Some(list) => table.vector(column, list.iter().copied()),
             None => table.cell(column, Cell::Missing, block),

@@ -333,19 +333,19 @@ impl<T: Stored> Reader for IdxReader<T> {
                     let column = self.row.len();
                     let bad = self.header.element.number(&bytes[column * size..][..size]);
                     if self.schema.missing == Missing::Drop && bad.is_nan() {
-                        into.n_dropped += 1;
-                        continue;
-                    }
-                    if self.on_bad_row == OnBadRow::Skip {
-                        into.n_skipped += 1;
+                        into.drop_row();
                         continue;
                     }
                     let message = format!("the value should be a finite number, but is {bad}");
                     let position =
                         Position { row: Some(self.n_rows), line: None, column: Some(column as u64 + 1) };
-                    return Err(DataError::new(ErrorKind::Number, message)
-                        .in_source(self.input.name())
-                        .at(position));
+                    let error =
+                        DataError::new(ErrorKind::Number, message).in_source(self.input.name()).at(position);
+                    if self.on_bad_row == OnBadRow::Error {
+                        return Err(error);
+                    }
+                    into.skip_row(&error);
+                    continue;
                 }
                 matrix::push_row(&mut into.matrix, &self.row);
                 let class = label.map_or(0, |label| into.names.name_number(&label.to_string()));
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn images_find_their_labels_and_are_scaled() {
         let (_folder, path) = pair(&images(), &LABELS);
-        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::default() };
+        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::as_stored() };
         let rows = read_rows(&Source::file(&path), &how).unwrap();
         assert_eq!(rows[0], ("9".to_owned(), vec![(0, 0.0), (1, 1.0), (2, 0.2)]));
         let how = ReadOptions { pictures: Pictures { unscaled: true, ..Pictures::default() }, ..how };
@@ -415,15 +415,15 @@ mod tests {
         let mut file = vec![0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3];
         file.extend([0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 51]);
         let (_folder, path) = pair(&file, &LABELS);
-        let stream = crate::blocks(&Source::file(&path), &ReadOptions::default()).unwrap();
+        let stream = crate::blocks(&Source::file(&path), &ReadOptions::as_stored()).unwrap();
         assert_eq!(stream.schema().layout, Layout::Sparse);
         assert_eq!(
             stream.schema().picture,
             Some(Picture { width: 3, height: 2, channels: 1, resized: false })
         );
-        let rows = read_rows(&Source::file(&path), &ReadOptions::default()).unwrap();
+        let rows = read_rows(&Source::file(&path), &ReadOptions::as_stored()).unwrap();
         assert_eq!(rows[0].1, [(3, 1.0)]);
-        assert_eq!(load(&path, &ReadOptions::default()).unwrap().width(), 6);
+        assert_eq!(load(&path, &ReadOptions::as_stored()).unwrap().width(), 6);
     }
 
     #[test]
@@ -452,7 +452,7 @@ mod tests {
             (LABELS.to_vec(), LABELS.to_vec(), "file of labels"),
         ] {
             let (_folder, path) = pair(&file, &labels);
-            let error = load(&path, &ReadOptions::default()).unwrap_err();
+            let error = load(&path, &ReadOptions::as_stored()).unwrap_err();
             assert!(error.to_string().contains(expected), "{expected}: {error}");
             assert!(error.source_name().unwrap().contains("-idx"), "{error}");
         }
@@ -461,9 +461,9 @@ mod tests {
     #[test]
     fn labels_may_be_absent_only_where_nobody_needs_them() {
         let source = Source::bytes("t", images());
-        let error = load_source(&source, &ReadOptions::default()).unwrap_err();
+        let error = load_source(&source, &ReadOptions::as_stored()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Label);
-        let how = ReadOptions { label: LabelColumn::Absent, ..ReadOptions::default() };
+        let how = ReadOptions { label: LabelColumn::Absent, ..ReadOptions::as_stored() };
         assert_eq!(load_source(&source, &how).unwrap().len(), 2);
         assert_eq!(
             label_names("a-images-idx3-ubyte.gz"),
@@ -476,7 +476,7 @@ mod tests {
         let mut file = vec![0, 0, 0x0D, 2, 0, 0, 0, 2, 0, 0, 0, 1];
         file.extend(1.5_f32.to_be_bytes());
         file.extend(f32::NAN.to_be_bytes());
-        let how = ReadOptions { label: LabelColumn::Absent, ..ReadOptions::default() };
+        let how = ReadOptions { label: LabelColumn::Absent, ..ReadOptions::as_stored() };
         let error = load_source(&Source::bytes("t", file.clone()), &how).unwrap_err();
         assert_eq!(error.position().row, Some(2));
         let how = ReadOptions { missing: Missing::Drop, ..how };

@@ -15,6 +15,9 @@ use super::{Format, FormatInfo, Head, Reader, Sniff};
 #[cfg(feature = "images")]
 use crate::bytes::panics;
 use crate::bytes::source::{Input, Part};
+#[cfg(feature = "images")]
+use crate::bytes::tree::Tree;
+use crate::bytes::tree::entries;
 use crate::error::{DataError, ErrorKind};
 use crate::options::LabelColumn;
 #[cfg(feature = "images")]
@@ -31,10 +34,6 @@ use std::path::{Path, PathBuf};
 
 /// Extensions of files that are taken for pictures.
 const EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"];
-
-/// How deep folders may be nested within a class.
-#[cfg(feature = "images")]
-const MAX_DEPTH: usize = 32;
 
 /// How many folders and entries are looked at to recognise a folder of pictures.
 const SNIFF_FOLDERS: usize = 20;
@@ -138,108 +137,9 @@ fn not_built(input: &Input) -> DataError {
         .with_help("build it with the cargo feature `images`")
 }
 
-/// What is in a folder, by name, hidden entries left out.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
-    let fail = |error| DataError::io("listing", error).in_source(&folder.display().to_string());
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(folder).map_err(fail)? {
-        let entry = entry.map_err(fail)?;
-        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
-            entries.push(entry.path());
-        }
-    }
-    entries.sort();
-    Ok(entries)
-}
-
 fn is_picture(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|extension| EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known)))
-}
-
-/// What was found in a folder.
-#[cfg(feature = "images")]
-#[derive(Debug, Default)]
-struct Found {
-    /// Pictures, and the place of their class.
-    pictures: Vec<(PathBuf, usize)>,
-    classes: Vec<String>,
-    n_stray: usize,
-    first_stray: Option<PathBuf>,
-    notes: Vec<String>,
-}
-
-#[cfg(feature = "images")]
-impl Found {
-    fn look(root: &Path) -> Result<Self, DataError> {
-        let mut found = Self::default();
-        for entry in entries(root)? {
-            if !entry.is_dir() {
-                found.stray(entry);
-                continue;
-            }
-            let name = entry.file_name().unwrap_or_default();
-            let Some(name) = name.to_str() else {
-                let message = "the name of the folder should be valid UTF-8, as it names a class";
-                return Err(
-                    DataError::new(ErrorKind::Encoding, message).in_source(&entry.display().to_string())
-                );
-            };
-            let n_before = found.pictures.len();
-            found.classes.push(name.to_owned());
-            let mut above = vec![canonical(root)?];
-            found.walk(&entry, &mut above)?;
-            if found.pictures.len() == n_before {
-                found.notes.push(format!("the folder `{name}` holds no pictures"));
-            }
-        }
-        if let Some(first) = &found.first_stray {
-            let (n_stray, first) = (found.n_stray, first.display());
-            found.notes.push(format!("{n_stray} file(s) are no pictures and were left out, first `{first}`"));
-        }
-        Ok(found)
-    }
-
-    fn stray(&mut self, path: PathBuf) {
-        self.n_stray += 1;
-        self.first_stray.get_or_insert(path);
-    }
-
-    /// Adds the pictures in `folder`; `above` are the folders it is in.
-    fn walk(&mut self, folder: &Path, above: &mut Vec<PathBuf>) -> Result<(), DataError> {
-        let here = canonical(folder)?;
-        if above.contains(&here) || above.len() > MAX_DEPTH {
-            let message = if above.contains(&here) {
-                "the link leads back to a folder it is in, expected a tree of folders".to_owned()
-            } else {
-                format!("folders are nested deeper than {MAX_DEPTH}, the limit")
-            };
-            return Err(DataError::new(ErrorKind::Io, message)
-                .in_source(&folder.display().to_string())
-                .with_help("remove the link"));
-        }
-        above.push(here);
-        for entry in entries(folder)? {
-            // What a link leads to counts; one that leads nowhere is an error.
-            let metadata = fs::metadata(&entry)
-                .map_err(|error| DataError::io("opening", error).in_source(&entry.display().to_string()))?;
-            if metadata.is_dir() {
-                self.walk(&entry, above)?;
-            } else if metadata.is_file() && is_picture(&entry) {
-                self.pictures.push((entry, self.classes.len() - 1));
-            } else {
-                self.stray(entry);
-            }
-        }
-        above.pop();
-        Ok(())
-    }
-}
-
-#[cfg(feature = "images")]
-fn canonical(path: &Path) -> Result<PathBuf, DataError> {
-    fs::canonicalize(path)
-        .map_err(|error| DataError::io("opening", error).in_source(&path.display().to_string()))
 }
 
 /// How pictures are made into rows.
@@ -329,7 +229,7 @@ impl Decoding {
 
 #[cfg(feature = "images")]
 struct ImageReader<T> {
-    found: Found,
+    found: Tree,
     decoding: Decoding,
     form: Picture,
     /// The first picture, which set the form.
@@ -347,8 +247,8 @@ struct ImageReader<T> {
 impl<T: Stored> ImageReader<T> {
     fn open(folder: &Path, how: &ReadOptions) -> Result<Self, DataError> {
         let name = folder.display().to_string();
-        let found = Found::look(folder)?;
-        let Some((path, _)) = found.pictures.first() else {
+        let found = Tree::look(folder, "pictures", is_picture)?;
+        let Some((path, _)) = found.files.first() else {
             let message = "there are no pictures, expected a subfolder of PNG, JPEG or PNM files per class";
             return Err(DataError::new(ErrorKind::Empty, message).in_source(&name));
         };
@@ -360,8 +260,8 @@ impl<T: Stored> ImageReader<T> {
     fn open_lone(input: Input, how: &ReadOptions) -> Result<Self, DataError> {
         let name = input.name().to_string();
         let bytes = input.into_bytes(how.limits.held_bytes)?;
-        let pictures = vec![(PathBuf::from(&name), 0)];
-        let found = Found { pictures, classes: vec!["?".to_owned()], ..Found::default() };
+        let files = vec![(PathBuf::from(&name), 0)];
+        let found = Tree::of(files, "?");
         let how = ReadOptions { label: LabelColumn::Absent, ..how.clone() };
         let mut reader =
             Self::start(found, &name, &how, |decoding| decoding.decode(Cursor::new(&bytes), &name))?;
@@ -373,7 +273,7 @@ impl<T: Stored> ImageReader<T> {
 
     /// A reader of what was found; `decode_first` decodes the first picture of it.
     fn start(
-        found: Found,
+        found: Tree,
         name: &str,
         how: &ReadOptions,
         decode_first: impl FnOnce(Decoding) -> Result<Decoded, DataError>,
@@ -460,13 +360,13 @@ impl<T: Stored> Reader for ImageReader<T> {
         into.labelled = self.labelled;
         into.first_row = self.n_rows as u64;
         while into.len() < matrix::rows_per_block(width) {
-            let Some((path, class)) = self.found.pictures.get(self.n_rows) else { break };
+            let Some((path, class)) = self.found.files.get(self.n_rows) else { break };
             let (path, class) = (path.clone(), *class);
             let decoded = match self.picture(&path) {
                 Ok(decoded) => decoded,
-                Err(_) if self.on_bad_row == OnBadRow::Skip => {
+                Err(error) if self.on_bad_row == OnBadRow::Skip => {
                     self.n_rows += 1;
-                    into.n_skipped += 1;
+                    into.skip_row(&error);
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -518,7 +418,7 @@ mod tests {
         files.push(("a/.hidden", b"x".to_vec()));
         let folder = tree(&files);
         fs::create_dir(folder.path().join("empty")).unwrap();
-        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::default() };
+        let how = ReadOptions { precision: Precision::Double, ..ReadOptions::as_stored() };
         let source = Source::find(folder.path()).unwrap();
         let rows = read_rows(&source, &how).unwrap();
         assert_eq!(rows[0], ("a".to_owned(), vec![(0, 0.2), (1, 0.0)]));
@@ -566,14 +466,14 @@ mod tests {
             let mut files = pair();
             files.push(("b/3.png", content.clone()));
             let folder = tree(&files);
-            let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
+            let error = load(folder.path(), &ReadOptions::as_stored()).unwrap_err();
             assert!(error.source_name().unwrap().ends_with("3.png"), "{error}");
             assert_eq!(error.kind().code(), kind, "{error}");
-            let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+            let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::as_stored() };
             assert_eq!(load(folder.path(), &skip).unwrap().len(), 2);
         }
         let empty = tree(&[("a/x.txt", vec![]), ("b/y.txt", vec![])]);
-        let how = ReadOptions { format: Some("images".into()), ..ReadOptions::default() };
+        let how = ReadOptions { format: Some("images".into()), ..ReadOptions::as_stored() };
         assert_eq!(load(empty.path(), &how).unwrap_err().kind(), ErrorKind::Empty);
     }
 
@@ -582,14 +482,14 @@ mod tests {
         let mut files = pair();
         files.push(("b/3.pgm", pgm(4, 2, &[100; 8])));
         let folder = tree(&files);
-        let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
+        let error = load(folder.path(), &ReadOptions::as_stored()).unwrap_err();
         assert!(error.help().unwrap().to_string().contains("size = 2x1"), "{error}");
         let pictures = Pictures { size: Some((3, 3)), colour: true, unscaled: true };
-        let how = ReadOptions { pictures, ..ReadOptions::default() };
+        let how = ReadOptions { pictures, ..ReadOptions::as_stored() };
         let dataset = load(folder.path(), &how).unwrap();
         assert_eq!((dataset.len(), dataset.width()), (3, 27));
         let schema = crate::survey(&Source::find(folder.path()).unwrap(), &how).unwrap().schema;
-        let again = ReadOptions::default().with_schema(std::sync::Arc::new(schema));
+        let again = ReadOptions::as_stored().with_schema(std::sync::Arc::new(schema));
         assert_eq!(load(folder.path(), &again).unwrap().width(), 27);
     }
 
@@ -598,10 +498,10 @@ mod tests {
     fn a_link_in_a_circle_is_an_error() {
         let folder = tree(&pair());
         std::os::unix::fs::symlink(folder.path(), folder.path().join("b/loop")).unwrap();
-        let error = load(folder.path(), &ReadOptions::default()).unwrap_err();
+        let error = load(folder.path(), &ReadOptions::as_stored()).unwrap_err();
         assert!(error.to_string().contains("leads back"), "{error}");
         fs::remove_file(folder.path().join("b/loop")).unwrap();
         std::os::unix::fs::symlink("nowhere", folder.path().join("b/gone.png")).unwrap();
-        assert_eq!(load(folder.path(), &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Io);
+        assert_eq!(load(folder.path(), &ReadOptions::as_stored()).unwrap_err().kind(), ErrorKind::Io);
     }
 }

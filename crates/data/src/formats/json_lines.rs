@@ -1,9 +1,9 @@
 //! JSON Lines: one object a line, keys are columns.
 //!
 //! Rules where the format leaves room: the columns are the keys of the first records; a key that a row
-//! lacks is a missing value, as are `null`, `NaN` and what CSV takes for missing; a key that the first
-//! records and the model do not know is an error; `true` and `false` are names, as they are in CSV;
-//! text in a column of numbers is an error even if it spells one. One key may hold all features: a list
+//! lacks is a missing value, as are `null`, `NaN` and what CSV takes for missing; a key that neither the first
+//! records nor the model know is an error, but left out once a model decides what columns there are; `true` and
+//! `false` are names, as they are in CSV. One key may hold all features: a list
 //! of numbers of one length, or an object `{"index": value}`, whose indices start at 1 unless
 //! `zero_based` says otherwise. Other nested values must be left out with `ignore`. Blank lines are
 //! skipped. A file that is one JSON array is refused.
@@ -11,22 +11,20 @@
 //! Values are parsed where they stand, without a tree; nesting is bounded. Nothing here decides what
 //! columns mean: that is the table's business.
 
-use super::table::{Cell, FileColumn, Form, Table};
+use super::columns::{Cell, Columns, FileColumn, Form, Plan};
+use super::sense::{SAMPLE_ROWS, Seen, precision};
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::bytes::source::Input;
 use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::options::{OnBadRow, ReadOptions};
-use crate::remedy;
 use crate::rows::block::{Block, Stored};
 use crate::rows::schema::{Precision, Schema};
 use crate::scan::number::{self, BadNumber};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// How many records at the head are looked at to find out the columns.
-const SAMPLE_RECORDS: usize = 500;
+use std::sync::Arc;
 
 /// How deep values may be nested.
 const MAX_DEPTH: usize = 128;
@@ -68,9 +66,19 @@ impl Format for JsonLines {
 
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
         let window = Window::new(input, how.limits.line_bytes)?;
-        Ok(match how.precision {
-            Precision::Single => Box::new(JsonReader::<f32>::open(window, how)?),
-            Precision::Double => Box::new(JsonReader::<f64>::open(window, how)?),
+        let name = window.name().clone();
+        let mut window = window;
+        let columns = sample(&mut window, how)?;
+        let (precision, note) = precision(&columns, how);
+        let mut plan = Plan::new(&columns, true, how, note.iter().cloned().collect())
+            .map_err(|error| error.in_source(&name))?;
+        if note.is_some() {
+            Arc::make_mut(&mut plan.schema).precision = Some(precision);
+        }
+        let is_law = how.schema.is_some();
+        Ok(match precision {
+            Precision::Single => Box::new(JsonReader::<f32>::new(window, plan, is_law)),
+            Precision::Double => Box::new(JsonReader::<f64>::new(window, plan, is_law)),
         })
     }
 }
@@ -357,19 +365,12 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What the first records say of one key.
-#[derive(Debug, Default)]
-struct Sampled {
-    n_numbers: usize,
-    n_names: usize,
-    n_nested: usize,
-    nested: Option<Form>,
-}
-
 /// A reader of one file.
 struct JsonReader<T> {
     window: Window,
-    table: Table<T>,
+    table: Columns<T>,
+    /// Whether a schema says which columns there are, so that others are left out.
+    is_law: bool,
     places: HashMap<String, usize>,
     /// Where the last key was looked for: keys mostly come in one order.
     guess: usize,
@@ -378,19 +379,16 @@ struct JsonReader<T> {
 }
 
 impl<T: Stored> JsonReader<T> {
-    fn open(mut window: Window, how: &ReadOptions) -> Result<Self, DataError> {
-        let name = window.name().clone();
-        let (columns, notes) = sample(&mut window, how)?;
-        let table = Table::<T>::plan(&columns, how, notes).map_err(|error| error.in_source(&name))?;
-        let places = table.places();
-        let order = columns.into_iter().map(|column| column.name).collect();
-        Ok(Self { window, table, places, guess: 0, order, numbers: Vec::new() })
+    fn new(window: Window, plan: Plan, is_law: bool) -> Self {
+        let order = plan.names.clone();
+        let places = order.iter().cloned().zip(0..).collect();
+        Self { window, table: Columns::new(plan), is_law, places, guess: 0, order, numbers: Vec::new() }
     }
 
     /// Reads the record in `line` into the table's row and stores it.
     fn parse_line(&mut self, line: &[u8], block: &mut Block) -> Result<(), Box<Mistake>> {
         let mut parser = Parser { text: line, at: 0 };
-        let Self { table, places, guess, order, numbers, .. } = self;
+        let Self { table, places, guess, order, numbers, is_law, .. } = self;
         table.begin_row();
         *guess = 0;
         parser.object(|parser, key, key_at| {
@@ -400,15 +398,18 @@ impl<T: Stored> JsonReader<T> {
                 places.get(key.as_ref()).copied()
             };
             let Some(place) = place else {
+                if *is_law {
+                    return parser.skip_value();
+                }
                 let message = format!(
                     "column {} is new here, expected only those of the first records or of the model",
                     quote(key.as_bytes())
                 );
                 return Err(Mistake::new(ErrorKind::Shape, key_at..parser.at, message)
-                    .with_help(format!("leave it out with {}", remedy::set("ignore", &key))));
+                    .with_help(format!("leave it out with {}", crate::remedy::set("ignore", &key))));
             };
             *guess = place + 1;
-            if !table.needs(place) {
+            if !table.plan.needs(place) {
                 return parser.skip_value();
             }
             parser.skip_blanks();
@@ -436,10 +437,10 @@ impl<T: Stored> JsonReader<T> {
                     let scalar = parser.scalar()?;
                     let cell = match &scalar {
                         Scalar::Null => Cell::Missing,
-                        Scalar::Bool(true) => Cell::Text("true"),
-                        Scalar::Bool(false) => Cell::Text("false"),
+                        Scalar::Bool(true) => Cell::Text(b"true"),
+                        Scalar::Bool(false) => Cell::Text(b"false"),
                         Scalar::Number(number) => Cell::Number(*number),
-                        Scalar::Text(text) => Cell::Text(text),
+                        Scalar::Text(text) => Cell::Text(text.as_bytes()),
                     };
                     table.cell(place, cell, block).map_err(|mistake| placed(mistake, parser.at))
                 }
@@ -461,10 +462,10 @@ impl<T: Stored> JsonReader<T> {
             if !line.trim_ascii().is_empty()
                 && let Err(mistake) = self.parse_line(line, block)
             {
-                if self.table.on_bad_row == OnBadRow::Error || mistake.kind == ErrorKind::Limit {
+                if self.table.plan.refuses(&mistake) {
                     return Err(Stopped { mistake, line_idx: n_lines, start });
                 }
-                block.n_skipped += 1;
+                block.skip_record(mistake, n_lines, start);
             }
             n_lines += u64::from(newline.is_some());
             start = end + 1;
@@ -482,7 +483,7 @@ struct Stopped {
 
 impl<T: Stored> Reader for JsonReader<T> {
     fn schema(&self) -> &Schema {
-        &self.table.schema
+        &self.table.plan.schema
     }
 
     fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
@@ -495,6 +496,8 @@ impl<T: Stored> Reader for JsonReader<T> {
             }
             let taken = self.window.take_lines();
             let outcome = self.parse_text(taken.text(), into);
+            let name = self.window.name().clone();
+            into.gaps.place(&name, taken.text(), self.window.line(), self.table.n_rows);
             self.window.put_back(taken);
             match outcome {
                 Ok(n_lines) => self.window.consume(n_bytes, n_lines),
@@ -516,15 +519,15 @@ impl<T: Stored> Reader for JsonReader<T> {
 }
 
 /// The columns of a file by its first records, those of the model and of the options among them.
-fn sample(window: &mut Window, how: &ReadOptions) -> Result<(Vec<FileColumn>, Vec<String>), DataError> {
+fn sample(window: &mut Window, how: &ReadOptions) -> Result<Vec<FileColumn>, DataError> {
     let (line, name) = (window.line(), window.name().clone());
     let text = window.lines()?;
     let mut order: Vec<String> = Vec::new();
-    let mut sampled: HashMap<String, Sampled> = HashMap::new();
+    let mut sampled: HashMap<String, Seen> = HashMap::new();
     let mut n_records = 0;
     let mut start = 0;
     let mut line_idx = 0;
-    while start < text.len() && n_records < SAMPLE_RECORDS {
+    while start < text.len() && n_records < SAMPLE_ROWS {
         let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |newline| start + newline);
         let record = &text[start..end];
         if !record.trim_ascii().is_empty() {
@@ -547,25 +550,20 @@ fn sample(window: &mut Window, how: &ReadOptions) -> Result<(Vec<FileColumn>, Ve
     for name in named.chain(&how.ignore) {
         if !sampled.contains_key(name) && name.parse::<i64>().is_err() {
             order.push(name.clone());
-            sampled.insert(name.clone(), Sampled::default());
+            sampled.insert(name.clone(), Seen::default());
         }
     }
     let columns = order.into_iter().map(|name| {
-        let seen = &sampled[&name];
-        let form = match seen.nested {
-            Some(form) if seen.n_nested > seen.n_numbers + seen.n_names => form,
-            _ if seen.n_names > seen.n_numbers => Form::Text,
-            _ => Form::Number,
-        };
-        FileColumn { name, form }
+        let seen = sampled.remove(&name).unwrap_or_default();
+        FileColumn { name, form: seen.form(), seen, is_unnamed: false, is_typed: true }
     });
-    Ok((columns.collect(), Vec::new()))
+    Ok(columns.collect())
 }
 
 fn sample_record(
     record: &[u8],
     order: &mut Vec<String>,
-    sampled: &mut HashMap<String, Sampled>,
+    sampled: &mut HashMap<String, Seen>,
     max_columns: usize,
 ) -> Result<(), Box<Mistake>> {
     let mut parser = Parser { text: record, at: 0 };
@@ -582,7 +580,7 @@ fn sample_record(
                 return Err(Mistake::new(ErrorKind::Limit, key_at..parser.at, message));
             }
             order.push(key.to_string());
-            sampled.insert(key.to_string(), Sampled::default());
+            sampled.insert(key.to_string(), Seen::default());
         }
         let Some(seen) = sampled.get_mut(key.as_ref()) else { return Ok(()) };
         seen.n_nested += usize::from(matches!(parser.peek(), Some(b'[' | b'{')));
@@ -603,10 +601,10 @@ fn sample_record(
             }
             _ => {
                 match parser.scalar()? {
-                    Scalar::Number(_) => seen.n_numbers += 1,
-                    Scalar::Null => {}
-                    Scalar::Text(text) if super::table::is_missing(&text) => {}
-                    Scalar::Text(_) | Scalar::Bool(_) => seen.n_names += 1,
+                    Scalar::Number(number) => seen.see(Cell::Number(number)),
+                    Scalar::Null => seen.see(Cell::Missing),
+                    Scalar::Text(text) => seen.see(Cell::Text(text.as_bytes())),
+                    Scalar::Bool(flag) => seen.see(Cell::Text(if flag { b"true" } else { b"false" })),
                 }
                 Ok(())
             }
@@ -629,7 +627,7 @@ mod tests {
     }
 
     fn rows(text: &str) -> Result<Vec<LabelledRow>, DataError> {
-        rows_by(text, &ReadOptions { precision: Precision::Double, ..ReadOptions::default() })
+        rows_by(text, &ReadOptions { precision: Precision::Double, ..ReadOptions::as_stored() })
     }
 
     #[test]
@@ -637,11 +635,11 @@ mod tests {
         let json = "{\"legs\": 4, \"sex\": \"f\", \"label\": \"cat\"}\n\n\
                     {\"label\":\"b\\u00efrd\\ud83d\\udc26\",\"sex\":\"m\",\"legs\":2e0}\r\n";
         let csv = "legs,sex,label\n4,f,cat\n2,m,bïrd🐦\n";
-        let how = ReadOptions::default();
+        let how = ReadOptions::as_stored();
         let expected = read_rows(&Source::bytes("pets.csv", csv.as_bytes().to_vec()), &how).unwrap();
         assert_eq!(rows_by(json, &how).unwrap(), expected);
         let dataset = load_source(&Source::bytes("x", json.as_bytes().to_vec()), &how).unwrap();
-        assert_eq!(dataset.feature_names().unwrap(), ["legs", "sex=f", "sex=m"]);
+        assert_eq!(dataset.feature_names().unwrap(), ["legs", "sex=m"]);
     }
 
     #[test]
@@ -655,7 +653,7 @@ mod tests {
         assert_eq!(rows(pairs).unwrap()[0], expected[0]);
         assert_eq!(rows(pairs).unwrap()[1].1, [(1, 3.0)]);
         let words = pairs.replace("\"2\"", "\"two\"");
-        let how = ReadOptions { hash_bits: Some(10), ..ReadOptions::default() };
+        let how = ReadOptions { hash_bits: Some(10), ..ReadOptions::as_stored() };
         assert_eq!(rows_by(&words, &how).unwrap()[0].1.len(), 2);
     }
 
@@ -685,7 +683,8 @@ mod tests {
             ("{a: 1}", 2, "syntax"),
             ("nonsense", 1, "syntax"),
         ] {
-            let error = rows_by(&format!("{good}{good}{line}\n{good}"), &ReadOptions::default()).unwrap_err();
+            let error =
+                rows_by(&format!("{good}{good}{line}\n{good}"), &ReadOptions::as_stored()).unwrap_err();
             let position = error.position();
             assert_eq!((position.line, position.column), (Some(3), Some(column)), "{line}: {error}");
             assert_eq!(error.kind().code(), kind, "{line}: {error}");
@@ -696,14 +695,14 @@ mod tests {
             rows("{\"features\": [1], \"id\": 7, \"label\": 1}").unwrap_err().to_string().contains("`id`")
         );
         assert!(rows("{\"a\": \"\u{7f}\"}").is_err());
-        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::as_stored() };
         assert_eq!(rows_by(&format!("{good}nonsense\n{good}"), &skip).unwrap().len(), 2);
     }
 
     #[test]
     fn hostile_nesting_is_bounded() {
         let deep = format!("{{\"a\": 1, \"z\": {}, \"y\": 0}}", "[".repeat(100_000));
-        let how = ReadOptions { ignore: vec!["z".into()], ..ReadOptions::default() };
+        let how = ReadOptions { ignore: vec!["z".into()], ..ReadOptions::as_stored() };
         assert_eq!(rows_by(&deep, &how).unwrap_err().kind(), ErrorKind::Limit);
         let flat = format!("{{\"a\": 1, \"z\": {}{}, \"y\": 0}}", "[".repeat(100), "]".repeat(100));
         assert_eq!(rows_by(&flat, &how).unwrap().len(), 1);
@@ -712,14 +711,15 @@ mod tests {
     #[test]
     fn missing_values_and_models_go_by_the_rules_of_tables() {
         let text = "{\"a\": 1, \"b\": 2, \"y\": 0}\n{\"a\": null, \"b\": 4, \"y\": 1}\n{\"b\": \"NA\", \"a\": 3, \"y\": 1}\n";
-        let mean = ReadOptions { missing: Missing::Mean, ..ReadOptions::default() };
+        let mean = ReadOptions { missing: Missing::Mean, ..ReadOptions::as_stored() };
         assert_eq!(rows_by(text, &mean).unwrap()[1].1, [(0, 2.0), (1, 4.0)]);
-        let drop = ReadOptions { missing: Missing::Drop, ..ReadOptions::default() };
+        let drop = ReadOptions { missing: Missing::Drop, ..ReadOptions::as_stored() };
         assert_eq!(rows_by(text, &drop).unwrap().len(), 1);
         let source = Source::bytes("t.jsonl", text.as_bytes().to_vec());
         let schema = Arc::new(crate::survey(&source, &mean).unwrap().schema);
-        let how = ReadOptions { schema: Some(schema), label: LabelColumn::Guess, ..ReadOptions::default() };
+        let how = ReadOptions { schema: Some(schema), label: LabelColumn::Guess, ..ReadOptions::as_stored() };
         assert_eq!(rows_by("{\"b\": 7}\n", &how).unwrap()[0].1, [(0, 2.0), (1, 7.0)]);
-        assert!(rows_by("{\"b\": 7, \"c\": 1}\n", &how).unwrap_err().to_string().contains("`c` is new"));
+        // What was not learned from is left out.
+        assert_eq!(rows_by("{\"b\": 7, \"c\": 1}\n", &how).unwrap()[0].1, [(0, 2.0), (1, 7.0)]);
     }
 }

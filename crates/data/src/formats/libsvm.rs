@@ -4,7 +4,7 @@
 //! without it is an error); unsorted indices are sorted; an index that occurs twice in a row is an error
 //! (when features are hashed, equal slots are added); `qid:n` before the features is accepted and
 //! ignored; blank lines and `#` comments are skipped; a label is a finite number or a word. Several
-//! labels in a row (`1,2`) are refused. Stored zeros stay stored; scores do not depend on them.
+//! labels in a row (`1,2`) are refused. Stored zeros are left out; scores do not depend on them.
 //!
 //! Parsing is one pure function from whole lines to a block ([`parse_lines`]), without I/O and without
 //! state from one block to the next. It comes twice: [`parse_line`] is the plain one and the law; a quick
@@ -25,6 +25,7 @@ use crate::rows::schema::{Layout, Precision, Schema};
 use crate::scan::marks::{Digits, Marks, Shape, VIEW, Way, Work, bits_at};
 use crate::scan::number;
 use crate::scan::pairs::Pairs;
+use crate::scan::tokens::Tokens;
 
 /// How many lines at the head are looked at to recognise the format.
 const SNIFF_LINES: usize = 20;
@@ -309,7 +310,7 @@ fn parse_piece<T: Stored>(
                 if rules.on_bad_row == OnBadRow::Error {
                     return Err(Stopped { mistake, line_idx: n_lines, start });
                 }
-                block.n_skipped += 1;
+                block.gaps.skip_record(block.classes.len(), mistake, n_lines, start);
             }
         }
         n_lines += u64::from(newline.is_some());
@@ -581,7 +582,7 @@ fn parse_plainly<T: Stored>(
                 if rules.on_bad_row == OnBadRow::Error {
                     return Err(Stopped { mistake, line_idx: n_lines, start: line_start });
                 }
-                block.n_skipped += 1;
+                block.gaps.skip_record(block.classes.len(), mistake, n_lines, line_start);
             }
         }
         n_lines += u64::from(newline.is_some());
@@ -768,25 +769,6 @@ fn before_comment(line: &[u8]) -> &[u8] {
     memchr::memchr(b'#', line).map_or(line, |comment| &line[..comment])
 }
 
-/// The tokens of a line: what stands between blanks and tabs.
-struct Tokens<'a> {
-    line: &'a [u8],
-    at: usize,
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = std::ops::Range<usize>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-        let start = self.at + self.line[self.at..].iter().position(|byte| !blank(byte))?;
-        let end = self.line[start..].iter().position(blank).map_or(self.line.len(), |length| start + length);
-        self.at = end;
-        Some(start..end)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -809,8 +791,8 @@ mod tests {
             // A zero is not kept, as no other format would keep it.
             ("1".to_owned(), vec![]),
         ];
-        assert_eq!(rows(text, &ReadOptions::default()).unwrap(), expected);
-        let zero_based = ReadOptions { zero_based: true, ..ReadOptions::default() };
+        assert_eq!(rows(text, &ReadOptions::as_stored()).unwrap(), expected);
+        let zero_based = ReadOptions { zero_based: true, ..ReadOptions::as_stored() };
         assert_eq!(rows("1 0:5 3:1\n", &zero_based).unwrap(), [("1".to_owned(), vec![(0, 5.0), (3, 1.0)])]);
     }
 
@@ -849,7 +831,7 @@ mod tests {
             ("1 3:1\r4:1", 5, ErrorKind::Number, "0x0D"),
         ] {
             let text = format!("1 1:1\n-1 2:1\n{line}\n1 1:1\n");
-            let error = rows(&text, &ReadOptions::default()).unwrap_err();
+            let error = rows(&text, &ReadOptions::as_stored()).unwrap_err();
             let position = error.position();
             assert_eq!((position.line, position.column), (Some(3), Some(column)), "{line}: {error}");
             assert_eq!((error.kind(), position.row), (kind, Some(3)), "{line}: {error}");
@@ -860,11 +842,11 @@ mod tests {
 
     #[test]
     fn cut_files_skipped_rows_and_hashed_features() {
-        let error = rows("1 1:1\n1 2:1 3", &ReadOptions::default()).unwrap_err();
+        let error = rows("1 1:1\n1 2:1 3", &ReadOptions::as_stored()).unwrap_err();
         assert_eq!(error.help(), Some(&"the file ends inside line 2; is it complete?".into()));
-        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::as_stored() };
         assert_eq!(rows("1 1:1\nbad 1:1:1\n1 2:1\n", &skip).unwrap().len(), 2);
-        let hashed = ReadOptions { hash_bits: Some(2), ..ReadOptions::default() };
+        let hashed = ReadOptions { hash_bits: Some(2), ..ReadOptions::as_stored() };
         let many = "1 1:1 2:1 3:1 4:1 5:1 18446744073709551615:1\n";
         let total: f64 = rows(many, &hashed).unwrap()[0].1.iter().map(|(_, value)| value).sum();
         assert_eq!(total, 6.0);
@@ -874,12 +856,12 @@ mod tests {
 
     #[test]
     fn precision_is_as_asked_and_an_error_far_down_is_found() {
-        let double = ReadOptions { precision: Precision::Double, ..ReadOptions::default() };
+        let double = ReadOptions { precision: Precision::Double, ..ReadOptions::as_stored() };
         assert_eq!(rows("1 1:0.1\n", &double).unwrap()[0].1, [(0, 0.1)]);
-        assert_eq!(rows("1 1:0.1\n", &ReadOptions::default()).unwrap()[0].1, [(0, f64::from(0.1_f32))]);
+        assert_eq!(rows("1 1:0.1\n", &ReadOptions::as_stored()).unwrap()[0].1, [(0, f64::from(0.1_f32))]);
         let mut text = "1 1:1 2:0.25 77:3\n-1 5:1\n".repeat(20_000);
         text.push_str("1 3:x\n");
-        let error = rows(&text, &ReadOptions::default()).unwrap_err();
+        let error = rows(&text, &ReadOptions::as_stored()).unwrap_err();
         assert_eq!(error.position().line, Some(40_001));
         assert_eq!(error.position().row, Some(40_001));
     }
@@ -983,7 +965,7 @@ mod tests {
         let is_good = expected.is_ok();
         assert_eq!(told(found), told(expected), "{shown}");
         assert_eq!(quick.matrix, plain.matrix, "{shown}");
-        assert_eq!((&quick.classes, quick.n_skipped), (&plain.classes, plain.n_skipped), "{shown}");
+        assert_eq!((&quick.classes, quick.gaps()), (&plain.classes, plain.gaps()), "{shown}");
         assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
         is_good
     }
@@ -1014,7 +996,7 @@ mod tests {
         };
         let text = (0..60_000).map(line).collect::<Vec<_>>().concat();
         let source = |text: &str| Source::bytes("t.svm", text.as_bytes().to_vec());
-        let how = |threads| ReadOptions { threads, ..ReadOptions::default() };
+        let how = |threads| ReadOptions { threads, ..ReadOptions::as_stored() };
         let expected = load_source(&source(&text), &how(1)).unwrap();
         let bad = text.replace("\na 59911:", "\na x:") + "b 4:z\n";
         let error = load_source(&source(&bad), &how(1)).unwrap_err();
@@ -1046,7 +1028,7 @@ mod tests {
         let features: Vec<String> = (1..=300_000).map(|index| format!("{index}:1")).collect();
         let text = format!("1 {}\n-1 1:1\n", features.join(" "));
         let dataset =
-            load_source(&Source::bytes("t.svm", text.into_bytes()), &ReadOptions::default()).unwrap();
+            load_source(&Source::bytes("t.svm", text.into_bytes()), &ReadOptions::as_stored()).unwrap();
         assert_eq!((dataset.len(), dataset.width()), (2, 300_000));
     }
 }

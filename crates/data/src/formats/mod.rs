@@ -8,6 +8,7 @@
 mod arrow_ipc;
 #[cfg(feature = "arrow")]
 mod arrow_table;
+mod columns;
 mod csv;
 mod idx;
 mod images;
@@ -16,16 +17,15 @@ mod libsvm;
 mod matrix;
 mod numpy;
 mod parquet;
-mod roles;
-mod table;
+mod sense;
 mod text;
-mod text_table;
 mod vw;
 mod zip;
 
 use crate::bytes::source::{Input, Part};
+use crate::bytes::window::wide_encoding;
 use crate::error::{DataError, ErrorKind};
-use crate::options::ReadOptions;
+use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::block::Block;
 use crate::rows::schema::Schema;
 
@@ -33,6 +33,7 @@ use crate::rows::schema::Schema;
 pub static FORMATS: &[&dyn Format] = &[
     &libsvm::Libsvm,
     &vw::Vw,
+    &text::Message,
     &text::Text,
     &csv::Csv,
     &idx::Idx,
@@ -53,8 +54,18 @@ pub trait Format: Sync {
     /// How much the beginning of a source looks like this format.
     fn sniff(&self, head: &Head<'_>) -> Sniff;
 
+    /// Whether all must have been read before the first row can be made, and rows are not kept meanwhile.
+    fn reads_twice(&self, _how: &ReadOptions) -> bool {
+        false
+    }
+
     /// A reader for `input`.
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError>;
+
+    /// Whether a source without a byte is one of this format.
+    fn takes_nothing(&self) -> bool {
+        false
+    }
 }
 
 /// A source of blocks.
@@ -64,8 +75,8 @@ pub trait Reader: Send {
 
     /// Empties `into` and fills it with the next rows, at least one; `false` at the end.
     ///
-    /// Labels are numbered within the block. While the schema is provisional the rows have labels but
-    /// no features: reading is then a survey.
+    /// Labels are numbered within the block. While the schema is provisional the rows have no features yet: those
+    /// of a table have cells to make them of, others are surveyed.
     fn read(&mut self, into: &mut Block) -> Result<bool, DataError>;
 }
 
@@ -78,7 +89,7 @@ impl std::fmt::Debug for dyn Reader {
 /// What a format is called and what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FormatInfo {
-    /// Its name, as `--format` takes it.
+    /// What it is called.
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
@@ -88,6 +99,19 @@ pub struct FormatInfo {
     pub about: &'static str,
     /// Whether it reads folders of one subfolder per class rather than files.
     pub takes_folders: bool,
+}
+
+impl FormatInfo {
+    /// A format of files with this name; what else is known is added to it.
+    pub const fn new(name: &'static str, about: &'static str) -> Self {
+        Self { name, aliases: &[], extensions: &[], about, takes_folders: false }
+    }
+
+    /// Whether it goes by this name.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+            || self.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
+    }
 }
 
 /// The beginning of a source, for sniffing.
@@ -147,24 +171,43 @@ pub fn find_format(name: &str) -> Result<&'static dyn Format, DataError> {
 
 /// The format that `how` names, or that `input` is found to have.
 pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, DataError> {
-    let learned_from_text = how.schema.as_ref().is_some_and(|schema| schema.text.is_some());
-    let holds_text = learned_from_text || how.text_column.is_some();
-    if how.format.is_none() && holds_text && !input.head().is_empty() {
-        return Ok(&text::Text);
+    let learned = how.schema.as_ref().and_then(|schema| schema.text.as_ref());
+    let is_folder = matches!(input.part(), Part::Folder(_));
+    if how.format.is_none() && learned.is_some() && !is_folder {
+        // Whoever learned from whole files labels whole files; lines that have labels are lines.
+        let is_whole = learned.is_some_and(|text| text.whole_files)
+            && (how.label == LabelColumn::Absent || text::Text.sniff(&head_of(input, None)) == Sniff::No);
+        if is_whole || text::is_mail(input) {
+            return Ok(&text::Message);
+        }
+        if !input.head().is_empty() {
+            return Ok(&text::Text);
+        }
     }
     let Some(name) = &how.format else {
         let chosen = choose(input).map_err(|error| error.in_source(input.name()))?;
-        // A table of one column looks like text, or like labels alone; whoever learned from columns
-        // expects columns.
+        // A table of one column looks like text, or like labels alone; whoever learned from columns, or names
+        // one, expects columns.
         let learned_from_columns = how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
-        let mistaken = learned_from_columns && matches!(chosen.info().name, "text" | "libsvm" | "vw");
+        let is_table = learned_from_columns || !how.text_columns.is_empty();
+        let mistaken = is_table && matches!(chosen.info().name, "text" | "libsvm" | "vw");
         return Ok(if mistaken { &csv::Csv } else { chosen });
     };
     let format = find_format(name)?;
-    if input.head().is_empty() && !matches!(input.part(), Part::Folder(_)) {
+    if input.head().is_empty() && !is_folder && !format.takes_nothing() {
         return Err(no_bytes().in_source(input.name()));
     }
     Ok(format)
+}
+
+fn head_of<'a>(input: &'a Input, extension: Option<&'a str>) -> Head<'a> {
+    let bytes = input.head();
+    Head {
+        bytes: bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes),
+        is_all: input.head_is_all(),
+        extension,
+        part: input.part(),
+    }
 }
 
 /// Finds out the format of `input`.
@@ -172,12 +215,7 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
     let is_folder = matches!(input.part(), Part::Folder(_));
     let bytes = input.head();
     let extension = input.extension();
-    let head = Head {
-        bytes: bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes),
-        is_all: input.head_is_all(),
-        extension: extension.as_deref(),
-        part: input.part(),
-    };
+    let head = head_of(input, extension.as_deref());
     if bytes.is_empty() && !is_folder {
         return Err(no_bytes());
     }
@@ -220,16 +258,13 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
     }
 }
 
-/// The rows of one record batch, and the schema they were made by.
+/// A reader of one record batch.
 #[cfg(feature = "arrow")]
-pub(crate) fn block_of(
+pub(crate) fn batch_reader(
     batch: &arrow_array::RecordBatch,
     how: &ReadOptions,
-) -> Result<(Block, Schema), DataError> {
-    match how.precision {
-        crate::Precision::Single => arrow_table::block_of::<f32>(batch, how),
-        crate::Precision::Double => arrow_table::block_of::<f64>(batch, how),
-    }
+) -> Result<Box<dyn Reader>, DataError> {
+    arrow_table::batch_reader(batch, how)
 }
 
 fn format_names() -> String {
@@ -259,11 +294,8 @@ fn refuse(head: &[u8]) -> Option<DataError> {
         let help = "fetch the file itself with `git lfs pull`";
         return Some(error("this is a pointer of git-lfs").with_help(help));
     }
-    if head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF") {
-        return Some(
-            DataError::new(ErrorKind::Encoding, "the text is in UTF-16, expected UTF-8")
-                .with_help("convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
-        );
+    if let Some(error) = wide_encoding(head) {
+        return Some(error);
     }
     let known: &[(&[u8], &str)] = &[
         (b"%PDF-", "this is a PDF document"),
@@ -296,7 +328,7 @@ mod tests {
             ("x", "ham\thello\nspam\tbuy, now\n", "text"),
             ("x.tsv", "1\t0.5\n2\t1.5\n", "csv"),
             ("x.tsv", "ham\t\"hello, you\nspam\tbuy now\n", "text"),
-            ("x", "From: a\nTo: b\n\nhello\n", "text"),
+            ("x", "From: a\nTo: b\n\nhello\n", "message"),
             ("x.libsvm", "1 3:1 4:abc\n", "libsvm"),
             ("x.csv", "P2\n1 1\n255\n7\n", "picture"),
             ("x.libsvm", "1 3:1 4,5\n", "libsvm"),

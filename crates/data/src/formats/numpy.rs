@@ -18,6 +18,7 @@ use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::options::{LabelColumn, OnBadRow, ReadOptions, find_column};
 use crate::rows::block::{Block, Stored, merge_row, sort_row};
 use crate::rows::schema::{Layout, Missing, Picture, Precision, Schema};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -257,9 +258,9 @@ impl Dtype {
         }
     }
 
-    /// One element as the text of a label.
-    fn text(self, bytes: &[u8]) -> Vec<u8> {
-        match self.kind {
+    /// One element as the text of a label; a code point that is no character is the error.
+    fn text(self, bytes: &[u8]) -> Result<Vec<u8>, u64> {
+        Ok(match self.kind {
             Kind::Bytes => {
                 let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
                 bytes[..end].to_vec()
@@ -267,9 +268,9 @@ impl Dtype {
             Kind::Unicode => {
                 let points = bytes.chunks_exact(4).map(|point| {
                     let point = self.bits(point);
-                    u32::try_from(point).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
+                    u32::try_from(point).ok().and_then(char::from_u32).ok_or(point)
                 });
-                points.collect::<String>().trim_end_matches('\0').as_bytes().to_vec()
+                points.collect::<Result<String, _>>()?.trim_end_matches('\0').as_bytes().to_vec()
             }
             Kind::Signed => self.signed(bytes).to_string().into_bytes(),
             Kind::Bool => if bytes == [0] { "false" } else { "true" }.into(),
@@ -279,7 +280,7 @@ impl Dtype {
                 self.numbers(bytes, &mut number);
                 number.first().map_or_else(Vec::new, |number| number.to_string().into_bytes())
             }
-        }
+        })
     }
 }
 
@@ -477,11 +478,12 @@ impl LabelsFrom {
         let mut bytes = Vec::new();
         array.read(n_rows, &mut bytes)?;
         for (row, bytes) in (n_before + 1..).zip(bytes.chunks_exact(array.header.dtype.size)) {
-            let text = array.header.dtype.text(bytes);
-            let class = block.names.number(&text).map_err(|bad| {
-                let position = Position { row: Some(row), line: None, column: None };
-                DataError::new(ErrorKind::Label, bad.message(&text)).at(position)
+            let position = Position { row: Some(row), line: None, column: None };
+            let fail = |message: String| DataError::new(ErrorKind::Label, message).at(position);
+            let text = array.header.dtype.text(bytes).map_err(|point| {
+                fail(format!("the label should be text, but holds {point:#X}, which is no character"))
             })?;
+            let class = block.names.number(&text).map_err(|bad| fail(bad.message(&text)))?;
             into.push(class);
         }
         Ok(())
@@ -492,7 +494,7 @@ impl LabelsFrom {
 enum Kept {
     Row,
     Dropped,
-    Skipped,
+    Skipped(DataError),
 }
 
 /// Turns the numbers of a row into stored values by the policy for missing ones.
@@ -515,7 +517,6 @@ fn narrow_row<T: Stored>(
                 continue;
             }
             Missing::Drop if number.is_nan() => return Ok(Kept::Dropped),
-            _ if on_bad_row == OnBadRow::Skip => return Ok(Kept::Skipped),
             _ => {}
         }
         let column = row.len() as u64 + 1;
@@ -535,7 +536,8 @@ fn narrow_row<T: Stored>(
         } else {
             (format!("the value should be a finite number, but is {number}"), "mend the array")
         };
-        return Err(DataError::new(ErrorKind::Number, message).at(position).with_help(help));
+        let error = DataError::new(ErrorKind::Number, message).at(position).with_help(help);
+        return if on_bad_row == OnBadRow::Skip { Ok(Kept::Skipped(error)) } else { Err(error) };
     }
     Ok(Kept::Row)
 }
@@ -621,22 +623,37 @@ impl<T: Stored> DenseReader<T> {
             dtype.numbers(&self.bytes, &mut self.numbers);
             return;
         };
-        // In Fortran order the first dimension varies fastest.
-        let sizes: Vec<usize> = self.array.header.shape.iter().map(|&size| size as usize).collect();
         for row in self.n_rows as usize..self.n_rows as usize + n_rows {
             for column in 0..self.n_columns {
-                let (mut rest, mut at) = (column, row);
-                let mut stride = self.n_columns / sizes.get(1).copied().unwrap_or(1).max(1);
-                let mut step = sizes[0];
-                for (place, &size) in sizes.iter().enumerate().skip(1) {
-                    at += rest.checked_div(stride).unwrap_or(0) * step;
-                    rest = rest.checked_rem(stride).unwrap_or(0);
-                    step *= size;
-                    stride = stride.checked_div(sizes.get(place + 1).copied().unwrap_or(1)).unwrap_or(1);
-                }
+                let at = self.place_in_fortran_order(row, column);
                 dtype.numbers(&held[at * dtype.size..][..dtype.size], &mut self.numbers);
             }
         }
+    }
+
+    /// Where an element stands if the first dimension varies fastest.
+    fn place_in_fortran_order(&self, row: usize, column: usize) -> usize {
+        let size = |place: usize| self.array.header.shape.get(place).map_or(1, |&size| size as usize);
+        let (mut rest, mut at) = (column, row);
+        let mut stride = self.n_columns / size(1).max(1);
+        let mut step = size(0);
+        for place in 1..self.array.header.shape.len() {
+            at += rest.checked_div(stride).unwrap_or(0) * step;
+            rest = rest.checked_rem(stride).unwrap_or(0);
+            step *= size(place);
+            stride = stride.checked_div(size(place + 1)).unwrap_or(1);
+        }
+        at
+    }
+
+    /// The label in `column` of the row that is the `place`-th of those at hand and `row`-th of all, digit by digit.
+    fn label_in_column(&self, column: usize, place: usize, row: usize) -> Vec<u8> {
+        let dtype = self.array.header.dtype;
+        let (bytes, at) = match &self.held {
+            Some(held) => (held, self.place_in_fortran_order(row, column)),
+            None => (&self.bytes, place * self.n_columns + column),
+        };
+        dtype.text(&bytes[at * dtype.size..][..dtype.size]).unwrap_or_default()
     }
 
     /// Whether rows are stored in the file as they are in a block.
@@ -692,14 +709,14 @@ impl<T: Stored> DenseReader<T> {
                 self.n_rows += 1;
                 let class = match self.labels {
                     LabelsFrom::Column(column) => {
-                        let text = numbers[column].to_string();
-                        into.names.number(text.as_bytes()).map_err(|bad| {
+                        let text = self.label_in_column(column, place, self.n_rows as usize - 1);
+                        into.names.number(&text).map_err(|bad| {
                             let position = Position {
                                 row: Some(self.n_rows),
                                 line: None,
                                 column: Some(column as u64 + 1),
                             };
-                            DataError::new(ErrorKind::Label, bad.message(text.as_bytes())).at(position)
+                            DataError::new(ErrorKind::Label, bad.message(&text)).at(position)
                         })?
                     }
                     _ => self.classes.get(place).copied().unwrap_or(0),
@@ -711,8 +728,8 @@ impl<T: Stored> DenseReader<T> {
                 let features = features.map(|(_, &number)| number);
                 let missing = self.schema.missing;
                 match narrow_row(features, missing, self.on_bad_row, self.n_rows, &mut self.row)? {
-                    Kept::Dropped => into.n_dropped += 1,
-                    Kept::Skipped => into.n_skipped += 1,
+                    Kept::Dropped => into.drop_row(),
+                    Kept::Skipped(error) => into.skip_row(&error.in_source(&self.name)),
                     Kept::Row => {
                         matrix::push_row(&mut into.matrix, &self.row);
                         into.classes.push(class);
@@ -841,10 +858,14 @@ impl<T: Stored> SparseReader<T> {
             let numbers = self.numbers.iter().copied();
             match narrow_row(numbers, self.schema.missing, self.on_bad_row, self.n_rows, &mut self.row)? {
                 Kept::Row => matrix.values.extend_from_slice(&self.row),
-                kept => {
+                Kept::Dropped => {
                     matrix.truncate(start);
-                    into.n_dropped += u64::from(matches!(kept, Kept::Dropped));
-                    into.n_skipped += u64::from(matches!(kept, Kept::Skipped));
+                    into.drop_row();
+                    continue;
+                }
+                Kept::Skipped(error) => {
+                    matrix.truncate(start);
+                    into.skip_row(&error.in_source(&self.name));
                     continue;
                 }
             }
@@ -893,8 +914,11 @@ fn open_archive<T: Stored>(input: Input, how: &ReadOptions) -> Result<Box<dyn Re
     let archive = Archive::open(input.into_bytes(how.limits.held_bytes)?.into())?;
     let array_name = |entry: &str| entry.strip_suffix(".npy").unwrap_or(entry).to_owned();
     let names: Vec<String> = archive.entries().iter().map(|entry| array_name(&entry.name)).collect();
+    // Of arrays of one name the first counts.
+    let places = names.iter().enumerate().rev().map(|(place, name)| (name.as_str(), place));
+    let places: HashMap<&str, usize> = places.collect();
     let open = |wanted: &str| -> Result<Option<Array>, DataError> {
-        let Some(place) = names.iter().position(|name| name == wanted) else { return Ok(None) };
+        let Some(&place) = places.get(wanted) else { return Ok(None) };
         let entry = &archive.entries()[place];
         Array::open(Feed::Entry(archive.read(entry), entry.n_packed()), wanted).map(Some)
     };
@@ -930,7 +954,7 @@ fn open_archive<T: Stored>(input: Input, how: &ReadOptions) -> Result<Box<dyn Re
         if let Some(mut format) = open("format")? {
             let mut bytes = Vec::new();
             format.read(1, &mut bytes)?;
-            let text = format.header.dtype.text(&bytes);
+            let text = format.header.dtype.text(&bytes).unwrap_or_default();
             if text != b"csr" {
                 let message = format!("the sparse array is stored as {}, expected csr", quote(&text));
                 return Err(DataError::new(ErrorKind::Format, message)
@@ -1031,7 +1055,7 @@ mod tests {
         ReadOptions {
             label: LabelColumn::Named("-1".into()),
             precision: Precision::Double,
-            ..ReadOptions::default()
+            ..ReadOptions::as_stored()
         }
     }
 
@@ -1110,17 +1134,17 @@ mod tests {
         let features = npy("'|u1'", "False", "(2, 3)", &[1, 2, 7, 3, 4, 8]);
         let path = folder.path().join("X_train.npy");
         std::fs::write(&path, &features).unwrap();
-        let error = load(&path, &ReadOptions::default()).unwrap_err();
+        let error = load(&path, &ReadOptions::as_stored()).unwrap_err();
         assert!(error.to_string().contains("expected `y_train.npy` beside it"), "{error}");
         let labels = npy("'<U3'", "False", "(2,)", b"h\0\0\0a\0\0\0m\0\0\0n\0\0\0\xE9\0\0\0\0\0\0\0");
         std::fs::write(folder.path().join("y_train.npy"), labels).unwrap();
-        let dataset = load(&path, &ReadOptions::default()).unwrap();
+        let dataset = load(&path, &ReadOptions::as_stored()).unwrap();
         assert_eq!(
             (dataset.width(), dataset.labels().names()),
             (3, &["ham".to_owned(), "né".to_owned()][..])
         );
         std::fs::write(folder.path().join("y_train.npy"), npy("'|u1'", "False", "(3,)", &[1, 2, 3])).unwrap();
-        assert_eq!(load(&path, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Shape);
+        assert_eq!(load(&path, &ReadOptions::as_stored()).unwrap_err().kind(), ErrorKind::Shape);
         assert_eq!(label_files("train_X.npy.gz"), ["train_y.npy.gz"]);
     }
 }

@@ -58,7 +58,8 @@ use reading::open;
 #[cfg(feature = "parquet")]
 mod reading {
     use super::super::Reader;
-    use super::super::arrow_table::{ArrowTable, batch_rows, contained};
+    use super::super::arrow_table::{ArrowPlan, ArrowTable, batch_rows, contained};
+    use super::super::sense::SAMPLE_ROWS;
     use crate::bytes::compression::Compression;
     use crate::bytes::source::{Input, Part};
     use crate::error::{DataError, ErrorKind};
@@ -97,9 +98,31 @@ mod reading {
         name: Arc<str>,
         how: &ReadOptions,
     ) -> Result<Box<dyn Reader>, DataError> {
-        Ok(match how.precision {
-            Precision::Single => Box::new(ParquetReader::<f32>::open(chunks, name, how)?),
-            Precision::Double => Box::new(ParquetReader::<f64>::open(chunks, name, how)?),
+        let handle = |error| DataError::io("opening", error);
+        let n_bytes = chunks.len();
+        let metadata = parse_metadata(&chunks)?;
+        let n_promised = check_metadata(&metadata, n_bytes)?;
+        check_pages(&chunks, &metadata)?;
+        let metadata = contained("Parquet", || {
+            let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+            ArrowReaderMetadata::try_new(Arc::new(metadata), options)
+        })?;
+        // The first rows tell what columns are like.
+        let first = {
+            let chunks = chunks.again().map_err(handle)?;
+            let mut reader = contained("Parquet", || {
+                ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata.clone())
+                    .with_batch_size(SAMPLE_ROWS)
+                    .with_limit(SAMPLE_ROWS)
+                    .build()
+            })?;
+            next(&mut reader)?
+        };
+        let plan = ArrowPlan::new(metadata.schema(), first.as_ref(), how)?;
+        let opened = Opened { chunks, name, metadata, n_promised };
+        Ok(match plan.precision {
+            Precision::Single => Box::new(ParquetReader::<f32>::new(opened, plan)?),
+            Precision::Double => Box::new(ParquetReader::<f64>::new(opened, plan)?),
         })
     }
 
@@ -120,6 +143,14 @@ mod reading {
         }
     }
 
+    /// A file whose metadata is sound.
+    struct Opened<R> {
+        chunks: R,
+        name: Arc<str>,
+        metadata: ArrowReaderMetadata,
+        n_promised: u64,
+    }
+
     struct ParquetReader<T> {
         name: Arc<str>,
         rows: ArrowTable<T>,
@@ -130,36 +161,11 @@ mod reading {
     }
 
     impl<T: Stored> ParquetReader<T> {
-        fn open<R: ChunkReader + Handle + 'static>(
-            chunks: R,
-            name: Arc<str>,
-            how: &ReadOptions,
-        ) -> Result<Self, DataError> {
-            let handle = |error| DataError::io("opening", error);
-            let n_bytes = chunks.len();
-            let metadata = parse_metadata(&chunks)?;
-            let n_promised = check_metadata(&metadata, n_bytes)?;
-            check_pages(&chunks, &metadata)?;
-            let metadata = contained("Parquet", || {
-                let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-                ArrowReaderMetadata::try_new(Arc::new(metadata), options)
-            })?;
-            let schema = metadata.schema().clone();
-            // The first row tells how long lists are.
-            let has_lists = schema.fields().iter().any(|field| field.data_type().is_nested());
-            let first = if has_lists {
-                let chunks = chunks.again().map_err(handle)?;
-                let mut reader = contained("Parquet", || {
-                    ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata.clone())
-                        .with_batch_size(1)
-                        .build()
-                })?;
-                next(&mut reader)?
-            } else {
-                None
-            };
-            let rows = ArrowTable::plan(&schema, first.as_ref(), how)?;
-            let width: usize = rows.table.schema.width().unwrap_or(0).max(schema.fields().len());
+        fn new<R: ChunkReader + 'static>(opened: Opened<R>, plan: ArrowPlan) -> Result<Self, DataError> {
+            let Opened { chunks, name, metadata, n_promised } = opened;
+            let rows = ArrowTable::new(plan);
+            let n_fields = metadata.schema().fields().len();
+            let width: usize = rows.table.plan.schema.width().unwrap_or(0).max(n_fields);
             let batches = contained("Parquet", || {
                 let mask = ProjectionMask::roots(metadata.parquet_schema(), rows.projection());
                 ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, metadata)
@@ -199,7 +205,7 @@ mod reading {
 
     impl<T: Stored> Reader for ParquetReader<T> {
         fn schema(&self) -> &Schema {
-            &self.rows.table.schema
+            &self.rows.table.plan.schema
         }
 
         fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {

@@ -23,6 +23,7 @@ use crate::rows::block::{Block, Stored, merge_row, sort_row};
 use crate::rows::label_table::BadLabel;
 use crate::rows::schema::{Layout, Precision, Schema};
 use crate::scan::number;
+use crate::scan::tokens::Tokens;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -57,6 +58,10 @@ impl Format for Vw {
             _ if n_rows * 2 >= n_lines => Sniff::Likely,
             _ => Sniff::Maybe,
         }
+    }
+
+    fn reads_twice(&self, how: &ReadOptions) -> bool {
+        how.schema.is_none() && how.hash_bits.is_none()
     }
 
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
@@ -261,7 +266,7 @@ impl<T: Stored> Lines<T> {
             let end = at + length;
             let mut tokens = Tokens { line: &line[..end], at };
             let has_name = line[at..end].first().is_some_and(|byte| !matches!(byte, b' ' | b'\t'));
-            let (space, factor) = match tokens.next_if(has_name) {
+            let (space, factor) = match has_name.then(|| tokens.next()).flatten() {
                 Some(token) => split_value(line, token, "namespace")?,
                 None => (at..at, 1.0),
             };
@@ -419,36 +424,12 @@ impl<T: Stored> Parse for Lines<T> {
                 if let Slots::Gathered(gathered) = &mut self.slots {
                     gathered.forget(n_found);
                 }
-                block.n_skipped += 1;
+                block.skip_record(mistake, n_lines, start);
             }
             n_lines += u64::from(newline.is_some());
             start = end + 1;
         }
         Ok((text.len(), n_lines))
-    }
-}
-
-/// What stands between blanks and tabs.
-struct Tokens<'a> {
-    line: &'a [u8],
-    at: usize,
-}
-
-impl Tokens<'_> {
-    fn next_if(&mut self, wanted: bool) -> Option<Range<usize>> {
-        if wanted { self.next() } else { None }
-    }
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = Range<usize>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-        let start = self.at + self.line[self.at..].iter().position(|byte| !blank(byte))?;
-        let end = self.line[start..].iter().position(blank).map_or(self.line.len(), |length| start + length);
-        self.at = end;
-        Some(start..end)
     }
 }
 
@@ -463,7 +444,7 @@ mod tests {
     }
 
     fn rows(text: &str) -> Result<Vec<LabelledRow>, DataError> {
-        read_rows(&source(text), &ReadOptions { hash_bits: Some(18), ..ReadOptions::default() })
+        read_rows(&source(text), &ReadOptions { hash_bits: Some(18), ..ReadOptions::as_stored() })
     }
 
     fn row(label: &str, features: &[(&str, f64)]) -> LabelledRow {
@@ -497,7 +478,7 @@ mod tests {
         ];
         assert_eq!(found[3], row("1", &zebra));
         assert_eq!(found[4], row("1", &[("MetricFeatures^height", height)]));
-        let dataset = load_source(&source(text), &ReadOptions::default()).unwrap();
+        let dataset = load_source(&source(text), &ReadOptions::as_stored()).unwrap();
         assert_eq!(dataset.weights(), Some(&[1.0, 2.0, 1.0, 1.0, 1.0][..]));
         let names = dataset.feature_names().unwrap();
         assert_eq!(names.len(), 14);
@@ -518,24 +499,24 @@ mod tests {
             for (place, text) in texts.iter().enumerate() {
                 std::fs::write(folder.path().join(format!("{place}.vw")), text).unwrap();
             }
-            let how = ReadOptions::default();
+            let how = ReadOptions::as_stored();
             crate::load_with_schema(&Source::find(folder.path()).unwrap(), &how).unwrap()
         };
         let (data, schema) = parts(["1 |a x:2 y\n-1 | 10:1 9:3\n", "1 |a z y:0.5\n"]);
         assert_eq!(data.feature_names().unwrap(), ["9", "10", "a^x", "a^y", "a^z"]);
-        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let how = ReadOptions::as_stored().with_schema(Arc::new(schema));
         let new = read_rows(&source("1 |a z:4 new:7 |b x\n-1 | 9:1\n"), &how).unwrap();
         assert_eq!(new, [("1".to_owned(), vec![(4, 4.0)]), ("-1".to_owned(), vec![(0, 1.0)])]);
         // What was left out leaves no names behind.
-        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::as_stored() };
         let data = load_source(&source("1 | a\n-1 | lost b:x\n-1 | b lost2:1e39\n-1 | b\n"), &skip).unwrap();
         assert_eq!((data.len(), data.feature_names().unwrap()), (2, &["a".to_owned(), "b".to_owned()][..]));
-        let mut few = ReadOptions::default();
+        let mut few = ReadOptions::as_stored();
         few.limits.vocabulary = 2;
         let error = load_source(&source("1 | a b\n-1 | c\n"), &few).unwrap_err();
         assert_eq!((error.kind(), error.position().line), (ErrorKind::Limit, Some(2)));
         let numbered = Schema { width: Some(4), ..Schema::default() };
-        let how = ReadOptions::default().with_schema(Arc::new(numbered));
+        let how = ReadOptions::as_stored().with_schema(Arc::new(numbered));
         assert_eq!(load_source(&source("1 | a\n"), &how).unwrap_err().kind(), ErrorKind::Shape);
     }
 
@@ -567,7 +548,7 @@ mod tests {
             assert_eq!(error.kind(), kind, "{line}: {error}");
             assert!(error.message().contains(words), "{line}: {error}");
         }
-        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::default() };
+        let skip = ReadOptions { on_bad_row: OnBadRow::Skip, ..ReadOptions::as_stored() };
         assert_eq!(read_rows(&source("1 | a\n1 | a:x\n-1 | b\n"), &skip).unwrap().len(), 2);
     }
 
@@ -589,7 +570,7 @@ mod tests {
         ] {
             assert!(!is_row(line.as_bytes()), "{line}");
         }
-        let threads = |threads| ReadOptions { threads, ..ReadOptions::default() };
+        let threads = |threads| ReadOptions { threads, ..ReadOptions::as_stored() };
         let line = |i: u32| format!("{} |s w{} x:{}\n", i % 3, i % 700, i as f32 / 9.0);
         let text = (0..30_000).map(line).collect::<Vec<_>>().concat();
         let source = Source::bytes("somewhere", text.into_bytes());

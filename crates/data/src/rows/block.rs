@@ -6,7 +6,9 @@
 //! [`crate::Numbering`] has put the true class numbers in their place. So blocks can be parsed in any
 //! order, on any thread, without agreeing on anything.
 
+use crate::error::{DataError, Mistake};
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix, View, Visitor};
+use crate::rows::gaps::{Gap, Gaps};
 use crate::rows::label_table::LabelTable;
 use crate::rows::schema::{Layout, Precision};
 use rosenblatt_core::Value;
@@ -20,10 +22,74 @@ pub struct Block {
     pub(crate) names: LabelTable,
     pub(crate) first_row: u64,
     pub(crate) labelled: bool,
-    pub(crate) n_dropped: u64,
-    pub(crate) n_skipped: u64,
+    pub(crate) gaps: Gaps,
     /// The texts of the rows, if they are to be kept and the rows were made of text.
     pub(crate) texts: Vec<String>,
+    /// What the cells of a table are besides numbers, until features are made of them.
+    pub(crate) cells: Cells,
+    /// How many cells hold a category that was not learned from, and some of them as `column=value`.
+    pub(crate) n_unknown: u64,
+    pub(crate) unknown: Vec<String>,
+}
+
+/// What stands in the cells of a table that are no numbers. Those lie in the block's matrix meanwhile, one per
+/// column of numbers, a missing one being NaN.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cells {
+    /// Per column of categories, its values in order of appearance.
+    pub(crate) categories: Vec<LabelTable>,
+    /// Per row and column of categories, the number of its value; [`MISSING`] if there is none.
+    pub(crate) codes: Vec<u32>,
+    /// The texts of each column of text.
+    pub(crate) texts: Vec<Texts>,
+}
+
+/// The number of a category that is missing.
+pub(crate) const MISSING: u32 = u32::MAX;
+
+/// Texts one behind the other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    pub(crate) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    pub(crate) fn append(&mut self, more: &Self) {
+        let base = self.text.len();
+        self.text.push_str(&more.text);
+        self.ends.extend(more.ends.iter().map(|end| base + end));
+    }
+
+    pub(crate) fn get(&self, row: usize) -> &str {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[row]]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+}
+
+impl Cells {
+    /// Empties the cells for rows of so many columns of categories and of text.
+    pub(crate) fn clear(&mut self, n_categories: usize, n_texts: usize) {
+        self.categories.resize_with(n_categories, LabelTable::default);
+        self.categories.iter_mut().for_each(LabelTable::clear);
+        self.codes.clear();
+        self.texts.resize_with(n_texts, Texts::default);
+        self.texts.iter_mut().for_each(Texts::clear);
+    }
 }
 
 /// A feature value as blocks store it: `f32` or `f64`.
@@ -48,6 +114,12 @@ pub trait Stored: Value + Default + PartialEq + std::fmt::Debug {
 
     /// The sparse matrix of this type inside `matrix`, if that is what it holds.
     fn sparse(matrix: &mut Matrix) -> Option<&mut SparseMatrix<Self>>;
+
+    /// A dense matrix of this type as one of any type.
+    fn wrap_dense(matrix: DenseMatrix<Self>) -> Matrix;
+
+    /// A sparse matrix of this type as one of any type.
+    fn wrap_sparse(matrix: SparseMatrix<Self>) -> Matrix;
 }
 
 impl Stored for f32 {
@@ -79,6 +151,14 @@ impl Stored for f32 {
     fn sparse(matrix: &mut Matrix) -> Option<&mut SparseMatrix<Self>> {
         if let Matrix::Sparse32(matrix) = matrix { Some(matrix) } else { None }
     }
+
+    fn wrap_dense(matrix: DenseMatrix<Self>) -> Matrix {
+        Matrix::Dense32(matrix)
+    }
+
+    fn wrap_sparse(matrix: SparseMatrix<Self>) -> Matrix {
+        Matrix::Sparse32(matrix)
+    }
 }
 
 impl Stored for f64 {
@@ -109,6 +189,14 @@ impl Stored for f64 {
     fn sparse(matrix: &mut Matrix) -> Option<&mut SparseMatrix<Self>> {
         if let Matrix::Sparse64(matrix) = matrix { Some(matrix) } else { None }
     }
+
+    fn wrap_dense(matrix: DenseMatrix<Self>) -> Matrix {
+        Matrix::Dense64(matrix)
+    }
+
+    fn wrap_sparse(matrix: SparseMatrix<Self>) -> Matrix {
+        Matrix::Sparse64(matrix)
+    }
 }
 
 impl Default for Block {
@@ -120,9 +208,11 @@ impl Default for Block {
             names: LabelTable::default(),
             first_row: 0,
             labelled: true,
-            n_dropped: 0,
-            n_skipped: 0,
+            gaps: Gaps::default(),
             texts: Vec::new(),
+            cells: Cells::default(),
+            n_unknown: 0,
+            unknown: Vec::new(),
         }
     }
 }
@@ -194,12 +284,55 @@ impl Block {
 
     /// How many rows were dropped for a missing value, by policy.
     pub fn n_dropped(&self) -> u64 {
-        self.n_dropped
+        self.gaps.n_dropped()
+    }
+
+    /// How many cells hold a category that was not learned from.
+    pub fn n_unknown(&self) -> u64 {
+        self.n_unknown
     }
 
     /// How many rows were skipped because they could not be read, by policy.
     pub fn n_skipped(&self) -> u64 {
-        self.n_skipped
+        self.gaps.n_skipped()
+    }
+
+    /// Where rows were left out, in order.
+    pub fn gaps(&self) -> &[Gap] {
+        self.gaps.runs()
+    }
+
+    /// How many rows the source had in this stretch, those that were left out too.
+    pub(crate) fn n_rows_seen(&self) -> u64 {
+        self.classes.len() as u64 + self.n_dropped() + self.n_skipped()
+    }
+
+    /// For each of the block's own labels, the first row that has it.
+    pub(crate) fn first_rows(&self) -> Vec<Option<usize>> {
+        let mut rows = vec![None; self.names.names().len()];
+        for (row, &class) in self.classes.iter().enumerate() {
+            // Rows without labels have a class that has no name.
+            if let Some(first) = rows.get_mut(class as usize) {
+                first.get_or_insert(row);
+            }
+        }
+        rows
+    }
+
+    /// Leaves out the row at hand, for it lacks a value.
+    pub(crate) fn drop_row(&mut self) {
+        self.gaps.leave_out(self.classes.len(), None);
+    }
+
+    /// Leaves out the row at hand, which cannot be read.
+    pub(crate) fn skip_row(&mut self, error: &DataError) {
+        self.gaps.show(error);
+        self.gaps.leave_out(self.classes.len(), Some(error.kind()));
+    }
+
+    /// Leaves out the record that begins at byte `start` of a chunk, `line_idx` lines below its first.
+    pub(crate) fn skip_record(&mut self, mistake: Box<Mistake>, line_idx: u64, start: usize) {
+        self.gaps.skip_record(self.classes.len(), mistake, line_idx, start);
     }
 
     /// The rows in their own kind, without a copy.
@@ -219,9 +352,11 @@ impl Block {
         self.names.clear();
         self.first_row = 0;
         self.labelled = true;
-        self.n_dropped = 0;
-        self.n_skipped = 0;
+        self.gaps.clear();
         self.texts.clear();
+        self.cells.clear(0, 0);
+        self.n_unknown = 0;
+        self.unknown.clear();
         match (&mut self.matrix, layout, precision) {
             (Matrix::Dense32(matrix), Layout::Dense, Precision::Single) => matrix.clear(width),
             (Matrix::Dense64(matrix), Layout::Dense, Precision::Double) => matrix.clear(width),

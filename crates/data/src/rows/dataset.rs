@@ -4,6 +4,8 @@
 //! core borrows ([`Dataset::visit`]). Nothing here reads files, and nothing here is resampled or
 //! split: a part of a dataset is a list of row numbers.
 
+use crate::encode::Scaler;
+use crate::error::DataError;
 use crate::rows::block::Stored;
 use crate::rows::labels::Labels;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples};
@@ -187,20 +189,38 @@ impl Dataset {
         self
     }
 
-    /// The same rows with two classes: `name`, which becomes the second, and `not name` for all others.
-    /// `None` if there is no such class, or nothing else.
+    /// The same rows with two classes, of which `name` is the second, the positive one. Of two classes the other is
+    /// the first; of more, all others become one. `None` if there is no such class, or no other.
     ///
     /// ```
     /// use rosenblatt_data::Dataset;
     ///
     /// let data = Dataset::from_rows(&[[1.0], [2.0], [3.0]], &["ann", "bob", "eve"]);
-    /// let bob = data.one_against_rest("bob").unwrap();
+    /// let bob = data.with_positive("bob").unwrap();
     /// assert_eq!(bob.labels().names(), ["not bob", "bob"]);
+    /// assert_eq!(bob.labels().told_from_rest(), Some("bob"));
     /// assert_eq!(bob.classes(), [0, 1, 0]);
     /// ```
-    pub fn one_against_rest(mut self, name: &str) -> Option<Self> {
-        self.labels = self.labels.one_against_rest(name, &mut self.classes)?;
+    pub fn with_positive(mut self, name: &str) -> Option<Self> {
+        self.labels = self.labels.positive(name, &mut self.classes)?;
         Some(self)
+    }
+
+    /// The same rows, scaled.
+    pub fn scaled(&self, scaler: &Scaler) -> Result<Self, DataError> {
+        let mut scaled = self.clone();
+        scaled.scale(scaler)?;
+        Ok(scaled)
+    }
+
+    /// Scales the rows where they are.
+    pub fn scale(&mut self, scaler: &Scaler) -> Result<(), DataError> {
+        scaler.apply(&mut self.matrix, 0)
+    }
+
+    /// Stores every feature of every row.
+    pub(crate) fn make_dense(&mut self) {
+        self.matrix.make_dense(self.width());
     }
 
     /// How many rows there are.
@@ -347,6 +367,26 @@ impl<'a> View<'a> {
 }
 
 impl Matrix {
+    /// Stores `width` features of every row; what lies beyond is left out.
+    pub(crate) fn make_dense(&mut self, width: usize) {
+        fn dense<T: Stored>(sparse: &SparseMatrix<T>, width: usize) -> DenseMatrix<T> {
+            let mut values = vec![T::default(); (sparse.offsets.len() - 1) * width];
+            for (row, bounds) in values.chunks_exact_mut(width.max(1)).zip(sparse.offsets.windows(2)) {
+                for entry in bounds[0]..bounds[1] {
+                    if let Some(place) = row.get_mut(sparse.indices[entry] as usize) {
+                        *place = sparse.values[entry];
+                    }
+                }
+            }
+            DenseMatrix { values, width }
+        }
+        match self {
+            Self::Sparse32(matrix) => *self = Self::Dense32(dense(matrix, width)),
+            Self::Sparse64(matrix) => *self = Self::Dense64(dense(matrix, width)),
+            Self::Dense32(_) | Self::Dense64(_) => {}
+        }
+    }
+
     /// How many rows there are.
     pub fn n_rows(&self) -> usize {
         match self {

@@ -4,7 +4,9 @@
 //! stored as files of the same content would be. Nothing here changes what a row is.
 
 #[cfg(any(feature = "arrow", feature = "ndarray"))]
-use crate::error::{DataError, ErrorKind};
+use crate::error::DataError;
+#[cfg(feature = "ndarray")]
+use crate::error::ErrorKind;
 #[cfg(any(feature = "arrow", feature = "ndarray"))]
 use crate::rows::dataset::Dataset;
 
@@ -30,38 +32,7 @@ impl Dataset {
         batch: &arrow_array::RecordBatch,
         how: &crate::ReadOptions,
     ) -> Result<Self, DataError> {
-        let block = crate::formats::block_of(batch, how)?;
-        Self::from_block(block, how)
-    }
-
-    /// A dataset from a block whose labels are numbered within it.
-    fn from_block(
-        (mut block, schema): (crate::Block, crate::Schema),
-        how: &crate::ReadOptions,
-    ) -> Result<Self, DataError> {
-        use crate::rows::label_table::{Growth, Numbering};
-        use crate::rows::labels::Labels;
-        let labels = if !block.is_labelled() {
-            Labels::in_order(["?"])
-        } else if let Some(classes) = &how.classes {
-            Labels::in_order(classes)
-        } else {
-            let used: std::collections::BTreeSet<u32> = block.classes().iter().copied().collect();
-            Labels::sorted(used.iter().filter_map(|&class| block.names().names().get(class as usize)))
-        };
-        let labels = match &how.positive {
-            Some(positive) if block.is_labelled() => {
-                labels.clone().with_positive(positive).ok_or_else(|| {
-                    let message = format!("the positive class should be one of two, but is `{positive}`");
-                    DataError::new(ErrorKind::Options, message)
-                })?
-            }
-            _ => labels,
-        };
-        let mut numbering = Numbering::new(labels.clone(), Growth::Refuse, how.limits.classes);
-        numbering.apply(&mut block, "record batch")?;
-        let crate::Block { matrix, classes, weights, .. } = block;
-        Ok(Self::assemble(matrix, classes, labels, weights, schema.feature_names()))
+        crate::load::load_batch(batch, how)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Labels as they stand in a file, and the classes they mean.
 //!
 //! [`LabelTable`] numbers the labels of one block in order of appearance. [`Numbering`] puts the true
-//! class numbers in their place: those of [`Labels`], sorted. A number is a label by its value, not by
-//! its spelling: `+1`, `1` and `1.0` are one class, called `1`.
+//! class numbers in their place: those of [`Labels`], sorted. A number is a label by its exact value, not
+//! by its spelling: `+1`, `1` and `1.0` are one class, called `1`, which [`Numbering::notes`] tells. No
+//! value is rounded: 2^53 and 2^53 + 1 are two classes. A number with zeros in front is a name: `007` is
+//! not `7`.
 //!
 //! **How a stream and a data set in memory come to the same bits.** Learners break ties by class number
 //! and know from the start how many classes there are, so both must learn with the same numbering, fixed
@@ -14,11 +16,14 @@
 //! [`Growth::Append`] late classes are numbered behind the others instead.
 
 use crate::Block;
-use crate::error::{DataError, ErrorKind, Position};
+use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::rows::labels::Labels;
 use crate::scan::number;
 use std::borrow::Cow;
 use std::collections::HashMap;
+
+/// How many spellings of classes are told.
+const MAX_MERGED: usize = 8;
 
 /// Up to this many labels are found by looking at each; more by hashing.
 const FEW: usize = 8;
@@ -104,6 +109,18 @@ impl LabelTable {
         Ok(number)
     }
 
+    /// The number of the category spelled `token`, a new one if it is new; `None` if it is not UTF-8. What spells a
+    /// number is a category by its value, as labels are.
+    pub(crate) fn category(&mut self, token: &[u8]) -> Option<u32> {
+        match self.number(token) {
+            Ok(number) => Some(number),
+            Err(BadLabel::NotUtf8) => None,
+            Err(BadLabel::Missing | BadLabel::NotFinite) => {
+                Some(self.name_number(std::str::from_utf8(token).ok()?))
+            }
+        }
+    }
+
     /// The number of a label given by its own name, as formats that store typed labels do.
     pub(crate) fn name_number(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.by_name.get(name) {
@@ -123,13 +140,52 @@ pub(crate) fn canonical(token: &[u8]) -> Result<Cow<'_, str>, BadLabel> {
         return Err(BadLabel::Missing);
     }
     match number::parse(token) {
-        // Adding zero turns -0 into 0.
-        Ok(number) => Ok(Cow::Owned(format!("{}", number + 0.0))),
+        // A token that is a number is ASCII.
+        Ok(_) => std::str::from_utf8(token).map(number_name).map_err(|_| BadLabel::NotUtf8),
         Err(number::BadNumber::NotFinite | number::BadNumber::TooLarge) => Err(BadLabel::NotFinite),
         Err(number::BadNumber::NotANumber) => {
             std::str::from_utf8(token).map(Cow::Borrowed).map_err(|_| BadLabel::NotUtf8)
         }
     }
+}
+
+/// Up to this many zeros are written to say a number without an exponent.
+const MAX_ZEROS: i64 = 40;
+
+/// The one name of all spellings of the number that `token` is: its digits, exactly, without a plus sign, zeros
+/// that say nothing, or (unless it is very long so) an exponent. What has zeros in front is its own name.
+fn number_name(token: &str) -> Cow<'_, str> {
+    let (sign, rest) = match token.as_bytes() {
+        [b'-', ..] => ("-", &token[1..]),
+        [b'+', ..] => ("", &token[1..]),
+        _ => ("", token),
+    };
+    let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let Ok(exponent) = exponent.parse::<i32>() else { return Cow::Borrowed(token) };
+    if whole.len() > 1 && whole.starts_with('0') {
+        return Cow::Borrowed(token);
+    }
+    let all = format!("{whole}{part}");
+    let digits = all.trim_end_matches('0');
+    let length = |text: &str| i64::try_from(text.len()).unwrap_or(i64::MAX);
+    let n_zeros = length(&all) - length(digits);
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() {
+        return Cow::Borrowed("0");
+    }
+    // The number is `digits` times ten to the power `scale`; the point stands behind so many digits.
+    let scale = i64::from(exponent) - length(part) + n_zeros;
+    let point = length(digits) + scale;
+    Cow::Owned(match (scale, point) {
+        (0..=MAX_ZEROS, _) => format!("{sign}{digits}{}", "0".repeat(scale as usize)),
+        (..0, 1..) => format!("{sign}{}.{}", &digits[..point as usize], &digits[point as usize..]),
+        (..0, _) if point >= -MAX_ZEROS => format!("{sign}0.{}{digits}", "0".repeat(-point as usize)),
+        _ => {
+            let (first, rest) = digits.split_at(1);
+            format!("{sign}{first}{}{rest}e{}", if rest.is_empty() { "" } else { "." }, point - 1)
+        }
+    })
 }
 
 /// What to do with a class that was not among the first.
@@ -150,13 +206,18 @@ pub struct Numbering {
     growth: Growth,
     max_classes: usize,
     map: Vec<u32>,
+    /// Per class, the spelling that was met first.
+    spelled: Vec<Option<Box<[u8]>>>,
+    /// Other spellings of a class.
+    merged: Vec<(u32, Box<[u8]>)>,
 }
 
 impl Numbering {
     /// Numbers as `labels` has them; whatever else turns up is treated by `growth`.
     pub fn new(labels: Labels, growth: Growth, max_classes: usize) -> Self {
         let by_name = labels.names().iter().zip(0..).map(|(name, class)| (name.clone(), class)).collect();
-        Self { labels, by_name, growth, max_classes, map: Vec::new() }
+        let (map, spelled, merged) = (Vec::new(), Vec::new(), Vec::new());
+        Self { labels, by_name, growth, max_classes, map, spelled, merged }
     }
 
     /// The classes so far.
@@ -170,13 +231,15 @@ impl Numbering {
             return Ok(());
         }
         self.map.clear();
+        let mut first_rows: Option<Vec<Option<usize>>> = None;
         for (number, name) in block.names.names().iter().enumerate() {
             if let Some(&class) = self.by_name.get(name.as_str()) {
                 self.map.push(class);
                 continue;
             }
             // A label that was met only in a row that was then dropped is none.
-            let Some(row) = block.classes.iter().position(|&class| class as usize == number) else {
+            let first_rows = first_rows.get_or_insert_with(|| block.first_rows());
+            let Some(row) = first_rows[number] else {
                 self.map.push(u32::MAX);
                 continue;
             };
@@ -196,22 +259,76 @@ impl Numbering {
             self.by_name.insert(name.clone(), class);
             self.map.push(class);
         }
+        for (spelling, number) in &block.names.spellings {
+            self.note_spelling(self.map[*number as usize], spelling);
+        }
         for class in &mut block.classes {
             *class = self.map[*class as usize];
         }
         Ok(())
     }
+
+    /// Keeps in mind how a class was spelled, if that was never so before.
+    fn note_spelling(&mut self, class: u32, spelling: &[u8]) {
+        let Some(place) = usize::try_from(class).ok().filter(|&place| place < self.labels.len()) else {
+            return;
+        };
+        if self.spelled.len() <= place {
+            self.spelled.resize(place + 1, None);
+        }
+        match &self.spelled[place] {
+            None => self.spelled[place] = Some(spelling.into()),
+            Some(first) if **first == *spelling => {}
+            Some(_) if self.merged.len() >= MAX_MERGED => {}
+            Some(_) if self.merged.iter().any(|(_, known)| **known == *spelling) => {}
+            Some(_) => self.merged.push((class, spelling.into())),
+        }
+    }
+
+    /// What a person should know of the classes: spellings that were taken for one, and names that are nearly so.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut told: Vec<u32> = Vec::new();
+        for (class, _) in &self.merged {
+            if told.contains(class) {
+                continue;
+            }
+            told.push(*class);
+            let first = self.spelled[*class as usize].iter().map(|first| quote(first));
+            let others = self.merged.iter().filter(|(other, _)| other == class);
+            let all: Vec<String> = first.chain(others.map(|(_, spelling)| quote(spelling))).collect();
+            let name = quote(self.labels.name(*class).as_bytes());
+            notes.push(format!("the labels {} are one number, and one class: {name}", all.join(", ")));
+        }
+        let mut by_lower: HashMap<String, &str> = HashMap::new();
+        for name in self.labels.names() {
+            if let Some(other) = by_lower.insert(name.to_lowercase(), name)
+                && notes.len() < MAX_MERGED
+            {
+                let (first, second) = (quote(other.as_bytes()), quote(name.as_bytes()));
+                notes.push(format!(
+                    "the classes {first} and {second} differ only in case and are counted apart"
+                ));
+            }
+        }
+        notes
+    }
 }
 
 fn late_class(name: &str, known: &Labels) -> DataError {
-    let shown: Vec<&str> = known.names().iter().take(5).map(String::as_str).collect();
+    let shown: Vec<String> = known.names().iter().take(5).map(|name| shorten(name)).collect();
     let dots = if known.len() > 5 { ", …" } else { "" };
-    let message = format!(
-        "class {} is new here, expected one of {}{dots}",
-        crate::error::quote(name.as_bytes()),
-        shown.join(", ")
-    );
+    let message =
+        format!("class {} is new here, expected one of {}{dots}", quote(name.as_bytes()), shown.join(", "));
     DataError::new(ErrorKind::LateClass, message).with_help("name all classes beforehand with {classes}")
+}
+
+/// The beginning of a name that is long.
+fn shorten(name: &str) -> String {
+    match name.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
 }
 
 /// The error for data with more classes than is sensible.
@@ -239,6 +356,25 @@ mod tests {
             assert_eq!(table.number(bad.as_bytes()), Err(BadLabel::NotFinite));
         }
         assert_eq!(table.number(b" "), Err(BadLabel::Missing));
+        for (spelling, name) in [
+            ("9007199254740993", "9007199254740993"),
+            ("+9007199254740992.0", "9007199254740992"),
+            ("007", "007"),
+            ("-00.5", "-00.5"),
+            ("7", "7"),
+            ("0.50", "0.5"),
+            (".5e1", "5"),
+            ("5.", "5"),
+            ("-0.0", "0"),
+            ("12.34e-3", "0.01234"),
+            ("1200e-1", "120"),
+            ("1e300", "1e300"),
+            ("-1.25e-99", "-1.25e-99"),
+            ("0.1000000000000000055", "0.1000000000000000055"),
+            ("1e-99999999999999999999", "1e-99999999999999999999"),
+        ] {
+            assert_eq!(canonical(spelling.as_bytes()).unwrap(), name, "{spelling}");
+        }
         assert_eq!(table.number(b"\xFF"), Err(BadLabel::NotUtf8));
     }
 
@@ -252,6 +388,27 @@ mod tests {
             }
         }
         assert_eq!(table.names().len(), 100);
+    }
+
+    #[test]
+    fn what_is_merged_or_nearly_so_is_told() {
+        let mut numbering = Numbering::new(Labels::default(), Growth::Append, 100);
+        for labels in [["1", "+1", "TRUE"], ["1.0", "1", "true"]] {
+            let mut block = Block::default();
+            for label in labels {
+                let number = block.names.number(label.as_bytes()).unwrap();
+                block.classes.push(number);
+            }
+            numbering.apply(&mut block, "x").unwrap();
+        }
+        let notes = numbering.notes();
+        assert_eq!(
+            notes,
+            [
+                "the labels `1`, `+1`, `1.0` are one number, and one class: `1`",
+                "the classes `TRUE` and `true` differ only in case and are counted apart"
+            ]
+        );
     }
 
     #[test]

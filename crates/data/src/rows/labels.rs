@@ -5,28 +5,42 @@
 //! them), never in order of appearance, so that the same rows in another order give the same model.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The classes of a dataset, by number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Labels {
     names: Vec<String>,
+    /// Whether the first of two classes is all that is not the second.
+    has_rest: bool,
 }
 
 impl Labels {
     /// Numbers `names` as they stand.
     pub fn in_order<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
-        Self { names: names.into_iter().map(Into::into).collect() }
+        Self { names: names.into_iter().map(Into::into).collect(), has_rest: false }
     }
 
-    /// Two labels, `not name` and `name`, and the numbers `classes` made theirs. `None` if there is no such label, or
-    /// no other.
-    pub(crate) fn one_against_rest(&self, name: &str, classes: &mut [u32]) -> Option<Self> {
+    /// Two labels of which `name` is the second, and the numbers `classes` made theirs. Of two, the other is the
+    /// first; of more, all others together are, as `not name`. `None` if there is no such label, or no other.
+    pub fn positive(&self, name: &str, classes: &mut [u32]) -> Option<Self> {
         let chosen = self.class(name).filter(|_| self.len() > 1)?;
         for class in classes {
             *class = u32::from(*class == chosen);
         }
-        Some(Self::in_order([format!("not {name}"), name.to_owned()]))
+        let has_rest = self.len() > 2;
+        let other = if has_rest { format!("not {name}") } else { self.names[1 - chosen as usize].clone() };
+        Some(Self { names: vec![other, name.to_owned()], has_rest: has_rest || self.has_rest })
+    }
+
+    /// These two labels, of which the first is all that is not the second. `None` if there are not two.
+    pub fn with_rest(self) -> Option<Self> {
+        (self.len() == 2).then_some(Self { has_rest: true, ..self })
+    }
+
+    /// The class that is told from all others taken together, if these labels are of that kind.
+    pub fn told_from_rest(&self) -> Option<&str> {
+        self.names.get(1).filter(|_| self.has_rest).map(String::as_str)
     }
 
     /// Numbers the distinct ones of `names` in sorted order: `2` before `10`, numbers before words.
@@ -34,7 +48,7 @@ impl Labels {
         let distinct: BTreeSet<String> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
         let mut names: Vec<String> = distinct.into_iter().collect();
         names.sort_by(|a, b| compare(a, b));
-        Self { names }
+        Self { names, has_rest: false }
     }
 
     /// Makes `positive` class 1, the class a positive score speaks for. Only for two classes.
@@ -58,6 +72,12 @@ impl Labels {
     /// Adds a class that is known to be new behind all others.
     pub(crate) fn add_new(&mut self, name: &str) {
         self.names.push(name.to_owned());
+    }
+
+    /// The numbers of the classes of these names; those that are none are left out.
+    pub(crate) fn classes<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> Vec<u32> {
+        let numbers: HashMap<&str, u32> = self.names.iter().map(String::as_str).zip(0..).collect();
+        names.into_iter().filter_map(|name| numbers.get(name.as_str()).copied()).collect()
     }
 
     /// The number of the class called `name`.

@@ -2,6 +2,7 @@
 
 pub(crate) mod block;
 pub(crate) mod dataset;
+pub(crate) mod gaps;
 mod interop;
 pub(crate) mod label_table;
 pub(crate) mod labels;

@@ -28,12 +28,14 @@ pub enum Layout {
 ///
 /// Text is rounded to the nearest `f64` first and then, for single precision, to the nearest `f32`, in
 /// every format alike: the same data gives the same bits whatever file it came in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Precision {
     /// `f32`: half the memory, and enough for measured data. The default.
     #[default]
+    #[serde(rename = "f32")]
     Single,
     /// `f64`.
+    #[serde(rename = "f64")]
     Double,
 }
 
@@ -44,36 +46,37 @@ pub enum Missing {
     /// It is an error with its place.
     #[default]
     Error,
-    /// It is the mean of its column in the training data; a missing category is none of the known ones.
+    /// It is the mean of its column in the training data, a category the most frequent one.
     Mean,
+    /// It is the median of its column in the training data, a category the most frequent one.
+    Median,
+    /// It is the value that is most frequent in the training data.
+    MostFrequent,
     /// It is zero; a missing category is none of the known ones.
     Zero,
     /// Its row is left out.
     Drop,
 }
 
-/// The mean of the numbers of a column so far.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Tally {
-    n_numbers: u64,
-    mean: f64,
-}
+rosenblatt_core::named!(Missing, "missing",
+    "error" = Self::Error, "an error with its place";
+    "mean" = Self::Mean, "the mean of the column in the training data; of categories the most frequent";
+    "median" = Self::Median, "the median of the column in the training data; of categories the most frequent";
+    "most-frequent" or "mode" = Self::MostFrequent, "the most frequent value in the training data";
+    "zero" = Self::Zero, "zero; a category that is none of the known ones";
+    "drop" = Self::Drop, "the row is left out";
+);
 
-impl Tally {
-    /// Takes one more number in, in the order of the rows, so that the bits never vary.
-    pub(crate) fn add(&mut self, number: f64) {
-        self.n_numbers += 1;
-        let n = self.n_numbers as f64;
-        // Divided before subtracted: the difference of two large numbers may overflow.
-        self.mean += number / n - self.mean / n;
-    }
-}
+rosenblatt_core::named!(Precision, "precision",
+    "f32" or "single" = Self::Single, "single precision";
+    "f64" or "double" = Self::Double, "double precision";
+);
 
 /// The columns of a source and the features made of them.
 ///
 /// Stored as JSON (or anything else that serde writes) it is all that prediction must know of the data;
 /// [`Schema::check`] tells whether one that was stored makes sense. What only matters while reading is
-/// not stored: notes, tallies, and whether it is provisional.
+/// not stored: notes, and whether it is provisional.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Schema {
@@ -84,6 +87,12 @@ pub struct Schema {
     /// What the label column is called, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Columns that were left out, as asked for or for a reason, and stay so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
+    /// How values were stored, if not as was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// Whether the names stood in the source, so that columns can be matched by them.
     pub has_names: bool,
     /// How rows are stored.
@@ -114,9 +123,9 @@ pub struct Schema {
     /// be made yet. See [`crate::survey`].
     #[serde(skip)]
     pub provisional: bool,
-    /// Per column, what a survey has seen of its numbers.
+    /// Why rows are scaled as they are, if that was decided by what they are.
     #[serde(skip)]
-    pub(crate) tallies: Vec<Tally>,
+    pub scaled_because: Option<&'static str>,
     /// What a user may want to know about how the source was understood. Not an error, said once.
     #[serde(skip)]
     pub notes: Vec<String>,
@@ -156,12 +165,26 @@ pub enum ColumnKind {
         fill: Option<f64>,
     },
     /// One feature per value, 1 where the cell has that value.
+    ///
+    /// Of two values only the second has a feature: it is 1 there, and one half where neither is.
     Category {
         /// The known values, sorted.
         values: Vec<String>,
+        /// What stands in for a missing value, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fill: Option<String>,
     },
     /// The feature `column=value` of a table of hashed features.
     Hashed,
+    /// One feature per word, or run of words.
+    Text(TextEncoder),
+}
+
+impl ColumnKind {
+    /// Whether cells are names, each of them a value among others.
+    pub(crate) fn has_values(&self) -> bool {
+        matches!(self, Self::Category { .. } | Self::Hashed)
+    }
 }
 
 impl Schema {
@@ -193,6 +216,24 @@ impl Schema {
         (starts, next)
     }
 
+    /// How texts become features, and the column that they stand in if there are columns.
+    pub fn texts(&self) -> impl Iterator<Item = (Option<&str>, &TextEncoder)> {
+        let columns = self.columns.iter().filter_map(|column| match &column.kind {
+            ColumnKind::Text(encoder) => Some((Some(column.name.as_str()), encoder)),
+            _ => None,
+        });
+        self.text.iter().map(|text| (None, text)).chain(columns)
+    }
+
+    /// Per feature, whether it only says that something is so: such features have no scale.
+    pub(crate) fn indicators(&self) -> Vec<bool> {
+        let column = |column: &Column| {
+            let is_number = matches!(column.kind, ColumnKind::Number { .. });
+            std::iter::repeat_n(!is_number, column.n_features())
+        };
+        self.columns.iter().flat_map(column).collect()
+    }
+
     /// The slot of the hashed feature `column=value` within its table.
     pub fn hashed_feature(&self, column: &str, value: &str) -> u32 {
         hash_slot(format!("{column}={value}").as_bytes(), self.hash_bits.unwrap_or(0))
@@ -210,10 +251,17 @@ impl Schema {
         for column in &self.columns {
             match &column.kind {
                 ColumnKind::Number { .. } => names.push(column.name.clone()),
-                ColumnKind::Category { values } => {
-                    names.extend(values.iter().map(|value| format!("{}={value}", column.name)));
+                ColumnKind::Category { values, .. } => {
+                    let shown = if values.len() == 2 { &values[1..] } else { &values[..] };
+                    names.extend(shown.iter().map(|value| format!("{}={value}", column.name)));
                 }
                 ColumnKind::Hashed => return None,
+                // Words alone need not say where they stood.
+                ColumnKind::Text(encoder) if self.columns.len() == 1 => return encoder.feature_names(),
+                ColumnKind::Text(encoder) => {
+                    let words = encoder.feature_names()?;
+                    names.extend(words.into_iter().map(|word| format!("{}:{word}", column.name)));
+                }
             }
         }
         (!names.is_empty()).then_some(names)
@@ -228,15 +276,18 @@ impl Schema {
         let fill = self.plain_fill();
         let plain = self.columns.iter().all(|column| column.kind == ColumnKind::Number { fill });
         let label_is_plain = self.label.as_deref().is_none_or(|label| label == "label");
-        if self.provisional || !self.has_names || !plain || !label_is_plain || self.hash_bits.is_some() {
+        let is_kept = self.provisional || self.hash_bits.is_some() || !self.ignored.is_empty();
+        if is_kept || !self.has_names || !plain || !label_is_plain {
             return self;
         }
+        // Rows that are scaled are stored as they were; others may come in any form.
+        let layout = if self.scaler.is_some() { self.layout } else { Layout::Sparse };
         match numbered(&names, names.len()) {
             Some(places) if places.is_sorted() => Self {
                 columns: Vec::new(),
                 label: None,
                 has_names: false,
-                layout: Layout::Sparse,
+                layout,
                 width: Some(names.len()),
                 ..self
             },
@@ -284,11 +335,12 @@ impl Schema {
         let refuse = |complaint: &str| {
             Err(DataError::new(ErrorKind::Shape, format!("the stored schema makes no sense: {complaint}")))
         };
-        let tables = [self.hash_bits, self.text.as_ref().and_then(|text| text.hash_bits)];
-        if tables.into_iter().flatten().any(|bits| bits > ReadOptions::MAX_HASH_BITS) {
+        let mut tables =
+            self.hash_bits.into_iter().chain(self.texts().filter_map(|(_, text)| text.hash_bits));
+        if tables.any(|bits| bits > ReadOptions::MAX_HASH_BITS) {
             return refuse("its table of hashed features should have at most 2^30 slots");
         }
-        let mut complaint = self.text.as_ref().and_then(TextEncoder::unsound);
+        let mut complaint = self.texts().find_map(|(_, text)| text.unsound());
         complaint = complaint.or_else(|| self.scaler.as_ref().and_then(Scaler::complaint));
         let mut names = std::collections::BTreeSet::new();
         if !self.names.iter().flatten().all(|name| names.insert(name.as_str())) {
@@ -303,7 +355,7 @@ impl Schema {
                 ColumnKind::Number { fill: Some(fill) } if !fill.is_finite() => {
                     complaint = Some("what stands in for missing numbers should be finite");
                 }
-                ColumnKind::Category { values } => {
+                ColumnKind::Category { values, .. } => {
                     let mut sorted: Vec<&String> = values.iter().collect();
                     sorted.sort_unstable();
                     if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -313,7 +365,7 @@ impl Schema {
                 ColumnKind::Hashed if self.hash_bits.is_none() => {
                     complaint = Some("hashed columns should have a table");
                 }
-                ColumnKind::Number { .. } | ColumnKind::Hashed => {}
+                ColumnKind::Number { .. } | ColumnKind::Hashed | ColumnKind::Text(_) => {}
             }
         }
         if self.width().is_some_and(|width| width > u32::MAX as usize) {
@@ -322,25 +374,13 @@ impl Schema {
         complaint.map_or(Ok(()), refuse)
     }
 
-    /// Ends a survey: categories are sorted, means take the place of missing numbers.
+    /// Ends a survey of words or names: they get their places.
     pub fn settle(&mut self) {
         self.provisional = false;
         self.notes.extend(self.text.as_mut().and_then(TextEncoder::settle));
         if let Some(names) = &mut self.names {
             *names = Labels::sorted(&*names).names().to_vec();
         }
-        for (place, column) in self.columns.iter_mut().enumerate() {
-            match &mut column.kind {
-                ColumnKind::Number { fill } if self.missing == Missing::Mean => {
-                    *fill = Some(self.tallies.get(place).map_or(0.0, |tally| tally.mean));
-                }
-                ColumnKind::Category { values } => {
-                    *values = Labels::sorted(&*values).names().to_vec();
-                }
-                ColumnKind::Number { .. } | ColumnKind::Hashed => {}
-            }
-        }
-        self.tallies = Vec::new();
     }
 }
 
@@ -366,8 +406,11 @@ impl Column {
     pub fn n_features(&self) -> usize {
         match &self.kind {
             ColumnKind::Number { .. } => 1,
-            ColumnKind::Category { values } => values.len(),
+            // Two values are told apart by one feature.
+            ColumnKind::Category { values, .. } if values.len() == 2 => 1,
+            ColumnKind::Category { values, .. } => values.len(),
             ColumnKind::Hashed => 0,
+            ColumnKind::Text(encoder) => encoder.width(),
         }
     }
 }
@@ -405,7 +448,8 @@ mod tests {
 
     #[test]
     fn columns_become_features_in_order() {
-        let category = ColumnKind::Category { values: vec!["f".into(), "m".into()] };
+        let category =
+            ColumnKind::Category { values: ["f", "m", "x"].map(String::from).to_vec(), fill: None };
         let mut schema = Schema {
             columns: vec![
                 Column { name: "sex".into(), kind: category },
@@ -413,9 +457,12 @@ mod tests {
             ],
             ..Schema::default()
         };
-        assert_eq!(schema.width(), Some(3));
-        assert_eq!(schema.starts(), (vec![0, 2], 3));
-        assert_eq!(schema.feature_names().unwrap(), ["sex=f", "sex=m", "mass"]);
+        assert_eq!(schema.width(), Some(4));
+        assert_eq!(schema.starts(), (vec![0, 3], 4));
+        assert_eq!(schema.feature_names().unwrap(), ["sex=f", "sex=m", "sex=x", "mass"]);
+        let two = ColumnKind::Category { values: vec!["f".into(), "m".into()], fill: None };
+        schema.columns[0].kind = two;
+        assert_eq!(schema.feature_names().unwrap(), ["sex=m", "mass"]);
         schema.columns[0].kind = ColumnKind::Hashed;
         schema.hash_bits = Some(4);
         assert_eq!(schema.width(), Some(17));
@@ -429,15 +476,15 @@ mod tests {
         use crate::encode::{Scaling, TextOptions, Weighting};
         use crate::{Source, load_with_schema};
         let table = Source::bytes("t.csv", *b"mass,sex,label\n0.1,f,a\n0.7,m,b\n,f,b\n");
-        let hashed = ReadOptions { hash_bits: Some(4), missing: Missing::Mean, ..ReadOptions::default() };
+        let hashed = ReadOptions { hash_bits: Some(4), missing: Missing::Mean, ..ReadOptions::as_stored() };
         let scaled =
-            ReadOptions { missing: Missing::Mean, scaling: Scaling::Standard, ..ReadOptions::default() };
+            ReadOptions { missing: Missing::Mean, scaling: Scaling::Standard, ..ReadOptions::as_stored() };
         let messages = Source::bytes("t.tsv", *b"ham\tsee \"you\" soon\nspam\twin \xF0\x9F\x92\xB0 now\n");
-        let plain = ReadOptions::default();
+        let plain = ReadOptions::as_stored();
         let text = TextOptions { weighting: Weighting::TfIdf, keep_names: true, ..TextOptions::default() };
-        let hashed_text = ReadOptions { hash_bits: Some(5), text, ..ReadOptions::default() };
+        let hashed_text = ReadOptions { hash_bits: Some(5), text, ..ReadOptions::as_stored() };
         let svm = Source::bytes("t.svm", *b"1 0:1 7:0.3\n-1 2:4\n");
-        let zero = ReadOptions { zero_based: true, scaling: Scaling::MaxAbs, ..ReadOptions::default() };
+        let zero = ReadOptions { zero_based: true, scaling: Scaling::MaxAbs, ..ReadOptions::as_stored() };
         for (source, how) in
             [(&table, hashed), (&table, scaled), (&messages, plain), (&messages, hashed_text), (&svm, zero)]
         {
@@ -448,7 +495,7 @@ mod tests {
             schema.notes.clear();
             assert_eq!(again, schema, "{json}");
             // Under the stored schema the same file gives the same rows.
-            let how = ReadOptions::default().with_schema(std::sync::Arc::new(again));
+            let how = ReadOptions::as_stored().with_schema(std::sync::Arc::new(again));
             let (same, _) = load_with_schema(source, &how).unwrap();
             assert_eq!(same, data, "{json}");
         }
@@ -472,28 +519,5 @@ mod tests {
             assert!(error.message().contains(expected), "{error}");
         }
         assert!(serde_json::from_str::<Schema>(r#"{"from-the-future": 1}"#).is_err());
-    }
-
-    #[test]
-    fn settling_sorts_categories_and_fills_in_means() {
-        let category = ColumnKind::Category { values: vec!["b".into(), "10".into(), "9".into()] };
-        let mut tally = Tally::default();
-        for number in [1.0, 2.0, 6.0] {
-            tally.add(number);
-        }
-        let mut schema = Schema {
-            columns: vec![
-                Column { name: "c".into(), kind: category },
-                Column { name: "n".into(), kind: ColumnKind::Number { fill: None } },
-            ],
-            missing: Missing::Mean,
-            provisional: true,
-            tallies: vec![Tally::default(), tally],
-            ..Schema::default()
-        };
-        schema.settle();
-        let sorted = ["9", "10", "b"].map(String::from).to_vec();
-        assert_eq!(schema.columns[0].kind, ColumnKind::Category { values: sorted });
-        assert_eq!(schema.columns[1].kind, ColumnKind::Number { fill: Some(3.0) });
     }
 }

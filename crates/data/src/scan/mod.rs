@@ -4,3 +4,4 @@ pub(crate) mod cells;
 pub(crate) mod marks;
 pub(crate) mod number;
 pub(crate) mod pairs;
+pub(crate) mod tokens;

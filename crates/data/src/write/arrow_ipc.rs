@@ -4,6 +4,7 @@
 use super::unfit;
 use super::{RowWriter, Shape, WriteFormat};
 use crate::error::DataError;
+use crate::formats::FormatInfo;
 
 /// An Arrow IPC file.
 pub(super) struct ArrowFile;
@@ -12,12 +13,11 @@ pub(super) struct ArrowFile;
 pub(super) struct ArrowStream;
 
 impl WriteFormat for ArrowFile {
-    fn name(&self) -> &'static str {
-        "arrow"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["arrow", "feather", "ipc"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            extensions: &["arrow", "feather", "ipc"],
+            ..FormatInfo::new("arrow", "an Arrow IPC file")
+        }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
@@ -26,12 +26,8 @@ impl WriteFormat for ArrowFile {
 }
 
 impl WriteFormat for ArrowStream {
-    fn name(&self) -> &'static str {
-        "arrows"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["arrows"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo { extensions: &["arrows"], ..FormatInfo::new("arrows", "an Arrow IPC stream") }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {

@@ -5,7 +5,9 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
 use crate::error::DataError;
+use crate::formats::FormatInfo;
 use crate::rows::schema::Precision;
+use std::borrow::Cow;
 
 /// The most columns that are written: sparse data of more has better formats.
 const MAX_COLUMNS: usize = 1 << 17;
@@ -17,12 +19,11 @@ pub(super) struct Csv;
 pub(super) struct Tsv;
 
 impl WriteFormat for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["csv"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            extensions: &["csv"],
+            ..FormatInfo::new("csv", "a table below a header, cells apart by commas")
+        }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
@@ -31,12 +32,11 @@ impl WriteFormat for Csv {
 }
 
 impl WriteFormat for Tsv {
-    fn name(&self) -> &'static str {
-        "tsv"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["tsv", "tab"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            extensions: &["tsv", "tab"],
+            ..FormatInfo::new("tsv", "a table below a header, cells apart by tabs")
+        }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
@@ -55,17 +55,23 @@ struct Table {
     scratch: String,
 }
 
+/// Text as a cell of a table whose cells are apart by commas, in quotes where it would not mean itself.
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
+    cell(text, b',')
+}
+
+fn cell(text: &str, delimiter: u8) -> Cow<'_, str> {
+    let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+    let blank = text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace);
+    if !text.bytes().any(special) && !blank {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+}
+
 impl Table {
-    fn push_cell(&self, cell: &str, into: &mut Vec<u8>) {
-        let special = |byte: u8| byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-        let blank = cell.starts_with(char::is_whitespace) || cell.ends_with(char::is_whitespace);
-        if !cell.bytes().any(special) && !blank {
-            into.extend_from_slice(cell.as_bytes());
-            return;
-        }
-        into.push(b'"');
-        into.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
-        into.push(b'"');
+    fn push_cell(&self, text: &str, into: &mut Vec<u8>) {
+        into.extend_from_slice(cell(text, self.delimiter).as_bytes());
     }
 }
 

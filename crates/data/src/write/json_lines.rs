@@ -5,6 +5,7 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number};
 use crate::error::DataError;
+use crate::formats::FormatInfo;
 use crate::rows::schema::{Layout, Precision};
 use std::fmt::Write as _;
 
@@ -15,12 +16,11 @@ const MAX_COLUMNS: usize = 1 << 17;
 pub(super) struct JsonLines;
 
 impl WriteFormat for JsonLines {
-    fn name(&self) -> &'static str {
-        "jsonl"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["jsonl", "ndjson", "json"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            extensions: &["jsonl", "ndjson", "json"],
+            ..FormatInfo::new("jsonl", "an object a line")
+        }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {

@@ -4,6 +4,7 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number, unfit};
 use crate::error::{DataError, quote};
+use crate::formats::FormatInfo;
 use crate::rows::schema::Precision;
 use std::io::Write;
 
@@ -11,12 +12,11 @@ use std::io::Write;
 pub(super) struct Libsvm;
 
 impl WriteFormat for Libsvm {
-    fn name(&self) -> &'static str {
-        "libsvm"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["libsvm", "svm", "svmlight"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            extensions: &["libsvm", "svm", "svmlight"],
+            ..FormatInfo::new("libsvm", "sparse rows: a label, then feature:value")
+        }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {

@@ -16,10 +16,12 @@ mod parquet;
 mod table;
 mod vw;
 
+pub use csv::csv_cell;
 pub use file::NewFile;
 pub use table::{Cell, CellKind, ParquetTable};
 
 use crate::error::{DataError, ErrorKind};
+use crate::formats::FormatInfo;
 use crate::rows::schema::{Layout, Precision};
 use crate::scan::number;
 use std::fmt::Write as _;
@@ -41,11 +43,8 @@ pub static WRITERS: &[&dyn WriteFormat] = &[
 
 /// A format that can be written.
 pub trait WriteFormat: Sync {
-    /// Its name, as `--to` takes it.
-    fn name(&self) -> &'static str;
-
-    /// File name extensions, in lower case.
-    fn extensions(&self) -> &'static [&'static str];
+    /// What the outside needs to know of it.
+    fn info(&self) -> FormatInfo;
 
     /// A writer for rows of this shape.
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError>;
@@ -155,11 +154,11 @@ pub trait RowWriter: Send {
 
 /// The format called `name`, or the one that the extension of `path` stands for (`.gz`, `.zst` left out).
 pub fn find_writer(name: Option<&str>, path: &Path) -> Result<&'static dyn WriteFormat, DataError> {
-    let names = || WRITERS.iter().map(|writer| writer.name()).collect::<Vec<_>>().join(", ");
+    let names = || WRITERS.iter().map(|writer| writer.info().name).collect::<Vec<_>>().join(", ");
     let fail =
         |message: String| DataError::new(ErrorKind::Options, message).in_source(&path.display().to_string());
     if let Some(name) = name {
-        let named = WRITERS.iter().find(|writer| writer.name().eq_ignore_ascii_case(name));
+        let named = WRITERS.iter().find(|writer| writer.info().is_called(name));
         return named.copied().ok_or_else(|| {
             fail(format!("the format to write should be one of {}, but is `{name}`", names()))
         });
@@ -167,7 +166,7 @@ pub fn find_writer(name: Option<&str>, path: &Path) -> Result<&'static dyn Write
     let file = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let file = file.strip_suffix(".gz").or(file.strip_suffix(".zst")).unwrap_or(&file);
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let known = WRITERS.iter().find(|writer| writer.extensions().contains(&extension));
+    let known = WRITERS.iter().find(|writer| writer.info().extensions.contains(&extension));
     known.copied().ok_or_else(|| {
         fail(format!("the name does not tell the format to write, expected one of {}", names()))
             .with_help("name the format with {to}")
@@ -252,7 +251,8 @@ mod tests {
 
     #[test]
     fn formats_are_found_by_name_and_extension() {
-        let found = |name, path: &str| find_writer(name, Path::new(path)).map(WriteFormat::name).ok();
+        let found =
+            |name, path: &str| find_writer(name, Path::new(path)).map(|format| format.info().name).ok();
         assert_eq!(found(None, "a.SVM.gz"), Some("libsvm"));
         assert_eq!(found(None, "a.tsv"), Some("tsv"));
         assert_eq!(found(None, "a.jsonl.zst"), Some("jsonl"));

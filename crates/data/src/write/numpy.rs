@@ -6,6 +6,7 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, unfit};
 use crate::error::{DataError, ErrorKind};
+use crate::formats::FormatInfo;
 use crate::rows::schema::Precision;
 
 /// The most numbers a row may have: sparse data of more has better formats.
@@ -29,12 +30,8 @@ fn check(shape: &Shape) -> Result<(), DataError> {
 }
 
 impl WriteFormat for Npy {
-    fn name(&self) -> &'static str {
-        "npy"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["npy"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo { extensions: &["npy"], ..FormatInfo::new("npy", "a NumPy array, labels beside it") }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
@@ -53,12 +50,11 @@ impl WriteFormat for Npy {
 }
 
 impl WriteFormat for Npz {
-    fn name(&self) -> &'static str {
-        "npz"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["npz"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo {
+            extensions: &["npz"],
+            ..FormatInfo::new("npz", "a SciPy matrix of sparse rows, with its labels")
+        }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {

@@ -4,17 +4,14 @@
 use super::unfit;
 use super::{RowWriter, Shape, WriteFormat};
 use crate::error::DataError;
+use crate::formats::FormatInfo;
 
 /// Parquet files.
 pub(super) struct Parquet;
 
 impl WriteFormat for Parquet {
-    fn name(&self) -> &'static str {
-        "parquet"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["parquet", "pq"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo { extensions: &["parquet", "pq"], ..FormatInfo::new("parquet", "an Apache Parquet file") }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {

@@ -27,6 +27,8 @@ pub enum Cell {
     Number(f64),
     /// A whole number from zero.
     Count(u64),
+    /// Nothing, in a column of any kind.
+    Empty,
 }
 
 #[cfg(feature = "parquet")]
@@ -122,7 +124,7 @@ mod writing {
                         CellKind::Number => DataType::Float64,
                         CellKind::Count => DataType::UInt64,
                     };
-                    Field::new(name, kind, false)
+                    Field::new(name, kind, true)
                 })
                 .collect();
             let schema = Arc::new(Schema::new(fields));
@@ -150,6 +152,9 @@ mod writing {
                     (Column::Text(column), Cell::Text(text)) => column.append_value(text),
                     (Column::Number(column), Cell::Number(number)) => column.append_value(*number),
                     (Column::Count(column), Cell::Count(count)) => column.append_value(*count),
+                    (Column::Text(column), Cell::Empty) => column.append_null(),
+                    (Column::Number(column), Cell::Empty) => column.append_null(),
+                    (Column::Count(column), Cell::Empty) => column.append_null(),
                     _ => return Err(failed("a cell is not of its column's kind")),
                 }
             }
@@ -226,7 +231,7 @@ mod writing {
             let how = ReadOptions {
                 label: LabelColumn::Named("class".to_owned()),
                 precision: crate::Precision::Double,
-                ..ReadOptions::default()
+                ..ReadOptions::as_stored()
             };
             let data = load_source(&Source::bytes("t.parquet", bytes), &how).unwrap();
             assert_eq!((data.len(), data.width()), (20_000, 2));

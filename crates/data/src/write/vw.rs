@@ -6,6 +6,7 @@
 
 use super::{OutRow, RowWriter, Shape, WriteFormat, push_number, unfit};
 use crate::error::{DataError, quote};
+use crate::formats::FormatInfo;
 use crate::rows::schema::Precision;
 use crate::scan::number;
 
@@ -13,12 +14,8 @@ use crate::scan::number;
 pub(super) struct Vw;
 
 impl WriteFormat for Vw {
-    fn name(&self) -> &'static str {
-        "vw"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["vw"]
+    fn info(&self) -> FormatInfo {
+        FormatInfo { extensions: &["vw"], ..FormatInfo::new("vw", "Vowpal Wabbit's text") }
     }
 
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {

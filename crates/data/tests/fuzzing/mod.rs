@@ -170,7 +170,7 @@ fn move_line(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
 
 fn options(target: &Target, random: &mut Random) -> ReadOptions {
     let limits = Limits { features: 1 << 16, line_bytes: 4 << 10, classes: 50, ..Limits::default() };
-    let mut how = ReadOptions { limits, threads: 1, ..ReadOptions::default() };
+    let mut how = ReadOptions { limits, threads: 1, ..ReadOptions::as_stored() };
     let mut rarely = || random.below(4) == 0;
     if rarely() {
         how.on_bad_row = OnBadRow::Skip;

@@ -352,7 +352,7 @@ fn cache_seeds() -> Vec<Vec<u8>> {
     ];
     let cached = |source: &Source| {
         let mut writer = CacheWriter::new(Vec::new(), FINGERPRINT, "seed");
-        let mut stream = blocks(source, &ReadOptions::default()).unwrap();
+        let mut stream = blocks(source, &ReadOptions::as_stored()).unwrap();
         while let Some(block) = stream.next().unwrap() {
             writer.write(block).unwrap();
         }
@@ -379,7 +379,10 @@ fn array_options(how: &mut ReadOptions, random: &mut Random) {
 fn text_options(how: &mut ReadOptions, random: &mut Random) {
     let labels = [LabelColumn::Guess, LabelColumn::Absent, LabelColumn::Named("-1".into())];
     how.label = labels[random.below(3) as usize].clone();
-    how.text_column = [None, None, Some("1"), Some("text")][random.below(4) as usize].map(str::to_owned);
+    how.text_columns = [None, None, Some("1"), Some("text")][random.below(4) as usize]
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     how.text = TextOptions {
         units: [Units::Words, Units::Characters][random.below(2) as usize],
         shortest: 1 + random.below(2) as usize,

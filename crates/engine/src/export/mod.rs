@@ -7,12 +7,10 @@ mod onnx;
 mod protobuf;
 mod weights;
 
-pub use weights::csv_cell;
-
 use crate::error::Error;
 use crate::model::Model;
-use rosenblatt_core::Planes;
-use rosenblatt_data::Scaler;
+use rosenblatt_core::{NameError, Planes};
+use rosenblatt_data::{FormatInfo, Scaler};
 use std::fmt;
 use std::str::FromStr;
 
@@ -28,29 +26,54 @@ pub enum Export {
     Csv,
 }
 
-/// The table of formats: name, and what makes the bytes.
+/// What makes the bytes.
 type Writer = fn(&Model, &Planes) -> Vec<u8>;
-const FORMATS: [(Export, &str, Writer); 3] = [
-    (Export::Onnx, "onnx", onnx::bytes),
-    (Export::Json, "json", weights::json),
-    (Export::Csv, "csv", weights::csv),
-];
+
+impl Export {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::Onnx, Self::Json, Self::Csv];
+
+    /// The table of formats.
+    fn entry(self) -> (FormatInfo, Writer) {
+        match self {
+            Self::Onnx => {
+                let about =
+                    "a graph for ONNX runtimes, with the scaling and, by Platt's method, probabilities";
+                (FormatInfo { extensions: &["onnx"], ..FormatInfo::new("onnx", about) }, onnx::bytes)
+            }
+            Self::Json => {
+                let about = "weights, names, scaling and calibration as one object";
+                (FormatInfo { extensions: &["json"], ..FormatInfo::new("json", about) }, weights::json)
+            }
+            Self::Csv => {
+                let about = "a line per feature: its name, and its weight in every hyperplane";
+                (FormatInfo { extensions: &["csv"], ..FormatInfo::new("csv", about) }, weights::csv)
+            }
+        }
+    }
+
+    /// What the outside needs to know of it.
+    pub fn info(self) -> FormatInfo {
+        self.entry().0
+    }
+}
 
 impl fmt::Display for Export {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = FORMATS.iter().find(|(format, ..)| format == self);
-        f.write_str(known.map_or("", |(_, name, _)| name))
+        f.write_str(self.info().name)
     }
 }
 
 impl FromStr for Export {
-    type Err = String;
+    type Err = NameError;
 
-    fn from_str(name: &str) -> Result<Self, String> {
-        let known = FORMATS.iter().find(|(_, known, _)| *known == name);
-        known
-            .map(|(format, ..)| *format)
-            .ok_or_else(|| format!("it should be onnx, json or csv, but is `{name}`"))
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        let known = Self::ALL.into_iter().find(|export| export.info().is_called(name));
+        known.ok_or_else(|| NameError {
+            what: "export",
+            given: name.to_owned(),
+            known: "one of onnx, json, csv",
+        })
     }
 }
 
@@ -61,8 +84,7 @@ pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
         return Err(Error::Mapped { what: "an exported model weighs" });
     }
     let planes = model.planes().ok_or(Error::NotLinear)?;
-    let (.., write) = FORMATS.iter().find(|(known, ..)| *known == format).unwrap_or(&FORMATS[0]);
-    Ok(write(model, planes))
+    Ok(format.entry().1(model, planes))
 }
 
 /// What a positive score of each hyperplane speaks for, and what a negative one does; `None` for "all the

@@ -5,15 +5,16 @@
 //! was calibrated by Platt's method, `probabilities` (doubles, a column per class). Only operators of the
 //! standard set, version 13, in doubles: `LinearClassifier` knows single precision only.
 //!
-//! Shifts and scales of columns are folded into weights and biases. Two conventions have no operator: a
-//! score of zero that is `random` or `wrong` counts as the first class.
+//! Shifts and scales of columns are folded into weights and biases. `label` is the most probable class where there are
+//! probabilities. What has no operator: isotonic curves of more than two classes, where `label` is decided by scores; and
+//! a score of zero that is `random` or `wrong`, which counts as the first class.
 
 use super::protobuf::Message;
 use super::scaler;
-use crate::calibration::{Curve, Method};
+use crate::calibration::{Calibration, Curve, Method};
 use crate::insight::feature_name;
 use crate::model::Model;
-use rosenblatt_core::{Multiclass, OneVsOne, Planes, Zero};
+use rosenblatt_core::{Decision, Multiclass, OneVsOne, Planes, Zero};
 use rosenblatt_data::Scaling;
 
 /// Version 8 of the file format came with version 15 of the operators; both are read everywhere today.
@@ -40,20 +41,29 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
     graph.named_node("Add", &[&products, "biases"], "scores", &[]);
     graph.texts("classes", model.labels().names());
 
-    let zero = model.spec().options().zero;
-    let decision = model.spec().options().multiclass.decision(n_classes);
-    let class_scores = if n_classes == 2 {
-        graph.second_if_positive(zero);
-        "scores".to_owned()
-    } else if let Multiclass::OneVsOne(decision) = decision {
-        graph.most_duels(&decision, n_classes, zero)
-    } else {
-        graph.highest("scores", zero);
-        "scores".to_owned()
+    let options = model.spec().options();
+    let duels = match options.multiclass.decision(n_classes) {
+        Multiclass::OneVsOne(decision) if n_classes > 2 => Some(decision),
+        _ => None,
     };
+    let class_scores = duels.as_ref().map_or_else(|| "scores".to_owned(), |duels| graph.duel_sums(duels));
+    let platt = model.calibration().filter(|fitted| fitted.method() == Method::Platt);
+    let odds = platt.map(|calibration| graph.log_odds(&class_scores, calibration.curves()));
+    let deciding = match (model.deciding_calibration().map(Calibration::curves), &odds) {
+        (Some(_), Some(odds)) => Some(odds.clone()),
+        (Some([steps]), None) => Some(graph.beyond(steps.threshold())),
+        _ => None,
+    };
+    match (deciding, &duels) {
+        (Some(odds), _) if n_classes == 2 => graph.second_if_positive(&odds, options.zero),
+        (Some(odds), _) => graph.highest(&odds, options.zero),
+        (None, _) if n_classes == 2 => graph.second_if_positive("scores", options.zero),
+        (None, Some(_)) => graph.most_duels(&class_scores, options.zero),
+        (None, None) => graph.highest("scores", options.zero),
+    }
     let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_scorers])];
-    if let Some(calibration) = model.calibration().filter(|fitted| fitted.method() == Method::Platt) {
-        graph.sigmoids(&class_scores, calibration.curves());
+    if let Some(odds) = &odds {
+        graph.sigmoids(odds, n_classes);
         outputs.push(value("probabilities", DOUBLE, &[n_classes]));
     }
     let input = value("features", DOUBLE, &[planes.width()]);
@@ -165,18 +175,24 @@ impl Graph {
     }
 
     /// `label` of two classes.
-    fn second_if_positive(&mut self, zero: Zero) {
+    fn second_if_positive(&mut self, scores: &str, zero: Zero) {
         let nothing = self.scalar("zero", 0.0);
         let second = if zero == Zero::Plus {
-            let first = self.node("Less", &["scores", &nothing], &[]);
+            let first = self.node("Less", &[scores, &nothing], &[]);
             self.node("Not", &[&first], &[])
         } else {
-            self.node("Greater", &["scores", &nothing], &[])
+            self.node("Greater", &[scores, &nothing], &[])
         };
         let number = self.node("Cast", &[&second], &[whole("to", INT64)]);
         let columns = self.axis("label_axis", 1);
         let class = self.node("Squeeze", &[&number, &columns], &[]);
         self.named_node("Gather", &["classes", &class], "label", &[whole("axis", 0)]);
+    }
+
+    /// How far the score is beyond a threshold.
+    fn beyond(&mut self, threshold: f64) -> String {
+        let threshold = self.scalar("threshold", threshold.clamp(f64::MIN, f64::MAX));
+        self.node("Sub", &["scores", &threshold], &[])
     }
 
     /// `label` by the highest of `scores`; of equals the first, or the last if zero is positive.
@@ -187,27 +203,31 @@ impl Graph {
         self.named_node("Gather", &["classes", &class], "label", &[whole("axis", 0)]);
     }
 
-    /// `label` by duels won, and of equals by the sum of their scores; gives the name of the sums.
-    fn most_duels(&mut self, decision: &OneVsOne, n_classes: usize, zero: Zero) -> String {
+    /// The sums of every class's duels.
+    fn duel_sums(&mut self, decision: &OneVsOne) -> String {
+        let n_classes = decision.n_classes();
         let mut sides = vec![0.0; decision.pairs().len() * n_classes];
         for (pair, &(a, b)) in decision.pairs().iter().enumerate() {
             sides[pair * n_classes + a as usize] = 1.0;
             sides[pair * n_classes + b as usize] = -1.0;
         }
         self.doubles("sides", &[decision.pairs().len(), n_classes], &sides);
+        self.node("MatMul", &["scores", "sides"], &[])
+    }
+
+    /// `label` by duels won, and of equals by the sum of their scores.
+    fn most_duels(&mut self, sums: &str, zero: Zero) {
         let beaten = self.scalar("beaten", f64::MIN);
         let won = self.node("Sign", &["scores"], &[]);
         let wins = self.node("MatMul", &[&won, "sides"], &[]);
-        let sums = self.node("MatMul", &["scores", "sides"], &[]);
         let most = self.node("ReduceMax", &[&wins], &[axes(1), whole("keepdims", 1)]);
         let leads = self.node("Equal", &[&wins, &most], &[]);
-        let contenders = self.node("Where", &[&leads, &sums, &beaten], &[]);
+        let contenders = self.node("Where", &[&leads, sums, &beaten], &[]);
         self.highest(&contenders, zero);
-        sums
     }
 
-    /// `probabilities` by Platt's curves.
-    fn sigmoids(&mut self, scores: &str, curves: &[Curve]) {
+    /// The logarithms of the odds of every class, by Platt's curves.
+    fn log_odds(&mut self, scores: &str, curves: &[Curve]) -> String {
         let (mut slopes, mut offsets) = (Vec::new(), Vec::new());
         for curve in curves {
             if let Curve::Platt { slope, offset } = curve {
@@ -218,9 +238,13 @@ impl Graph {
         self.doubles("slopes", &[1, slopes.len()], &slopes);
         self.doubles("offsets", &[1, offsets.len()], &offsets);
         let steep = self.node("Mul", &[scores, "slopes"], &[]);
-        let moved = self.node("Add", &[&steep, "offsets"], &[]);
-        let shares = self.node("Sigmoid", &[&moved], &[]);
-        if curves.len() == 1 {
+        self.node("Add", &[&steep, "offsets"], &[])
+    }
+
+    /// `probabilities` by Platt's curves.
+    fn sigmoids(&mut self, odds: &str, n_classes: usize) {
+        let shares = self.node("Sigmoid", &[odds], &[]);
+        if n_classes == 2 {
             let whole_share = self.scalar("one", 1.0);
             let rest = self.node("Sub", &[&whole_share, &shares], &[]);
             self.named_node("Concat", &[&rest, &shares], "probabilities", &[whole("axis", 1)]);

@@ -5,17 +5,9 @@ use crate::calibration::Curve;
 use crate::insight::feature_name;
 use crate::model::Model;
 use rosenblatt_core::Planes;
+use rosenblatt_data::write::csv_cell;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-
-/// Text as a CSV cell.
-pub fn csv_cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
 
 /// A line per feature, the biases first.
 pub(super) fn csv(model: &Model, planes: &Planes) -> Vec<u8> {
@@ -74,6 +66,8 @@ pub(super) fn json(model: &Model, planes: &Planes) -> Vec<u8> {
         "zero": model.spec().options().zero.to_string(),
         "features": features, "scaler": scaler,
         "hyperplanes": hyperplanes, "calibration": calibration,
+        // What names the class: the largest probability, or the scores by the multiclass rule.
+        "decides": if model.deciding_calibration().is_some() { "probabilities" } else { "scores" },
     });
     format!("{whole}\n").into_bytes()
 }

@@ -79,6 +79,9 @@ struct Header {
     writer: String,
     spec: Options,
     labels: Vec<String>,
+    /// Whether the first class is all that is not the second.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    against_rest: bool,
     feature_names: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     schema: Option<Schema>,
@@ -181,10 +184,12 @@ struct ValidatedText {
     best_epoch: u64,
 }
 
-const STOPS: [(Stopped, &str); 4] = [
+const STOPS: [(Stopped, &str); 6] = [
     (Stopped::Epochs, "epochs"),
     (Stopped::Updates, "updates"),
     (Stopped::Clean, "clean"),
+    (Stopped::Converged, "converged"),
+    (Stopped::Cycle, "cycle"),
     (Stopped::Observer, "observer"),
 ];
 
@@ -278,6 +283,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         writer: env!("CARGO_PKG_VERSION").to_owned(),
         spec: model.spec.options().clone(),
         labels: model.labels.names().to_vec(),
+        against_rest: model.labels.told_from_rest().is_some(),
         // A schema knows the names of its features.
         feature_names: if model.schema.is_some() { None } else { model.feature_names.clone() },
         schema: model.schema.as_deref().cloned(),
@@ -543,7 +549,10 @@ pub(super) fn header_error(error: &serde_json::Error) -> FormatError {
 fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
     let spec = Spec::new(header.spec).map_err(|error| content(format!("its spec: {error}")))?;
-    let labels = Labels::in_order(header.labels);
+    let mut labels = Labels::in_order(header.labels);
+    if header.against_rest {
+        labels = labels.with_rest().ok_or_else(|| content("a class and the rest should be two classes"))?;
+    }
     let n_classes = labels.len();
     if n_classes < 2 || Labels::sorted(labels.names()).len() != n_classes {
         return Err(content("it should name at least two different classes"));
@@ -662,7 +671,8 @@ fn decode_calibration(
     needed: usize,
     arrays: &mut Arrays<'_>,
 ) -> Result<Calibration, FormatError> {
-    let method: Method = text.method.parse().map_err(content)?;
+    let method: Method =
+        text.method.parse().map_err(|error: rosenblatt_core::NameError| content(error.to_string()))?;
     let curves: Vec<Curve> = match method {
         Method::Platt => {
             let (slopes, offsets) = (arrays.f64s("platt-slopes")?, arrays.f64s("platt-offsets")?);

@@ -2,8 +2,9 @@
 
 use super::file::{Arrays, Body, FormatError, Hypothesis, content};
 use rosenblatt_core::memory::{Ballot, Kept};
-use rosenblatt_kernel::{Choice, Entry, Expansion, Gamma, Rows, Voice};
+use rosenblatt_kernel::{Choice, Entry, Expansion, Rows, Setting, Voice};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A kernel by its name and numbers.
@@ -11,12 +12,7 @@ use std::sync::Arc;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct Text {
     name: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    gamma: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    offset: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    degree: Option<u32>,
+    params: BTreeMap<String, f64>,
 }
 
 /// How survivors vote.
@@ -50,12 +46,8 @@ pub(super) fn encode(expansion: &Expansion, body: &mut Body) -> Hypothesis {
         }
     };
     let formula = expansion.kernel().formula().expect("the kernel of a spec has a name");
-    let kernel = Text {
-        name: formula.name.to_owned(),
-        gamma: formula.gamma,
-        offset: formula.offset,
-        degree: formula.degree,
-    };
+    let params = formula.values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let kernel = Text { name: formula.name.to_owned(), params };
     let (width, scorers) = (expansion.rows().width(), expansion.n_scorers());
     Hypothesis::Kernel { width, scorers, kernel, constant: expansion.constant(), votes }
 }
@@ -73,8 +65,9 @@ pub(super) fn decode(hypothesis: &Hypothesis, arrays: &mut Arrays<'_>) -> Result
     let Hypothesis::Kernel { width, scorers, kernel, constant, votes } = hypothesis else {
         return Err(content("it has no kernel"));
     };
-    let Text { name, gamma, offset, degree } = kernel.clone();
-    let choice = Choice { name, gamma: gamma.map(Gamma::Number), offset, degree };
+    let Text { name, params } = kernel.clone();
+    let params = params.into_iter().map(|(name, value)| (name, Setting::Number(value))).collect();
+    let choice = Choice { name, params };
     let kernel = choice.blind().map_err(|error| content(format!("its kernel: {error}")))?;
     let offsets = arrays.u64s("support-offsets")?;
     let (indices, values) = (arrays.u32s("support-indices")?, arrays.f64s("support-values")?);

@@ -5,28 +5,33 @@ mod date;
 mod disk;
 mod file;
 mod kernels;
+mod predictor;
+mod reading;
 mod store;
+mod summary;
 
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, reading};
 pub use date::Date;
 pub use file::{FormatError, model_checksum};
+pub(crate) use predictor::by_class;
+pub use predictor::{Predictor, Sample};
 pub use store::{
     Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 
+pub use summary::{Hyperplane, KernelSummary, Strongest, Summary, VoteSummary};
+
 use crate::calibration::Calibration;
-use crate::error::Error;
-use crate::mapped::Mapper;
 use crate::spec::Spec;
 use rosenblatt_core::decision::Problem;
 use rosenblatt_core::memory::{Ballot, Kept};
-use rosenblatt_core::{
-    Binary, Decision, Dense, Examples, Multiclass, Planes, Random, Row, Stopped, Totals, Visits, Zero,
-};
+use rosenblatt_core::{Binary, Decision, Multiclass, Planes, Random, Stopped, Totals, Zero};
 use rosenblatt_data::{Labels, Schema};
+use rosenblatt_kernel::Expansion;
 use rosenblatt_kernel::maps::FeatureMap;
-use rosenblatt_kernel::{AT_ONCE, Expansion};
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -47,8 +52,40 @@ pub struct Story {
     pub folds: Option<usize>,
 }
 
+impl Serialize for Story {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Story", 10)?;
+        object.serialize_field("rows", &self.rows)?;
+        object.serialize_field("epochs", &self.totals.epochs)?;
+        object.serialize_field("rounds", &self.totals.rounds)?;
+        object.serialize_field("mistakes", &self.totals.mistakes)?;
+        object.serialize_field("updates", &self.totals.updates)?;
+        object.serialize_field("errors", &self.totals.errors)?;
+        object.serialize_field("stopped", self.stopped_by())?;
+        object.serialize_field("validation", &self.validation)?;
+        object.serialize_field("held-out", &self.held_out)?;
+        object.serialize_field("folds", &self.folds)?;
+        object.end()
+    }
+}
+
+impl Story {
+    /// Why the run ended, in a word: `clean`, `converged`, `cycle`, `patience`, `updates` or `epochs`.
+    pub fn stopped_by(&self) -> &'static str {
+        match self.stopped {
+            Stopped::Clean => "clean",
+            Stopped::Observer => "patience",
+            Stopped::Converged => "converged",
+            Stopped::Cycle => "cycle",
+            Stopped::Updates => "updates",
+            Stopped::Epochs => "epochs",
+        }
+    }
+}
+
 /// What held-back rows said of a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Validated {
     /// How many rows were held back.
     pub rows: usize,
@@ -184,39 +221,6 @@ impl Model {
     pub fn map(&self) -> Option<&dyn FeatureMap> {
         self.map.as_deref()
     }
-
-    /// Something that predicts many rows of up to `width` features; what the model does not know
-    /// counts nothing.
-    pub fn predictor(&self, width: usize) -> Predictor {
-        let kept = match &self.kept {
-            Kept::Planes(planes) if self.map.is_none() => Kept::Planes(planes.widened(width)),
-            kept => kept.clone(),
-        };
-        let options = self.spec.options();
-        let decision = Deciding::new(&self.spec, self.labels.len());
-        let n_scorers = decision.n_scorers();
-        Predictor {
-            mapper: self.map.clone().map(Mapper::new),
-            kept,
-            decision,
-            zero: options.zero,
-            random: Random::for_purpose(options.seed, "predict"),
-            scores: vec![0.0; n_scorers],
-            scratch: Vec::new(),
-        }
-    }
-
-    /// The class name of one row. For many rows, [`Model::predictor`] is faster.
-    pub fn predict_one(&self, row: &[f64]) -> Result<&str, Error> {
-        if row.len() > self.width() {
-            return Err(Error::TooWide { found: row.len(), known: self.width() });
-        }
-        if let Some(feature) = row.iter().position(|value| !value.is_finite()) {
-            return Err(Error::NotFinite { row: 0, feature, value: row[feature] });
-        }
-        let class = self.predictor(0).predict(Dense(row));
-        Ok(self.labels.name(class))
-    }
 }
 
 /// The support rows of a kernel model.
@@ -284,84 +288,5 @@ impl Decision for Deciding {
             Self::Two(decision) => decision.decide(scores, zero, random),
             Self::Many(decision) => decision.decide(scores, zero, random),
         }
-    }
-}
-
-/// A model at work.
-#[derive(Debug, Clone)]
-pub struct Predictor {
-    mapper: Option<Mapper>,
-    kept: Kept,
-    decision: Deciding,
-    zero: Zero,
-    random: Random,
-    scores: Vec<f64>,
-    scratch: Vec<f64>,
-}
-
-impl Predictor {
-    /// The class of a row. For many rows, [`Predictor::each`] may be much faster.
-    #[inline]
-    pub fn predict<R: Row>(&mut self, row: R) -> u32 {
-        match &mut self.mapper {
-            None => self.kept.scores(row, &mut self.scores, &mut self.scratch),
-            Some(mapper) => self.kept.scores(mapper.row(row), &mut self.scores, &mut self.scratch),
-        }
-        self.decide()
-    }
-
-    /// The class of a row, and by how much it leads: 0 is a tie.
-    pub fn verdict<R: Row>(&mut self, row: R) -> (u32, f64) {
-        let class = self.predict(row);
-        (class, self.lead(class).max(0.0))
-    }
-
-    /// By how much `class` led in the last prediction; negative if another did.
-    pub fn lead(&self, class: u32) -> f64 {
-        match &self.decision {
-            Deciding::Two(decision) => decision.lead(class, &self.scores),
-            Deciding::Many(decision) => decision.lead(class, &self.scores),
-        }
-    }
-
-    /// Shows the class and the scores of each of these rows, in their order. Long rows are read side by side, and
-    /// kernel values computed for many rows at once; the scores are those of each row alone.
-    pub fn each<E: Examples>(&mut self, examples: E, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
-        if let (Kept::Planes(planes), None) = (&self.kept, &self.mapper) {
-            let Self { decision, zero, random, scores: last, .. } = self;
-            planes.each(examples, Visits::Listed(rows), |row, scores| {
-                last.copy_from_slice(scores);
-                show(row as u32, decision.name(scores, *zero, random), scores);
-            });
-            return;
-        }
-        let Kept::Other(kept) = &self.kept else {
-            for &row in rows {
-                let class = self.predict(examples.row(row as usize));
-                show(row, class, &self.scores);
-            }
-            return;
-        };
-        let kept = Kept::Other(Arc::clone(kept));
-        let Some(expansion) = expansion(&kept) else { return };
-        let mut scores = Vec::new();
-        for rows in rows.chunks(AT_ONCE) {
-            expansion.scores(examples, rows, &mut scores);
-            for (row, scores) in rows.iter().zip(scores.chunks(self.scores.len())) {
-                self.scores.copy_from_slice(scores);
-                let class = self.decide();
-                show(*row, class, scores);
-            }
-        }
-    }
-
-    #[inline]
-    fn decide(&mut self) -> u32 {
-        self.decision.name(&self.scores, self.zero, &mut self.random)
-    }
-
-    /// The scores behind the last prediction: one for two classes, else one per class or pair.
-    pub fn scores(&self) -> &[f64] {
-        &self.scores
     }
 }

@@ -4,14 +4,10 @@ use super::{Formula, Info, Kernel};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
-    name: "cosine",
-    aliases: &[],
     formula: "x.y / (|x| |y|)",
     prefer: "for texts of different lengths",
-    gamma: None,
-    offset: None,
-    degree: None,
-    build: |_| Arc::new(Cosine),
+    at_most_one: true,
+    ..Info::new("cosine", |_| Arc::new(Cosine))
 };
 
 /// `x·y / (‖x‖ ‖y‖)`, and 0 where a row is zero.
@@ -35,11 +31,7 @@ impl Kernel for Cosine {
         if (norm2 * norm2).is_finite() { 1.0 } else { f64::INFINITY }
     }
 
-    fn is_at_most_one(&self) -> bool {
-        true
-    }
-
     fn formula(&self) -> Option<Formula> {
-        Some(Formula::named(INFO.name))
+        Some(INFO.formula([]))
     }
 }

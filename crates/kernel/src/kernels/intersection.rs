@@ -4,14 +4,10 @@ use super::{Formula, Info, Kernel, Sum};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
-    name: "intersection",
     aliases: &["histogram-intersection", "min"],
     formula: "sum min(x, y)",
     prefer: "for counts and histograms; values must not be negative",
-    gamma: None,
-    offset: None,
-    degree: None,
-    build: |_| Arc::new(Intersection),
+    ..Info::new("intersection", |_| Arc::new(Intersection))
 };
 
 /// `Σ min(x_j, y_j)`.
@@ -35,6 +31,6 @@ impl Kernel for Intersection {
     }
 
     fn formula(&self) -> Option<Formula> {
-        Some(Formula::named(INFO.name))
+        Some(INFO.formula([]))
     }
 }

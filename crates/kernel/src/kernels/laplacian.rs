@@ -1,17 +1,17 @@
 //! Nearness by the sum of distances instead of their squares: less moved by a single feature that is far off.
 
-use super::{Formula, Gamma, Info, Kernel, Sum};
+use super::{Formula, GAMMA, Info, Kernel, Setting, Spectrum, Sum};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
-    name: "laplacian",
     aliases: &["laplace"],
     formula: "exp(-gamma sum |x - y|)",
     prefer: "where `rbf` suffers from features that are far off now and then",
-    gamma: Some(Gamma::Auto),
-    offset: None,
-    degree: None,
-    build: |numbers| Arc::new(Laplacian { gamma: numbers.gamma }),
+    params: &[GAMMA],
+    gamma: Some(Setting::Auto),
+    at_most_one: true,
+    spectrum: Some(Spectrum::Cauchy),
+    ..Info::new("laplacian", |values| Arc::new(Laplacian { gamma: values[0] }))
 };
 
 /// `exp(-gamma Σ|x_j - y_j|)`.
@@ -36,11 +36,7 @@ impl Kernel for Laplacian {
         1.0
     }
 
-    fn is_at_most_one(&self) -> bool {
-        true
-    }
-
     fn formula(&self) -> Option<Formula> {
-        Some(Formula { gamma: Some(self.gamma), ..Formula::named(INFO.name) })
+        Some(INFO.formula([self.gamma]))
     }
 }

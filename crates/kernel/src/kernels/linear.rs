@@ -4,14 +4,10 @@ use super::{Formula, Info, Kernel};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
-    name: "linear",
     aliases: &["dot"],
     formula: "x.y",
     prefer: "to compare; without a kernel the same is learned faster",
-    gamma: None,
-    offset: None,
-    degree: None,
-    build: |_| Arc::new(Linear),
+    ..Info::new("linear", |_| Arc::new(Linear))
 };
 
 /// `x·y`.
@@ -30,6 +26,6 @@ impl Kernel for Linear {
     }
 
     fn formula(&self) -> Option<Formula> {
-        Some(Formula::named(INFO.name))
+        Some(INFO.formula([]))
     }
 }

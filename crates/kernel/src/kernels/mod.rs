@@ -4,6 +4,9 @@
 //! once, and says what becomes of it ([`Kernel::finish`]). What a user says is a [`Choice`]: a name and some
 //! parameters, any of them wrong. It becomes a kernel when the data is known, since `gamma` may follow from it
 //! and products may overflow.
+//!
+//! A kernel's file declares its parameters as rules declare theirs ([`Param`]): options, help, model files and
+//! reports take them from there.
 
 mod cosine;
 mod intersection;
@@ -27,6 +30,8 @@ pub use precomputed::Precomputed;
 pub use rbf::Rbf;
 pub use sigmoid::Sigmoid;
 
+use rosenblatt_core::{Param, Range};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -76,11 +81,6 @@ pub trait Kernel: fmt::Debug + Send + Sync {
     /// The largest value two rows of at most this squared length can have.
     fn largest(&self, norm2: f64) -> f64;
 
-    /// Whether no two rows have a value beyond 1, however long they are.
-    fn is_at_most_one(&self) -> bool {
-        false
-    }
-
     /// Its name and parameters; `None` for kernels that only the program at hand knows.
     fn formula(&self) -> Option<Formula> {
         None
@@ -88,45 +88,32 @@ pub trait Kernel: fmt::Debug + Send + Sync {
 }
 
 /// A kernel of the table with its parameters: what a model file says of it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Formula {
     /// Its name in the table.
     pub name: &'static str,
-    /// The factor of the sum, if it has one.
-    pub gamma: Option<f64>,
-    /// What is added to the product, if anything.
-    pub offset: Option<f64>,
-    /// The power, if it has one.
-    pub degree: Option<u32>,
+    /// Its parameters by name, as the table lists them.
+    pub values: Vec<(&'static str, f64)>,
 }
 
 impl Formula {
-    const fn named(name: &'static str) -> Self {
-        Self { name, gamma: None, offset: None, degree: None }
-    }
-}
-
-impl From<Formula> for Choice {
-    fn from(formula: Formula) -> Self {
-        let Formula { name, gamma, offset, degree } = formula;
-        Self { name: name.to_owned(), gamma: gamma.map(Gamma::Number), offset, degree }
+    /// The value of one parameter, if the kernel has it.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 }
 
 impl fmt::Display for Formula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
-        let numbers =
-            [("degree", self.degree.map(f64::from)), ("gamma", self.gamma), ("offset", self.offset)];
-        let given: Vec<String> =
-            numbers.iter().filter_map(|(name, value)| Some(format!("{name} {}", (*value)?))).collect();
+        let given: Vec<String> = self.values.iter().map(|(name, value)| format!("{name} {value}")).collect();
         if given.is_empty() { Ok(()) } else { write!(f, " ({})", given.join(", ")) }
     }
 }
 
-/// The factor of the sum, which may follow from the data.
+/// What a parameter is set to: a number, or the way it follows from the rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Gamma {
+pub enum Setting {
     /// 1 by the number of features times the variance of all values.
     Scale,
     /// 1 by the number of features.
@@ -135,7 +122,7 @@ pub enum Gamma {
     Number(f64),
 }
 
-impl fmt::Display for Gamma {
+impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scale => f.write_str("scale"),
@@ -145,7 +132,7 @@ impl fmt::Display for Gamma {
     }
 }
 
-impl FromStr for Gamma {
+impl FromStr for Setting {
     type Err = rosenblatt_core::NameError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -153,7 +140,7 @@ impl FromStr for Gamma {
             "scale" => Ok(Self::Scale),
             "auto" => Ok(Self::Auto),
             _ => text.parse().map(Self::Number).map_err(|_| rosenblatt_core::NameError {
-                what: "gamma",
+                what: "kernel parameter",
                 given: text.to_owned(),
                 known: "scale, auto or a number",
             }),
@@ -172,21 +159,78 @@ pub struct Info {
     pub formula: &'static str,
     /// When to prefer it.
     pub prefer: &'static str,
-    /// `gamma` if nobody says otherwise; `None` if it has none.
-    pub gamma: Option<Gamma>,
-    /// The offset if nobody says otherwise; `None` if it has none.
-    pub offset: Option<f64>,
-    /// The degree if nobody says otherwise; `None` if it has none.
-    pub degree: Option<u32>,
-    build: fn(Numbers) -> Arc<dyn Kernel>,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// How its [`GAMMA`] follows from the rows if nobody says otherwise; the parameter's default if it does not.
+    pub gamma: Option<Setting>,
+    /// Whether it is positive definite: a product in some space, as proofs and projections need it.
+    pub positive_definite: bool,
+    /// Whether no two rows have a value beyond 1, however long they are.
+    pub at_most_one: bool,
+    /// Whether the columns of a row are its values with other rows, by their numbers.
+    pub by_number: bool,
+    /// What the directions of random Fourier features are drawn from, if it is a function of differences.
+    pub spectrum: Option<Spectrum>,
+    /// The kernel, from a value for each of its parameters.
+    build: fn(&[f64]) -> Arc<dyn Kernel>,
 }
 
-/// Checked parameters; those a kernel does not have are 0.
-#[derive(Clone, Copy)]
-struct Numbers {
-    gamma: f64,
-    offset: f64,
-    degree: u32,
+/// The Fourier transform of a kernel that is a function of differences, as a distribution of directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spectrum {
+    /// Normal, of variance `2 gamma`.
+    Normal,
+    /// Cauchy's, of scale `gamma`.
+    Cauchy,
+}
+
+impl Info {
+    /// A positive definite kernel without parameters; kernel files override what they need.
+    const fn new(name: &'static str, build: fn(&[f64]) -> Arc<dyn Kernel>) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            formula: "",
+            prefer: "",
+            params: &[],
+            gamma: None,
+            positive_definite: true,
+            at_most_one: false,
+            by_number: false,
+            spectrum: None,
+            build,
+        }
+    }
+
+    /// Whether it has a parameter of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.params.iter().any(|param| param.name == name)
+    }
+
+    /// What a parameter is set to if nobody says otherwise.
+    pub fn default_of(&self, param: &Param) -> Setting {
+        let follows = self.gamma.filter(|_| follows_from_rows(param));
+        follows.unwrap_or(Setting::Number(param.default))
+    }
+
+    /// The formula with these values of its parameters, in their order.
+    fn formula<const N: usize>(&self, values: [f64; N]) -> Formula {
+        let names = self.params.iter().map(|param| param.name);
+        Formula { name: self.name, values: names.zip(values).collect() }
+    }
+}
+
+/// The factor of the sum, which kernels share, and which alone may follow from the rows.
+pub const GAMMA: Param = Param {
+    name: "gamma",
+    meaning: "the kernel's factor: scale (1 / features / variance), auto (1 / features) or a number",
+    default: 1.0,
+    range: Range::Positive,
+};
+
+/// Whether a parameter may follow from the rows.
+pub fn follows_from_rows(param: &Param) -> bool {
+    param.name == GAMMA.name
 }
 
 /// All kernels that have a name.
@@ -201,20 +245,19 @@ pub const KERNELS: &[Info] = &[
     precomputed::INFO,
 ];
 
-/// The largest degree: beyond it, products differ by so many orders of magnitude that only one of them counts.
-const LARGEST_DEGREE: u32 = 64;
+/// The kernel of this name or alias.
+pub fn find(name: &str) -> Result<&'static Info, KernelError> {
+    let called = |info: &&Info| info.name == name || info.aliases.contains(&name);
+    KERNELS.iter().find(called).ok_or_else(|| KernelError::Unknown(name.to_owned()))
+}
 
 /// The kernel a user asks for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Choice {
     /// Its name or alias.
     pub name: String,
-    /// The factor of the sum; the kernel's own if nothing is given.
-    pub gamma: Option<Gamma>,
-    /// What is added to the product; the kernel's own if nothing is given.
-    pub offset: Option<f64>,
-    /// The power; the kernel's own if nothing is given.
-    pub degree: Option<u32>,
+    /// Its parameters by name; the kernel's own where nothing is given.
+    pub params: BTreeMap<String, Setting>,
 }
 
 impl Choice {
@@ -223,72 +266,77 @@ impl Choice {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
+    /// The same with one parameter set. Nothing is checked yet.
+    #[must_use]
+    pub fn with(mut self, name: &str, setting: Setting) -> Self {
+        self.params.insert(name.to_owned(), setting);
+        self
+    }
+
     /// The line of the table, unless the choice is wrong whatever the data.
     pub fn check(&self) -> Result<&'static Info, KernelError> {
-        let called = |info: &&Info| info.name == self.name || info.aliases.contains(&self.name.as_str());
-        let info = KERNELS.iter().find(called).ok_or_else(|| KernelError::Unknown(self.name.clone()))?;
-        for (name, given, known) in [
-            ("gamma", self.gamma.is_some(), info.gamma.is_some()),
-            ("offset", self.offset.is_some(), info.offset.is_some()),
-            ("degree", self.degree.is_some(), info.degree.is_some()),
-        ] {
-            if given && !known {
-                return Err(KernelError::NoParameter { kernel: info.name, name });
+        let info = find(&self.name)?;
+        for (name, setting) in &self.params {
+            let param = info.params.iter().find(|param| param.name == name);
+            let Some(param) = param else {
+                return Err(KernelError::NoParameter { kernel: info.name, name: name.clone() });
+            };
+            let (follows, range) = (follows_from_rows(param), param.range);
+            let holds = match setting {
+                Setting::Number(number) => range.holds(*number),
+                Setting::Scale | Setting::Auto => follows,
+            };
+            if !holds {
+                let expected =
+                    if follows { format!("scale, auto or a {range} number") } else { range.to_string() };
+                return Err(KernelError::Range { name: param.name, expected, found: setting.to_string() });
             }
-        }
-        let range = |name, holds: bool, expected: &str, found: String| {
-            if holds {
-                Ok(())
-            } else {
-                Err(KernelError::Range { name, expected: expected.to_owned(), found })
-            }
-        };
-        if let Some(Gamma::Number(gamma)) = self.gamma {
-            let expected = "scale, auto or a positive number";
-            range("gamma", gamma > 0.0 && gamma.is_finite(), expected, gamma.to_string())?;
-        }
-        if let Some(offset) = self.offset {
-            range("offset", offset.is_finite(), "a finite number", offset.to_string())?;
-            let holds = info.name != "polynomial" || offset >= 0.0;
-            range("offset", holds, "zero or positive for a polynomial", offset.to_string())?;
-        }
-        if let Some(degree) = self.degree {
-            let expected = format!("from 1 to {LARGEST_DEGREE}");
-            range("degree", (1..=LARGEST_DEGREE).contains(&degree), &expected, degree.to_string())?;
         }
         Ok(info)
+    }
+
+    /// What a parameter is set to, or would be.
+    fn setting(&self, info: &Info, param: &Param) -> Setting {
+        self.params.get(param.name).copied().unwrap_or_else(|| info.default_of(param))
+    }
+
+    /// Which parameter follows from the rows, if one does.
+    pub fn follows_from_rows(&self) -> Result<Option<&'static Param>, KernelError> {
+        let info = self.check()?;
+        let is_open = |param: &&Param| !matches!(self.setting(info, param), Setting::Number(_));
+        Ok(info.params.iter().find(is_open))
     }
 
     /// The kernel, whatever the rows; refused where a parameter would follow from them.
     pub fn blind(&self) -> Result<Arc<dyn Kernel>, KernelError> {
         let info = self.check()?;
-        let gamma = match self.gamma.or(info.gamma) {
-            None => 0.0,
-            Some(Gamma::Number(number)) => number,
-            Some(found) => {
-                let expected = "a number where the rows are not known beforehand".to_owned();
-                return Err(KernelError::Range { name: "gamma", expected, found: found.to_string() });
-            }
+        if let Some(open) = self.follows_from_rows()? {
+            let expected = "a number where the rows are not known beforehand".to_owned();
+            let found = self.setting(info, open).to_string();
+            return Err(KernelError::Range { name: open.name, expected, found });
+        }
+        Ok(self.build(info, |_| 1.0))
+    }
+
+    /// The kernel, with `open` giving the numbers that follow from the rows.
+    fn build(&self, info: &Info, open: impl Fn(Setting) -> f64) -> Arc<dyn Kernel> {
+        let value = |param: &Param| match self.setting(info, param) {
+            Setting::Number(number) => number,
+            setting => open(setting),
         };
-        let offset = self.offset.or(info.offset).unwrap_or(0.0);
-        let degree = self.degree.or(info.degree).unwrap_or(0);
-        Ok((info.build)(Numbers { gamma, offset, degree }))
+        (info.build)(&info.params.iter().map(value).collect::<Vec<_>>())
     }
 
     /// The kernel for rows like these, unless their values would be no numbers.
     pub fn kernel(&self, rows: &Outline) -> Result<Arc<dyn Kernel>, KernelError> {
         let info = self.check()?;
-        let gamma = match self.gamma.or(info.gamma) {
-            None => 0.0,
-            Some(Gamma::Number(number)) => number,
-            Some(Gamma::Auto) => 1.0 / rows.width.max(1) as f64,
-            Some(Gamma::Scale) if rows.variance > 0.0 => 1.0 / (rows.width as f64 * rows.variance),
+        let kernel = self.build(info, |setting| match setting {
+            Setting::Scale if rows.variance > 0.0 => 1.0 / (rows.width as f64 * rows.variance),
+            Setting::Auto => 1.0 / rows.width.max(1) as f64,
             // All values are the same, so that any factor is as good.
-            Some(Gamma::Scale) => 1.0,
-        };
-        let gamma = info.gamma.map(|_| Gamma::Number(gamma));
-        let kernel = Self { gamma, ..self.clone() }.blind()?;
-        if kernel.by_number() && rows.n_rows != rows.width {
+            Setting::Scale | Setting::Number(_) => 1.0,
+        });
+        if info.by_number && rows.n_rows != rows.width {
             return Err(KernelError::NotSquare { rows: rows.n_rows, width: rows.width });
         }
         if let Some((row, feature, value)) = rows.negative.filter(|_| kernel.sum() == Sum::Minima) {
@@ -296,8 +344,9 @@ impl Choice {
         }
         // As many of the largest values as there are rows must still be a number.
         let largest = kernel.largest(rows.norm2) * rows.n_rows as f64;
-        if !kernel.by_number() && !largest.is_finite() {
-            return Err(KernelError::Overflow { kernel: info.name, norm2: rows.norm2, degree: self.degree });
+        if !info.by_number && !largest.is_finite() {
+            let formula = kernel.formula().map_or_else(String::new, |formula| formula.to_string());
+            return Err(KernelError::Overflow { formula, norm2: rows.norm2 });
         }
         Ok(kernel)
     }
@@ -314,7 +363,7 @@ pub enum KernelError {
         /// The kernel.
         kernel: &'static str,
         /// The parameter.
-        name: &'static str,
+        name: String,
     },
     /// A parameter is outside its range.
     Range {
@@ -343,12 +392,10 @@ pub enum KernelError {
     },
     /// The products of these rows are beyond all numbers.
     Overflow {
-        /// The kernel.
-        kernel: &'static str,
+        /// The kernel with its parameters.
+        formula: String,
         /// The largest squared length of a row.
         norm2: f64,
-        /// The degree that was asked for.
-        degree: Option<u32>,
     },
 }
 
@@ -360,13 +407,10 @@ impl fmt::Display for KernelError {
                 write!(f, "`kernel` should be one of {}, but is `{name}`", known.join(", "))
             }
             Self::NoParameter { kernel, name } => {
-                let has = KERNELS.iter().filter(|info| match *name {
-                    "gamma" => info.gamma.is_some(),
-                    "offset" => info.offset.is_some(),
-                    _ => info.degree.is_some(),
-                });
-                let has: Vec<&str> = has.map(|info| info.name).collect();
-                write!(f, "`{kernel}` has no `{name}`; {} would", has.join(" or "))
+                let has = KERNELS.iter().filter(|info| info.has(name)).map(|info| info.name);
+                let has: Vec<&str> = has.collect();
+                let cure = if has.is_empty() { "no kernel".to_owned() } else { has.join(" or ") };
+                write!(f, "`{kernel}` has no `{name}`; {cure} would")
             }
             Self::Range { name, expected, found } => {
                 write!(f, "`{name}` should be {expected}, but is {found}")
@@ -380,14 +424,11 @@ impl fmt::Display for KernelError {
                 "feature {feature} of row {row} is {value}, but histograms have no negative values; \
                  use another kernel, or scale the features to between 0 and 1"
             ),
-            Self::Overflow { kernel, norm2, degree } => {
-                let power = degree.map_or_else(String::new, |degree| format!(" to the power {degree}"));
-                write!(
-                    f,
-                    "the values of `{kernel}` overflow: a row's product with itself is {norm2:e}{power}; \
-                     scale the rows to unit norm, or lower gamma or the degree"
-                )
-            }
+            Self::Overflow { formula, norm2 } => write!(
+                f,
+                "the values of `{formula}` overflow: a row's product with itself is {norm2:e}; \
+                 scale the rows to unit norm, or set smaller parameters"
+            ),
         }
     }
 }
@@ -423,16 +464,19 @@ mod tests {
     #[test]
     fn wrong_parameters_are_refused_with_the_reason() {
         let polynomial = Choice::named("poly");
-        let zero = Choice { degree: Some(0), ..polynomial.clone() };
-        assert_eq!(refused(&zero, &outline()), "`degree` should be from 1 to 64, but is 0");
+        let zero = polynomial.clone().with("degree", Setting::Number(0.0));
+        let said = refused(&zero, &outline());
+        assert_eq!(said, "`degree` should be a whole number from 1 to 64, but is 0");
         for gamma in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
-            let negative = Choice { gamma: Some(Gamma::Number(gamma)), ..Choice::named("rbf") };
+            let negative = Choice::named("rbf").with("gamma", Setting::Number(gamma));
             let said = refused(&negative, &outline());
             assert_eq!(said, format!("`gamma` should be scale, auto or a positive number, but is {gamma}"));
         }
-        let offset = Choice { offset: Some(-1.0), ..polynomial };
+        let open = polynomial.clone().with("degree", Setting::Auto);
+        assert!(refused(&open, &outline()).ends_with("but is auto"));
+        let offset = polynomial.with("offset", Setting::Number(-1.0));
         assert!(refused(&offset, &outline()).contains("zero or positive"));
-        let other = Choice { degree: Some(2), ..Choice::named("rbf") };
+        let other = Choice::named("rbf").with("degree", Setting::Number(2.0));
         assert_eq!(refused(&other, &outline()), "`rbf` has no `degree`; polynomial would");
         assert!(refused(&Choice::named("gauss-jordan"), &outline()).contains("one of linear, polynomial"));
         let narrow = Outline { n_rows: 3, ..outline() };
@@ -446,28 +490,29 @@ mod tests {
         // A white picture of raw pixels: beyond single precision at degree 5, far below what doubles hold.
         let white = 784.0 * 255.0 * 255.0;
         let pixels = Outline { norm2: white, ..outline() };
-        let choice = |degree| Choice { degree: Some(degree), ..Choice::named("polynomial") };
-        let kernel = choice(5).kernel(&pixels).unwrap();
+        let choice = |degree| Choice::named("polynomial").with("degree", Setting::Number(degree));
+        let kernel = choice(5.0).kernel(&pixels).unwrap();
         let mut value = [white];
         kernel.finish(&mut value, white, &[white]);
         assert!(value[0] > f64::from(f32::MAX) && value[0].is_finite());
-        let said = refused(&choice(64), &pixels);
-        assert!(said.contains("overflow") && said.contains("to the power 64"), "{said}");
+        let said = refused(&choice(64.0), &pixels);
+        assert!(said.contains("overflow") && said.contains("degree 64"), "{said}");
     }
 
     #[test]
     fn gamma_follows_from_the_data_as_scikit_learn_has_it() {
-        let gamma = |name: &str, gamma| {
-            let choice = Choice { gamma, ..Choice::named(name) };
-            choice.kernel(&outline()).unwrap().formula().unwrap().gamma
+        let gamma = |name: &str, gamma: Option<Setting>| {
+            let mut choice = Choice::named(name);
+            choice.params.extend(gamma.map(|gamma| ("gamma".to_owned(), gamma)));
+            choice.kernel(&outline()).unwrap().formula().unwrap().get("gamma")
         };
         assert_eq!(gamma("rbf", None), Some(1.0));
-        assert_eq!(gamma("rbf", Some(Gamma::Auto)), Some(0.5));
+        assert_eq!(gamma("rbf", Some(Setting::Auto)), Some(0.5));
         assert_eq!(gamma("polynomial", None), Some(1.0));
         let flat = Outline { variance: 0.0, ..outline() };
-        assert_eq!(Choice::named("rbf").kernel(&flat).unwrap().formula().unwrap().gamma, Some(1.0));
-        assert_eq!("0.25".parse::<Gamma>().unwrap(), Gamma::Number(0.25));
-        assert!("much".parse::<Gamma>().is_err());
+        assert_eq!(Choice::named("rbf").kernel(&flat).unwrap().formula().unwrap().get("gamma"), Some(1.0));
+        assert_eq!("0.25".parse::<Setting>().unwrap(), Setting::Number(0.25));
+        assert!("much".parse::<Setting>().is_err());
     }
 
     #[test]
@@ -477,13 +522,20 @@ mod tests {
             let kernel = Choice::named(info.name).kernel(&rows).unwrap();
             let formula = kernel.formula().unwrap();
             assert_eq!(formula.name, info.name);
-            assert_eq!(formula.gamma.is_some(), info.gamma.is_some());
+            assert!(
+                formula.values.iter().map(|(name, _)| *name).eq(info.params.iter().map(|param| param.name))
+            );
+            for param in info.params {
+                assert!(param.range.holds(param.default), "default of `{}` of `{}`", param.name, info.name);
+            }
+            assert!(info.gamma.is_none() || info.has(GAMMA.name), "{}", info.name);
+            assert_eq!(kernel.by_number(), info.by_number, "{}", info.name);
             let mut one = [0.75, 0.75, 0.0];
             kernel.finish(&mut one, 1.5, &[2.0, 2.0, 0.0]);
             let mut other = [0.75];
             kernel.finish(&mut other, 2.0, &[1.5]);
             assert_eq!([one[0], one[1]], [other[0]; 2], "{}", info.name);
-            assert_eq!(one[2] == 0.0, kernel.ignores_zeros() || kernel.by_number() || info.name == "sigmoid");
+            assert_eq!(one[2] == 0.0, kernel.ignores_zeros() || info.by_number);
         }
     }
 

@@ -1,20 +1,32 @@
 //! Powers of the product: all products of up to `degree` features at once.
 
-use super::{Formula, Gamma, Info, Kernel, power};
+use super::{Formula, GAMMA, Info, Kernel, power};
+use rosenblatt_core::{Param, Range};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
-    name: "polynomial",
     aliases: &["poly"],
     formula: "(gamma x.y + offset)^degree",
     prefer: "for pictures and wherever features count together; the kernel of Freund and Schapire",
-    gamma: Some(Gamma::Number(1.0)),
-    offset: Some(1.0),
-    degree: Some(3),
-    build: |numbers| {
-        let super::Numbers { gamma, offset, degree } = numbers;
-        Arc::new(Polynomial { gamma, offset, degree })
-    },
+    params: &[
+        // Beyond the largest degree, products differ by so many orders of magnitude that only one of them counts.
+        Param {
+            name: "degree",
+            meaning: "the power of a polynomial",
+            default: 3.0,
+            range: Range::Whole(1, 64),
+        },
+        GAMMA,
+        Param {
+            name: "offset",
+            meaning: "what is added to the product",
+            default: 1.0,
+            range: Range::NonNegative,
+        },
+    ],
+    ..Info::new("polynomial", |values| {
+        Arc::new(Polynomial { degree: values[0] as u32, gamma: values[1], offset: values[2] })
+    })
 };
 
 /// `(gamma x·y + offset)^degree`.
@@ -51,7 +63,6 @@ impl Kernel for Polynomial {
     }
 
     fn formula(&self) -> Option<Formula> {
-        let Self { gamma, offset, degree } = *self;
-        Some(Formula { name: INFO.name, gamma: Some(gamma), offset: Some(offset), degree: Some(degree) })
+        Some(INFO.formula([f64::from(self.degree), self.gamma, self.offset]))
     }
 }

@@ -7,14 +7,10 @@ use super::{Formula, Info, Kernel};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
-    name: "precomputed",
-    aliases: &[],
     formula: "column j of a row is its value with row j",
     prefer: "for kernels of strings, graphs or anything else that is not a row of numbers",
-    gamma: None,
-    offset: None,
-    degree: None,
-    build: |_| Arc::new(Precomputed),
+    by_number: true,
+    ..Info::new("precomputed", |_| Arc::new(Precomputed))
 };
 
 /// The value in the column of the other row.
@@ -33,6 +29,6 @@ impl Kernel for Precomputed {
     }
 
     fn formula(&self) -> Option<Formula> {
-        Some(Formula::named(INFO.name))
+        Some(INFO.formula([]))
     }
 }

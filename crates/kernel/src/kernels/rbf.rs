@@ -1,17 +1,17 @@
-//! Nearness: rows speak for rows close to them. Gauss's bell around every support vector.
+//! The Gaussian (RBF) kernel: rows speak for the rows close to them.
 
-use super::{Formula, Gamma, Info, Kernel};
+use super::{Formula, GAMMA, Info, Kernel, Setting, Spectrum};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
-    name: "rbf",
     aliases: &["gaussian"],
     formula: "exp(-gamma |x - y|^2)",
     prefer: "for few features of one scale, where near rows are alike",
-    gamma: Some(Gamma::Scale),
-    offset: None,
-    degree: None,
-    build: |numbers| Arc::new(Rbf { gamma: numbers.gamma }),
+    params: &[GAMMA],
+    gamma: Some(Setting::Scale),
+    at_most_one: true,
+    spectrum: Some(Spectrum::Normal),
+    ..Info::new("rbf", |values| Arc::new(Rbf { gamma: values[0] }))
 };
 
 /// `exp(-gamma ‖x - y‖²)`.
@@ -34,11 +34,7 @@ impl Kernel for Rbf {
         1.0
     }
 
-    fn is_at_most_one(&self) -> bool {
-        true
-    }
-
     fn formula(&self) -> Option<Formula> {
-        Some(Formula { gamma: Some(self.gamma), ..Formula::named(INFO.name) })
+        Some(INFO.formula([self.gamma]))
     }
 }

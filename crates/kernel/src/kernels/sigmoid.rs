@@ -1,19 +1,22 @@
 //! The hyperbolic tangent of the product. Not positive definite: norms may come out negative, and no mistake
 //! bound holds. Here because others have it.
 
-use super::{Formula, Gamma, Info, Kernel};
+use super::{Formula, GAMMA, Info, Kernel, Setting};
+use rosenblatt_core::{Param, Range};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
-    name: "sigmoid",
     aliases: &["tanh"],
     formula: "tanh(gamma x.y + offset)",
     prefer: "only to compare with others: it is not positive definite",
-    gamma: Some(Gamma::Scale),
-    offset: Some(0.0),
-    degree: None,
-    build: |numbers| Arc::new(Sigmoid { gamma: numbers.gamma, offset: numbers.offset }),
+    params: &[GAMMA, OFFSET],
+    gamma: Some(Setting::Scale),
+    positive_definite: false,
+    ..Info::new("sigmoid", |values| Arc::new(Sigmoid { gamma: values[0], offset: values[1] }))
 };
+
+const OFFSET: Param =
+    Param { name: "offset", meaning: "what is added to the product", default: 0.0, range: Range::Any };
 
 /// `tanh(gamma x·y + offset)`.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +43,6 @@ impl Kernel for Sigmoid {
     }
 
     fn formula(&self) -> Option<Formula> {
-        let Self { gamma, offset } = *self;
-        Some(Formula { gamma: Some(gamma), offset: Some(offset), ..Formula::named(INFO.name) })
+        Some(INFO.formula([self.gamma, self.offset]))
     }
 }

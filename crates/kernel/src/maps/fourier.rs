@@ -7,7 +7,7 @@
 use super::elementary::{cauchy, cos_turns, normal_pair, of_feature};
 use super::table::Table;
 use super::{FeatureMap, Info, Request, Rows};
-use crate::kernels::Sum;
+use crate::kernels::{self, GAMMA, Spectrum, Sum};
 use rosenblatt_core::Random;
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -40,11 +40,12 @@ struct Fourier {
 
 impl Fourier {
     fn new(request: &Request) -> Self {
-        let gamma = request.formula.gamma.unwrap_or(1.0);
+        let gamma = request.formula.get(GAMMA.name).unwrap_or(GAMMA.default);
+        let spectrum = kernels::find(request.formula.name).ok().and_then(|info| info.spectrum);
         // In turns per unit, not in radians.
-        let (scale, draw): (f64, fn(&mut Random) -> [f64; 2]) = match request.formula.name {
-            "laplacian" => (gamma / TAU, |random| [cauchy(random), cauchy(random)]),
-            _ => ((2.0 * gamma).sqrt() / TAU, normal_pair),
+        let (scale, draw): (f64, fn(&mut Random) -> [f64; 2]) = match spectrum {
+            Some(Spectrum::Cauchy) => (gamma / TAU, |random| [cauchy(random), cauchy(random)]),
+            Some(Spectrum::Normal) | None => ((2.0 * gamma).sqrt() / TAU, normal_pair),
         };
         let mut random = of_feature(request.seed, "fourier phases", 0);
         let phases = (0..request.size).map(|_| random.unit()).collect();

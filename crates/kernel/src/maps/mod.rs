@@ -16,7 +16,7 @@ mod table;
 
 pub use rows::Rows;
 
-use crate::kernels::{self, Formula, Gamma, Kernel, KernelError, Outline};
+use crate::kernels::{self, Formula, GAMMA, Kernel, KernelError, Outline, Setting};
 use rosenblatt_core::Random;
 use std::fmt;
 use std::sync::Arc;
@@ -91,8 +91,16 @@ const LARGEST_SIZE: usize = 1 << 20;
 /// exhaust the machine.
 const MOST_BYTES: u128 = 2 << 30;
 
+impl Info {
+    /// Whether it can stand in for a kernel.
+    pub fn stands_in_for(&self, kernel: &kernels::Info) -> bool {
+        // Of precomputed values nothing is known but the values themselves.
+        !kernel.by_number && (self.kernels.is_empty() || self.kernels.contains(&kernel.name))
+    }
+}
+
 /// The map of this name or alias.
-fn find(name: &str) -> Option<&'static Info> {
+pub fn find(name: &str) -> Option<&'static Info> {
     MAPS.iter().find(|info| info.name == name || info.aliases.contains(&name))
 }
 
@@ -118,9 +126,9 @@ impl Choice {
     /// The line of the table, unless the choice is wrong whatever the data.
     pub fn check(&self) -> Result<&'static Info, MapError> {
         let info = find(&self.name).ok_or_else(|| MapError::Unknown(self.name.clone()))?;
-        let kernel = self.kernel.check().map_err(MapError::Kernel)?.name;
-        if kernel == "precomputed" || !(info.kernels.is_empty() || info.kernels.contains(&kernel)) {
-            return Err(MapError::WrongKernel { map: info.name, kernel });
+        let kernel = self.kernel.check().map_err(MapError::Kernel)?;
+        if !info.stands_in_for(kernel) {
+            return Err(MapError::WrongKernel { map: info.name, kernel: kernel.name });
         }
         let in_range =
             if (1..=LARGEST_SIZE).contains(&self.size) { Ok(()) } else { Err("from 1 to 1048576") };
@@ -132,12 +140,8 @@ impl Choice {
     /// What of it follows from all rows to learn from, so that there is no map before they are known.
     pub fn follows_from_rows(&self) -> Result<Option<&'static str>, MapError> {
         let info = self.check()?;
-        let gamma = self.kernel.gamma.or(self.kernel.check().map_err(MapError::Kernel)?.gamma);
-        Ok(match gamma {
-            _ if info.from_rows => Some("map"),
-            Some(Gamma::Scale | Gamma::Auto) => Some("gamma"),
-            _ => None,
-        })
+        let open = self.kernel.follows_from_rows().map_err(MapError::Kernel)?;
+        Ok(if info.from_rows { Some("map") } else { open.map(|param| param.name) })
     }
 
     /// Which of `n_rows` rows the map is fitted to, by ascending number; none if it is fitted to no rows.
@@ -171,10 +175,11 @@ impl Choice {
         if info.from_rows != fitted.is_some() {
             return Err(MapError::Stored("the landmarks are missing, or there should be none"));
         }
-        if self.kernel.check().map_err(MapError::Kernel)?.gamma.is_some() != gamma.is_some() {
+        if self.kernel.check().map_err(MapError::Kernel)?.has(GAMMA.name) != gamma.is_some() {
             return Err(MapError::Stored("the kernel's gamma is missing, or there should be none"));
         }
-        let choice = kernels::Choice { gamma: gamma.map(Gamma::Number), ..self.kernel.clone() };
+        let mut choice = self.kernel.clone();
+        choice.params.extend(gamma.map(|gamma| (GAMMA.name.to_owned(), Setting::Number(gamma))));
         let outline = Outline { n_rows: 1, width, variance: 0.0, norm2: 0.0, negative: None };
         let kernel = choice.kernel(&outline).map_err(MapError::Kernel)?;
         let (landmarks, factor) = fitted.map_or_else(Default::default, |(rows, factor)| (rows, Some(factor)));
@@ -257,10 +262,8 @@ impl fmt::Display for MapError {
             }
             Self::Kernel(error) => error.fmt(f),
             Self::WrongKernel { map, kernel } => {
-                let others = MAPS.iter().filter(|other| {
-                    let is_known = other.kernels.is_empty() || other.kernels.contains(kernel);
-                    is_known && *kernel != "precomputed"
-                });
+                let suits = |map: &&Info| kernels::find(kernel).is_ok_and(|kernel| map.stands_in_for(kernel));
+                let others = MAPS.iter().filter(suits);
                 let others: Vec<String> = others.map(|info| format!("`{}`", info.name)).collect();
                 let cure = if others.is_empty() { "no map".to_owned() } else { others.join(" or ") };
                 write!(f, "the map `{map}` cannot stand in for the kernel `{kernel}`; {cure} can")
@@ -323,7 +326,8 @@ mod tests {
 
     /// The kernel's own values, by the sums that define it.
     fn exact(choice: &kernels::Choice, gamma: Option<f64>, one: &[f64], other: &[f64]) -> f64 {
-        let choice = kernels::Choice { gamma: gamma.map(Gamma::Number), ..choice.clone() };
+        let mut choice = choice.clone();
+        choice.params.extend(gamma.map(|gamma| ("gamma".to_owned(), Setting::Number(gamma))));
         let outline = Outline { n_rows: 1, width: WIDTH, variance: 1.0, norm2: 1.0, negative: None };
         let kernel = choice.kernel(&outline).unwrap();
         let pairs = one.iter().zip(other);
@@ -357,11 +361,10 @@ mod tests {
     #[test]
     fn random_maps_miss_the_kernel_by_one_in_the_root_of_their_size() {
         let points = points(40);
-        let polynomial = kernels::Choice { degree: Some(2), ..kernels::Choice::named("polynomial") };
-        let gamma = |name: &str, gamma| kernels::Choice {
-            gamma: Some(Gamma::Number(gamma)),
-            ..kernels::Choice::named(name)
-        };
+        let with =
+            |name: &str, param: &str, value| kernels::Choice::named(name).with(param, Setting::Number(value));
+        let polynomial = with("polynomial", "degree", 2.0);
+        let gamma = |name: &str, value| with(name, "gamma", value);
         for (name, kernel) in [
             ("fourier", gamma("rbf", 0.5)),
             ("fourier", kernels::Choice::named("rbf")),
@@ -385,7 +388,7 @@ mod tests {
     #[test]
     fn nystroem_is_exact_where_all_rows_are_landmarks_and_close_with_half_of_them() {
         let points = points(60);
-        for info in kernels::KERNELS.iter().filter(|info| !["precomputed", "sigmoid"].contains(&info.name)) {
+        for info in kernels::KERNELS.iter().filter(|info| info.positive_definite && !info.by_number) {
             let kernel = kernels::Choice::named(info.name);
             let whole = error(&choice("nystroem", 60, kernel.clone()), &points);
             assert!(whole < 1e-6, "{}: {whole}", info.name);
@@ -425,8 +428,7 @@ mod tests {
     fn the_images_of_a_row_are_pinned() {
         let row = vec![vec![1.0, -0.5, 0.25]];
         let image = |name: &str, kernel: &str| {
-            let kernel =
-                kernels::Choice { gamma: Some(Gamma::Number(0.5)), ..kernels::Choice::named(kernel) };
+            let kernel = kernels::Choice::named(kernel).with("gamma", Setting::Number(0.5));
             let map = choice(name, 4, kernel).restore(3, Some(0.5), None).unwrap();
             mapped(&*map, &row)[0].iter().map(|value| (*value as f32).to_bits()).collect::<Vec<u32>>()
         };

@@ -4,7 +4,7 @@
 use super::cholesky::{Factor, factor};
 use super::table::Table;
 use super::{FeatureMap, Info, MapError, Request, Rows};
-use crate::kernels::{Kernel, Sum};
+use crate::kernels::{GAMMA, Kernel, Sum};
 use rosenblatt_core::Row;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn build(request: Request) -> Result<Arc<dyn FeatureMap>, MapError> {
     let Request { kernel, formula, width, landmarks, factor: known, .. } = request;
     let finished = |rows: Rows, factor| -> Arc<dyn FeatureMap> {
         let (values, kernel) = (Values::new(&rows, width), Arc::clone(&kernel));
-        Arc::new(Nystroem { kernel, gamma: formula.gamma, rows, values, factor })
+        Arc::new(Nystroem { kernel, gamma: formula.get(GAMMA.name), rows, values, factor })
     };
     if let Some(known) = known {
         let known = Factor::from_columns(known, landmarks.len()).filter(|factor| factor.size() > 0);

@@ -45,11 +45,11 @@ fn place(random: &mut Random, size: usize, value: f64) -> (u32, f64) {
 
 impl Sketch {
     fn new(request: &Request) -> Self {
-        let Request { formula, size, seed, width, .. } = *request;
-        let gamma = formula.gamma.unwrap_or(1.0);
-        let degree = formula.degree.unwrap_or(1) as usize;
+        let Request { ref formula, size, seed, width, .. } = *request;
+        let value = |name| formula.get(name).unwrap_or(1.0);
+        let (gamma, degree) = (value("gamma"), value("degree") as usize);
         let mut random = of_feature(seed, "sketch offset", 0);
-        let root = formula.offset.unwrap_or(0.0).sqrt();
+        let root = value("offset").sqrt();
         let offset = (0..degree).map(|_| place(&mut random, size, root)).collect();
         let (scale, fft) = (gamma.sqrt(), Fft::new(size));
         let mut map = Self { scale, gamma, seed, fft, size, places: Vec::new(), offset };

@@ -2,33 +2,32 @@
 //!
 //! Rules where the format leaves room: the delimiter (`,` tab `;` `|`) and the header are found out from
 //! the first records unless given; blanks around unquoted cells do not count; blank lines are skipped; a
-//! column is of numbers unless most of its first cells are not, and then a cell that is no number is an
-//! error, never a category and never zero; columns of categories become one feature per value (or hashed
-//! ones); a last column without name and content (a trailing delimiter) is left out; column names must
-//! differ. A first line `n_rows,n_features,class,class` as scikit-learn writes it is recognised.
-//! Numbers are stored dense; as soon as there are categories, rows are sparse.
+//! last column without name and content (a trailing delimiter) is left out. A first line
+//! `n_rows,n_features,class,class` as scikit-learn writes it is recognised.
 //!
-//! Categories and means must be known before rows can be made: without a settled schema a file that needs
-//! them is only surveyed (see [`Reader::read`]). Nothing here decides class numbers.
+//! What cells mean is the business of the interpreter of tables. The quick parser reads runs of numbers with the
+//! wide registers and looks categories up; every row that is not as most are goes to the interpreter cell by cell.
+//! Nothing here decides class numbers.
 
 mod plan;
 mod record;
 
+use super::columns::{self, Columns};
+use super::sense::is_missing;
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::bytes::chunks::{Chunks, Parse, Stopped};
 use crate::bytes::source::Input;
 use crate::bytes::window::Window;
-use crate::error::{DataError, ErrorKind, Mistake, quote};
-use crate::options::{OnBadRow, ReadOptions};
-use crate::remedy;
-use crate::rows::block::{Block, Stored, merge_row, sort_row};
+use crate::error::{DataError, ErrorKind, Mistake};
+use crate::options::ReadOptions;
+use crate::rows::block::{Block, MISSING, Stored};
 use crate::rows::label_table::LabelTable;
-use crate::rows::schema::{ColumnKind, Layout, Missing, Precision, Schema};
+use crate::rows::schema::{Precision, Schema};
 use crate::scan::cells::AT_ONCE;
 use crate::scan::marks::{Digits, Marks, VIEW, Work, at_full_width, bits_at};
 use crate::scan::number;
-use plan::{Plan, Step, Use};
-use record::{Cell, Record, is_blank, is_missing, open_quote, scan_record, sniff_delimiter, whole_lines};
+use plan::{Step, TablePlan};
+use record::{Cell, Record, is_blank, open_quote, scan_record, sniff_delimiter, whole_lines};
 use std::sync::Arc;
 
 /// How many numbers are parsed before they are stored: few enough to stay in the nearest memory.
@@ -70,8 +69,8 @@ impl Format for Csv {
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
         let extension = input.extension();
         let mut window = Window::new(input, how.limits.line_bytes)?;
-        let plan = Plan::open(&mut window, extension.as_deref(), how)?;
-        Ok(match how.precision {
+        let plan = TablePlan::open(&mut window, extension.as_deref(), how)?;
+        Ok(match plan.precision {
             Precision::Single => {
                 Box::new(CsvReader { chunks: Chunks::new(window, Rows::<f32>::new(plan), how.threads) })
             }
@@ -89,7 +88,7 @@ struct CsvReader<T: Stored> {
 
 impl<T: Stored> Reader for CsvReader<T> {
     fn schema(&self) -> &Schema {
-        &self.chunks.parser().plan.schema
+        &self.chunks.parser().columns.plan.schema
     }
 
     fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
@@ -100,8 +99,10 @@ impl<T: Stored> Reader for CsvReader<T> {
 /// A parser of records.
 #[derive(Debug, Clone)]
 struct Rows<T> {
-    /// Shared by all threads; a survey, which is alone, adds to it.
-    plan: Arc<Plan>,
+    delimiter: u8,
+    columns: Columns<T>,
+    /// Empty if nothing can be read quickly.
+    steps: Arc<[Step]>,
     marks: Marks,
     tail_marks: Marks,
     /// Room for the numbers of some rows.
@@ -109,37 +110,17 @@ struct Rows<T> {
     /// The last rows of a text, and something behind them.
     tail: Vec<u8>,
     cells: Vec<Cell>,
-    row: Vec<(u32, T)>,
-    /// A survey's findings in one row, taken in only when the row is known to stay.
-    seen: Vec<(usize, Seen)>,
-}
-
-#[derive(Debug, Clone)]
-enum Seen {
-    Number(f64),
-    Category(String),
-}
-
-/// What became of a record.
-enum Outcome {
-    Row { class: u32, weight: Option<f64> },
-    Dropped,
 }
 
 impl<T: Stored> Parse for Rows<T> {
     fn clear(&self, block: &mut Block) {
-        let plan = &self.plan;
-        let layout = if plan.schema.provisional { Layout::Sparse } else { plan.schema.layout };
-        block.clear(layout, T::PRECISION, plan.width);
-        block.labelled = plan.labelled;
+        self.columns.plan.clear::<T>(block);
     }
 
     fn parse(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
-        if self.plan.steps.is_empty() {
-            self.parse_plainly(text, block)
-        } else {
-            self.parse_quickly(text, block)
-        }
+        let is_quick = !self.steps.is_empty();
+        let taken = if is_quick { self.parse_quickly(text, block) } else { self.parse_plainly(text, block) };
+        taken.inspect(|_| self.columns.encode(block))
     }
 
     fn stands_alone(&self, text: &[u8]) -> bool {
@@ -147,13 +128,8 @@ impl<T: Stored> Parse for Rows<T> {
         memchr::memchr(b'"', text).is_none()
     }
 
-    fn has_memory(&self) -> bool {
-        self.plan.schema.provisional
-    }
-
     fn unfinished(&mut self, text: &[u8]) -> Box<Mistake> {
-        let delimiter = self.plan.delimiter;
-        open_quote(match scan_record(text, delimiter, &mut self.cells) {
+        open_quote(match scan_record(text, self.delimiter, &mut self.cells) {
             Ok(Record::OpenQuote(at)) => at,
             _ => 0,
         })
@@ -161,11 +137,12 @@ impl<T: Stored> Parse for Rows<T> {
 }
 
 impl<T: Stored> Rows<T> {
-    fn new(plan: Plan) -> Self {
-        let (values, tail) = (Vec::new(), Vec::new());
-        let (cells, row, seen) = (Vec::new(), Vec::new(), Vec::new());
+    fn new(table: TablePlan) -> Self {
+        let steps = table.steps().into();
+        let (values, tail, cells) = (Vec::new(), Vec::new(), Vec::new());
         let (marks, tail_marks) = (Marks::default(), Marks::default());
-        Self { plan: Arc::new(plan), marks, tail_marks, values, tail, cells, row, seen }
+        let TablePlan { delimiter, plan, .. } = table;
+        Self { delimiter, columns: Columns::new(plan), steps, marks, tail_marks, values, tail, cells }
     }
 
     /// Adds the whole records of `text` to `block`, one after the other and without haste: the law that
@@ -173,7 +150,7 @@ impl<T: Stored> Rows<T> {
     fn parse_plainly(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
         let (mut at, mut n_lines) = (0, 0);
         while at < text.len() {
-            let next = self.parse_one(&text[at..], block);
+            let next = self.parse_one(&text[at..], (n_lines, at), block);
             match next.map_err(|mistake| Stopped { mistake, line_idx: n_lines, start: at })? {
                 Some((n_bytes, n_more)) => {
                     at += n_bytes;
@@ -185,13 +162,13 @@ impl<T: Stored> Rows<T> {
         Ok((at, n_lines))
     }
 
-    /// The same for tables of numbers: rows that are as most rows are do not pass through cells.
+    /// The same for tables of numbers and categories: rows that are as most rows are do not pass through cells.
     fn parse_quickly(&mut self, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
-        let plan = Arc::clone(&self.plan);
-        self.values.resize(ROOM.max(plan.width) + AT_ONCE, T::default());
+        let (plan, steps) = (Arc::clone(&self.columns.plan), Arc::clone(&self.steps));
+        self.values.resize(ROOM.max(plan.n_numbers) + AT_ONCE, T::default());
         // Taken out for the time being, so that odd records can be parsed meanwhile.
         let mut memory = (std::mem::take(&mut self.marks), std::mem::take(&mut self.tail_marks));
-        let outcome = self.parse_marked(text, &plan, &mut memory, block);
+        let outcome = self.parse_marked(text, &plan, &steps, &mut memory, block);
         (self.marks, self.tail_marks) = memory;
         outcome
     }
@@ -199,7 +176,8 @@ impl<T: Stored> Rows<T> {
     fn parse_marked(
         &mut self,
         text: &[u8],
-        plan: &Plan,
+        plan: &columns::Plan,
+        steps: &[Step],
         (marks, tail_marks): &mut (Marks, Marks),
         block: &mut Block,
     ) -> Result<(usize, u64), Stopped> {
@@ -216,15 +194,18 @@ impl<T: Stored> Rows<T> {
                 bits: if is_tail { tail_bits } else { bits },
                 start: if is_tail { 0 } else { at },
                 end: if is_tail { text.len() - at } else { text.len() },
-                delimiter: plan.delimiter,
-                steps: &plan.steps,
+                delimiter: self.delimiter,
+                steps,
+                plan,
                 n_alone: 0,
                 n_failures,
                 values: &mut self.values,
-                width: plan.width,
+                width: plan.n_numbers,
                 n_values: 0,
                 classes: &mut block.classes,
                 names: &mut block.names,
+                categories: &mut block.cells.categories,
+                codes: &mut block.cells.codes,
             };
             n_lines += at_full_width(&mut quick);
             let n_values = quick.n_values;
@@ -234,7 +215,7 @@ impl<T: Stored> Rows<T> {
             if at >= text.len() {
                 break;
             }
-            if n_values + plan.width > n_room {
+            if n_values + plan.n_numbers > n_room {
                 // There was no room for the row.
                 is_tail = false;
                 continue;
@@ -254,7 +235,7 @@ impl<T: Stored> Rows<T> {
                 continue;
             }
             is_tail = false;
-            match self.parse_one(&text[at..], block) {
+            match self.parse_one(&text[at..], (n_lines, at), block) {
                 Ok(Some((n_bytes, n_more))) => {
                     at += n_bytes;
                     n_lines += n_more;
@@ -267,52 +248,36 @@ impl<T: Stored> Rows<T> {
     }
 
     /// Adds the first record of `text` to `block`. Returns how many bytes and line ends it is, or nothing
-    /// if it goes on behind the text.
-    fn parse_one(&mut self, text: &[u8], block: &mut Block) -> Result<Option<(usize, u64)>, Box<Mistake>> {
-        let n_bytes = match scan_record(text, self.plan.delimiter, &mut self.cells) {
-            Ok(Record::Whole(n_bytes)) => n_bytes,
+    /// if it goes on behind the text. It begins `at` a byte of the chunk, behind so many lines.
+    fn parse_one(
+        &mut self,
+        text: &[u8],
+        (n_lines, at): (u64, usize),
+        block: &mut Block,
+    ) -> Result<Option<(usize, u64)>, Box<Mistake>> {
+        let (n_bytes, outcome) = match scan_record(text, self.delimiter, &mut self.cells) {
             Ok(Record::OpenQuote(_)) => return Ok(None),
-            Err(mistake) if self.plan.on_bad_row == OnBadRow::Error => return Err(mistake),
-            Err(_) => {
-                block.n_skipped += 1;
-                let n_bytes = memchr::memchr(b'\n', text).map_or(text.len(), |newline| newline + 1);
-                return Ok(Some((n_bytes, u64::from(text[n_bytes - 1] == b'\n'))));
+            Ok(Record::Whole(n_bytes)) => {
+                let record = &text[..n_bytes];
+                let is_row = !is_blank(record, &self.cells);
+                (n_bytes, if is_row { self.parse_record(record, block) } else { Ok(()) })
+            }
+            Err(mistake) => {
+                (memchr::memchr(b'\n', text).map_or(text.len(), |newline| newline + 1), Err(mistake))
             }
         };
-        let record = &text[..n_bytes];
-        if !is_blank(record, &self.cells) {
-            let outcome = self.parse_record(record, block).and_then(|outcome| match outcome {
-                Outcome::Row { class, weight } => {
-                    self.store(block)?;
-                    block.classes.push(class);
-                    if let Some(weight) = weight {
-                        block.push_weight(weight);
-                    }
-                    Ok(())
-                }
-                Outcome::Dropped => {
-                    block.n_dropped += 1;
-                    Ok(())
-                }
-            });
-            match outcome {
-                Ok(()) => {}
-                Err(mistake)
-                    if self.plan.on_bad_row == OnBadRow::Error || mistake.kind == ErrorKind::Limit =>
-                {
-                    return Err(mistake);
-                }
-                Err(_) => block.n_skipped += 1,
+        if let Err(mistake) = outcome {
+            if self.columns.plan.refuses(&mistake) {
+                return Err(mistake);
             }
+            block.skip_record(mistake, n_lines, at);
         }
-        Ok(Some((n_bytes, memchr::memchr_iter(b'\n', record).count() as u64)))
+        Ok(Some((n_bytes, memchr::memchr_iter(b'\n', &text[..n_bytes]).count() as u64)))
     }
 
-    /// Reads one record into `self.row` or, while surveying, `self.seen`.
-    fn parse_record(&mut self, text: &[u8], block: &mut Block) -> Result<Outcome, Box<Mistake>> {
-        self.row.clear();
-        self.seen.clear();
-        let (n_found, n_expected) = (self.cells.len(), self.plan.uses.len());
+    /// Hands the cells of one record to the interpreter.
+    fn parse_record(&mut self, text: &[u8], block: &mut Block) -> Result<(), Box<Mistake>> {
+        let (n_found, n_expected) = (self.cells.len(), self.columns.plan.uses.len());
         if n_found != n_expected {
             let at = match self.cells.get(n_expected) {
                 Some(extra) => extra.at.clone(),
@@ -321,200 +286,15 @@ impl<T: Stored> Rows<T> {
             let message = format!("the row has {n_found} cells, expected {n_expected}");
             return Err(Mistake::new(ErrorKind::Shape, at, message));
         }
-        let mut class = 0;
-        let mut weight = None;
-        let mut dropped = false;
-        // A row that is dropped in the end may hold what no other row does.
-        let mut unknown = None;
-        for (place, (cell, use_)) in self.cells.iter().zip(&self.plan.uses).enumerate() {
+        self.columns.begin_row();
+        for (place, cell) in self.cells.iter().enumerate() {
             let content = cell.content(text);
-            let content = content.trim_ascii();
-            let name = || quote(self.plan.names.get(place).map_or(&b""[..], |name| name.as_bytes()));
-            match use_ {
-                Use::Ignore => {}
-                Use::Nothing => {
-                    if !content.is_empty() {
-                        let message = format!("the row has {n_found} cells, expected {}", n_expected - 1);
-                        return Err(Mistake::new(ErrorKind::Shape, cell.at.clone(), message));
-                    }
-                }
-                Use::Label => {
-                    let outcome = if is_missing(content) && content != b"?" {
-                        Err(crate::rows::label_table::BadLabel::Missing)
-                    } else {
-                        block.names.number(content)
-                    };
-                    class = outcome.map_err(|bad| {
-                        Mistake::new(ErrorKind::Label, cell.at.clone(), bad.message(content)).with_help(
-                            format!(
-                                "the label column is {}; choose another with {{label}}",
-                                remedy::plain(&name())
-                            ),
-                        )
-                    })?;
-                }
-                Use::Weight => match number::parse(content) {
-                    Ok(number) if number >= 0.0 => weight = Some(number),
-                    _ => {
-                        let message =
-                            format!("the weight should be a number of at least 0, but is {}", quote(content));
-                        return Err(Mistake::new(ErrorKind::Number, cell.at.clone(), message));
-                    }
-                },
-                Use::Number { column, feature, fill } => {
-                    let number = match number::parse(content) {
-                        Ok(number) => number,
-                        Err(_) if is_missing(content) => match (self.plan.schema.missing, fill) {
-                            (Missing::Drop, _) => {
-                                dropped = true;
-                                continue;
-                            }
-                            (_, &Some(fill)) => fill,
-                            (Missing::Mean, None) => continue,
-                            _ => return Err(missing(cell, content, &name())),
-                        },
-                        Err(bad) => {
-                            let message = format!(
-                                "column {} should hold finite numbers, but holds {}{}",
-                                name(),
-                                quote(content),
-                                bad.why()
-                            );
-                            return Err(Mistake::new(ErrorKind::Number, cell.at.clone(), message).with_help(
-                                format!(
-                                    "if its values are names, say {}",
-                                    remedy::set("categorical", &self.plan.names[place])
-                                ),
-                            ));
-                        }
-                    };
-                    let Some(value) = T::narrow(number) else {
-                        let message =
-                            format!("the value should fit single precision, but is {}", quote(content));
-                        return Err(Mistake::new(ErrorKind::Number, cell.at.clone(), message)
-                            .with_help("store double precision with {precision=f64}"));
-                    };
-                    if self.plan.schema.provisional {
-                        self.seen.push((*column, Seen::Number(number)));
-                    } else {
-                        self.row.push((*feature, value));
-                    }
-                }
-                Use::Category { .. } | Use::Hashed { .. } if is_missing(content) => {
-                    match self.plan.schema.missing {
-                        Missing::Drop => dropped = true,
-                        Missing::Error => return Err(missing(cell, content, &name())),
-                        Missing::Mean | Missing::Zero => {}
-                    }
-                }
-                Use::Category { column, start, values } => {
-                    let value = category(cell, content, &name())?;
-                    if self.plan.schema.provisional {
-                        if !values.contains_key(value) {
-                            self.seen.push((*column, Seen::Category(value.to_owned())));
-                        }
-                    } else if let Some(&known) = values.get(value) {
-                        self.row.push((start + known, one()));
-                    } else {
-                        let message = format!(
-                            "column {} should hold a category that is known, but holds {}",
-                            name(),
-                            quote(content)
-                        );
-                        unknown = unknown.or_else(|| {
-                            let mistake = Mistake::new(ErrorKind::Shape, cell.at.clone(), message);
-                            Some(
-                                mistake
-                                    .with_help("hash the categories with {hash-bits=18} to admit new ones"),
-                            )
-                        });
-                    }
-                }
-                Use::Hashed { column, start } => {
-                    let value = category(cell, content, &name())?;
-                    let slot =
-                        self.plan.schema.hashed_feature(&self.plan.schema.columns[*column].name, value);
-                    self.row.push((start + slot, one()));
-                }
-            }
+            self.columns.cell(place, columns::Cell::Text(&content), block).map_err(|mut mistake| {
+                mistake.at = cell.at.clone();
+                mistake
+            })?;
         }
-        match unknown {
-            _ if dropped => Ok(Outcome::Dropped),
-            Some(mistake) => Err(mistake),
-            None => Ok(Outcome::Row { class, weight }),
-        }
-    }
-
-    /// Moves the row that was just read into the block.
-    fn store(&mut self, block: &mut Block) -> Result<(), Box<Mistake>> {
-        if self.plan.schema.provisional {
-            if let Some(matrix) = T::sparse(&mut block.matrix) {
-                matrix.end_row();
-            }
-            return self.take_in();
-        }
-        if let Some(matrix) = T::dense(&mut block.matrix) {
-            if self.plan.sorted && self.row.len() == self.plan.width {
-                matrix.values.extend(self.row.iter().map(|&(_, value)| value));
-            } else {
-                let start = matrix.values.len();
-                matrix.values.resize(start + self.plan.width, T::default());
-                for &(feature, value) in &self.row {
-                    matrix.values[start + feature as usize] = value;
-                }
-            }
-        } else if let Some(matrix) = T::sparse(&mut block.matrix) {
-            let start = matrix.n_entries();
-            for &(feature, value) in self.row.iter().filter(|(_, value)| *value != T::default()) {
-                matrix.indices.push(feature);
-                matrix.values.push(value);
-            }
-            if !self.plan.sorted {
-                let (indices, values) = (&mut matrix.indices[start..], &mut matrix.values[start..]);
-                // Only hashed features can meet, ones all of them, so their sum is finite.
-                if sort_row(indices, values, &mut self.row).is_some() {
-                    let _ = merge_row(matrix, start);
-                }
-            }
-            matrix.end_row();
-        }
-        Ok(())
-    }
-
-    /// Takes in what a survey found in one row.
-    fn take_in(&mut self) -> Result<(), Box<Mistake>> {
-        let Plan { schema, uses, max_categories, .. } = Arc::make_mut(&mut self.plan);
-        for (column, seen) in self.seen.drain(..) {
-            match (seen, &mut schema.columns[column].kind) {
-                (Seen::Number(number), _) => {
-                    if let Some(tally) = schema.tallies.get_mut(column) {
-                        tally.add(number);
-                    }
-                }
-                (Seen::Category(value), ColumnKind::Category { values }) => {
-                    if values.len() >= *max_categories {
-                        let message = format!(
-                            "column {} has more than {} different values, the limit",
-                            quote(schema.columns[column].name.as_bytes()),
-                            max_categories
-                        );
-                        return Err(Mistake::new(ErrorKind::Limit, 0..0, message).with_help(
-                            "hash the categories with {hash-bits=18}, or leave the column out with {ignore}",
-                        ));
-                    }
-                    let known = uses.iter_mut().find_map(|use_| match use_ {
-                        Use::Category { column: other, values, .. } if *other == column => Some(values),
-                        _ => None,
-                    });
-                    if let Some(known) = known {
-                        known.insert(value.clone(), values.len() as u32);
-                    }
-                    values.push(value);
-                }
-                (Seen::Category(_), _) => {}
-            }
-        }
-        Ok(())
+        self.columns.end_row(block)
     }
 }
 
@@ -529,6 +309,7 @@ struct Quick<'a, T> {
     end: usize,
     delimiter: u8,
     steps: &'a [Step],
+    plan: &'a columns::Plan,
     /// How many cells are read one by one before several at once are tried again, and how often that failed.
     n_alone: u32,
     n_failures: u32,
@@ -538,6 +319,9 @@ struct Quick<'a, T> {
     n_values: usize,
     classes: &'a mut Vec<u32>,
     names: &'a mut LabelTable,
+    /// The values of each column of categories, and those of the rows so far.
+    categories: &'a mut [LabelTable],
+    codes: &'a mut Vec<u32>,
 }
 
 impl<T: Stored> Work for &mut Quick<'_, T> {
@@ -548,7 +332,11 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
     fn run(self, digits: impl Digits) -> u64 {
         let mut n_lines = 0;
         while self.start < self.end {
-            let Some((class, next)) = self.row(digits) else { break };
+            let n_codes = self.codes.len();
+            let Some((class, next)) = self.row(digits) else {
+                self.codes.truncate(n_codes);
+                break;
+            };
             self.classes.push(class);
             self.start = next;
             n_lines += 1;
@@ -577,11 +365,19 @@ impl<T: Stored> Quick<'_, T> {
                     return None;
                 }
                 let end = cell_end(text, at, delimiter)?;
-                if step == Step::Label {
-                    match self.names.known(&text[at..end]) {
+                match step {
+                    Step::Label => match self.names.known(&text[at..end]) {
                         Some(known) => class = known,
                         None => new_label = Some(at..end),
+                    },
+                    Step::Category { place, slot } => {
+                        let values = &mut self.categories[slot];
+                        let known = values.known(&text[at..end]);
+                        let cell = &text[at..end];
+                        let code = known.or_else(|| number_category(self.plan, place, cell, values))?;
+                        self.codes.push(code);
                     }
+                    Step::Ignore | Step::Numbers(_) => {}
                 }
                 end_byte = text[end];
                 at = end + 1;
@@ -663,6 +459,8 @@ impl<T: Stored> Quick<'_, T> {
                 // Counts: `17`.
                 let whole = number::to_end(number::eight_of(view, first), n_whole);
                 (T::nearest(signed(f64::from(digits.two_numbers(whole, 0)[0]))), at + point)
+            } else if is_end(view[0], delimiter) && self.plan.fills() {
+                (T::nearest(f64::NAN), at)
             } else {
                 let end = cell_end(text, at, delimiter)?;
                 let (magnitude, end) = odd_number(text, at + first, end)?;
@@ -677,6 +475,15 @@ impl<T: Stored> Quick<'_, T> {
 fn number_new(label: &[u8], names: &mut LabelTable) -> Option<u32> {
     let is_plain = label.trim_ascii().len() == label.len() && !is_missing(label);
     if is_plain { names.number(label).ok() } else { None }
+}
+
+/// The number of a category that was not met before in its block.
+#[inline(never)]
+fn number_category(plan: &columns::Plan, place: usize, cell: &[u8], values: &mut LabelTable) -> Option<u32> {
+    if is_missing(cell) {
+        return plan.fills().then_some(MISSING);
+    }
+    if cell.trim_ascii().len() == cell.len() { plan.new_category(place, cell, values) } else { None }
 }
 
 /// Whether a cell may end before `byte`.
@@ -700,30 +507,13 @@ fn odd_number(text: &[u8], first: usize, end: usize) -> Option<(f64, usize)> {
     number::quick(text, first, end).filter(|_| !is_signed).map(|magnitude| (magnitude, end))
 }
 
-fn one<T: Stored>() -> T {
-    T::narrow(1.0).unwrap_or_default()
-}
-
-fn category<'a>(cell: &Cell, content: &'a [u8], name: &str) -> Result<&'a str, Box<Mistake>> {
-    std::str::from_utf8(content).map_err(|_| {
-        let message = format!("column {name} should hold valid UTF-8, but holds {}", quote(content));
-        Mistake::new(ErrorKind::Encoding, cell.at.clone(), message)
-    })
-}
-
-fn missing(cell: &Cell, content: &[u8], name: &str) -> Box<Mistake> {
-    let found = if content.is_empty() { "an empty cell".to_owned() } else { quote(content) };
-    let message = format!("a value of column {name} is missing: found {found}, expected a value");
-    Mistake::new(ErrorKind::Missing, cell.at.clone(), message)
-        .with_help("say what to do about it with {missing=mean}, zero or drop")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bytes::source::Source;
     use crate::load::{LabelledRow, load_source, read_rows};
-    use crate::options::LabelColumn;
+    use crate::options::{LabelColumn, OnBadRow, Unknown};
+    use crate::rows::schema::Missing;
     use rosenblatt_core::Random;
 
     fn source(text: &str) -> Source {
@@ -735,7 +525,7 @@ mod tests {
     }
 
     fn plain(text: &str) -> Vec<(String, Vec<f64>)> {
-        let rows = rows(text, &ReadOptions::default()).unwrap();
+        let rows = rows(text, &ReadOptions::as_stored()).unwrap();
         rows.into_iter()
             .map(|(label, row)| (label, row.into_iter().map(|(_, value)| value).collect()))
             .collect()
@@ -790,7 +580,7 @@ mod tests {
             ("a,b,l\n1,2,x\n1\r,2,y\n", 3, 2, ErrorKind::Syntax, "carriage return"),
             ("a,b,l\n1,2,x\n1,2\0,y\n1,2,y\n", 3, 3, ErrorKind::Number, "0x00"),
         ] {
-            let error = rows(text, &ReadOptions::default()).unwrap_err();
+            let error = rows(text, &ReadOptions::as_stored()).unwrap_err();
             let position = error.position();
             assert_eq!(
                 (position.line, position.column),
@@ -807,7 +597,7 @@ mod tests {
             ("a\n1\n2\n", ErrorKind::Shape, "1 column"),
             ("a,a,l\n1,2,x\n", ErrorKind::Shape, "two columns are called `a`"),
         ] {
-            let how = ReadOptions { format: Some("csv".into()), ..ReadOptions::default() };
+            let how = ReadOptions { format: Some("csv".into()), ..ReadOptions::as_stored() };
             let error = rows(text, &how).unwrap_err();
             assert_eq!(error.kind(), kind, "{text}: {error}");
             assert!(error.message().contains(words), "{text}: {error}");
@@ -817,7 +607,7 @@ mod tests {
     const PENGUINS: &str = "species,island,mass,sex\nA,T,10,m\nA,T,NA,f\nG,B,30,\nG,B,20,m\n";
 
     fn penguins(missing: Missing) -> ReadOptions {
-        ReadOptions { label: LabelColumn::Named("species".into()), missing, ..ReadOptions::default() }
+        ReadOptions { label: LabelColumn::Named("species".into()), missing, ..ReadOptions::as_stored() }
     }
 
     #[test]
@@ -825,23 +615,36 @@ mod tests {
         let error = rows(PENGUINS, &penguins(Missing::Error)).unwrap_err();
         assert_eq!((error.kind(), error.position().line), (ErrorKind::Missing, Some(3)));
         let mean = load_source(&source(PENGUINS), &penguins(Missing::Mean)).unwrap();
-        assert_eq!(mean.feature_names().unwrap(), ["island=B", "island=T", "mass", "sex=f", "sex=m"]);
-        let entries = |label: &str, row: &[(usize, f64)]| (label.to_owned(), row.to_vec());
+        // Two values are told apart by one feature; a missing one is the most frequent.
+        assert_eq!(mean.feature_names().unwrap(), ["island=T", "mass", "sex=m"]);
+        let entries = |label: &str, row: &[f64]| {
+            let stored = row.iter().copied().enumerate().filter(|(_, value)| *value != 0.0);
+            (label.to_owned(), stored.collect::<Vec<_>>())
+        };
+        let stored = |missing| {
+            let rows = rows(PENGUINS, &penguins(missing)).unwrap().into_iter();
+            let stored =
+                |row: Vec<(usize, f64)>| row.into_iter().filter(|(_, value)| *value != 0.0).collect();
+            rows.map(|(label, row)| (label, stored(row))).collect::<Vec<(String, Vec<(usize, f64)>)>>()
+        };
         assert_eq!(
-            rows(PENGUINS, &penguins(Missing::Mean)).unwrap(),
+            stored(Missing::Mean),
             [
-                entries("A", &[(1, 1.0), (2, 10.0), (4, 1.0)]),
-                entries("A", &[(1, 1.0), (2, 20.0), (3, 1.0)]),
-                entries("G", &[(0, 1.0), (2, 30.0)]),
-                entries("G", &[(0, 1.0), (2, 20.0), (4, 1.0)]),
+                entries("A", &[1.0, 10.0, 1.0]),
+                entries("A", &[1.0, 20.0, 0.0]),
+                entries("G", &[0.0, 30.0, 1.0]),
+                entries("G", &[0.0, 20.0, 1.0]),
             ]
         );
-        assert_eq!(rows(PENGUINS, &penguins(Missing::Zero)).unwrap()[1], entries("A", &[(1, 1.0), (3, 1.0)]));
+        assert_eq!(stored(Missing::Median), stored(Missing::Mean));
+        assert_eq!(stored(Missing::MostFrequent)[1], entries("A", &[1.0, 10.0, 0.0]));
+        // Neither of two values is half of both.
+        assert_eq!(stored(Missing::Zero)[1], entries("A", &[1.0, 0.0, 0.0]));
+        assert_eq!(stored(Missing::Zero)[2], entries("G", &[0.0, 30.0, 0.5]));
         // Dropped rows leave no categories behind: sex=f occurs only in one of them.
-        assert_eq!(
-            rows(PENGUINS, &penguins(Missing::Drop)).unwrap(),
-            [entries("A", &[(1, 1.0), (2, 10.0), (3, 1.0)]), entries("G", &[(0, 1.0), (2, 20.0), (3, 1.0)])]
-        );
+        let dropped = load_source(&source(PENGUINS), &penguins(Missing::Drop)).unwrap();
+        assert_eq!(dropped.feature_names().unwrap(), ["island=T", "mass", "sex=m"]);
+        assert_eq!(stored(Missing::Drop), [entries("A", &[1.0, 10.0, 1.0]), entries("G", &[0.0, 20.0, 1.0])]);
         let hashed = ReadOptions { hash_bits: Some(6), ..penguins(Missing::Zero) };
         let dataset = load_source(&source(PENGUINS), &hashed).unwrap();
         assert_eq!(dataset.width(), 1 + 64);
@@ -850,31 +653,45 @@ mod tests {
     #[test]
     fn a_schema_is_kept_to_by_name() {
         let trained = "a,b,c,label\n1,u,3,x\n4,v,6,y\n";
-        let schema = crate::load::survey(&source(trained), &ReadOptions::default()).unwrap().schema;
-        let how = ReadOptions::default().with_schema(Arc::new(schema));
+        let schema = crate::load::survey(&source(trained), &ReadOptions::as_stored()).unwrap().schema;
+        let how = ReadOptions::as_stored().with_schema(Arc::new(schema));
         let first = rows(trained, &how).unwrap();
         assert_eq!(rows("label,c,b,a\nx,3,u,1\ny,6,v,4\n", &how).unwrap(), first);
         let unlabelled = rows("c,b,a\n3,u,1\n6,v,4\n", &how).unwrap();
         assert_eq!(unlabelled[1].1, first[1].1);
+        let strict = ReadOptions { unknown: Unknown::Error, ..how.clone() };
         for (text, words) in [
             ("a,b,label\n1,u,x\n", "column `c` is missing"),
-            ("a,b,c,d,label\n1,u,3,4,x\n", "column `d` is new"),
             ("a,b,c,label\n1,w,3,x\n", "category that is known, but holds `w`"),
+            ("1,u,3\n4,v,6\n", "the table has no header, expected a first line with the names"),
         ] {
-            let error = rows(text, &how).unwrap_err();
+            let error = rows(text, &strict).unwrap_err();
             assert!(error.message().contains(words), "{error}");
         }
+        // What is new is left out and told.
+        let new = "a,b,c,d,label\n1,w,3,4,x\n4,v,6,5,y\n";
+        let (data, schema) = crate::load::load_with_schema(&source(new), &how).unwrap();
+        assert_eq!(data.len(), 2);
+        let notes = schema.notes.join("; ");
+        assert!(notes.contains("left out, as they were not learned from: `d`"), "{notes}");
+        assert!(
+            notes.contains("1 cells hold categories that were not learned from, for instance `b=w`"),
+            "{notes}"
+        );
+        assert_eq!(rows(new, &how).unwrap()[0].1, [(0, 1.0), (1, 0.5), (2, 3.0)]);
     }
 
     /// Parses a table in both ways, which must agree in everything; whether it could be read.
     fn both_ways(text: &[u8], round: u32) -> Option<bool> {
-        let on_bad_row = if round.is_multiple_of(2) { OnBadRow::Error } else { OnBadRow::Skip };
-        let missing = [Missing::Error, Missing::Zero, Missing::Drop][round as usize % 3];
-        let how = ReadOptions { missing, on_bad_row, ..ReadOptions::default() };
+        let on_bad_row = if round % 8 < 4 { OnBadRow::Error } else { OnBadRow::Skip };
+        let missing = [Missing::Error, Missing::Zero, Missing::Drop, Missing::Mean][round as usize % 4];
+        let how = ReadOptions { missing, on_bad_row, ..ReadOptions::as_stored() };
         let shown = String::from_utf8_lossy(text).into_owned();
         let input = Source::bytes("t.csv", text).parts()[0].open().unwrap();
         let mut window = Window::new(input, 1 << 20).unwrap();
-        let plan = Plan::open(&mut window, None, &how).ok()?;
+        let plan = TablePlan::open(&mut window, None, &how)
+            .ok()
+            .filter(|plan| plan.precision == Precision::Single)?;
         let mut rows = Rows::<f32>::new(plan);
         let (mut quick, mut plain) = (Block::default(), Block::default());
         rows.clear(&mut quick);
@@ -882,16 +699,24 @@ mod tests {
         let text = window.lines().unwrap();
         let told = |outcome: Result<(usize, u64), Stopped>| outcome.map_err(|stopped| format!("{stopped:?}"));
         let expected = told(rows.parse_plainly(text, &mut plain));
-        if rows.plan.steps.is_empty() {
+        if rows.steps.is_empty() {
             return None;
         }
         assert_eq!(told(rows.parse_quickly(text, &mut quick)), expected, "{shown}");
         // Zeros have signs, too, which only their words tell.
         assert_eq!(format!("{:?}", quick.matrix), format!("{:?}", plain.matrix), "{shown}");
         assert_eq!(quick.classes, plain.classes, "{shown}");
-        assert_eq!((quick.n_skipped, quick.n_dropped), (plain.n_skipped, plain.n_dropped), "{shown}");
+        assert_eq!(quick.gaps(), plain.gaps(), "{shown}");
         assert_eq!(quick.names.names(), plain.names.names(), "{shown}");
+        assert_eq!(spelled(&quick), spelled(&plain), "{shown}");
         Some(expected.is_ok())
+    }
+
+    /// The categories of all rows by name: their numbers mean nothing.
+    fn spelled(block: &Block) -> Vec<Option<&str>> {
+        let columns = block.cells.categories.iter().cycle();
+        let cells = block.cells.codes.iter().zip(columns);
+        cells.map(|(&code, column)| column.names().get(code as usize).map(String::as_str)).collect()
     }
 
     /// Wide tables of numbers that are alike, but for a few, so that many are read at once.
@@ -936,11 +761,14 @@ mod tests {
         };
         let mut n_good = 0;
         for round in 0..40_000_u32 {
-            let mut text = b"a,b,label,c\n1,2,x,3\n".to_vec();
+            let mut text = b"a,b,label,k,c\n1,2,x,u,3\n".to_vec();
             for _ in 0..random(6) {
-                for column in 0..4 {
+                for column in 0..5 {
                     let number = random(100_000) as f64 / 1000.0 - 50.0;
                     let cell = match random(14) {
+                        _ if column == 3 => ["u", "v", "w w", "1.0", " u", "\"v\"", "1", "", "?"]
+                            [random(if round % 3 == 0 { 9 } else { 7 }) as usize]
+                            .to_owned(),
                         _ if column == 2 => ["x", "y", "1", "", "\"x\"", "NA"]
                             [random(5) as usize + usize::from(round % 50 == 0)]
                         .to_owned(),
@@ -958,12 +786,13 @@ mod tests {
                     };
                     text.extend_from_slice(cell.as_bytes());
                     text.extend_from_slice(
-                        [",", ",", ",", ["\n", "\n", "\r\n", "\n\n"][random(4) as usize]][column].as_bytes(),
+                        [",", ",", ",", ",", ["\n", "\n", "\r\n", "\n\n"][random(4) as usize]][column]
+                            .as_bytes(),
                     );
                 }
             }
             if random(4) == 0 {
-                let at = 20 + random(text.len() as u64 - 19) as usize;
+                let at = 24 + random(text.len() as u64 - 23) as usize;
                 match random(3) {
                     0 => text.truncate(at),
                     1 if at < text.len() => text[at] = random(256) as u8,
@@ -979,7 +808,7 @@ mod tests {
         let text = "a,b,label\n".to_owned() + &(0..80_000).map(line).collect::<Vec<_>>().concat();
         let quoted = text.replace("\n60000", "\n\"60000\"") + "5,\"6\n\",z\n";
         let wrong = quoted.clone() + "7,8\n";
-        let how = |threads| ReadOptions { threads, ..ReadOptions::default() };
+        let how = |threads| ReadOptions { threads, ..ReadOptions::as_stored() };
         for text in [&text, &quoted] {
             let expected = load_source(&source(text), &how(1)).unwrap();
             for threads in [0, 2, 4] {
@@ -997,14 +826,14 @@ mod tests {
             weight: Some("w".into()),
             ignore: vec!["id".into()],
             label: LabelColumn::Named("2".into()),
-            ..ReadOptions::default()
+            ..ReadOptions::as_stored()
         };
         let dataset = load_source(&source("id,kind,w,a\n7,x,0.5,1\n8,y,2,3\n"), &how).unwrap();
         assert_eq!((dataset.width(), dataset.weights()), (1, Some(&[0.5, 2.0][..])));
         assert_eq!(dataset.labels().names(), ["x", "y"]);
         let long = "q\n".repeat(400_000);
         let text = format!("a,note,label\n1,\"{long}\",x\n2,\"b\",y\n");
-        let how = ReadOptions { ignore: vec!["note".into()], ..ReadOptions::default() };
+        let how = ReadOptions { ignore: vec!["note".into()], ..ReadOptions::as_stored() };
         assert_eq!(load_source(&source(&text), &how).unwrap().len(), 2);
         let error =
             load_source(&source("a,l\n1,x\n"), &ReadOptions { label: LabelColumn::Named("z".into()), ..how });

@@ -1,37 +1,26 @@
-//! What is to be done with each column: found out from the first records, the options, or a schema.
+//! What a table says of itself at its head: delimiter, header, names, and its columns by the first records.
 //!
-//! A plan is made once, when a table is opened, and never looks at the rows again; only a survey adds the
-//! categories it meets.
+//! What the columns mean is decided by the interpreter of tables; here is found out which of them can be read
+//! quickly, in runs.
 
-use super::record::{Record, is_blank, is_missing, open_quote, scan_record, sniff_delimiter};
+use super::record::{Record, is_blank, open_quote, scan_record, sniff_delimiter};
 use crate::bytes::window::{WINDOW_BYTES, Window};
-use crate::error::{DataError, ErrorKind, Position, quote};
-use crate::formats::roles::{Role, for_table, list, roles};
-use crate::options::{OnBadRow, ReadOptions, find_column};
-use crate::remedy;
-use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Schema, Tally};
+use crate::error::{DataError, ErrorKind, Position};
+use crate::formats::columns::{Cell, FileColumn, Form, Plan, Use};
+use crate::formats::sense::{Decimal, SAMPLE_ROWS, Seen, is_missing, precision};
+use crate::options::{LabelColumn, ReadOptions};
+use crate::rows::schema::Precision;
 use crate::scan::number;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// How many records at the head are looked at to find out delimiter, header and kinds of columns.
-const SAMPLE_RECORDS: usize = 500;
-
-/// What is done with the cells of a table.
-#[derive(Debug, Clone)]
-pub(super) struct Plan {
+/// What is done with the cells of a table, and how they are parted.
+#[derive(Debug)]
+pub(super) struct TablePlan {
     pub(super) delimiter: u8,
-    pub(super) names: Vec<String>,
-    pub(super) uses: Vec<Use>,
-    pub(super) schema: Schema,
-    pub(super) width: usize,
-    pub(super) max_categories: usize,
-    pub(super) on_bad_row: OnBadRow,
-    /// Whether columns stand in the order of their features, so that sparse rows come sorted.
-    pub(super) sorted: bool,
-    pub(super) labelled: bool,
-    /// The columns once more, if all of them are of a kind that can be read quickly; else nothing.
-    pub(super) steps: Vec<Step>,
+    pub(super) plan: Plan,
+    pub(super) precision: Precision,
 }
 
 /// Columns that can be read quickly.
@@ -41,29 +30,10 @@ pub(super) enum Step {
     Numbers(usize),
     Label,
     Ignore,
-}
-
-/// What is done with the cells of one column of the file.
-#[derive(Debug, Clone)]
-pub(super) enum Use {
-    Label,
-    Weight,
-    Ignore,
-    /// Nothing may stand here: the column behind a trailing delimiter.
-    Nothing,
-    Number {
-        column: usize,
-        feature: u32,
-        fill: Option<f64>,
-    },
+    /// A column of categories: its place in the file, and among such columns.
     Category {
-        column: usize,
-        start: u32,
-        values: HashMap<String, u32>,
-    },
-    Hashed {
-        column: usize,
-        start: u32,
+        place: usize,
+        slot: usize,
     },
 }
 
@@ -89,7 +59,7 @@ impl Sample {
         let mut sample = Self { contents, cell_ends, record_ends, first_end: (0, 0) };
         let mut cells = Vec::new();
         let (mut at, mut n_lines) = (0, 0);
-        while at < text.len() && sample.n_records() < SAMPLE_RECORDS {
+        while at < text.len() && sample.n_records() < SAMPLE_ROWS {
             match scan_record(&text[at..], delimiter, &mut cells) {
                 Ok(Record::Whole(n_bytes)) => {
                     let record = &text[at..at + n_bytes];
@@ -185,43 +155,50 @@ impl Sample {
             && second.iter().all(|cell| number::parse(cell).is_ok())
     }
 
-    /// Whether most of the cells of a column that say anything do not say a number. Rows begin at record
-    /// `first`.
-    fn is_category(&self, first: usize, place: usize) -> bool {
-        // A number that is too large or not finite is still a number, and an error.
-        let is_number = |cell: &[u8]| !matches!(number::parse(cell), Err(number::BadNumber::NotANumber));
-        let (mut numbers, mut others) = (0, 0);
-        for cell in self.column(first, place).filter(|cell| !is_missing(cell)) {
-            *if is_number(cell) { &mut numbers } else { &mut others } += 1;
-        }
-        others > numbers
+    /// Whether the first record has a name of a column that was learned from, or that the options speak of.
+    fn names_columns(&self, how: &ReadOptions) -> bool {
+        let learned = how.schema.iter().filter(|schema| schema.has_names);
+        let learned = learned.flat_map(|schema| schema.columns.iter().map(|column| &column.name));
+        let label = if let LabelColumn::Named(label) = &how.label { Some(label) } else { None };
+        let asked = how.text_columns.iter().chain(&how.ignore).chain(&how.categorical).chain(&how.weight);
+        let is_name = |name: &&String| name.parse::<f64>().is_err();
+        let names: HashSet<&[u8]> =
+            learned.chain(asked.chain(label).filter(is_name)).map(|name| name.as_bytes()).collect();
+        self.record(0).into_iter().any(|cell| names.contains(cell))
     }
 
     fn is_empty_column(&self, first: usize, place: usize) -> bool {
         self.column(first, place).all(<[u8]>::is_empty)
     }
+
+    /// What the records from `first` on say of a column.
+    fn seen(&self, first: usize, place: usize) -> Seen {
+        let mut seen = Seen::default();
+        self.column(first, place).for_each(|cell| seen.see(Cell::Text(cell)));
+        seen
+    }
 }
 
-impl Plan {
+impl TablePlan {
     pub(super) fn open(
         window: &mut Window,
         extension: Option<&str>,
         how: &ReadOptions,
     ) -> Result<Self, DataError> {
         let name = window.name().clone();
-        let fail = |kind, message: String| DataError::new(kind, message).in_source(&name);
         let delimiter = match how.delimiter {
             Some(delimiter) => delimiter,
             None => sniff_delimiter(window.lines()?, extension).map_or(b',', |(delimiter, _)| delimiter),
         };
         let sample = Sample::take(window, delimiter)?;
         if sample.n_records() == 0 {
-            return Err(fail(ErrorKind::Empty, "there are no rows, expected at least one".to_owned()));
+            let message = "there are no rows, expected at least one";
+            return Err(DataError::new(ErrorKind::Empty, message).in_source(&name));
         }
         let mut notes = Vec::new();
-        let by_schema = how.schema.as_ref().filter(|schema| schema.has_names);
-        let preamble = how.header.is_none() && by_schema.is_none() && sample.has_preamble();
-        let header = !preamble && how.header.unwrap_or_else(|| by_schema.is_some() || sample.has_header());
+        let preamble = how.header.is_none() && how.schema.is_none() && sample.has_preamble();
+        let header =
+            !preamble && how.header.unwrap_or_else(|| sample.names_columns(how) || sample.has_header());
         let names: Vec<String> = if header {
             sample.record(0).into_iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
         } else {
@@ -232,260 +209,70 @@ impl Plan {
             let (n_bytes, n_lines) = sample.first_end;
             window.consume(n_bytes, n_lines);
         }
-        if preamble {
+        if how.schema.is_none() && preamble {
             notes.push("the first line holds sizes and class names, not columns; it was left out".to_owned());
-        } else if !header {
+        } else if how.schema.is_none() && !header {
             notes.push(format!("there is no header; columns are called column_1 to column_{}", names.len()));
         }
         let trailing = names.len() > 1
             && names.last().is_some_and(String::is_empty)
             && sample.is_empty_column(first_row, names.len() - 1);
         let n_columns = names.len() - usize::from(trailing);
-        if trailing {
+        if trailing && how.schema.is_none() {
             notes.push("each line ends in a delimiter; the empty last column was left out".to_owned());
         }
-        let names: Vec<String> = names
-            .into_iter()
-            .enumerate()
-            .take(n_columns)
-            .map(|(place, name)| if name.is_empty() { format!("column_{}", place + 1) } else { name })
-            .collect();
-        let mut known = HashMap::new();
-        for (place, column) in names.iter().enumerate() {
-            if let Some(earlier) = known.insert(column.as_str(), place) {
-                let message = format!(
-                    "two columns are called {}, number {} and number {}, expected different names",
-                    quote(column.as_bytes()),
-                    earlier + 1,
-                    place + 1
-                );
-                let position = Position { row: None, line: Some(1), column: None };
-                return Err(fail(ErrorKind::Shape, message).at(position).with_help("rename one of them"));
-            }
+        let columns = names.into_iter().enumerate().take(n_columns).map(|(place, name)| {
+            let seen = sample.seen(first_row, place);
+            let is_unnamed = name.is_empty();
+            let name = if is_unnamed { format!("column_{}", place + 1) } else { name };
+            let form =
+                if delimiter == b',' && seen.decimal() != Decimal::Point { Form::Text } else { seen.form() };
+            FileColumn { name, form, seen, is_unnamed, is_typed: false }
+        });
+        let columns: Vec<FileColumn> = columns.collect();
+        let (precision, note) = precision(&columns, how);
+        notes.extend(note.clone());
+        let position = Position { row: None, line: header.then_some(1), column: None };
+        let mut plan = Plan::new(&columns, header, how, notes)
+            .map_err(|error| if error.kind() == ErrorKind::Options { error } else { error.at(position) })
+            .map_err(|error| error.in_source(&name))?;
+        if note.is_some() {
+            Arc::make_mut(&mut plan.schema).precision = Some(precision);
         }
-        let mut plan = Self {
-            delimiter,
-            names,
-            uses: Vec::new(),
-            schema: Schema::default(),
-            width: 0,
-            max_categories: how.limits.categories,
-            on_bad_row: how.on_bad_row,
-            sorted: true,
-            labelled: false,
-            steps: Vec::new(),
-        };
-        plan.settle((&sample, first_row), header, how, notes).map_err(|error| error.in_source(&name))?;
         if trailing {
             plan.uses.push(Use::Nothing);
         }
-        plan.find_steps();
         window.pool().give_buffer(sample.contents);
-        Ok(plan)
+        Ok(Self { delimiter, plan, precision })
     }
 
-    /// Decides what each column is for.
-    fn settle(
-        &mut self,
-        sample: (&Sample, usize),
-        header: bool,
-        how: &ReadOptions,
-        notes: Vec<String>,
-    ) -> Result<(), DataError> {
-        let remark = if header {
-            ""
-        } else {
-            " (the table has no header: use numbers, 1 for the first, -1 for the last)"
-        };
-        let how = &*for_table(how, &self.names);
-        let roles = roles(&self.names, how, |_| true, remark)?;
-        self.labelled = roles.contains(&Role::Label);
-        let schema = match &how.schema {
-            Some(schema) => (**schema).clone(),
-            None => self.fresh_schema(&roles, sample, header, how, notes)?,
-        };
-        let columns_of_file = self.match_columns(&schema, &roles, header)?;
-        let (starts, table) = schema.starts();
-        let mut last = None;
-        self.uses = roles
-            .iter()
-            .zip(&columns_of_file)
-            .map(|(role, column)| match (role, column) {
-                (Role::Label, _) => Use::Label,
-                (Role::Weight, _) => Use::Weight,
-                (Role::Ignore, _) | (Role::Feature, None) => Use::Ignore,
-                (Role::Feature, &Some(column)) => {
-                    self.sorted &= last.is_none_or(|last| last < column);
-                    last = Some(column);
-                    let start = starts[column] as u32;
-                    match &schema.columns[column].kind {
-                        ColumnKind::Number { fill } => Use::Number { column, feature: start, fill: *fill },
-                        ColumnKind::Category { values } => {
-                            let values = values.iter().cloned().zip(0..).collect();
-                            Use::Category { column, start, values }
-                        }
-                        ColumnKind::Hashed => {
-                            // Hashed features stand behind all others, in no order.
-                            self.sorted = false;
-                            Use::Hashed { column, start: table as u32 }
-                        }
+    /// The columns once more, if all of them are of a kind that can be read quickly; else nothing.
+    pub(super) fn steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        // Columns may stand in another order than they were learned in; then there are no runs.
+        let (mut n_numbers, mut n_categories) = (0, 0);
+        for (place, use_) in self.plan.uses.iter().enumerate() {
+            match *use_ {
+                Use::Number { slot, decimal: Decimal::Point } if slot == n_numbers => {
+                    n_numbers += 1;
+                    match steps.last_mut() {
+                        Some(Step::Numbers(n_columns)) => *n_columns += 1,
+                        _ => steps.push(Step::Numbers(1)),
                     }
                 }
-            })
-            .collect();
-        let width = schema.width().unwrap_or(0);
-        if width > how.limits.features {
-            let message = format!("there are {width} features, more than {}, the limit", how.limits.features);
-            return Err(DataError::new(ErrorKind::Limit, message).with_help(
-                "hash the categories with {hash-bits=18}, or raise the limit with {max-features}",
-            ));
-        }
-        self.width = width;
-        self.schema = schema;
-        Ok(())
-    }
-
-    fn fresh_schema(
-        &self,
-        roles: &[Role],
-        (sample, first_row): (&Sample, usize),
-        header: bool,
-        how: &ReadOptions,
-        mut notes: Vec<String>,
-    ) -> Result<Schema, DataError> {
-        let mut categorical = Vec::new();
-        for what in &how.categorical {
-            let place = find_column(what, &self.names).ok_or_else(|| {
-                let message = format!(
-                    "there is no column {} of categories, expected one of {}",
-                    quote(what.as_bytes()),
-                    list(&self.names)
-                );
-                DataError::new(ErrorKind::Options, message)
-            })?;
-            categorical.push(place);
-        }
-        let fill = if how.missing == Missing::Zero { Some(0.0) } else { None };
-        let mut columns = Vec::new();
-        for (place, role) in roles.iter().enumerate().filter(|(_, role)| **role == Role::Feature) {
-            debug_assert_eq!(*role, Role::Feature);
-            let kind = if categorical.contains(&place) || sample.is_category(first_row, place) {
-                match how.hash_bits {
-                    Some(_) => ColumnKind::Hashed,
-                    None => ColumnKind::Category { values: Vec::new() },
+                Use::Category { slot, .. } if slot == n_categories => {
+                    n_categories += 1;
+                    steps.push(Step::Category { place, slot });
                 }
-            } else {
-                ColumnKind::Number { fill }
-            };
-            columns.push(Column { name: self.names[place].clone(), kind });
-        }
-        let of_categories: Vec<String> = columns
-            .iter()
-            .filter(|column| !matches!(column.kind, ColumnKind::Number { .. }))
-            .map(|column| column.name.clone())
-            .collect();
-        if !of_categories.is_empty() {
-            notes.push(format!("read as categories: {}", list(&of_categories)));
-        }
-        let has_categories = columns.iter().any(|column| matches!(column.kind, ColumnKind::Category { .. }));
-        let label = roles.iter().position(|role| *role == Role::Label);
-        Ok(Schema {
-            tallies: vec![Tally::default(); columns.len()],
-            label: label.map(|place| self.names[place].clone()),
-            has_names: header,
-            layout: if of_categories.is_empty() { Layout::Dense } else { Layout::Sparse },
-            hash_bits: how.hash_bits,
-            names: None,
-            width: None,
-            picture: None,
-            missing: how.missing,
-            zero_based: false,
-            text: None,
-            scaler: None,
-            provisional: has_categories || how.missing == Missing::Mean,
-            notes,
-            columns,
-        })
-    }
-
-    /// For each column of the file, which column of the schema it is.
-    fn match_columns(
-        &self,
-        schema: &Schema,
-        roles: &[Role],
-        header: bool,
-    ) -> Result<Vec<Option<usize>>, DataError> {
-        let features: Vec<usize> = (0..roles.len()).filter(|&place| roles[place] == Role::Feature).collect();
-        let mut matched = vec![None; roles.len()];
-        let position = Position { row: None, line: header.then_some(1), column: None };
-        if schema.has_names && header {
-            let by_name: HashMap<&str, usize> =
-                schema.columns.iter().zip(0..).map(|(column, place)| (column.name.as_str(), place)).collect();
-            let mut found = vec![false; schema.columns.len()];
-            for &place in &features {
-                let name = &self.names[place];
-                let Some(&column) = by_name.get(name.as_str()) else {
-                    let message = format!(
-                        "column {} is new, expected only the columns that were learned from",
-                        quote(name.as_bytes())
-                    );
-                    return Err(DataError::new(ErrorKind::Shape, message)
-                        .at(position)
-                        .with_help(format!("leave it out with {}", remedy::set("ignore", name))));
-                };
-                matched[place] = Some(column);
-                found[column] = true;
-            }
-            if let Some(lost) = found.iter().position(|found| !found) {
-                let name = quote(schema.columns[lost].name.as_bytes());
-                let message =
-                    format!("column {name} is missing, expected every column that was learned from");
-                return Err(DataError::new(ErrorKind::Shape, message).at(position));
-            }
-        } else {
-            if features.len() != schema.columns.len() {
-                let message = format!(
-                    "there are {} columns of features, expected {}",
-                    features.len(),
-                    schema.columns.len()
-                );
-                return Err(DataError::new(ErrorKind::Shape, message).at(position));
-            }
-            for (column, &place) in features.iter().enumerate() {
-                matched[place] = Some(column);
+                Use::Label => steps.push(Step::Label),
+                Use::Ignore => steps.push(Step::Ignore),
+                _ => return Vec::new(),
             }
         }
-        Ok(matched)
-    }
-
-    /// Finds out whether rows are dense, in the order of the columns, and of numbers.
-    fn find_steps(&mut self) {
-        let mut n_numbers = 0;
-        let mut steps = Some(Vec::new());
-        for use_ in &self.uses {
-            let step = match use_ {
-                Use::Number { .. } => Step::Numbers(1),
-                Use::Label => Step::Label,
-                Use::Ignore => Step::Ignore,
-                Use::Weight | Use::Nothing | Use::Category { .. } | Use::Hashed { .. } => {
-                    steps = None;
-                    break;
-                }
-            };
-            n_numbers += usize::from(step == Step::Numbers(1));
-            match (steps.as_mut().and_then(|steps| steps.last_mut()), step) {
-                (Some(Step::Numbers(n_columns)), Step::Numbers(n_more)) => *n_columns += n_more,
-                _ => steps.get_or_insert_default().push(step),
-            }
-        }
-        let is_dense = !self.schema.provisional && self.schema.layout == Layout::Dense && self.sorted;
         let is_apart = !matches!(
             self.delimiter,
             b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b'"' | b' ' | b'\n' | b'\r'
         );
-        self.steps = match steps {
-            Some(steps) if is_dense && is_apart && n_numbers == self.width => steps,
-            _ => Vec::new(),
-        };
+        if is_apart && n_numbers == self.plan.n_numbers { steps } else { Vec::new() }
     }
 }

@@ -38,8 +38,8 @@ pub(super) fn sniff_delimiter(text: &[u8], extension: Option<&str>) -> Option<(u
         let agree = counts.iter().skip(usize::from(counts.len() > 2)).all(|&count| count == last) && last > 0;
         let n_cells = if agree { last } else { first };
         if n_cells > 0 && best.is_none_or(|(other, n_other, _)| (agree, n_cells) > (other, n_other)) {
-            // The preferred delimiter stands if it does the job at all.
-            if agree && delimiter == preferred {
+            // The preferred delimiter stands if it does the job at all, and not only below the names.
+            if agree && delimiter == preferred && first > 0 {
                 return Some((delimiter, true));
             }
             best = Some((agree, n_cells, delimiter));
@@ -142,12 +142,6 @@ impl Cell {
         content.extend_from_slice(rest);
         Cow::Owned(content)
     }
-}
-
-/// Whether a cell says that its value is not known.
-pub(super) fn is_missing(cell: &[u8]) -> bool {
-    let word = |word: &str| cell.eq_ignore_ascii_case(word.as_bytes());
-    cell.is_empty() || cell == b"?" || ["na", "n/a", "nan", "null"].into_iter().any(word)
 }
 
 pub(super) fn open_quote(at: usize) -> Box<Mistake> {

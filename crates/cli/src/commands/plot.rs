@@ -1,0 +1,356 @@
+//! `rosenblatt plot KIND FILE...`: what was learned, and how, as a picture.
+//!
+//! What there is to see, and what can be chosen about it, is in the table of the figures crate; here it becomes words of
+//! a command line, and the picture gets its place.
+
+use crate::args::{DataArgs, SpecArgs, decide_scale, picture_size};
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::ui::{self, count};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
+use rosenblatt::{Dataset, Model, Spec, check_writable, write_whole};
+use rosenblatt_figures::{
+    Canvas, FIGURES, Figure, FigureError, Look, Needs, Setting, Settings, Subject, Svg, Takes, Terminal, find,
+};
+use serde_json::json;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+fn kinds() -> PossibleValuesParser {
+    let values = FIGURES.iter().map(|figure| PossibleValue::new(figure.name).help(figure.about));
+    PossibleValuesParser::new(values)
+}
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Without --model, a model is trained first, as `train` would, but for boundary, margins and
+weights from all rows. Without --output, the picture is drawn in the terminal.
+
+Examples:
+  rosenblatt plot boundary points.csv                         in the terminal
+  rosenblatt plot boundary points.csv -o points.svg
+  rosenblatt plot boundary points.csv --frames -o steps.svg   every step of the run, as a film
+  rosenblatt plot boundary data.csv --columns bill_length_mm,bill_depth_mm -o penguins.png
+  rosenblatt plot boundary data.svm --principal -o data.svg
+  rosenblatt plot curves mail.csv --readouts last,averaged,voted -o curves.svg
+  rosenblatt plot mistakes points.csv --bias none -o bound.svg
+  rosenblatt plot norms points.csv --bias none -o norms.svg
+  rosenblatt plot margins mail.csv --model mail.model -o margins.png
+  rosenblatt plot weights --model mail.model -o weights.svg
+  rosenblatt plot roc test.csv --model mail.model -o roc.svg
+  rosenblatt plot confusion data.svm --theme dark -o confusion.png"
+)]
+pub(crate) struct Args {
+    /// What is to be seen
+    #[arg(value_name = "KIND", value_parser = kinds())]
+    kind: String,
+    /// Files, folders or patterns; `-` is stdin. `weights` of a model needs none
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    /// The model to be seen, instead of one that is trained first
+    #[arg(long, short, value_name = "PATH")]
+    model: Option<PathBuf>,
+    /// Where the picture goes; its name ends in .svg, .png or .txt. `-` is stdout
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// How it is drawn, if the name does not tell: svg, png or text
+    #[arg(long = "as", value_name = "FORM", value_parser = ["svg", "png", "text"])]
+    form: Option<String>,
+    /// Light or dark paper; auto follows the page or the system in SVG
+    #[arg(long, value_name = "NAME", value_parser = ["auto", "light", "dark"], default_value = "auto")]
+    theme: String,
+    /// How large the picture is, in pixels; a PNG has twice as many each way
+    #[arg(long, value_name = "WxH", value_parser = picture_size)]
+    canvas: Option<(u32, u32)>,
+    /// The title, instead of one that says what is seen
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Print what was drawn as JSON, with the SVG in it if no file is named
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+    #[command(flatten)]
+    settings: SettingArgs,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    spec: SpecArgs,
+}
+
+/// The settings of all kinds as options, each with the kinds that have it.
+#[derive(Debug, Clone, Default)]
+struct SettingArgs(Settings);
+
+/// Every setting once, with what it means to the kinds that have it.
+fn settings() -> Vec<(&'static Setting, String)> {
+    let mut all: Vec<(&Setting, String)> = Vec::new();
+    for figure in FIGURES {
+        for setting in figure.settings {
+            let Some((_, help)) = all.iter_mut().find(|(known, _)| known.name == setting.name) else {
+                all.push((setting, format!("{}: {}", figure.name, setting.meaning)));
+                continue;
+            };
+            *help = match help.strip_suffix(setting.meaning) {
+                Some(kinds) => {
+                    format!("{}, {}: {}", kinds.trim_end_matches(": "), figure.name, setting.meaning)
+                }
+                None => format!("{help}. {}: {}", figure.name, setting.meaning),
+            };
+        }
+    }
+    all
+}
+
+impl clap::Args for SettingArgs {
+    fn augment_args(command: Command) -> Command {
+        let heading = "What a kind can show";
+        settings().into_iter().fold(command, |command, (setting, help)| {
+            let takes = match setting.takes {
+                Takes::Switch => "",
+                Takes::AtLeast(_) => "N",
+                Takes::Share => "SHARE",
+                Takes::Size => "WxH",
+                Takes::TwoColumns => "A,B",
+                Takes::Class => "CLASS",
+                Takes::Loss => "NAME",
+                Takes::Readouts => "NAME,...",
+            };
+            let default = setting.default;
+            let help = match setting.bare {
+                "true" => help,
+                bare if !bare.is_empty() => format!("{help} [{bare} if no number is given]"),
+                _ if default.is_empty() => help,
+                _ => format!("{help} [default: {default}]"),
+            };
+            let arg = Arg::new(setting.name).long(setting.name).help(help).help_heading(heading);
+            command.arg(match setting.bare {
+                "true" => arg.action(ArgAction::SetTrue),
+                "" => arg.value_name(takes),
+                bare => {
+                    arg.value_name(takes).num_args(0..=1).require_equals(true).default_missing_value(bare)
+                }
+            })
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for SettingArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_said = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        let said = settings().into_iter().filter(|(setting, _)| is_said(setting.name));
+        Ok(Self(said.fold(Settings::default(), |all, (setting, _)| {
+            let value = match setting.takes {
+                Takes::Switch => Some("true"),
+                _ => matches.get_one::<String>(setting.name).map(String::as_str),
+            };
+            value.map_or_else(|| all.clone(), |value| all.clone().with(setting.name, value))
+        })))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl From<FigureError> for Failure {
+    fn from(error: FigureError) -> Self {
+        match error {
+            FigureError::Engine(error) => error.into(),
+            FigureError::NotTwoClasses { .. } => {
+                Self::Work(format!("{error}\nhelp: tell one from the rest with --class"))
+            }
+            FigureError::BadSetting { name, takes, found } => {
+                Self::Usage(format!("`--{name}` should be {takes}, but is `{found}`"))
+            }
+            FigureError::NoSuchFigure { .. }
+            | FigureError::NoSuchSetting { .. }
+            | FigureError::Conflict { .. }
+            | FigureError::NeedsRun { .. } => Self::Usage(error.to_string()),
+            error => Self::Work(error.to_string()),
+        }
+    }
+}
+
+/// How a picture is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Svg,
+    Png,
+    Text,
+}
+
+impl Args {
+    fn form(&self) -> Result<Form, Failure> {
+        let extension = self.output.as_ref().and_then(|path| path.extension());
+        let extension = extension.map(|extension| extension.to_string_lossy().to_lowercase());
+        match (self.form.as_deref(), extension.as_deref()) {
+            (Some("svg"), _) | (None, Some("svg")) => Ok(Form::Svg),
+            (Some("png"), _) | (None, Some("png")) => Ok(Form::Png),
+            (Some(_), _) | (None, Some("txt")) => Ok(Form::Text),
+            (None, None) if self.output.is_none() => Ok(if self.json { Form::Svg } else { Form::Text }),
+            _ => Err(Failure::Usage(
+                "the name of `--output` should end in .svg, .png or .txt, or `--as` tell the form".to_owned(),
+            )),
+        }
+    }
+
+    fn settings(&self, figure: &Figure, form: Form) -> Result<Settings, Failure> {
+        let mut settings = self.settings.0.clone();
+        if let Some(title) = &self.title {
+            settings = settings.with("title", title);
+        }
+        // Only SVG moves.
+        if form != Form::Svg && settings.get("frames").is_some() {
+            settings = settings.with("still", "true");
+        }
+        settings.check(figure)?;
+        Ok(settings)
+    }
+
+    fn canvas(&self, form: Form) -> Canvas {
+        if let (Some((width, height)), Form::Svg | Form::Png) = (self.canvas, form) {
+            return Canvas { width: f64::from(width), height: f64::from(height), ..Canvas::default() };
+        }
+        if form != Form::Text {
+            return Canvas::default();
+        }
+        let size = terminal_size::terminal_size().filter(|_| self.output.is_none());
+        let (columns, rows) = size.map_or((80, 30), |(columns, rows)| (columns.0, rows.0));
+        let columns = usize::from(columns).clamp(40, 120);
+        Canvas::terminal(columns, usize::from(rows).saturating_sub(2).clamp(16, columns * 2 / 5))
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let figure = find(&args.kind)?;
+    let form = args.form()?;
+    let settings = args.settings(figure, form)?;
+    args.spec.spec()?;
+    if form == Form::Png && !args.json && args.output.is_none() && std::io::stdout().is_terminal() {
+        return Err(Failure::Usage(
+            "a PNG is nothing for a terminal; say where it goes with `--output`".to_owned(),
+        ));
+    }
+    let path = args.output.as_ref().filter(|path| path.as_os_str() != "-");
+    if let Some(path) = path {
+        check_writable(path)?;
+    }
+    let subject = subject(args, figure, &settings)?;
+    let mut picture = figure.draw(&subject, &settings, args.canvas(form))?;
+    if let Some(title) = &args.title {
+        picture.title.clone_from(title);
+    }
+    let look = match args.theme.as_str() {
+        "light" => Some(Look::Light),
+        "dark" => Some(Look::Dark),
+        _ => None,
+    };
+    let bytes = match form {
+        Form::Svg => picture.svg(&Svg { look, ..Svg::default() }).into_bytes(),
+        Form::Png => picture.png(look.unwrap_or_default(), 2.0),
+        Form::Text => picture.text(terminal(look, args.output.is_none())).into_bytes(),
+    };
+    if args.json {
+        let name = match form {
+            Form::Svg => "svg",
+            Form::Png => "png",
+            Form::Text => "text",
+        };
+        if let Some(path) = path {
+            write_whole(path, &bytes)?;
+        }
+        let inside = if path.is_none() { String::from_utf8(bytes).ok() } else { None };
+        let report = json!({
+            "kind": figure.name, "title": picture.title, "notes": picture.description, "form": name,
+            "width": picture.width, "height": picture.height,
+            "file": path.map(|path| path.display().to_string()), "picture": inside,
+        });
+        return ui::print(&format!("{report}\n"));
+    }
+    let Some(path) = path else { return ui::print_bytes(&bytes) };
+    write_whole(path, &bytes)?;
+    ui::note(&format!("{}: {} ({})", figure.name, path.display(), ui::bytes(bytes.len() as u64)));
+    Ok(())
+}
+
+/// Reads the data, and loads or trains the model.
+fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject, Failure> {
+    if let Some(path) = &args.model {
+        figure.check_model(settings)?;
+        return of_model_file(args, figure, path);
+    }
+    if args.files.is_empty() {
+        return Err(Failure::Usage("there should be a file of data, or a model with `--model`".to_owned()));
+    }
+    let progress = Progress::new(args.quiet);
+    let (source, rows, spec) = material(args, figure.is_textbook(settings), &progress)?;
+    progress.stage("training");
+    Ok(Subject::of_data(figure, settings, source, rows, spec)?)
+}
+
+fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, Failure> {
+    let model = Model::load(path)?;
+    if args.files.is_empty() && figure.needs == Needs::ModelOnly {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        return Ok(Subject::of_model(name, Dataset::from_rows::<[f64; 0], &str>(&[], &[]), model));
+    }
+    if args.files.is_empty() {
+        return Err(Failure::Usage(format!("`plot {}` needs a file of data, too", figure.name)));
+    }
+    let read = model.to_evaluate(args.data.options()?);
+    let source = Source::find_all(&args.files)?;
+    let progress = Progress::new(args.quiet);
+    progress.reading(&source, &read.meter, 1);
+    let data = load_source(&source, &read)?;
+    Ok(Subject::of_model(short_name(&source), data, model))
+}
+
+/// The data, how it was read, and what is to be learned from it.
+fn material(
+    args: &Args,
+    as_textbook: bool,
+    progress: &Progress,
+) -> Result<(String, (Dataset, Schema), Spec), Failure> {
+    let source = Source::find_all(&args.files)?;
+    let (source, read) = if as_textbook {
+        (source, args.data.as_textbook().options()?)
+    } else {
+        decide_scale(&args.data, &source, &args.data.options()?)?
+    };
+    progress.reading(&source, &read.meter, 1);
+    let rows = load_with_schema(&source, &read)?;
+    let words = if as_textbook { args.spec.as_textbook() } else { args.spec.clone() };
+    let spec = words.spec()?;
+    Ok((short_name(&source), rows, spec))
+}
+
+fn short_name(source: &Source) -> String {
+    match source.parts() {
+        [only] => {
+            let name = only.name();
+            name.rsplit('/').next().unwrap_or(&name).to_owned()
+        }
+        parts => format!("{} files", count(parts.len() as u64)),
+    }
+}
+
+/// Colours where a terminal shows them and nobody minds (see no-color.org).
+fn terminal(look: Option<Look>, to_stdout: bool) -> Terminal {
+    let minds = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let colour = to_stdout && std::io::stdout().is_terminal() && !minds && !is_dumb;
+    // Terminals that tell their colours at all tell them as `text;paper`; 7 and 15 are white.
+    let paper = std::env::var("COLORFGBG").unwrap_or_default();
+    let is_light = paper.ends_with(";15") || paper.ends_with(";7");
+    Terminal { colour, look: look.unwrap_or(if is_light { Look::Light } else { Look::Dark }) }
+}

@@ -1,0 +1,193 @@
+//! What the command line does while a recipe is at work: the bar, the clock, signals, checkpoints, `--bounds`.
+
+use super::bounds::{self, Bounds};
+use crate::checkpoints::Checkpoints;
+use crate::progress::Progress;
+use crate::signals;
+use crate::ui::{self, count, percent};
+use rosenblatt::core::observer::Snapshot;
+use rosenblatt::core::{Observer, Pass, Totals};
+use rosenblatt::{Error, Keeper as _, Model, Monitor, Online, Stage, Training, Wants};
+use rosenblatt_data::Meter;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The watcher of one training.
+pub(super) struct Face {
+    pub(super) progress: Progress,
+    pub(super) meter: Meter,
+    /// Checkpoints, if any are kept.
+    pub(super) checkpoints: Option<Arc<Mutex<Checkpoints>>>,
+    pub(super) with_bounds: bool,
+    /// What they were, once the training is over.
+    pub(super) bounds: Option<Bounds>,
+    /// The table of a stream, unless nobody wants to see it.
+    pub(super) table: Option<Table>,
+    begun: Instant,
+    pub(super) read_time: Option<Duration>,
+    pub(super) train_time: Duration,
+}
+
+impl Face {
+    pub(super) fn new(quiet: bool, meter: Meter) -> Self {
+        Self {
+            progress: Progress::new(quiet),
+            meter,
+            checkpoints: None,
+            with_bounds: false,
+            bounds: None,
+            table: None,
+            begun: Instant::now(),
+            read_time: None,
+            train_time: Duration::ZERO,
+        }
+    }
+
+    /// How long all of it has taken.
+    pub(super) fn time(&self) -> Duration {
+        self.begun.elapsed()
+    }
+}
+
+impl Monitor for Face {
+    fn stage(&mut self, stage: Stage<'_>) {
+        match stage {
+            Stage::Reading(source) => self.progress.reading(source, &self.meter, 1),
+            Stage::Fold { fold, n_folds, .. } => {
+                self.read_time.get_or_insert(self.begun.elapsed());
+                self.progress.show(Some(fold as f64 / n_folds as f64), || {
+                    format!("cross-validation: fold {} of {n_folds}", fold + 1)
+                });
+            }
+            Stage::Training => {
+                self.read_time.get_or_insert(self.begun.elapsed());
+                self.progress.stage("first epoch");
+                if self.checkpoints.is_some() {
+                    // From here on there is something to lose.
+                    signals::be_careful();
+                }
+            }
+            Stage::Calibrating => self.progress.stage("calibration"),
+            _ => self.progress.stage("measuring"),
+        }
+    }
+
+    fn wants_to_stop(&mut self) -> bool {
+        signals::asked().is_some()
+    }
+
+    fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
+        let start = Instant::now();
+        let checkpoints = self.checkpoints.clone();
+        let (mut checkpoints, mut nobody) = (checkpoints.as_deref().map(lock), ());
+        let epochs = training.spec().options().epochs;
+        let mut watch = Watch { progress: &self.progress, epochs, mistakes: 0, last: None };
+        let training = training.keeper(match &mut checkpoints {
+            Some(checkpoints) => &mut **checkpoints,
+            None => &mut nobody,
+        });
+        let model = if self.with_bounds {
+            bounds::run(training, &mut watch).map(|(model, bounds)| {
+                self.bounds = Some(bounds);
+                model
+            })
+        } else {
+            training.run(&mut watch)
+        };
+        self.train_time = start.elapsed();
+        model
+    }
+
+    fn online(&mut self, learner: &Arc<Mutex<Online>>) {
+        let (learner, checkpoints) = (Arc::clone(learner), self.checkpoints.clone());
+        // A stream may have nothing to say for hours, so signals are not waited for here: whoever gets one
+        // makes the checkpoint.
+        signals::last_will(move |signal| {
+            let checkpoint = lock(&learner).checkpoint();
+            if let Some(checkpoints) = checkpoints {
+                let mut checkpoints = lock(&checkpoints);
+                if let Some(checkpoint) = checkpoint {
+                    checkpoints.keep(&checkpoint);
+                }
+                ui::complain(&checkpoints.stopped(signal));
+            }
+        });
+    }
+
+    fn learned(&mut self, learner: &Online, totals: Totals) {
+        if let Some(checkpoints) = &self.checkpoints {
+            let mut checkpoints = lock(checkpoints);
+            if checkpoints.wants(&totals) == Wants::Checkpoint
+                && let Some(checkpoint) = learner.checkpoint()
+            {
+                checkpoints.keep(&checkpoint);
+            }
+        }
+        if let Some(table) = &mut self.table
+            && totals.rounds.is_power_of_two()
+        {
+            table.line(totals);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The table of a stream, a line at every power of two, and one at the end.
+#[derive(Default)]
+pub(super) struct Table {
+    last: Totals,
+}
+
+impl Table {
+    /// Prints a line, unless it was printed. Whoever does not listen will be told by the report that follows.
+    pub(super) fn line(&mut self, totals: Totals) {
+        if totals.rounds <= self.last.rounds {
+            return;
+        }
+        let head = ["rows", "error since last", "error so far", "updates"].map(str::to_owned);
+        let errors = error_rates(&self.last, &totals);
+        let cells = [count(totals.rounds), percent(errors.0), percent(errors.1), count(totals.updates)];
+        let shown = if self.last.rounds == 0 { vec![head, cells] } else { vec![cells] };
+        for [rows, since, so_far, updates] in shown {
+            let _ = ui::print(&format!("{rows:>13}  {since:>16}  {so_far:>12}  {updates:>13}\n"));
+        }
+        self.last = totals;
+    }
+}
+
+/// The error since `before`, and the error so far.
+pub(super) fn error_rates(before: &Totals, now: &Totals) -> (f64, f64) {
+    let rate = |errors: u64, rounds: u64| errors as f64 / rounds.max(1) as f64;
+    (rate(now.errors - before.errors, now.rounds - before.rounds), rate(now.errors, now.rounds))
+}
+
+/// Shows how training gets on.
+pub(super) struct Watch<'a> {
+    pub(super) progress: &'a Progress,
+    pub(super) epochs: u64,
+    /// In all epochs so far.
+    mistakes: u64,
+    /// When the last epoch ended.
+    last: Option<Instant>,
+}
+
+impl Observer for Watch<'_> {
+    fn pass(&mut self, pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+        let Self { progress, epochs, .. } = *self;
+        self.mistakes += pass.mistakes;
+        let took = self.last.replace(Instant::now()).map(|last| last.elapsed().as_secs_f64());
+        let rate = took.map_or_else(String::new, |took| {
+            format!(", {} rows/s", count((pass.visited as f64 / took.max(1e-9)) as u64))
+        });
+        let error = pass.errors as f64 / pass.visited.max(1) as f64;
+        progress.show(Some(pass.epoch as f64 / epochs as f64), || {
+            let (error, mistakes) = (percent(error), count(self.mistakes));
+            format!("epoch {} of {epochs}: error {error}, {mistakes} mistakes{rate}", pass.epoch)
+        });
+        ControlFlow::Continue(())
+    }
+}

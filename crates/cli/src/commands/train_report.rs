@@ -1,0 +1,163 @@
+//! What `train` and `demo` say of a model they trained, for people and for programs.
+
+use super::bounds::Bounds;
+use super::train_face::{Face, error_rates};
+use crate::report;
+use crate::ui::{self, count, counted, percent};
+use rosenblatt::core::Totals;
+use rosenblatt::data::Scaling;
+use rosenblatt::recipe::LabelFound;
+use rosenblatt::{Evaluation, Trained};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// The report for people.
+pub(super) fn text(trained: &Trained, face: &Face) -> String {
+    let (model, totals) = (&trained.model, trained.model.story().totals);
+    let is_online = !trained.progress.is_empty();
+    let mut text = data(trained, face.read_time);
+    let _ = writeln!(text, "\n{}", report::story(model));
+    if let Some(bound) = trained.mistake_bound {
+        let _ = writeln!(
+            text,
+            "mistakes {} against at most {} by the bound (R/margin)^2 with the margin found",
+            count(totals.mistakes),
+            count(bound.floor() as u64)
+        );
+    }
+    if let Some(bounds) = &face.bounds {
+        let _ = writeln!(text, "{}", bounds.text());
+    }
+    if is_online {
+        let _ = writeln!(text, "{} in all", ui::duration(face.time()));
+        let _ = writeln!(
+            text,
+            "\nprogressive error: {} ({} of {}, each predicted before it was learned from)\n",
+            percent(error_rates(&Totals::default(), &totals).1),
+            count(totals.errors),
+            counted(totals.rounds, "row", "rows"),
+        );
+    } else {
+        let rate = totals.rounds as f64 / face.train_time.as_secs_f64().max(1e-9);
+        let time = ui::duration(face.train_time);
+        let _ = writeln!(text, "{} rows a second, {time} in all", count(rate as u64));
+    }
+    if let Some(training) = &trained.training {
+        measured(&mut text, trained, training);
+    }
+    let voices = report::voices(model);
+    if !voices.is_empty() {
+        let _ = writeln!(text, "{voices}");
+    }
+    text
+}
+
+/// What was read, and what was taken for what.
+fn data(trained: &Trained, read_time: Option<Duration>) -> String {
+    let data = &trained.data;
+    let counts = data.classes.iter().take(6).filter(|(_, rows)| *rows > 0);
+    let mut shown: Vec<String> = counts.map(|(name, rows)| format!("{name} {}", count(*rows))).collect();
+    if data.classes.len() > 6 && !shown.is_empty() {
+        shown.push(format!("and {} more", data.classes.len() - 6));
+    }
+    let shown = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) };
+    let mut text = format!(
+        "{}: {}, {}, {}{shown}{}\n",
+        data.source,
+        counted(data.rows, "row", "rows"),
+        counted(data.features as u64, "feature", "features"),
+        counted(data.classes.len() as u64, "class", "classes"),
+        read_time.map_or_else(String::new, |time| format!(" in {}", ui::duration(time))),
+    );
+    if let Some(label) = &data.label {
+        let why = match label {
+            LabelFound::Named(_) => "as you said",
+            LabelFound::ByName(_) => "by its name",
+            LabelFound::Guessed(_) => "a guess; choose with --label",
+        };
+        let _ = writeln!(text, "label: column `{}` ({why})", label.column());
+    }
+    if data.scaling != Scaling::None {
+        let _ = writeln!(text, "scale: {}", data.scaling.to_string());
+    }
+    for note in &trained.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+/// How good it is.
+fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
+    let _ = writeln!(text, "\ntraining error: {}", report::error_line(training));
+    if let Some(estimate) = &trained.estimate {
+        let line = report::error_line(&estimate.evaluation);
+        let _ = match estimate.fold_errors.len() {
+            0 => writeln!(text, "held-out error: {line}"),
+            n_folds => writeln!(
+                text,
+                "cross-validated error: {line}\nspread of {n_folds} folds: +- {}; the model itself is trained on all rows",
+                percent(estimate.deviation())
+            ),
+        };
+    }
+    let shown = held_out(trained).unwrap_or(training);
+    let of = if trained.estimate.is_some() { "held-out rows" } else { "training rows" };
+    text.push_str(&report::beside_the_majority(shown));
+    let _ = writeln!(text, "\nconfusion matrix ({of}):\n{}", report::classes(shown));
+    let _ = writeln!(text, "{}\n", report::probabilities(&trained.model, shown));
+}
+
+/// The report for programs.
+pub(super) fn json(trained: &Trained, face: &Face) -> Value {
+    let data = &trained.data;
+    let label = data.label.as_ref().map(|label| {
+        let found = match label {
+            LabelFound::Named(_) => "named",
+            LabelFound::ByName(_) => "by-name",
+            LabelFound::Guessed(_) => "guessed",
+        };
+        json!({ "column": label.column(), "found": found })
+    });
+    let mut outline = json!({
+        "source": data.source, "rows": data.rows, "features": data.features, "notes": trained.notes,
+        "label": label, "scale": data.scaling.to_string(),
+    });
+    let mut report = json!({
+        "spec": trained.model.spec().options(),
+        "story": trained.model.story(),
+    });
+    if trained.progress.is_empty() {
+        let classes = data.classes.iter().map(|(name, rows)| json!({ "class": name, "rows": rows }));
+        outline["classes"] = classes.collect();
+        report["mistake-bound"] = json!(trained.mistake_bound);
+        report["bounds"] = json!(face.bounds.as_ref().map(Bounds::json));
+        report["training"] = json!(trained.training);
+        report["held-out"] = json!(held_out(trained));
+        report["fold-errors"] = json!(trained.estimate.as_ref().map(|estimate| &estimate.fold_errors));
+        report["calibration"] = json!(trained.model.calibration());
+        let read = face.read_time.unwrap_or_default().as_secs_f64();
+        report["seconds"] = json!({ "read": read, "train": face.train_time.as_secs_f64() });
+    } else {
+        outline["classes"] = data.classes.iter().map(|(name, _)| json!(name)).collect();
+        (outline["dropped"], outline["skipped"]) = (json!(data.dropped), json!(data.skipped));
+        let mut before = Totals::default();
+        let lines = trained.progress.iter().map(|now| {
+            let (since_last, so_far) = error_rates(&std::mem::replace(&mut before, *now), now);
+            json!({
+                "rows": now.rounds, "error-since-last": since_last, "error-so-far": so_far, "updates": now.updates,
+            })
+        });
+        report["progress"] = lines.collect();
+        let totals = trained.model.story().totals;
+        report["progressive-error"] = json!(error_rates(&Totals::default(), &totals).1);
+        report["seconds"] = json!(face.time().as_secs_f64());
+    }
+    report["data"] = outline;
+    report
+}
+
+/// How good it is on rows it never saw.
+pub(super) fn held_out(trained: &Trained) -> Option<&Evaluation> {
+    trained.estimate.as_ref().map(|estimate| &estimate.evaluation)
+}

@@ -1,0 +1,119 @@
+//! One product behind every face: the library's recipe gives the bytes of the command line's `train`, and what
+//! `compare` promises `train` delivers.
+
+use crate::bench::Bench;
+use rosenblatt::data::{ReadOptions, Source, load_with_schema};
+use rosenblatt::recipe::{Calibrate, Plan};
+use rosenblatt::{Candidate, Options, Recipe, compare};
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn the_library_gives_the_bytes_of_the_command_line() {
+    let bench = Bench::new();
+    let bundled = "crates/data/bundled";
+    bench.ok(&format!("rosenblatt convert {bundled}/banknote.csv notes.parquet"));
+    for name in
+        ["notes.svm", "notes.jsonl", "notes.tsv", "notes.arrow", "notes.csv.gz", "notes.npz", "notes.vw"]
+    {
+        bench.ok(&format!("rosenblatt convert notes.parquet {name}"));
+    }
+    let files = ["iris.csv", "banknote.csv", "breast_cancer.csv", "sms-spam.tsv"];
+    let files = files.iter().map(|name| format!("{bundled}/{name}"));
+    let others = [
+        "notes.parquet",
+        "notes.svm",
+        "notes.jsonl",
+        "notes.tsv",
+        "notes.arrow",
+        "notes.csv.gz",
+        "notes.npz",
+        "notes.vw",
+    ];
+    for file in files.chain(others.map(str::to_owned)) {
+        bench.ok(&format!("rosenblatt train {file} --model m.model"));
+        let source = Source::find(bench.path(&file)).unwrap();
+        let trained = Recipe::default().train(&source, &mut ()).unwrap();
+        assert!(trained.model.to_bytes() == fs::read(bench.path("m.model")).unwrap(), "{file}");
+        let evaluation = trained.estimate.unwrap().evaluation;
+        assert!(evaluation.sharpness.is_some() && evaluation.error() < 0.2, "{file}: {}", evaluation.error());
+    }
+}
+
+#[test]
+fn a_recipe_says_all_that_flags_can() {
+    let bench = Bench::new();
+    let file = "crates/data/bundled/iris.csv";
+    let folds = Recipe { estimate: Plan::Folds(4), positive: Some("1".to_owned()), ..Recipe::default() };
+    let learning = Options { algorithm: "pa1".to_owned(), seed: 7, ..Options::default() };
+    let plain = Recipe { learning, calibration: Calibrate::Off, ..Recipe::default() };
+    let online = Recipe { online: true, positive: Some("2".to_owned()), ..Recipe::default() };
+    for (flags, recipe) in [
+        ("--k-fold 4 --positive 1", folds),
+        ("-a pa1 --seed 7 --calibrate none", plain),
+        ("--online --positive 2", online),
+    ] {
+        bench.ok(&format!("rosenblatt train {file} {flags} --model m.model"));
+        // It survives being written down.
+        let json = serde_json::to_string(&recipe).unwrap();
+        let recipe: Recipe = serde_json::from_str(&json).unwrap();
+        let trained = recipe.train(&Source::find(bench.path(file)).unwrap(), &mut ()).unwrap();
+        assert!(trained.model.to_bytes() == fs::read(bench.path("m.model")).unwrap(), "{flags}\n{json}");
+    }
+}
+
+#[test]
+fn compare_promises_what_train_delivers() {
+    let bench = Bench::new();
+    let json = |line: &str| -> Value { serde_json::from_str(&bench.ok(line)).unwrap() };
+    let file = "crates/data/bundled/banknote.csv";
+    let compared = json(&format!("rosenblatt compare {file} -a 'pa1(C=0.1),perceptron:last' --json"));
+    let algorithms = compared["algorithms"].as_array().unwrap();
+    let errors = |name: &str| &algorithms.iter().find(|row| row["algorithm"] == name).unwrap()["errors"];
+    let trained = json(&format!(
+        "rosenblatt train {file} -a pa1 -p C=0.1 --k-fold 5 --calibrate none --json --model m.model"
+    ));
+    assert_eq!(errors("pa1(C=0.1)"), &trained["fold-errors"]);
+    // The library says the same, given the same rows.
+    let source = Source::find(bench.path(file)).unwrap();
+    let (source, reading) =
+        rosenblatt::recipe::settle(&source, &ReadOptions::default(), true, &mut Vec::new()).unwrap();
+    let (data, _) = load_with_schema(&source, &reading).unwrap();
+    let candidates = Candidate::list("pa1(C=0.1),perceptron:last").unwrap();
+    let specs: Vec<_> = candidates.iter().map(|one| one.spec(&Options::default()).unwrap()).collect();
+    let again = compare(&specs, &data, None, 5, 0, &mut ()).unwrap();
+    for trial in &again.trials {
+        let found: Vec<f64> = trial.folds.iter().map(rosenblatt::TrialFold::error).collect();
+        assert_eq!(&serde_json::json!(found), errors(&trial.rule()), "{}", trial.rule());
+    }
+}
+
+#[test]
+fn a_report_says_what_was_taken_for_what_and_what_a_model_is_worth() {
+    let bench = Bench::new();
+    // The class does not hang on anything, and one of three is rare.
+    let rows = (0..300).map(|row| {
+        let class = ["a", "a", "a", "a", "b", "b", "b", "b", "b", "c"][row * 7919 % 10];
+        format!("{},{},{class}\n", row * 31 % 17, row * 13 % 11)
+    });
+    bench.write("noise.csv", "x1,x2,kind\n".to_owned() + &rows.collect::<String>());
+    let text = bench.ok("rosenblatt train noise.csv");
+    for expected in [
+        "label: column `kind` (a guess; choose with --label)",
+        "scale: standard",
+        "always saying `b` would be wrong for 50.0 %",
+        "warning: no row was recognised of `c`",
+        "macro-F1",
+        "next: rosenblatt predict",
+    ] {
+        assert!(text.contains(expected), "`{expected}` in\n{text}");
+    }
+    bench.write("other.csv", "x1,x2,kind\n1,2,yes\n2,3,no\n");
+    let done = bench.run("rosenblatt evaluate other.csv --model noise.model");
+    assert_eq!(done.code, Some(1), "{}", done.all());
+    assert!(
+        done.stderr.contains("no row has a label that the model knows: it knows `a`, `b`, `c`"),
+        "{}",
+        done.stderr
+    );
+}

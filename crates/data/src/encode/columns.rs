@@ -1,0 +1,592 @@
+//! From the cells of a table to features: what is fitted of all rows, and how rows are made by it.
+//!
+//! Readers leave cells as they stand: numbers in a dense matrix, categories under numbers of the block's own,
+//! texts as texts. [`Fitted`] takes block after block in, and when all are seen the schema is settled: categories
+//! are sorted, gaps get what stands in for them, words their places. [`ColumnEncoder`] then makes the rows, of all
+//! that was kept at once, or block by block where the schema was known before. Nothing here reads a file.
+
+use super::tokens::{TextEncoder, TextRows};
+use crate::error::{DataError, ErrorKind, quote};
+use crate::options::ReadOptions;
+use crate::remedy;
+use crate::rows::block::{Block, Cells, MISSING, Stored, Texts, empty_matrix, merge_row, sort_row};
+use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::labels::Labels;
+use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Rows are stored dense unless they would have more than this many features per column.
+const DENSE_RATIO: usize = 4;
+
+/// From how many rows on a column of (almost) only different values is taken for names of the rows.
+const FEW_ROWS: u64 = 20;
+
+/// How many examples of unknown categories are remembered.
+const N_EXAMPLES: usize = 3;
+
+/// What is fitted to all rows of a table, however its numbers are stored.
+pub(crate) trait Fitting {
+    /// Takes the rows of a block in.
+    fn add(&mut self, block: &mut Block, schema: &Schema) -> Result<(), DataError>;
+
+    /// Settles `schema` by what was seen. Returns how rows are made by it.
+    fn settle(&mut self, schema: &mut Schema, max_features: usize) -> Result<ColumnEncoder, DataError>;
+
+    /// The rows that were kept, as features.
+    fn rows(&mut self, encoder: &mut ColumnEncoder) -> Matrix;
+}
+
+/// Nothing seen yet of a table with the columns of `schema`, which is provisional. Rows are kept if `keeps` says so.
+pub(crate) fn fitting(schema: &Schema, how: &ReadOptions, keeps: bool) -> Box<dyn Fitting> {
+    match schema.precision.unwrap_or(how.precision) {
+        Precision::Single => Box::new(Fitted::<f32>::new(schema, how, keeps)),
+        Precision::Double => Box::new(Fitted::<f64>::new(schema, how, keeps)),
+    }
+}
+
+/// What all rows say of the columns, and the rows themselves if they are to be kept.
+#[derive(Debug)]
+struct Fitted<T> {
+    keeps: bool,
+    missing: Missing,
+    max_categories: usize,
+    max_words: usize,
+    n_rows: u64,
+    means: Vec<Mean>,
+    categories: Vec<Categories>,
+    texts: Vec<(TextEncoder, TextRows)>,
+    numbers: DenseMatrix<T>,
+    cells: Cells,
+}
+
+/// The mean of the numbers of a column so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mean {
+    n_numbers: u64,
+    mean: f64,
+}
+
+impl Mean {
+    /// Takes one more number in, in the order of the rows, so that the bits never vary.
+    fn add(&mut self, number: f64) {
+        self.n_numbers += 1;
+        let n = self.n_numbers as f64;
+        // Divided before subtracted: the difference of two large numbers may overflow.
+        self.mean += number / n - self.mean / n;
+    }
+}
+
+/// The values of a column so far, in order of appearance.
+#[derive(Debug, Default)]
+struct Categories {
+    by_name: HashMap<String, u32>,
+    names: Vec<String>,
+    counts: Vec<u64>,
+    /// There are too many values, and hardly one occurs twice: no more are kept.
+    are_row_names: bool,
+}
+
+impl Categories {
+    fn n_values(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Whether (almost) every row has a value of its own.
+    fn name_rows(&self) -> bool {
+        let n_values = self.n_values();
+        self.are_row_names || (n_values >= FEW_ROWS && self.names.len() as u64 * 10 >= n_values * 9)
+    }
+
+    /// The value that occurs most often, the first in order of those.
+    fn most_frequent(&self) -> Option<String> {
+        let most = *self.counts.iter().max()?;
+        let often = self.names.iter().zip(&self.counts).filter(|(_, count)| **count == most);
+        Labels::sorted(often.map(|(name, _)| name)).names().first().cloned()
+    }
+}
+
+impl<T: Stored> Fitted<T> {
+    fn new(schema: &Schema, how: &ReadOptions, keeps: bool) -> Self {
+        let n_of = |wanted: fn(&ColumnKind) -> bool| {
+            schema.columns.iter().filter(|column| wanted(&column.kind)).count()
+        };
+        let n_numbers = n_of(|kind| matches!(kind, ColumnKind::Number { .. }));
+        let n_categories = n_of(ColumnKind::has_values);
+        let texts = schema.columns.iter().filter_map(|column| match &column.kind {
+            ColumnKind::Text(encoder) => Some((encoder.clone(), TextRows::default())),
+            _ => None,
+        });
+        Self {
+            keeps,
+            missing: schema.missing,
+            max_categories: how.limits.categories,
+            max_words: how.limits.vocabulary,
+            n_rows: 0,
+            means: vec![Mean::default(); n_numbers],
+            categories: (0..n_categories).map(|_| Categories::default()).collect(),
+            texts: texts.collect(),
+            numbers: DenseMatrix { values: Vec::new(), width: n_numbers },
+            cells: Cells::default(),
+        }
+    }
+}
+
+impl<T: Stored> Fitting for Fitted<T> {
+    fn add(&mut self, block: &mut Block, schema: &Schema) -> Result<(), DataError> {
+        let n_rows = block.len();
+        self.n_rows += n_rows as u64;
+        let Some(numbers) = T::dense(&mut block.matrix) else { return Ok(()) };
+        if self.missing == Missing::Mean {
+            for row in numbers.values.chunks_exact(self.means.len().max(1)) {
+                for (mean, value) in self.means.iter_mut().zip(row) {
+                    if !value.wide().is_nan() {
+                        mean.add(value.wide());
+                    }
+                }
+            }
+        }
+        if self.keeps || matches!(self.missing, Missing::Median | Missing::MostFrequent) {
+            self.numbers.values.extend_from_slice(&numbers.values);
+        }
+        let n_columns = self.categories.len();
+        let mut maps = Vec::new();
+        for (place, (found, column)) in block.cells.categories.iter().zip(&mut self.categories).enumerate() {
+            let mut counts = vec![0_u64; found.names().len()];
+            for &code in block.cells.codes.iter().skip(place).step_by(n_columns) {
+                if code != MISSING {
+                    counts[code as usize] += 1;
+                }
+            }
+            let mut map = Vec::with_capacity(counts.len());
+            for (name, count) in found.names().iter().zip(counts) {
+                // A value that was met only in a row that was then left out is none.
+                if count == 0 {
+                    map.push(MISSING);
+                    continue;
+                }
+                if let Some(&number) = column.by_name.get(name) {
+                    column.counts[number as usize] += count;
+                    map.push(number);
+                    continue;
+                }
+                if column.names.len() >= self.max_categories {
+                    column.are_row_names |= column.name_rows();
+                    if !column.are_row_names {
+                        return Err(too_many(schema, place, self.max_categories));
+                    }
+                    map.push(MISSING);
+                    continue;
+                }
+                let number = column.names.len() as u32;
+                column.by_name.insert(name.clone(), number);
+                column.names.push(name.clone());
+                column.counts.push(count);
+                map.push(number);
+            }
+            maps.push(map);
+        }
+        if self.keeps {
+            for row in block.cells.codes.chunks_exact(n_columns.max(1)) {
+                let numbers = row
+                    .iter()
+                    .zip(&maps)
+                    .map(|(&code, map)| if code == MISSING { MISSING } else { map[code as usize] });
+                self.cells.codes.extend(numbers);
+            }
+            self.cells.texts.resize_with(self.texts.len(), Texts::default);
+        }
+        for (place, (encoder, rows)) in self.texts.iter_mut().enumerate() {
+            let texts = &block.cells.texts[place];
+            for row in 0..texts.len() {
+                if rows.fit(texts.get(row), encoder, self.max_words).is_err() {
+                    let message =
+                        format!("there are more than {} different words, the limit", self.max_words);
+                    return Err(DataError::new(ErrorKind::Limit, message).with_help(
+                        "hash the words with {hash-bits=20}, or raise the limit with {max-vocabulary}",
+                    ));
+                }
+            }
+            if self.keeps {
+                self.cells.texts[place].append(texts);
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, schema: &mut Schema, max_features: usize) -> Result<ColumnEncoder, DataError> {
+        schema.provisional = false;
+        let (mut numbers, mut categories, mut texts) = (0.., 0.., 0..);
+        let mut slots = Vec::new();
+        let mut row_names = Vec::new();
+        let mut kept = Vec::new();
+        for Column { name, mut kind } in std::mem::take(&mut schema.columns) {
+            let slot = match &mut kind {
+                ColumnKind::Number { fill } => {
+                    let slot = numbers.next().unwrap_or(0);
+                    *fill = self.number_fill(slot);
+                    slot
+                }
+                ColumnKind::Category { values, fill } => {
+                    let slot = categories.next().unwrap_or(0);
+                    let seen = &self.categories[slot];
+                    if seen.name_rows() {
+                        row_names.push(format!("{} ({} values)", quote(name.as_bytes()), seen.names.len()));
+                        schema.ignored.push(name);
+                        continue;
+                    }
+                    *values = Labels::sorted(&seen.names).names().to_vec();
+                    if matches!(self.missing, Missing::Mean | Missing::Median | Missing::MostFrequent) {
+                        *fill = seen.most_frequent();
+                    }
+                    slot
+                }
+                ColumnKind::Hashed => categories.next().unwrap_or(0),
+                ColumnKind::Text(encoder) => {
+                    let slot = texts.next().unwrap_or(0);
+                    std::mem::swap(encoder, &mut self.texts[slot].0);
+                    schema.notes.extend(encoder.settle());
+                    slot
+                }
+            };
+            slots.push(slot);
+            kept.push(Column { name, kind });
+        }
+        schema.columns = kept;
+        if !row_names.is_empty() {
+            schema.notes.push(format!(
+                "left out, as almost every row has a value of its own: {}",
+                row_names.join(", ")
+            ));
+        }
+        if schema.columns.is_empty() {
+            let message = "no column is left to learn from, expected one whose values occur in several rows";
+            return Err(DataError::new(ErrorKind::Shape, message)
+                .with_help("if a column's values are words of a text, name it with {text}"));
+        }
+        schema.layout = layout_of(schema);
+        check_width(schema, max_features)?;
+        Ok(ColumnEncoder::with_slots(Arc::new(schema.clone()), slots))
+    }
+
+    fn rows(&mut self, encoder: &mut ColumnEncoder) -> Matrix {
+        let numbers = std::mem::take(&mut self.numbers.values);
+        let names: Vec<&[String]> = self.categories.iter().map(|column| &column.names[..]).collect();
+        let numbers = DenseMatrix { values: numbers, width: self.means.len() };
+        encoder.rows(numbers, &self.cells, &names, self.n_rows as usize).0
+    }
+}
+
+impl<T: Stored> Fitted<T> {
+    /// What stands in for a missing number of a column.
+    fn number_fill(&self, slot: usize) -> Option<f64> {
+        let sorted = || {
+            let column = self.numbers.values.iter().skip(slot).step_by(self.numbers.width.max(1));
+            let mut column: Vec<f64> =
+                column.map(|value| value.wide()).filter(|value| !value.is_nan()).collect();
+            column.sort_by(f64::total_cmp);
+            column
+        };
+        match self.missing {
+            Missing::Error | Missing::Drop => None,
+            Missing::Zero => Some(0.0),
+            Missing::Mean => Some(self.means[slot].mean),
+            Missing::Median => {
+                let sorted = sorted();
+                let middle = sorted.len() / 2;
+                Some(match sorted.len() {
+                    0 => 0.0,
+                    n if n % 2 == 1 => sorted[middle],
+                    _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
+                })
+            }
+            Missing::MostFrequent => {
+                let sorted = sorted();
+                let runs = sorted.chunk_by(|a, b| a == b);
+                // Of equally frequent ones the least.
+                let most = runs.rev().max_by_key(|run| run.len());
+                Some(most.map_or(0.0, |run| run[0]))
+            }
+        }
+    }
+}
+
+fn too_many(schema: &Schema, place: usize, limit: usize) -> DataError {
+    let mut columns = schema.columns.iter().filter(|column| column.kind.has_values());
+    let name = columns.nth(place).map_or("", |column| column.name.as_str());
+    let message =
+        format!("column {} has more than {limit} different values, the limit", quote(name.as_bytes()));
+    DataError::new(ErrorKind::Limit, message).with_help(format!(
+        "hash the categories with {{hash-bits=18}}, or leave the column out with {}",
+        remedy::set("ignore", name)
+    ))
+}
+
+/// How rows of such columns are stored.
+pub(crate) fn layout_of(schema: &Schema) -> Layout {
+    let is_wide = |column: &Column| matches!(column.kind, ColumnKind::Hashed | ColumnKind::Text(_));
+    let width: usize = schema.columns.iter().map(Column::n_features).sum();
+    if schema.columns.iter().any(is_wide) || width > DENSE_RATIO * schema.columns.len() {
+        Layout::Sparse
+    } else {
+        Layout::Dense
+    }
+}
+
+/// Whether there are not too many features.
+pub(crate) fn check_width(schema: &Schema, limit: usize) -> Result<(), DataError> {
+    let width = schema.width().unwrap_or(0);
+    if width <= limit {
+        return Ok(());
+    }
+    let message = format!("there are {width} features, more than {limit}, the limit");
+    Err(DataError::new(ErrorKind::Limit, message)
+        .with_help("hash the categories with {hash-bits=18}, or raise the limit with {max-features}"))
+}
+
+/// Makes rows of cells by a settled schema.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnEncoder {
+    schema: Arc<Schema>,
+    width: usize,
+    makers: Vec<Maker>,
+    /// Every column is a number and a feature, so that there is nothing to do but to fill gaps.
+    only_numbers: bool,
+    is_sorted: bool,
+}
+
+/// How the cells of one column become features.
+#[derive(Debug, Clone)]
+enum Maker {
+    Number { slot: usize, feature: u32, fill: Option<f64> },
+    Category { slot: usize, start: u32, values: HashMap<String, u32>, fill: Option<u32> },
+    Hashed { slot: usize, start: u32 },
+    Text { slot: usize, start: u32, rows: TextRows },
+}
+
+/// What a category is in the row: the feature it sets, and to what.
+#[derive(Debug, Clone, Copy)]
+struct Set {
+    feature: u32,
+    value: f32,
+}
+
+impl ColumnEncoder {
+    /// How rows are made by `schema`, the cells of each kind lying in the order of its columns.
+    pub(crate) fn new(schema: Arc<Schema>) -> Self {
+        let (mut numbers, mut categories, mut texts) = (0.., 0.., 0..);
+        let slots = schema.columns.iter().filter_map(|column| match &column.kind {
+            ColumnKind::Number { .. } => numbers.next(),
+            ColumnKind::Category { .. } | ColumnKind::Hashed => categories.next(),
+            ColumnKind::Text(_) => texts.next(),
+        });
+        let slots = slots.collect();
+        Self::with_slots(schema, slots)
+    }
+
+    fn with_slots(schema: Arc<Schema>, slots: Vec<usize>) -> Self {
+        let (starts, table) = schema.starts();
+        let columns = schema.columns.iter().zip(slots).zip(starts);
+        let makers = columns.map(|((column, slot), start)| {
+            let start = start as u32;
+            match &column.kind {
+                ColumnKind::Number { fill } => Maker::Number { slot, feature: start, fill: *fill },
+                ColumnKind::Category { values, fill } => {
+                    let values: HashMap<String, u32> = values.iter().cloned().zip(0..).collect();
+                    let fill = fill.as_ref().and_then(|fill| values.get(fill).copied());
+                    Maker::Category { slot, start, values, fill }
+                }
+                ColumnKind::Hashed => Maker::Hashed { slot, start: table as u32 },
+                ColumnKind::Text(encoder) => Maker::Text { slot, start, rows: TextRows::new(encoder) },
+            }
+        });
+        let makers: Vec<Maker> = makers.collect();
+        Self {
+            width: schema.width().unwrap_or(0),
+            only_numbers: makers.iter().all(|maker| matches!(maker, Maker::Number { .. })),
+            is_sorted: !makers.iter().any(|maker| matches!(maker, Maker::Hashed { .. })),
+            makers,
+            schema,
+        }
+    }
+
+    /// Makes rows of the cells of a block.
+    pub(crate) fn encode<T: Stored>(&mut self, block: &mut Block, keep_texts: bool) {
+        let n_rows = block.len();
+        let taken = std::mem::replace(&mut block.matrix, empty_matrix(Layout::Sparse, T::PRECISION));
+        let mut taken = taken;
+        let Some(numbers) = T::dense(&mut taken) else {
+            block.matrix = taken;
+            return;
+        };
+        let numbers = std::mem::replace(numbers, DenseMatrix { values: Vec::new(), width: 0 });
+        let cells = std::mem::take(&mut block.cells);
+        if keep_texts && !cells.texts.is_empty() {
+            let texts = |row| cells.texts.iter().map(|texts| texts.get(row)).collect::<Vec<_>>().join("\n");
+            block.texts.extend((0..n_rows).map(texts));
+        }
+        let names: Vec<&[String]> = cells.categories.iter().map(|column| column.names()).collect();
+        let (matrix, unknown) = self.rows(numbers, &cells, &names, n_rows);
+        block.matrix = matrix;
+        block.cells = cells;
+        block.n_unknown = unknown.n_cells;
+        block.unknown = unknown.examples;
+    }
+
+    /// Makes `n_rows` rows. `names` are the values that the numbers of the categories stand for.
+    fn rows<T: Stored>(
+        &mut self,
+        mut numbers: DenseMatrix<T>,
+        cells: &Cells,
+        names: &[&[String]],
+        n_rows: usize,
+    ) -> (Matrix, UnknownCells) {
+        let mut unknown = UnknownCells::default();
+        if self.only_numbers && self.schema.layout == Layout::Dense {
+            self.fill_gaps(&mut numbers);
+            return (T::wrap_dense(numbers), unknown);
+        }
+        // What each value sets, by its number, and what none sets.
+        let sets: Vec<(Vec<Set>, Set)> = self.sets(names, cells, &mut unknown);
+        if self.schema.layout == Layout::Dense {
+            let mut values = vec![T::default(); n_rows * self.width];
+            for (row, out) in values.chunks_exact_mut(self.width.max(1)).enumerate() {
+                let (found, codes) =
+                    (row_of(&numbers.values, numbers.width, row), row_of(&cells.codes, names.len(), row));
+                for (maker, (sets, none)) in self.makers.iter().zip(&sets) {
+                    match maker {
+                        Maker::Number { slot, feature, fill } => {
+                            out[*feature as usize] = filled(found[*slot], *fill);
+                        }
+                        Maker::Category { slot, .. } | Maker::Hashed { slot, .. } => {
+                            let set = sets.get(codes[*slot] as usize).unwrap_or(none);
+                            if set.value != 0.0 {
+                                out[set.feature as usize] = T::nearest(f64::from(set.value));
+                            }
+                        }
+                        Maker::Text { .. } => {}
+                    }
+                }
+            }
+            return (T::wrap_dense(DenseMatrix { values, width: self.width }), unknown);
+        }
+        let mut matrix = SparseMatrix::<T>::empty();
+        matrix.width = self.width;
+        let mut scratch = Vec::new();
+        for row in 0..n_rows {
+            let (found, codes) =
+                (row_of(&numbers.values, numbers.width, row), row_of(&cells.codes, names.len(), row));
+            let begin = matrix.n_entries();
+            for (column, (maker, (sets, none))) in self.makers.iter_mut().zip(&sets).enumerate() {
+                match maker {
+                    Maker::Number { slot, feature, fill } => {
+                        let value = filled(found[*slot], *fill);
+                        if value != T::default() {
+                            matrix.indices.push(*feature);
+                            matrix.values.push(value);
+                        }
+                    }
+                    Maker::Category { slot, .. } | Maker::Hashed { slot, .. } => {
+                        let set = sets.get(codes[*slot] as usize).unwrap_or(none);
+                        if set.value != 0.0 {
+                            matrix.indices.push(set.feature);
+                            matrix.values.push(T::nearest(f64::from(set.value)));
+                        }
+                    }
+                    Maker::Text { slot, start, rows } => {
+                        let ColumnKind::Text(encoder) = &self.schema.columns[column].kind else { continue };
+                        let first = matrix.n_entries();
+                        rows.encode(cells.texts[*slot].get(row), encoder, &mut matrix);
+                        matrix.indices[first..].iter_mut().for_each(|index| *index += *start);
+                    }
+                }
+            }
+            if !self.is_sorted {
+                let (indices, values) = (&mut matrix.indices[begin..], &mut matrix.values[begin..]);
+                // Only hashed features can meet, ones all of them, so their sum is finite.
+                if sort_row(indices, values, &mut scratch).is_some() {
+                    let _ = merge_row(&mut matrix, begin);
+                }
+            }
+            matrix.end_row();
+        }
+        (T::wrap_sparse(matrix), unknown)
+    }
+
+    fn fill_gaps<T: Stored>(&self, numbers: &mut DenseMatrix<T>) {
+        let fills: Option<Vec<f64>> = self
+            .makers
+            .iter()
+            .map(|maker| if let Maker::Number { fill, .. } = maker { *fill } else { None })
+            .collect();
+        let Some(fills) = fills else { return };
+        for row in numbers.values.chunks_exact_mut(fills.len().max(1)) {
+            for (value, fill) in row.iter_mut().zip(&fills) {
+                *value = filled(*value, Some(*fill));
+            }
+        }
+    }
+
+    /// Per column, what each of its values sets, and what a missing one does.
+    fn sets(&self, names: &[&[String]], cells: &Cells, unknown: &mut UnknownCells) -> Vec<(Vec<Set>, Set)> {
+        let nothing = Set { feature: 0, value: 0.0 };
+        let columns = self.makers.iter().zip(&self.schema.columns).map(|(maker, column)| match maker {
+            Maker::Number { .. } | Maker::Text { .. } => (Vec::new(), nothing),
+            Maker::Hashed { slot, start } => {
+                let set = |name: &String| {
+                    let feature = start + self.schema.hashed_feature(&column.name, name);
+                    Set { feature, value: 1.0 }
+                };
+                (names[*slot].iter().map(set).collect(), nothing)
+            }
+            Maker::Category { slot, start, values, fill } => {
+                // Two values are one feature, 1 for the second; neither is between them.
+                let is_one = values.len() == 2;
+                let none = Set { feature: *start, value: if is_one { 0.5 } else { 0.0 } };
+                let set = |value: u32| match is_one {
+                    true => Set { feature: *start, value: value as f32 },
+                    false => Set { feature: start + value, value: 1.0 },
+                };
+                let mut sets = Vec::new();
+                for (number, name) in names[*slot].iter().enumerate() {
+                    sets.push(values.get(name).map_or(none, |value| set(*value)));
+                    if !values.contains_key(name) {
+                        let codes = cells.codes.iter().skip(*slot).step_by(names.len());
+                        let n_cells = codes.filter(|code| **code as usize == number).count();
+                        unknown.add(&column.name, name, n_cells);
+                    }
+                }
+                (sets, fill.map_or(none, set))
+            }
+        });
+        columns.collect()
+    }
+}
+
+/// Categories that were not learned from.
+#[derive(Debug, Default)]
+struct UnknownCells {
+    n_cells: u64,
+    examples: Vec<String>,
+}
+
+impl UnknownCells {
+    fn add(&mut self, column: &str, value: &str, n_cells: usize) {
+        self.n_cells += n_cells as u64;
+        if n_cells > 0 && self.examples.len() < N_EXAMPLES {
+            self.examples.push(format!("{column}={value}"));
+        }
+    }
+}
+
+fn row_of<V>(values: &[V], width: usize, row: usize) -> &[V] {
+    &values[row * width..(row + 1) * width]
+}
+
+#[inline(always)]
+fn filled<T: Stored>(value: T, fill: Option<f64>) -> T {
+    match fill {
+        Some(fill) if value.wide().is_nan() => T::narrow(fill).unwrap_or_default(),
+        _ => value,
+    }
+}

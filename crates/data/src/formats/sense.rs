@@ -1,0 +1,560 @@
+//! What the columns of a table are, by their names and their first rows: one judgement for every format.
+//!
+//! A column is of numbers unless most of its cells are not; columns of prose are text; dates, names of rows and
+//! their numbers are left out. Which column is the label is said by the user, by the schema of the model at hand, or
+//! by the column's own name; else it is the last if that could be one, or the only one that could. Where several
+//! could, the user is asked. Whatever is decided here is said in a note.
+
+use super::columns::{Cell, FileColumn, Form};
+use crate::error::{DataError, ErrorKind, quote};
+use crate::options::{LabelColumn, ReadOptions, find_column};
+use crate::remedy;
+use crate::rows::schema::{Missing, Precision, Schema};
+use crate::scan::number::{self, BadNumber};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How many rows at the head are looked at.
+pub(super) const SAMPLE_ROWS: usize = 500;
+
+/// What a column that is the label is often called.
+const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
+
+/// What a column that numbers the rows is called, beside nothing.
+const INDEX_NAMES: [&str; 4] = ["index", "unnamed: 0", "rownames", "row_names"];
+
+/// From how many words on, in the mean, a cell that is different in every row is text and no name.
+const TEXT_WORDS: usize = 6;
+
+/// A guessed label with more values than this, most of which occur once, is none.
+const LABEL_VALUES: usize = 20;
+
+/// From how many rows on different whole numbers in a column called `id` are names of the rows.
+const ID_ROWS: usize = 20;
+
+/// Whether `name` says that the column is the label.
+pub(super) fn is_label_name(name: &str) -> bool {
+    LABEL_NAMES.iter().any(|label| name.eq_ignore_ascii_case(label))
+}
+
+/// Whether a cell says that its value is not known.
+pub(super) fn is_missing(cell: &[u8]) -> bool {
+    let cell = cell.trim_ascii();
+    let word = |word: &str| cell.eq_ignore_ascii_case(word.as_bytes());
+    cell.is_empty() || cell == b"?" || ["na", "n/a", "nan", "null"].into_iter().any(word)
+}
+
+/// How a table writes the numbers of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Decimal {
+    /// `1234.5`.
+    #[default]
+    Point,
+    /// `1234,5`.
+    Comma,
+    /// `1.234,5`.
+    CommaAfterPoints,
+}
+
+impl Decimal {
+    /// The number that a cell spells.
+    pub(super) fn parse(self, cell: &[u8]) -> Result<f64, BadNumber> {
+        if self == Self::Point {
+            return number::parse(cell);
+        }
+        let kept = cell.iter().filter(|byte| self == Self::Comma || **byte != b'.');
+        let plain: Vec<u8> = kept.map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
+        number::parse(&plain)
+    }
+}
+
+/// What the first rows say of a column.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    n_cells: usize,
+    n_missing: usize,
+    n_numbers: usize,
+    /// Cells that are text to their format and spell a number.
+    n_spelled: usize,
+    n_names: usize,
+    n_dates: usize,
+    n_whole: usize,
+    n_words: usize,
+    /// Numbers with a comma, those that could be thousands as well, and whether points stand before the comma.
+    n_commas: usize,
+    n_thousands: usize,
+    points: bool,
+    /// Whether the cells are 0, 1, 2, … or 1, 2, 3, … so far.
+    is_off_count: bool,
+    distinct: HashSet<Vec<u8>>,
+    least: f64,
+    largest: f64,
+    is_inexact: bool,
+    /// Cells that are lists or objects, and what the first is.
+    pub(super) n_nested: usize,
+    pub(super) nested: Option<Form>,
+}
+
+impl Seen {
+    /// Takes a cell in.
+    pub(super) fn see(&mut self, cell: Cell<'_>) {
+        let spelled;
+        let is_gap = match cell {
+            Cell::Missing => true,
+            Cell::Number(number) => number.is_nan(),
+            Cell::Text(text) => is_missing(text),
+        };
+        if is_gap {
+            self.n_missing += 1;
+            return;
+        }
+        let (text, number) = match cell {
+            Cell::Missing => return,
+            Cell::Number(number) => {
+                spelled = number.to_string();
+                (spelled.as_bytes(), Ok(number))
+            }
+            Cell::Text(text) => {
+                let text = text.trim_ascii();
+                self.n_spelled += 1;
+                (text, number::parse(text))
+            }
+        };
+        match number {
+            Ok(number) => self.see_number(number),
+            // A number that is too large or not finite is still a number, and an error.
+            Err(BadNumber::NotFinite | BadNumber::TooLarge) => self.n_numbers += 1,
+            Err(BadNumber::NotANumber) => self.see_name(text),
+        }
+        self.n_cells += 1;
+        if self.distinct.len() <= SAMPLE_ROWS {
+            self.distinct.insert(text.to_vec());
+        }
+    }
+
+    fn see_number(&mut self, number: f64) {
+        let (first, second) = (self.n_cells as f64, self.n_cells as f64 + 1.0);
+        let from = if self.n_numbers == 0 { number } else { self.least };
+        self.is_off_count |= !(from == 0.0 && number == first || from == 1.0 && number == second);
+        self.least = if self.n_numbers == 0 { number } else { self.least.min(number) };
+        self.largest = if self.n_numbers == 0 { number } else { self.largest.max(number) };
+        self.is_inexact |= f64::from(number as f32) != number;
+        self.n_whole += usize::from(number.fract() == 0.0);
+        self.n_numbers += 1;
+    }
+
+    fn see_name(&mut self, text: &[u8]) {
+        self.n_names += 1;
+        self.n_words += text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+        self.n_dates += usize::from(is_date(text));
+        if let Some(comma) = memchr::memchr(b',', text)
+            && Decimal::CommaAfterPoints.parse(text).is_ok()
+        {
+            self.n_commas += 1;
+            self.n_thousands += usize::from(text.len() - comma == 4 && comma <= 4);
+            self.points |= text[..comma].contains(&b'.');
+        }
+    }
+
+    /// Whether no cell said anything.
+    #[cfg(feature = "arrow")]
+    pub(super) fn is_empty(&self) -> bool {
+        self.n_cells == 0
+    }
+
+    /// What the cells are, by most of them.
+    pub(super) fn form(&self) -> Form {
+        match self.nested {
+            Some(form) if self.n_nested > self.n_cells => form,
+            _ if self.decimal() != Decimal::Point => Form::Number,
+            _ if self.n_names > self.n_numbers => Form::Text,
+            _ => Form::Number,
+        }
+    }
+
+    /// How numbers are written. A comma before three digits may part thousands: that alone says nothing.
+    pub(super) fn decimal(&self) -> Decimal {
+        match self.n_commas > self.n_thousands && (self.n_commas + self.n_numbers) * 10 >= self.n_cells * 9 {
+            false => Decimal::Point,
+            true if self.points => Decimal::CommaAfterPoints,
+            true => Decimal::Comma,
+        }
+    }
+
+    fn is_prose(&self) -> bool {
+        let mostly_different = self.distinct.len() * 5 >= self.n_cells * 4;
+        self.n_names > self.n_numbers && mostly_different && self.n_words >= TEXT_WORDS * self.n_cells.max(1)
+    }
+
+    fn is_dates(&self) -> bool {
+        self.n_dates > 0 && self.n_dates * 10 >= self.n_cells * 9
+    }
+
+    fn is_mostly_empty(&self) -> bool {
+        self.n_missing > self.n_cells
+    }
+
+    fn could_be_label(&self) -> bool {
+        !self.is_mostly_empty()
+            && !(self.distinct.len() > LABEL_VALUES && self.distinct.len() * 2 > self.n_cells)
+            && !self.is_prose()
+            && !self.is_dates()
+    }
+
+    fn is_count(&self) -> bool {
+        self.n_cells > 1 && self.n_numbers == self.n_cells && !self.is_off_count
+    }
+
+    fn are_ids(&self) -> bool {
+        self.n_cells >= ID_ROWS && self.n_whole == self.n_cells && self.distinct.len() == self.n_cells
+    }
+
+    /// Whether values differ by so little that single precision would round the difference away.
+    fn needs_double(&self) -> bool {
+        let magnitude = self.least.abs().max(self.largest.abs()) as f32;
+        let step = f64::from(magnitude.next_up() - magnitude);
+        let steps = if self.n_whole == self.n_numbers { 1 << 20 } else { 1 << 12 };
+        self.is_inexact
+            && step.is_finite()
+            && (self.largest - self.least) < step * f64::from(steps)
+            && self.largest > self.least
+    }
+}
+
+/// Whether a cell is a day, perhaps with a time: `2024-01-31`, `31.01.2024`, `1/31/2024 12:00`.
+fn is_date(text: &[u8]) -> bool {
+    let day = text.split(|byte| matches!(byte, b' ' | b'T')).next().unwrap_or_default();
+    let Some(&mark) = day.iter().find(|byte| !byte.is_ascii_digit()) else { return false };
+    let parts: Vec<&[u8]> = day.split(|byte| *byte == mark).collect();
+    let [first, second, third] = parts[..] else { return false };
+    let is_number =
+        |part: &[u8], lengths: &[usize]| lengths.contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
+    matches!(mark, b'-' | b'.' | b'/')
+        && is_number(second, &[1, 2])
+        && (is_number(first, &[4]) && is_number(third, &[1, 2])
+            || is_number(first, &[1, 2]) && is_number(third, &[4]))
+}
+
+/// What a column is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Feature,
+    Label,
+    Weight,
+    Ignore,
+}
+
+/// What becomes of the cells of a column of features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sense {
+    Number,
+    Category,
+    Text,
+    /// All features at once.
+    Whole,
+}
+
+/// What every column of a table is for and, of those that become features, what they are.
+#[derive(Debug)]
+pub(super) struct Judged {
+    pub(super) roles: Vec<Role>,
+    pub(super) senses: Vec<Sense>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Judges the columns of a table. `has_header` says whether they were named in the source.
+pub(super) fn judge(
+    columns: &[FileColumn],
+    has_header: bool,
+    how: &ReadOptions,
+) -> Result<Judged, DataError> {
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let names = &names[..];
+    let remark = if has_header {
+        ""
+    } else {
+        " (the table has no header: use numbers, 1 for the first, -1 for the last)"
+    };
+    let unknown = |what: &str, why: &str| {
+        let message =
+            format!("there is no column {} {why}, expected one of {}", quote(what.as_bytes()), list(names));
+        DataError::new(ErrorKind::Options, message).with_help(format!("name a column of the table{remark}"))
+    };
+    let find = |what: &String, why| find_column(what, names).ok_or_else(|| unknown(what, why));
+    let mut roles = vec![Role::Feature; names.len()];
+    let mut notes = Vec::new();
+    for what in &how.ignore {
+        match find(what, "to ignore") {
+            Ok(place) => roles[place] = Role::Ignore,
+            // What was learned from may have lacked it.
+            Err(error) if how.schema.is_none() => return Err(error),
+            Err(_) => {}
+        }
+    }
+    for name in how.schema.iter().flat_map(|schema| &schema.ignored) {
+        if let Some(place) = names.iter().position(|other| other == name) {
+            roles[place] = Role::Ignore;
+        }
+    }
+    if let Some(what) = &how.weight {
+        roles[find(what, "of weights")?] = Role::Weight;
+    }
+    let mut senses: Vec<Sense> = columns.iter().map(sense).collect();
+    for what in &how.categorical {
+        senses[find(what, "of categories")?] = Sense::Category;
+    }
+    for what in &how.text_columns {
+        senses[find(what, "of text")?] = Sense::Text;
+    }
+    let label = match (&how.label, &how.schema) {
+        (LabelColumn::Absent, None) => None,
+        (LabelColumn::Named(what), None) => Some(find(what, "of labels")?),
+        (LabelColumn::Named(what), Some(_)) => find_column(what, names),
+        (LabelColumn::Guess | LabelColumn::Absent, Some(schema)) => learned_label(schema, names),
+        (LabelColumn::Guess, None) => guess_label(columns, &roles, &senses, &mut notes)?,
+    };
+    if let Some(place) = label {
+        // A label that nobody wants to look at is no feature either.
+        roles[place] = if how.label == LabelColumn::Absent { Role::Ignore } else { Role::Label };
+    }
+    if label.is_some_and(|place| how.text_columns.iter().any(|what| find_column(what, names) == Some(place)))
+    {
+        let message = "the text and the label should be different columns, but are one";
+        return Err(DataError::new(ErrorKind::Options, message));
+    }
+    if how.schema.is_none() {
+        leave_out(columns, &mut roles, &senses, how, has_header, &mut notes);
+    }
+    if !roles.contains(&Role::Feature) {
+        let message =
+            format!("the table has {} column(s), expected a label and at least one feature", names.len());
+        return Err(DataError::new(ErrorKind::Shape, message)
+            .with_help("if cells are separated by something unusual, say so with {delimiter}"));
+    }
+    if label.is_none() && how.label != LabelColumn::Absent && how.schema.is_none() {
+        let message = format!("there is no column of labels, expected one of {}", list(names));
+        return Err(DataError::new(ErrorKind::Label, message).with_help("name it with {label}"));
+    }
+    if how.schema.is_none() {
+        say(columns, &roles, &senses, how, &mut notes);
+    }
+    Ok(Judged { roles, senses, notes })
+}
+
+fn sense(column: &FileColumn) -> Sense {
+    match column.form {
+        Form::Number => Sense::Number,
+        Form::Text if column.seen.is_prose() => Sense::Text,
+        Form::Text | Form::Date => Sense::Category,
+        Form::Vector(_) | Form::Sparse => Sense::Whole,
+    }
+}
+
+/// The column that was the label when `schema` was made. Rows to be labelled may lack it.
+fn learned_label(schema: &Schema, names: &[String]) -> Option<usize> {
+    let may_have_one = schema.has_names || schema.columns.is_empty() || names.len() > schema.columns.len();
+    let label = schema.label.as_ref().filter(|_| may_have_one)?;
+    names.iter().position(|name| name == label)
+}
+
+/// The column whose name says that it is the label, else the last if it could be, else the only one that could.
+fn guess_label(
+    columns: &[FileColumn],
+    roles: &[Role],
+    senses: &[Sense],
+    notes: &mut Vec<String>,
+) -> Result<Option<usize>, DataError> {
+    let shown = |place: usize| quote(columns[place].name.as_bytes());
+    let free: Vec<usize> = (0..columns.len()).filter(|&place| roles[place] == Role::Feature).collect();
+    let named: Vec<usize> =
+        free.iter().copied().filter(|&place| is_label_name(&columns[place].name)).collect();
+    if let [first, .., last] = named[..] {
+        let message = format!(
+            "columns {} and {} could both be the label, expected one such name",
+            shown(first),
+            shown(last)
+        );
+        return Err(DataError::new(ErrorKind::Options, message).with_help(format!(
+            "say which one it is, for instance {}",
+            remedy::set("label", &columns[last].name)
+        )));
+    }
+    if let [named] = named[..] {
+        return Ok(Some(named));
+    }
+    let could_be = |place: &usize| {
+        matches!(senses[*place], Sense::Number | Sense::Category)
+            && columns[*place].form != Form::Date
+            && columns[*place].seen.could_be_label()
+    };
+    if free.len() < 2 {
+        return Ok(free.last().copied());
+    }
+    let last = free.last().copied().filter(could_be);
+    if let Some(last) = last {
+        notes.push(format!("the label is column {}, as it is the last", shown(last)));
+        return Ok(Some(last));
+    }
+    let whole: Vec<usize> = free.iter().copied().filter(|&place| senses[place] == Sense::Whole).collect();
+    let able: Vec<usize> = free.iter().copied().filter(could_be).collect();
+    let names: Vec<usize> = able.iter().copied().filter(|&place| senses[place] == Sense::Category).collect();
+    match (&able[..], &names[..]) {
+        ([only], _) => {
+            notes.push(format!("the label is column {}, the only one that could be", shown(*only)));
+            Ok(Some(*only))
+        }
+        (_, [only]) => {
+            notes.push(format!("the label is column {}, the only one of few names", shown(*only)));
+            Ok(Some(*only))
+        }
+        _ if !whole.is_empty() => Ok(able.last().copied()),
+        _ => {
+            let able: Vec<String> = able.iter().map(|&place| columns[place].name.clone()).collect();
+            let last = &columns[free[free.len() - 1]];
+            let (n_values, n_rows) = (last.seen.distinct.len(), last.seen.n_cells);
+            let message = format!(
+                "which column is the label? The last, {}, has {n_values} values in the first {n_rows} rows; expected {}",
+                quote(last.name.as_bytes()),
+                if able.is_empty() {
+                    "one of few values".to_owned()
+                } else {
+                    format!("one of {}", list(&able))
+                }
+            );
+            Err(DataError::new(ErrorKind::Options, message).with_help("name it with {label}"))
+        }
+    }
+}
+
+/// Leaves out columns that say which row it is and not what it is like.
+fn leave_out(
+    columns: &[FileColumn],
+    roles: &mut [Role],
+    senses: &[Sense],
+    how: &ReadOptions,
+    has_header: bool,
+    notes: &mut Vec<String>,
+) {
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let asked: Vec<usize> = how
+        .categorical
+        .iter()
+        .chain(&how.text_columns)
+        .filter_map(|what| find_column(what, &names))
+        .collect();
+    let (mut dates, mut ids, mut empty) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, column) in columns.iter().enumerate() {
+        if roles[place] != Role::Feature || asked.contains(&place) || senses[place] == Sense::Whole {
+            continue;
+        }
+        let name = column.name.to_ascii_lowercase();
+        let is_unnamed = column.is_unnamed || INDEX_NAMES.contains(&name.as_str());
+        if place == 0 && has_header && is_unnamed && column.seen.is_count() {
+            notes.push(format!("left out, as it only counts the rows: {}", quote(column.name.as_bytes())));
+        } else if column.form == Form::Date || (column.form == Form::Text && column.seen.is_dates()) {
+            dates.push(column.name.clone());
+        } else if column.form == Form::Number && says_id(&column.name) && column.seen.are_ids() {
+            ids.push(column.name.clone());
+        } else if column.seen.is_mostly_empty() && how.missing == Missing::Error {
+            empty.push(column.name.clone());
+        } else {
+            continue;
+        }
+        roles[place] = Role::Ignore;
+    }
+    if !dates.is_empty() {
+        notes.push(format!("left out, as dates are no features by themselves: {}", list(&dates)));
+    }
+    if !empty.is_empty() {
+        notes.push(format!("left out, as they are mostly empty: {}", list(&empty)));
+    }
+    if !ids.is_empty() {
+        notes.push(format!("left out, as every row has a number of its own there: {}", list(&ids)));
+    }
+}
+
+/// Whether a column's name says that its values are names: `id`, `customer_id`, `userId`, `Customer ID`.
+fn says_id(name: &str) -> bool {
+    let stem = name.strip_suffix("ID").or_else(|| name.strip_suffix("Id")).or_else(|| {
+        let stem = name.strip_suffix("id")?;
+        stem.ends_with(|last: char| !last.is_ascii_alphanumeric()).then_some(stem)
+    });
+    name.eq_ignore_ascii_case("id") || stem.is_some()
+}
+
+/// Says how columns are read, where that is not plain to see.
+fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptions, notes: &mut Vec<String>) {
+    let features = |wanted: &dyn Fn(usize) -> bool| -> Vec<String> {
+        let places = (0..columns.len()).filter(|&place| roles[place] == Role::Feature && wanted(place));
+        places.map(|place| columns[place].name.clone()).collect()
+    };
+    let seen = |place: usize| &columns[place].seen;
+    for (places, what) in [
+        (features(&|place| senses[place] == Sense::Category), "read as categories"),
+        (features(&|place| senses[place] == Sense::Text && how.text_columns.is_empty()), "read as text"),
+        (
+            features(&|place| senses[place] == Sense::Number && seen(place).decimal() != Decimal::Point),
+            "read as numbers with a decimal comma",
+        ),
+        (
+            features(&|place| {
+                let is_typed = columns[place].is_typed && seen(place).n_spelled > 0;
+                senses[place] == Sense::Number && is_typed && seen(place).decimal() == Decimal::Point
+            }),
+            "read as numbers, though written as text",
+        ),
+        (
+            features(&|place| seen(place).n_cells >= ID_ROWS && seen(place).distinct.len() == 1),
+            "the same in each of the first rows",
+        ),
+    ] {
+        if !places.is_empty() {
+            notes.push(format!("{what}: {}", list(&places)));
+        }
+    }
+}
+
+/// How values must be stored, and why if not as was asked for.
+pub(super) fn precision(columns: &[FileColumn], how: &ReadOptions) -> (Precision, Option<String>) {
+    let known = how.schema.as_ref().and_then(|schema| schema.precision);
+    if how.precision == Precision::Double || known.is_some() || how.schema.is_some() {
+        return (known.unwrap_or(how.precision), None);
+    }
+    let ignored: Vec<usize> = {
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        how.ignore.iter().filter_map(|what| find_column(what, &names)).collect()
+    };
+    let fine: Vec<String> = columns
+        .iter()
+        .enumerate()
+        .filter(|(place, column)| {
+            let is_id = says_id(&column.name) && column.seen.are_ids();
+            column.form == Form::Number && !is_id && column.seen.needs_double() && !ignored.contains(place)
+        })
+        .map(|(_, column)| column.name.clone())
+        .collect();
+    if fine.is_empty() {
+        return (Precision::Single, None);
+    }
+    let note =
+        format!("stored in double precision, as single precision would round too much of {}", list(&fine));
+    (Precision::Double, Some(note))
+}
+
+/// The options for a table with columns of these names. A schema of numbered features is looked for among
+/// them; a column beside them is then the label, whether or not anybody looks at it.
+pub(super) fn for_table<'a>(how: &'a ReadOptions, names: &[String]) -> Cow<'a, ReadOptions> {
+    let Some(schema) = how.schema.as_ref().filter(|schema| schema.columns.is_empty()) else {
+        return Cow::Borrowed(how);
+    };
+    let schema = schema.for_table(names);
+    Cow::Owned(ReadOptions { schema: Some(Arc::new(schema)), ..how.clone() })
+}
+
+/// Some of the names, as a message lists them.
+pub(super) fn list(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(8).map(|name| quote(name.as_bytes())).collect();
+    let more = if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
+    shown.join(", ") + &more
+}

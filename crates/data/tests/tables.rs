@@ -1,0 +1,158 @@
+//! One set of rules for tables: the same rows give the same data set, to the bit, whatever file they come in.
+
+use rosenblatt_core::Random;
+use rosenblatt_data::{Dataset, LabelColumn, Missing, ReadOptions, Schema, Source, load_with_schema};
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// A random table: a header, and rows of cells; an empty cell is a missing one.
+fn table(random: &mut Random) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    const WORDS: [&str; 12] =
+        ["good", "bad", "day", "to", "you", "win", "cash", "now", "see", "soon", "later", "again"];
+    let names = vec!["mass", "city", "note", "count", "wet", "label"];
+    let n_rows = 30 + random.below(60);
+    let row = |random: &mut Random| {
+        let gap = random.below(12) == 0;
+        let mass =
+            if gap { String::new() } else { format!("{:.3}", random.below(100_000) as f64 / 1e3 - 50.0) };
+        let city = ["Ulm", "Bonn", "Kiel", "10", ""][random.below(5) as usize].to_owned();
+        let note = (0..8 + random.below(5)).map(|_| WORDS[random.below(12) as usize]).collect::<Vec<_>>();
+        let wet = ["yes", "no"][random.below(2) as usize].to_owned();
+        let label = ["a", "b", "c"][random.below(3) as usize].to_owned();
+        vec![mass, city, note.join(" "), random.below(40).to_string(), wet, label]
+    };
+    let rows = (0..n_rows).map(|_| row(random)).collect();
+    (names, rows)
+}
+
+fn delimited(names: &[&str], rows: &[Vec<String>], delimiter: &str) -> String {
+    let mut text = names.join(delimiter) + "\n";
+    for row in rows {
+        text += &(row.join(delimiter) + "\n");
+    }
+    text
+}
+
+fn json(names: &[&str], rows: &[Vec<String>]) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let cells = names.iter().zip(row).map(|(name, cell)| match cell.parse::<f64>() {
+            _ if cell.is_empty() => format!("\"{name}\": null"),
+            Ok(_) => format!("\"{name}\": {cell}"),
+            Err(_) => format!("\"{name}\": \"{cell}\""),
+        });
+        let _ = writeln!(text, "{{{}}}", cells.collect::<Vec<_>>().join(", "));
+    }
+    text
+}
+
+fn read(name: &str, bytes: &[u8], how: &ReadOptions) -> (Dataset, Schema) {
+    load_with_schema(&Source::bytes(name, bytes), how)
+        .unwrap_or_else(|error| panic!("{name}: {}", error.report()))
+}
+
+#[test]
+fn the_same_rows_are_the_same_data_in_every_format() {
+    let mut random = Random::for_purpose(15, "tables");
+    for round in 0..60 {
+        let (names, rows) = table(&mut random);
+        let missing = [Missing::Mean, Missing::Median, Missing::MostFrequent, Missing::Zero, Missing::Drop];
+        let how = ReadOptions { missing: missing[round % 5], ..ReadOptions::default() };
+        let csv = delimited(&names, &rows, ",");
+        let (expected, schema) = read("t.csv", csv.as_bytes(), &how);
+        assert!(schema.scaler.is_some() && schema.texts().count() == 1, "{:?}", schema.notes);
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(csv.as_bytes()).unwrap();
+        let zst =
+            ruzstd::encoding::compress_to_vec(csv.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
+        for (name, bytes) in [
+            ("t.tsv", delimited(&names, &rows, "\t").into_bytes()),
+            ("t.csv", delimited(&names, &rows, ";").into_bytes()),
+            ("t.jsonl", json(&names, &rows).into_bytes()),
+            ("t.csv.gz", gz.finish().unwrap()),
+            ("t.csv.zst", zst),
+            ("stdin", csv.clone().into_bytes()),
+        ] {
+            let (found, other) = read(name, &bytes, &how);
+            assert_eq!(found, expected, "{name}, round {round}");
+            assert_eq!(other.scaler, schema.scaler, "{name}, round {round}");
+            // Prediction by the schema of one format reads every other.
+            let again = ReadOptions::default().with_schema(std::sync::Arc::new(schema.clone()));
+            if how.missing != Missing::Drop {
+                assert_eq!(read(name, &bytes, &again).0, expected, "{name} under the schema, round {round}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_byte_of_a_table_is_read_once() {
+    let mut random = Random::for_purpose(16, "tables");
+    let (names, rows) = table(&mut random);
+    let text = delimited(&names, &rows.into_iter().cycle().take(20_000).collect::<Vec<_>>(), ",");
+    let how = ReadOptions { missing: Missing::Mean, ..ReadOptions::default() };
+    let source = Source::bytes("t.csv", text.as_bytes());
+    load_with_schema(&source, &how).unwrap();
+    assert_eq!(how.meter.bytes(), text.len() as u64);
+}
+
+/// What is guessed is said, and what says which row it is is left out.
+#[test]
+fn columns_are_taken_for_what_they_are_and_that_is_said() {
+    let line = |i: usize| {
+        format!(
+            "{i};C{i:04};2024-01-{:02};{},{};{};{}\n",
+            i % 28 + 1,
+            i % 90,
+            i % 7 + 1,
+            i % 5,
+            ["p", "q"][i % 2]
+        )
+    };
+    let text = ";Customer ID;Signup;Fee;Plan;Churn\n".to_owned() + &(0..60).map(line).collect::<String>();
+    let (data, schema) = read("t.csv", text.as_bytes(), &ReadOptions::as_stored());
+    assert_eq!(data.feature_names().unwrap(), ["Fee", "Plan"]);
+    let notes = schema.notes.join("\n");
+    for said in [
+        "the label is column `Churn`, as it is the last",
+        "left out, as it only counts the rows: `column_1`",
+        "left out, as dates are no features by themselves: `Signup`",
+        "left out, as almost every row has a value of its own: `Customer ID` (60 values)",
+        "read as numbers with a decimal comma: `Fee`",
+    ] {
+        assert!(notes.contains(said), "{said}\n{notes}");
+    }
+    assert_eq!(schema.ignored, ["column_1", "Signup", "Customer ID"]);
+    // The model remembers what it left out: its own training file is read without a word.
+    let again =
+        ReadOptions::as_stored().with_schema(std::sync::Arc::new(Schema { notes: Vec::new(), ..schema }));
+    let (same, schema) = read("t.csv", text.as_bytes(), &again);
+    assert_eq!((same, schema.notes.len()), (data, 0));
+
+    let line = |i: usize| format!("{},{}.5,{}.25\n", ["u", "v"][i % 2], i, i * 7);
+    let prices = "kind,size,price\n".to_owned() + &(0..60).map(line).collect::<String>();
+    let (data, schema) = read("t.csv", prices.as_bytes(), &ReadOptions::as_stored());
+    assert_eq!((schema.label.as_deref(), data.labels().len()), (Some("kind"), 2));
+    let unclear =
+        prices.replace("kind", "plan").replace("u,", "1,").replace("v,", "2,").replace(",size", ",z,size");
+    let unclear = unclear
+        .lines()
+        .map(|line| if line.contains('z') { line.to_owned() } else { line.replacen(',', ",3,", 1) });
+    let unclear = unclear.collect::<Vec<_>>().join("\n");
+    let error =
+        load_with_schema(&Source::bytes("t.csv", unclear.as_bytes()), &ReadOptions::as_stored()).unwrap_err();
+    assert!(error.message().contains("which column is the label?"), "{error}");
+    let named = ReadOptions { label: LabelColumn::Named("plan".into()), ..ReadOptions::as_stored() };
+    assert!(load_with_schema(&Source::bytes("t.csv", unclear.as_bytes()), &named).is_ok());
+}
+
+#[test]
+fn time_stamps_are_not_rounded() {
+    let line = |i: u32| format!("{},{}\n", 1_700_000_000 + i * 7, ["a", "b"][i as usize % 2]);
+    let text = "when_seen,label\n".to_owned() + &(0..50).map(line).collect::<String>();
+    let (data, schema) = read("t.csv", text.as_bytes(), &ReadOptions::as_stored());
+    assert!(matches!(data.matrix(), rosenblatt_data::Matrix::Dense64(_)));
+    assert!(
+        schema.notes.iter().any(|note| note.contains("double precision") && note.contains("`when_seen`"))
+    );
+}

@@ -1,0 +1,16 @@
+//! What is done if nothing is said: one set of defaults for the library and every face of it.
+
+use crate::calibration::Method;
+
+/// The most epochs.
+pub const EPOCHS: u64 = 20;
+/// The share of the training rows in the validation set, which decides when to stop.
+pub const VALIDATION: f64 = 0.1;
+/// Epochs without progress on the validation set before training stops.
+pub const PATIENCE: u64 = 5;
+/// Below this many rows none can be spared for a validation set.
+pub const FEW_ROWS: usize = 1000;
+/// The share of all rows that is held out for the estimate.
+pub const HOLD_OUT: f64 = 0.2;
+/// How scores become probabilities.
+pub const CALIBRATION: Method = Method::Platt;

@@ -1,0 +1,395 @@
+//! A model at work: classes, probabilities and scores of rows.
+//!
+//! A predictor borrows its model, so that asking about one row costs that row. A model with probabilities names the
+//! most probable class; without them, or where classes were weighted, its scores decide.
+
+use super::{Deciding, Model, expansion};
+use crate::calibration::{Calibration, class_scores};
+use crate::error::Error;
+use crate::mapped::{Mapper, map_some};
+use crate::spec::{ClassWeights, Spec};
+use rosenblatt_core::memory::Kept;
+use rosenblatt_core::{Decision, Dense, DenseExamples, Examples, Random, Row, Sparse, Visits, Zero};
+use rosenblatt_data::{Dataset, View, Visitor};
+use rosenblatt_kernel::AT_ONCE;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// One row in the numbers of its source: a value for every feature, or those that are not zero.
+///
+/// A model that learned from scaled features scales the row first, so nobody else has to.
+#[derive(Debug, Clone, Copy)]
+pub enum Sample<'a> {
+    /// A value for every feature.
+    Dense(&'a [f64]),
+    /// The features that are not zero, ascending, from 0, and their values.
+    Sparse(&'a [u32], &'a [f64]),
+}
+
+impl<'a> From<&'a [f64]> for Sample<'a> {
+    fn from(values: &'a [f64]) -> Self {
+        Self::Dense(values)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [f64; N]> for Sample<'a> {
+    fn from(values: &'a [f64; N]) -> Self {
+        Self::Dense(values)
+    }
+}
+
+impl<'a> From<&'a Vec<f64>> for Sample<'a> {
+    fn from(values: &'a Vec<f64>) -> Self {
+        Self::Dense(values)
+    }
+}
+
+impl<'a> From<(&'a [u32], &'a [f64])> for Sample<'a> {
+    fn from((features, values): (&'a [u32], &'a [f64])) -> Self {
+        Self::Sparse(features, values)
+    }
+}
+
+impl Model {
+    /// Something that predicts many rows of up to `width` features, as the model sees them; what the model does
+    /// not know counts nothing.
+    pub fn predictor(&self, width: usize) -> Predictor<'_> {
+        let mapper = self.map.clone().map(Mapper::new);
+        Predictor {
+            calibration: self.deciding_calibration(),
+            n_classes: self.labels.len(),
+            pairs: self.has_pairs(),
+            mapper,
+            ..Predictor::of(&self.spec, &self.kept, self.labels.len(), width)
+        }
+    }
+
+    /// Something that predicts rows that have been through the map already.
+    pub(crate) fn predictor_behind_map(&self) -> Predictor<'_> {
+        Predictor { mapper: None, ..self.predictor(0) }
+    }
+
+    /// The calibration, if it decides which class is named. Weights that were given to classes are meant to move
+    /// that decision away from what is most probable, so then the scores decide.
+    pub(crate) fn deciding_calibration(&self) -> Option<&Calibration> {
+        let weighs_all_alike = self.spec.options().class_weights == ClassWeights::Even;
+        self.calibration.as_ref().filter(|_| weighs_all_alike)
+    }
+
+    /// Whether its scores belong to pairs of classes.
+    pub(crate) fn has_pairs(&self) -> bool {
+        self.labels.len() > 2 && self.spec.options().multiclass == crate::spec::Classes::OneVsOne
+    }
+
+    /// The class of one row.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Spec, train};
+    ///
+    /// let data = Dataset::from_rows(&[[2.0, 0.0], [0.0, 2.0]], &["right", "up"]);
+    /// let model = train(&Spec::default(), &data)?;
+    /// assert_eq!(model.predict(&[3.0, 1.0])?, "right");
+    /// assert_eq!(model.predict((&[1][..], &[5.0][..]))?, "up");
+    /// assert!(model.predict(&[3.0]).is_err());
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn predict<'a>(&self, row: impl Into<Sample<'a>>) -> Result<&str, Error> {
+        let mut predictor = self.predictor(0);
+        let class = predictor.predict_seen(&self.as_seen(row.into())?);
+        Ok(self.labels.name(class))
+    }
+
+    /// The probability of every class, in the order of [`Model::labels`], for one row; an error if the model was
+    /// not calibrated.
+    pub fn predict_proba<'a>(&self, row: impl Into<Sample<'a>>) -> Result<Vec<f64>, Error> {
+        let calibration = self.calibration().ok_or(Error::NotCalibrated)?;
+        let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
+        class_scores(self, &self.decision_function(row)?, &mut of_classes);
+        calibration.probabilities(&of_classes, &mut shares);
+        Ok(shares)
+    }
+
+    /// The scores of one row: one for two classes, positive for the second; else one per class, or per pair of
+    /// classes (see [`Model::pairs`]).
+    pub fn decision_function<'a>(&self, row: impl Into<Sample<'a>>) -> Result<Vec<f64>, Error> {
+        let mut predictor = self.predictor(0);
+        predictor.predict_seen(&self.as_seen(row.into())?);
+        Ok(predictor.scores)
+    }
+
+    /// The class of every row, by number. The rows are as the model sees them: read by [`Model::open`], or what it
+    /// learned from.
+    pub fn predict_all(&self, data: &Dataset) -> Vec<u32> {
+        self.predict_view(data.view())
+    }
+
+    /// [`Model::predict_all`] of rows that are lent.
+    pub fn predict_view(&self, rows: View<'_>) -> Vec<u32> {
+        let mut classes = Vec::with_capacity(rows.len());
+        self.each(rows, |_, class, _| classes.push(class));
+        classes
+    }
+
+    /// The probabilities of every row of a data set, row after row, a number per class.
+    pub fn predict_proba_all(&self, data: &Dataset) -> Result<Vec<f64>, Error> {
+        let calibration = self.calibration().ok_or(Error::NotCalibrated)?;
+        let mut all = Vec::with_capacity(data.len() * self.labels.len());
+        let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
+        self.each(data.view(), |_, _, scores| {
+            class_scores(self, scores, &mut of_classes);
+            calibration.probabilities(&of_classes, &mut shares);
+            all.extend(&shares);
+        });
+        Ok(all)
+    }
+
+    /// The scores of every row of a data set, row after row, as many as [`Model::decision_function`] gives.
+    pub fn decision_function_all(&self, data: &Dataset) -> Vec<f64> {
+        let mut all = Vec::new();
+        self.each(data.view(), |_, _, scores| all.extend(scores));
+        all
+    }
+
+    /// Shows the class and the scores of each row.
+    fn each(&self, rows: View<'_>, show: impl FnMut(u32, u32, &[f64])) {
+        let all: Vec<u32> = (0..rows.len() as u32).collect();
+        self.each_of(rows, &all, show);
+    }
+
+    /// Shows the class and the scores of each of these rows. Rows that go through a map do so many at once, if the
+    /// outcome fits into memory.
+    pub(crate) fn each_of(&self, view: View<'_>, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
+        struct Each<'a, 'm, F>(&'a mut Predictor<'m>, &'a [u32], F);
+        impl<F: FnMut(u32, u32, &[f64])> Visitor for Each<'_, '_, F> {
+            type Output = ();
+            fn visit<E: Examples>(self, examples: E) {
+                self.0.each(examples, self.1, self.2);
+            }
+        }
+        let mut predictor = self.predictor(view.width());
+        let mapped = self.map().and_then(|map| Some((map.size(), map_some(map, view, rows).ok()?)));
+        let Some((size, values)) = mapped else { return view.visit(Each(&mut predictor, rows, show)) };
+        predictor.mapper = None;
+        let (all, classes): (Vec<u32>, Vec<u32>) = (0..rows.len() as u32).map(|place| (place, 0)).unzip();
+        predictor.each(DenseExamples::new(&values, size, &classes), &all, |place, class, scores| {
+            show(rows[place as usize], class, scores);
+        });
+    }
+
+    /// A row as the model sees it: of the right width, finite and scaled.
+    fn as_seen<'a>(&self, row: Sample<'a>) -> Result<Seen<'a>, Error> {
+        let width = self.width();
+        let scaler = self.schema().and_then(|schema| schema.scaler.as_ref());
+        let (mut features, mut values) = match row {
+            Sample::Dense(row) if row.len() != width => {
+                return Err(Error::WrongWidth { found: row.len(), expected: width });
+            }
+            Sample::Dense(row) => (None, Cow::Borrowed(row)),
+            Sample::Sparse(features, row) => {
+                if features.len() != row.len() || !features.is_sorted_by(|a, b| a < b) {
+                    return Err(Error::NotSparse);
+                }
+                if let Some(&last) = features.last().filter(|last| **last as usize >= width) {
+                    return Err(Error::TooWide { found: last as usize + 1, known: width });
+                }
+                (Some(Cow::Borrowed(features)), Cow::Borrowed(row))
+            }
+        };
+        check_finite(features.as_deref(), &values)?;
+        // A zero that is not stored is still moved by a shift.
+        if let Some(stored) = features.take_if(|_| scaler.is_some_and(|scaler| !scaler.shift.is_empty())) {
+            let mut dense = vec![0.0; width];
+            for (&feature, value) in stored.iter().zip(&*values) {
+                dense[feature as usize] = *value;
+            }
+            values = Cow::Owned(dense);
+        }
+        if self.schema().is_some() {
+            // As a file is read unless somebody says otherwise: in single precision, before scaling and after.
+            single(values.to_mut());
+            if let Some(scaler) = scaler {
+                scaler.scale_row(features.as_deref(), values.to_mut());
+                single(values.to_mut());
+            }
+            check_finite(features.as_deref(), &values)?;
+        }
+        // A row that stores only what is there stores no zeros.
+        if let Some(stored) = features.as_mut().filter(|_| values.contains(&0.0)) {
+            let kept = stored.iter().copied().zip(values.iter().copied()).filter(|(_, value)| *value != 0.0);
+            let (some, of_them): (Vec<u32>, Vec<f64>) = kept.unzip();
+            (*stored, values) = (Cow::Owned(some), Cow::Owned(of_them));
+        }
+        Ok(Seen { features, values })
+    }
+}
+
+/// A row as the model sees it.
+struct Seen<'a> {
+    /// The features that have values; all of them if there is no list.
+    features: Option<Cow<'a, [u32]>>,
+    values: Cow<'a, [f64]>,
+}
+
+fn single(values: &mut [f64]) {
+    for value in values {
+        *value = f64::from(*value as f32);
+    }
+}
+
+fn check_finite(features: Option<&[u32]>, values: &[f64]) -> Result<(), Error> {
+    let Some(place) = values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+    let feature = features.map_or(place, |features| features[place] as usize);
+    Err(Error::NotFinite { row: 0, feature, value: values[place] })
+}
+
+/// A model at work.
+#[derive(Debug, Clone)]
+pub struct Predictor<'m> {
+    kept: Cow<'m, Kept>,
+    mapper: Option<Mapper>,
+    decision: Deciding,
+    /// What makes the class the most probable one, instead of the one that the scores name.
+    calibration: Option<&'m Calibration>,
+    n_classes: usize,
+    /// Whether scores belong to pairs of classes.
+    pairs: bool,
+    zero: Zero,
+    random: Random,
+    scores: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl<'m> Predictor<'m> {
+    /// A predictor of what a run of `spec` kept, for rows of up to `width` features.
+    pub(crate) fn of(spec: &Spec, kept: &'m Kept, n_classes: usize, width: usize) -> Self {
+        let kept = match kept {
+            Kept::Planes(planes) if width > planes.width() => Cow::Owned(Kept::Planes(planes.widened(width))),
+            kept => Cow::Borrowed(kept),
+        };
+        let options = spec.options();
+        let decision = Deciding::new(spec, n_classes);
+        let n_scorers = decision.n_scorers();
+        Self {
+            kept,
+            mapper: None,
+            decision,
+            calibration: None,
+            n_classes,
+            pairs: false,
+            zero: options.zero,
+            random: Random::for_purpose(options.seed, "predict"),
+            scores: vec![0.0; n_scorers],
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The class of a row. For many rows, [`Predictor::each`] may be much faster.
+    #[inline]
+    pub fn predict<R: Row>(&mut self, row: R) -> u32 {
+        match &mut self.mapper {
+            None => self.kept.scores(row, &mut self.scores, &mut self.scratch),
+            Some(mapper) => self.kept.scores(mapper.row(row), &mut self.scores, &mut self.scratch),
+        }
+        self.decide()
+    }
+
+    fn predict_seen(&mut self, row: &Seen<'_>) -> u32 {
+        match &row.features {
+            None => self.predict(Dense(&row.values)),
+            Some(features) => self.predict(Sparse::new(features, &row.values)),
+        }
+    }
+
+    /// The class of a row, and by how much it leads: 0 is a tie.
+    pub fn verdict<R: Row>(&mut self, row: R) -> (u32, f64) {
+        let class = self.predict(row);
+        let lead = match self.calibration {
+            None => self.lead(class),
+            Some(calibration) => {
+                let mut of_classes = Vec::new();
+                calibration.lead(self.of_classes(&mut of_classes), class)
+            }
+        };
+        (class, lead.max(0.0))
+    }
+
+    /// By how much the score of `class` led in the last prediction; negative if another did.
+    pub fn lead(&self, class: u32) -> f64 {
+        self.decision.lead(class, &self.scores)
+    }
+
+    /// Shows the class and the scores of each of these rows, in their order. Long rows are read side by side, and
+    /// kernel values computed for many rows at once; the scores are those of each row alone.
+    pub fn each<E: Examples>(&mut self, examples: E, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
+        if let (Kept::Planes(planes), None) = (&*self.kept, &self.mapper) {
+            let Self { decision, zero, random, scores: last, calibration, n_classes, pairs, .. } = self;
+            let mut of_classes = Vec::new();
+            planes.each(examples, Visits::Listed(rows), |row, scores| {
+                last.copy_from_slice(scores);
+                let mut class = decision.name(scores, *zero, random);
+                if let Some(calibration) = calibration {
+                    let scores = by_class(scores, *n_classes, *pairs, &mut of_classes);
+                    class = calibration.most_probable(scores, class);
+                }
+                show(row as u32, class, scores);
+            });
+            return;
+        }
+        let Kept::Other(kept) = &*self.kept else {
+            for &row in rows {
+                let class = self.predict(examples.row(row as usize));
+                show(row, class, &self.scores);
+            }
+            return;
+        };
+        let kept = Kept::Other(Arc::clone(kept));
+        let Some(expansion) = expansion(&kept) else { return };
+        let mut scores = Vec::new();
+        for rows in rows.chunks(AT_ONCE) {
+            expansion.scores(examples, rows, &mut scores);
+            for (row, scores) in rows.iter().zip(scores.chunks(self.scores.len())) {
+                self.scores.copy_from_slice(scores);
+                let class = self.decide();
+                show(*row, class, scores);
+            }
+        }
+    }
+
+    #[inline]
+    fn decide(&mut self) -> u32 {
+        let class = self.decision.name(&self.scores, self.zero, &mut self.random);
+        let Some(calibration) = self.calibration else { return class };
+        let mut of_classes = Vec::new();
+        calibration.most_probable(self.of_classes(&mut of_classes), class)
+    }
+
+    /// The scores of the last prediction by class.
+    fn of_classes<'s>(&'s self, room: &'s mut Vec<f64>) -> &'s [f64] {
+        by_class(&self.scores, self.n_classes, self.pairs, room)
+    }
+
+    /// The scores of the last prediction: one for two classes, else one per class or pair.
+    pub fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+}
+
+/// Scores by class: as they are, or the sums of every class's duels.
+pub(crate) fn by_class<'s>(
+    scores: &'s [f64],
+    n_classes: usize,
+    pairs: bool,
+    room: &'s mut Vec<f64>,
+) -> &'s [f64] {
+    if !pairs {
+        return scores;
+    }
+    room.clear();
+    room.resize(n_classes, 0.0);
+    let duels = (0..n_classes).flat_map(|a| (a + 1..n_classes).map(move |b| (a, b)));
+    for ((a, b), score) in duels.zip(scores) {
+        room[a] += score;
+        room[b] -= score;
+    }
+    room
+}

@@ -1,0 +1,161 @@
+//! What a model is, as one value to be written down: `inspect --json` and whatever else describes models.
+
+use super::{Model, Story};
+use crate::calibration::Calibration;
+use crate::insight::{Voice, strongest};
+use crate::spec::Options;
+use rosenblatt_core::memory::Kept;
+use rosenblatt_kernel::Voice as SupportVoice;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a model is.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Summary<'m> {
+    /// The classes it tells apart.
+    pub classes: &'m [String],
+    /// How many features it knows.
+    pub features: usize,
+    /// What tells the data it was trained on from other data.
+    pub data_fingerprint: Option<&'m str>,
+    /// When it was made, if that was kept.
+    pub date: Option<String>,
+    /// What is kept of the run.
+    pub readout: String,
+    /// What was asked for.
+    pub spec: &'m Options,
+    /// How the run went.
+    pub story: &'m Story,
+    /// Its hyperplanes; none for votes and kernels.
+    pub hyperplanes: Vec<Hyperplane>,
+    /// Its survivors, if it votes.
+    pub votes: Option<VoteSummary>,
+    /// Its kernel, if it has one.
+    pub kernel: Option<KernelSummary>,
+    /// How its probabilities were fitted, if they were.
+    pub calibration: Option<&'m Calibration>,
+    /// The strongest features of every class.
+    pub strongest: Vec<Strongest<'m>>,
+}
+
+/// A hyperplane in a few numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Hyperplane {
+    /// What a positive score speaks for.
+    #[serde(rename = "for")]
+    pub name: String,
+    /// How many weights are not zero.
+    #[serde(rename = "not-zero")]
+    pub used: usize,
+    /// The length of the weight vector.
+    pub norm: f64,
+    /// The bias.
+    pub bias: f64,
+}
+
+/// A vote in a few numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VoteSummary {
+    /// The hypotheses that vote.
+    pub survivors: usize,
+    /// The rows they are made of.
+    pub rows: usize,
+}
+
+/// A kernel hypothesis in a few numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct KernelSummary {
+    /// What the kernel is called; unknown where it was made elsewhere.
+    pub name: Option<&'static str>,
+    /// Its parameters, by name.
+    pub params: BTreeMap<&'static str, f64>,
+    /// Rows that it remembers.
+    pub support_vectors: usize,
+    /// The steps between voters, if it votes.
+    pub moves: Option<usize>,
+}
+
+/// The features that speak most strongly for a class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Strongest<'m> {
+    /// The class.
+    pub class: &'m str,
+    /// Its features, strongest first.
+    pub features: Vec<Voice>,
+}
+
+impl Model {
+    /// What the model is, with at most `most` features of every class.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Spec, train};
+    ///
+    /// let data = Dataset::from_rows(&[[2.0, 0.0], [0.0, 2.0]], &["right", "up"]);
+    /// let model = train(&Spec::default(), &data)?;
+    /// assert_eq!(model.summary(3).hyperplanes[0].name, "up");
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn summary(&self, most: usize) -> Summary<'_> {
+        let votes = match &self.kept {
+            Kept::Votes(votes) => Some(VoteSummary { survivors: votes.n_moves() + 1, rows: votes.n_rows() }),
+            Kept::Planes(_) | Kept::Other(_) => None,
+        };
+        let kernel = self.expansion().map(|expansion| {
+            let formula = expansion.kernel().formula();
+            KernelSummary {
+                name: formula.as_ref().map(|formula| formula.name),
+                params: formula.map_or_else(BTreeMap::new, |formula| formula.values.into_iter().collect()),
+                support_vectors: expansion.rows().len(),
+                moves: match expansion.voice() {
+                    SupportVoice::Votes { log, .. } => Some(log.len()),
+                    SupportVoice::Sums { .. } => None,
+                },
+            }
+        });
+        let names = self.labels.names();
+        let features = |class| strongest(self, class as u32, most);
+        let strongest = names.iter().enumerate().map(|(k, class)| Strongest { class, features: features(k) });
+        Summary {
+            classes: names,
+            features: self.width(),
+            data_fingerprint: self.data_fingerprint(),
+            date: self.date().map(|date| date.to_string()),
+            readout: self.spec.readout().to_string(),
+            spec: self.spec.options(),
+            story: &self.story,
+            hyperplanes: self.hyperplanes(),
+            votes,
+            kernel,
+            calibration: self.calibration(),
+            strongest: strongest.collect(),
+        }
+    }
+
+    /// Its hyperplanes in a few numbers; none for votes and kernels.
+    pub fn hyperplanes(&self) -> Vec<Hyperplane> {
+        let Some(planes) = self.planes() else { return Vec::new() };
+        let hyperplane = |(output, name): (usize, String)| {
+            let weights = planes.weights(output);
+            Hyperplane {
+                name,
+                used: weights.iter().filter(|weight| **weight != 0.0).count(),
+                norm: weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt(),
+                bias: planes.biases()[output],
+            }
+        };
+        self.output_names().into_iter().enumerate().map(hyperplane).collect()
+    }
+
+    /// What a positive score of each output speaks for: the second of two classes, else a class or a pair.
+    pub fn output_names(&self) -> Vec<String> {
+        let names = self.labels.names();
+        match (names, self.pairs()) {
+            ([_, second], _) => vec![second.clone()],
+            (_, Some(pairs)) => pairs.iter().map(|(a, b)| format!("{a} against {b}")).collect(),
+            _ => names.to_vec(),
+        }
+    }
+}

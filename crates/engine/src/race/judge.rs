@@ -1,0 +1,277 @@
+//! One candidate on one part of the rows: trained on some, judged on others, at several numbers of epochs.
+
+use crate::calibration::{Calibration, Method, n_curves};
+use crate::error::Error;
+use crate::model::{Predictor, by_class};
+use crate::roc::curve;
+use crate::spec::{Classes, Spec};
+use crate::train::Training;
+use rosenblatt_core::observer::Snapshot;
+use rosenblatt_core::{Examples, NameError, Observer, Pass, Totals};
+use rosenblatt_data::{Dataset, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+/// What candidates are compared by. All are turned so that less is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// The share of rows that are given the wrong class.
+    #[default]
+    Error,
+    /// The mean of `-ln` of the probability of the true class, scores calibrated by Platt's sigmoid.
+    LogLoss,
+    /// One minus the area under the ROC curve, the mean over classes.
+    Auc,
+    /// One minus the mean over classes of the harmonic mean of precision and recall.
+    F1,
+}
+
+impl Metric {
+    const NAMES: [(&'static str, Self); 4] =
+        [("error", Self::Error), ("logloss", Self::LogLoss), ("auc", Self::Auc), ("f1", Self::F1)];
+
+    /// Whether it looks at scores, and not only at the classes that were named.
+    fn needs_scores(self) -> bool {
+        matches!(self, Self::LogLoss | Self::Auc)
+    }
+
+    /// The value as people know it: areas and F1 are better if they are larger.
+    pub fn as_known(self, loss: f64) -> f64 {
+        match self {
+            Self::Error | Self::LogLoss => loss,
+            Self::Auc | Self::F1 => 1.0 - loss,
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(_, metric)| metric == self).map_or("", |(name, _)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Metric {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        let known = Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric);
+        known.ok_or_else(|| NameError {
+            what: "metric",
+            given: name.to_owned(),
+            known: "error, logloss, auc or f1",
+        })
+    }
+}
+
+/// What a candidate said of rows it had not seen, part after part.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Verdicts {
+    /// The class of each row, and the one it was given.
+    named: Vec<(u32, u32)>,
+    /// The scores of each row as a calibration takes them; empty if nobody asks.
+    scores: Vec<f64>,
+}
+
+impl Verdicts {
+    pub(super) fn add(&mut self, part: Self) {
+        self.named.extend(part.named);
+        self.scores.extend(part.scores);
+    }
+
+    /// How many rows were judged.
+    pub(super) fn len(&self) -> usize {
+        self.named.len()
+    }
+
+    /// The loss of every row, if the metric is a mean over rows.
+    pub(super) fn losses(&self, metric: Metric, n_classes: usize) -> Option<Vec<f64>> {
+        match metric {
+            Metric::Error => {
+                Some(self.named.iter().map(|(truth, said)| f64::from(u8::from(truth != said))).collect())
+            }
+            Metric::LogLoss => {
+                let truths: Vec<u32> = self.named.iter().map(|(truth, _)| *truth).collect();
+                let calibration = Calibration::fit(Method::Platt, n_classes, &self.scores, &truths).ok()?;
+                let mut shares = Vec::new();
+                let of_row = self.scores.chunks(n_curves(n_classes)).zip(&truths);
+                let losses = of_row.map(|(scores, &truth)| {
+                    calibration.probabilities(scores, &mut shares);
+                    -shares[truth as usize].max(f64::EPSILON).ln()
+                });
+                Some(losses.collect())
+            }
+            Metric::Auc | Metric::F1 => None,
+        }
+    }
+
+    /// The loss of all rows together.
+    pub(super) fn loss(&self, metric: Metric, n_classes: usize) -> f64 {
+        match metric {
+            Metric::Error | Metric::LogLoss => {
+                let losses = self.losses(metric, n_classes).unwrap_or_default();
+                losses.iter().sum::<f64>() / losses.len().max(1) as f64
+            }
+            Metric::Auc => 1.0 - self.area(n_classes),
+            Metric::F1 => 1.0 - self.f1(n_classes),
+        }
+    }
+
+    fn area(&self, n_classes: usize) -> f64 {
+        let n_scores = n_curves(n_classes);
+        let areas = (0..n_scores).filter_map(|column| {
+            let class = if n_classes == 2 { 1 } else { column as u32 };
+            let scores = self.scores.iter().skip(column).step_by(n_scores);
+            let ranked = scores.zip(&self.named).map(|(&score, (truth, _))| (score, *truth == class));
+            curve(class, ranked.collect()).map(|curve| curve.area)
+        });
+        mean(areas).unwrap_or(0.5)
+    }
+
+    fn f1(&self, n_classes: usize) -> f64 {
+        let (mut right, mut named, mut there) =
+            (vec![0_u64; n_classes], vec![0; n_classes], vec![0; n_classes]);
+        for &(truth, said) in &self.named {
+            right[truth as usize] += u64::from(truth == said);
+            named[said as usize] += 1;
+            there[truth as usize] += 1;
+        }
+        let present = (0..n_classes).filter(|&class| there[class] > 0);
+        mean(present.map(|class| 2.0 * right[class] as f64 / (named[class] + there[class]) as f64))
+            .unwrap_or(0.0)
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// The numbers of epochs after which a run of `epochs` is looked at: a quarter, a half, and all of them.
+pub(super) fn ladder(epochs: u64) -> Vec<u64> {
+    let mut rungs = vec![epochs.div_ceil(4), epochs.div_ceil(2), epochs];
+    rungs.dedup();
+    rungs
+}
+
+/// Trains `spec` on the rows `learned` and judges it on `judged`, at every rung of its ladder. `stop` is asked again
+/// and again.
+pub(super) fn judge(
+    spec: &Spec,
+    data: &Dataset,
+    learned: &[u32],
+    judged: &[u32],
+    metric: Metric,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Vec<Verdicts>, Error> {
+    let look = Look {
+        rows: judged,
+        pairs: data.labels().len() > 2 && spec.options().multiclass == Classes::OneVsOne,
+        with_scores: metric.needs_scores(),
+    };
+    let rungs = ladder(spec.options().epochs);
+    let mut watch =
+        Watch { spec, data, rungs: &rungs, look: &look, seen: Vec::new(), stop, has_stopped: false };
+    // A model of a race is thrown away, and nobody asks what data it comes from.
+    let model = Training::new(spec, data).rows(learned).fingerprint("").run(&mut watch)?;
+    if watch.has_stopped {
+        return Err(Error::Interrupted { epoch: model.story().totals.epochs + 1 });
+    }
+    let mut seen = watch.seen;
+    // A run that ended early stays what it was.
+    seen.resize(rungs.len(), look.verdicts(model.predictor(data.width()), data));
+    Ok(seen)
+}
+
+/// Looks at a run at every rung of its ladder but the last, which is looked at when the run is over, whenever that is.
+struct Watch<'a> {
+    spec: &'a Spec,
+    data: &'a Dataset,
+    rungs: &'a [u64],
+    look: &'a Look<'a>,
+    seen: Vec<Verdicts>,
+    stop: &'a mut dyn FnMut() -> bool,
+    has_stopped: bool,
+}
+
+impl Observer for Watch<'_> {
+    fn pause(&mut self, _so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
+        self.has_stopped = (self.stop)();
+        if self.has_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+        let Self { spec, data, .. } = *self;
+        // A run behind a map is looked at in the end only: before, its hypothesis knows nothing of the map.
+        let is_due = self.rungs.get(self.seen.len()) == Some(&pass.epoch)
+            && self.seen.len() + 1 < self.rungs.len()
+            && spec.options().map.is_none();
+        if is_due && let Some(kept) = run.read(spec.readout()) {
+            let predictor = Predictor::of(spec, &kept, data.labels().len(), data.width());
+            self.seen.push(self.look.verdicts(predictor, data));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Which rows are judged, and how much of it is kept.
+struct Look<'a> {
+    rows: &'a [u32],
+    /// Whether scores belong to pairs of classes.
+    pairs: bool,
+    with_scores: bool,
+}
+
+impl Look<'_> {
+    fn verdicts(&self, predictor: Predictor<'_>, data: &Dataset) -> Verdicts {
+        struct Ask<'a>(&'a Look<'a>, Predictor<'a>, usize);
+        impl Visitor for Ask<'_> {
+            type Output = Verdicts;
+            fn visit<E: Examples>(self, examples: E) -> Verdicts {
+                let Self(Look { rows, pairs, with_scores }, mut predictor, n_classes) = self;
+                let mut verdicts = Verdicts { named: Vec::with_capacity(rows.len()), scores: Vec::new() };
+                let mut of_row = Vec::new();
+                predictor.each(examples, rows, |row, class, scores| {
+                    verdicts.named.push((examples.class(row as usize), class));
+                    if *with_scores {
+                        verdicts.scores.extend(by_class(scores, n_classes, *pairs, &mut of_row));
+                    }
+                });
+                verdicts
+            }
+        }
+        data.visit(Ask(self, predictor, data.labels().len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_those_of_the_textbook() {
+        let named = vec![(0, 0), (0, 1), (1, 1), (1, 1)];
+        let verdicts = Verdicts { named, scores: vec![-2.0, 0.5, 0.25, 3.0] };
+        assert_eq!(verdicts.loss(Metric::Error, 2), 0.25);
+        // Of four pairs of a row of each class, three are in the right order.
+        assert_eq!(verdicts.loss(Metric::Auc, 2), 0.25);
+        // Class 0: precision 1, recall 1/2; class 1: precision 2/3, recall 1.
+        let f1 = f64::midpoint(2.0 / 3.0, 4.0 / 5.0);
+        assert!((verdicts.loss(Metric::F1, 2) - (1.0 - f1)).abs() < 1e-15);
+        let losses = verdicts.losses(Metric::LogLoss, 2).unwrap();
+        assert!(losses[0] < losses[1] && losses[3] < losses[2], "{losses:?}");
+        assert_eq!(verdicts.losses(Metric::Auc, 2), None);
+        assert!("accuracy".parse::<Metric>().is_err());
+        assert_eq!("logloss".parse::<Metric>().unwrap().to_string(), "logloss");
+    }
+
+    #[test]
+    fn a_ladder_ends_with_all_epochs() {
+        assert_eq!(ladder(20), [5, 10, 20]);
+        assert_eq!(ladder(2), [1, 2]);
+        assert_eq!(ladder(1), [1]);
+    }
+}

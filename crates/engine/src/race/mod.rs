@@ -1,0 +1,488 @@
+//! Choosing well: candidates race on rows that they do not learn from, and few go all the way.
+//!
+//! All candidates are judged on the same rows, part after part, and those that are behind leave: a race in
+//! the sense of Maron and Moore (1994) and Birattari et al. (2002), its first bout on few rows as in successive
+//! halving (Jamieson and Talwalkar 2016). Few rows are cross-validated, so that the choice does not hang on a
+//! lucky part; of many rows a sample suffices, so that the race costs less than the training that follows.
+//! Candidates are listed from simple to elaborate, and one that is not clearly worse than the best is preferred
+//! to all behind it.
+//!
+//! Rows, bouts and the choice depend on the seed alone. Threads run candidates side by side and change nothing.
+
+mod judge;
+mod portfolio;
+mod sample;
+
+pub use judge::Metric;
+pub use portfolio::portfolio;
+
+use crate::error::Error;
+use crate::spec::Spec;
+use crate::split::{fold_rows, split_rows};
+use judge::{Verdicts, judge, ladder};
+use rosenblatt_data::Dataset;
+use sample::{gather, sample};
+use serde::Serialize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+/// The most rows a race is run on.
+const MOST_ROWS: usize = 16_000;
+/// The rows that all candidates learn from in the first bout, if there are many more.
+const FIRST_BOUT: usize = 1_600;
+/// Up to so many rows, five folds are raced; above, three.
+const FIVE_FOLDS: usize = 3_000;
+/// Up to so many rows, three folds are raced; above, one part is set apart.
+const THREE_FOLDS: usize = 8_000;
+/// Up to so many rows, nobody leaves for being slow to convince.
+const PATIENT: usize = 400;
+/// A candidate leaves if it is worse than the leader by so many standard errors of the difference.
+const CLEARLY_WORSE: f64 = 2.0;
+/// A simpler candidate wins if it is worse than the best by at most so many standard errors.
+const NOT_WORSE: f64 = 0.5;
+
+/// How long a wish to stop may wait while nothing else is done.
+const ANSWER_WITHIN: Duration = Duration::from_millis(50);
+
+/// What a race is about, beside the candidates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RaceOptions {
+    /// What candidates are compared by.
+    pub metric: Metric,
+    /// Decides which rows are drawn and how they are parted.
+    pub seed: u64,
+    /// How many candidates run side by side; as many as there are cores if nothing is said. Changes nothing but
+    /// the time it takes.
+    pub threads: Option<usize>,
+    /// No bout is begun after this time. With it the result depends on how fast the machine is.
+    pub budget: Option<Duration>,
+}
+
+impl Default for RaceOptions {
+    fn default() -> Self {
+        Self { metric: Metric::Error, seed: 0, threads: None, budget: None }
+    }
+}
+
+/// Who hears of a race, and may stop it. Called from the thread that the race was begun on.
+pub trait Spectator {
+    /// A candidate was judged.
+    fn told(&mut self, _so_far: &Progress) {}
+
+    /// Whether the race is to stop; asked again and again.
+    fn wants_to_stop(&mut self) -> bool {
+        false
+    }
+}
+
+impl Spectator for () {}
+
+/// How far a race is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The bout, from 1.
+    pub bout: usize,
+    /// How many bouts there are.
+    pub bouts: usize,
+    /// Candidates judged in this bout.
+    pub done: usize,
+    /// Candidates in this bout.
+    pub of: usize,
+}
+
+/// How a race went.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Race {
+    /// What is to be trained: the winner, with the number of epochs that did best.
+    pub winner: Spec,
+    /// What candidates were compared by.
+    pub metric: Metric,
+    /// Rows that the race was run on.
+    pub rows: usize,
+    /// Into how many parts they were split, each judged by candidates that learned from the others; 1 if one part
+    /// was set apart.
+    pub folds: usize,
+    /// All candidates, the winner first, then by how they did, those that left early last.
+    pub entrants: Vec<Entrant>,
+    /// Whether the time was up before all bouts were run.
+    pub cut_short: bool,
+}
+
+/// One candidate of a race.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Entrant {
+    /// What it is, with the number of epochs that did best.
+    pub spec: Spec,
+    /// Its loss on the rows it was judged on, less is better; see [`Metric::as_known`]. `None` if it failed.
+    pub loss: Option<f64>,
+    /// On how many rows it was judged.
+    pub judged: usize,
+    /// The bout after which it left, from 1; `None` if it went all the way.
+    pub left: Option<usize>,
+    /// Why it could not be trained, if so.
+    pub failure: Option<String>,
+}
+
+/// One part of a race.
+struct Bout {
+    learned: Vec<u32>,
+    judged: Vec<u32>,
+    /// Whether what was judged counts in the end, or only decides who goes on.
+    counts: bool,
+    /// At most so many go on.
+    stay: usize,
+}
+
+/// Races `candidates`, simplest first, on the given rows of `data`.
+///
+/// ```
+/// use rosenblatt::{Dataset, Options, RaceOptions, portfolio, race};
+///
+/// let rows: Vec<[f64; 2]> = (0..60).map(|i| [f64::from(i % 7), f64::from(i % 5)]).collect();
+/// let names: Vec<&str> = rows.iter().map(|[x, y]| if x > y { "below" } else { "above" }).collect();
+/// let data = Dataset::from_rows(&rows, &names);
+/// let all: Vec<u32> = (0..60).collect();
+/// let candidates = portfolio(&data, 60, &Options::default())?;
+/// let raced = race(&candidates, &data, &all, &RaceOptions::default(), &mut ())?;
+/// assert!(raced.entrants[0].loss < Some(0.1));
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+pub fn race(
+    candidates: &[Spec],
+    data: &Dataset,
+    rows: &[u32],
+    options: &RaceOptions,
+    spectator: &mut dyn Spectator,
+) -> Result<Race, Error> {
+    let start = Instant::now();
+    let n_classes = data.labels().len();
+    crate::train::two_classes(data.labels(), data.classes(), rows)?;
+    let drawn = sample(data.classes(), n_classes, rows, MOST_ROWS, options.seed);
+    let sampled = gather(data, &drawn);
+    let bouts = bouts(&sampled, options.seed);
+    let mut runners: Vec<Runner> = candidates.iter().cloned().map(Runner::new).collect();
+    let mut cut_short = false;
+    for (number, bout) in bouts.iter().enumerate() {
+        if number > 0 && options.budget.is_some_and(|budget| start.elapsed() >= budget) {
+            cut_short = true;
+            break;
+        }
+        let so_far = Progress { bout: number + 1, bouts: bouts.len(), done: 0, of: 0 };
+        run_bout(&mut runners, &sampled, bout, so_far, options, spectator)?;
+        let is_last = number + 1 == bouts.len();
+        if !is_last {
+            eliminate(&mut runners, bout, number + 1, options.metric, n_classes);
+        }
+    }
+    let folds = bouts.iter().filter(|bout| bout.counts).count();
+    finish(runners, options.metric, n_classes, sampled.len(), folds, cut_short)
+}
+
+/// A candidate on its way.
+struct Runner {
+    spec: Spec,
+    /// What it said so far, for each rung of its ladder.
+    verdicts: Vec<Verdicts>,
+    left: Option<usize>,
+    failure: Option<Error>,
+}
+
+impl Runner {
+    fn new(spec: Spec) -> Self {
+        let n_rungs = ladder(spec.options().epochs).len();
+        Self { spec, verdicts: vec![Verdicts::default(); n_rungs], left: None, failure: None }
+    }
+
+    fn is_running(&self) -> bool {
+        self.left.is_none() && self.failure.is_none()
+    }
+
+    /// The rung that did best, of equals the last, and its loss.
+    fn best(&self, metric: Metric, n_classes: usize) -> (usize, f64) {
+        let losses = self.verdicts.iter().map(|verdicts| verdicts.loss(metric, n_classes));
+        let ranked = losses.enumerate().min_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        ranked.unwrap_or((0, f64::INFINITY))
+    }
+}
+
+/// The parts a race is run in.
+fn bouts(data: &Dataset, seed: u64) -> Vec<Bout> {
+    let all: Vec<u32> = (0..data.len() as u32).collect();
+    let n_rows = all.len();
+    let mut bouts = Vec::new();
+    let stays: [usize; 5] = if n_rows <= PATIENT { [usize::MAX; 5] } else { [6, 4, 3, 3, 3] };
+    if n_rows > 2 * FIRST_BOUT {
+        let (judged, learned) = split_rows(data.classes(), &all, FIRST_BOUT as f64 / n_rows as f64, seed);
+        let judged = sample(data.classes(), data.labels().len(), &judged, 2 * FIRST_BOUT, seed);
+        bouts.push(Bout { learned, judged, counts: false, stay: 4 });
+    }
+    if n_rows > THREE_FOLDS {
+        let (learned, judged) = split_rows(data.classes(), &all, 0.3, seed.wrapping_add(1));
+        bouts.push(Bout { learned, judged, counts: true, stay: 1 });
+        return bouts;
+    }
+    let n_folds = if n_rows <= FIVE_FOLDS { 5 } else { 3 }.min(n_rows);
+    let folds = fold_rows(data.classes(), &all, n_folds, seed);
+    for (number, judged) in folds.iter().enumerate() {
+        let mut is_judged = vec![false; n_rows];
+        for &row in judged {
+            is_judged[row as usize] = true;
+        }
+        let learned = all.iter().copied().filter(|&row| !is_judged[row as usize]).collect();
+        bouts.push(Bout { learned, judged: judged.clone(), counts: true, stay: stays[number] });
+    }
+    bouts
+}
+
+/// Judges all who are still running on one part of the rows.
+fn run_bout(
+    runners: &mut [Runner],
+    data: &Dataset,
+    bout: &Bout,
+    so_far: Progress,
+    options: &RaceOptions,
+    spectator: &mut dyn Spectator,
+) -> Result<(), Error> {
+    let running: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
+    let specs: Vec<Spec> = running.iter().map(|&idx| runners[idx].spec.clone()).collect();
+    let results: Vec<Mutex<Option<Result<_, Error>>>> = running.iter().map(|_| Mutex::new(None)).collect();
+    let (next, done, stopped) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    let caller = std::thread::current();
+    // Judges one candidate after the other until none is left; `stop` is asked, and `told` hears, in between.
+    let work = |stop: &mut dyn FnMut() -> bool, told: &mut dyn FnMut()| {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(spec) = specs.get(place) else { return };
+            let result = judge(spec, data, &bout.learned, &bout.judged, options.metric, stop);
+            if let Ok(mut slot) = results[place].lock() {
+                *slot = Some(result);
+            }
+            done.fetch_add(1, Ordering::Release);
+            told();
+        }
+    };
+    let cores = || available_parallelism().map_or(1, std::num::NonZero::get);
+    let n_threads = options.threads.unwrap_or_else(cores).clamp(1, specs.len().max(1));
+    let spectator = std::cell::RefCell::new(spectator);
+    let mut stop = || {
+        if spectator.borrow_mut().wants_to_stop() {
+            stopped.store(true, Ordering::Relaxed);
+        }
+        stopped.load(Ordering::Relaxed)
+    };
+    let mut told = || {
+        let progress = Progress { done: done.load(Ordering::Acquire), of: specs.len(), ..so_far };
+        spectator.borrow_mut().told(&progress);
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..n_threads {
+            scope.spawn(|| work(&mut || stopped.load(Ordering::Relaxed), &mut || caller.unpark()));
+        }
+        work(&mut stop, &mut told);
+        // Whoever began the race stays in reach while others finish.
+        while done.load(Ordering::Acquire) < specs.len() {
+            std::thread::park_timeout(ANSWER_WITHIN);
+            stop();
+            told();
+        }
+    });
+    for (idx, result) in running.into_iter().zip(results) {
+        let runner = &mut runners[idx];
+        match result.into_inner().ok().flatten() {
+            Some(Ok(verdicts)) => {
+                for (sum, part) in runner.verdicts.iter_mut().zip(verdicts) {
+                    sum.add(part);
+                }
+            }
+            Some(Err(stopped @ Error::Interrupted { .. })) => return Err(stopped),
+            Some(Err(error)) => runner.failure = Some(error),
+            None => runner.failure = Some(Error::NoRows),
+        }
+    }
+    Ok(())
+}
+
+/// Those who are clearly worse than the leader leave, and the last of those who are too many.
+fn eliminate(runners: &mut [Runner], bout: &Bout, number: usize, metric: Metric, n_classes: usize) {
+    let mut running: Vec<(usize, usize, f64)> = (0..runners.len())
+        .filter(|&idx| runners[idx].is_running())
+        .map(|idx| {
+            let (rung, loss) = runners[idx].best(metric, n_classes);
+            (idx, rung, loss)
+        })
+        .collect();
+    running.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
+    let Some(&(leader, leading_rung, _)) = running.first() else { return };
+    let leading = runners[leader].verdicts[leading_rung].losses(metric, n_classes);
+    for (rank, &(idx, rung, _)) in running.iter().enumerate() {
+        let is_worse = leading.as_ref().is_some_and(|leading| {
+            let losses = runners[idx].verdicts[rung].losses(metric, n_classes).unwrap_or_default();
+            let (mean, error) = difference(&losses, leading);
+            mean > CLEARLY_WORSE * error && rank > 0
+        });
+        if is_worse || rank >= bout.stay {
+            runners[idx].left = Some(number);
+        }
+    }
+    if !bout.counts {
+        for runner in runners.iter_mut().filter(|runner| runner.is_running()) {
+            runner.verdicts.iter_mut().for_each(|verdicts| *verdicts = Verdicts::default());
+        }
+    }
+}
+
+/// The mean of the differences of two lists of losses of the same rows, and its standard error.
+fn difference(losses: &[f64], others: &[f64]) -> (f64, f64) {
+    let n_rows = losses.len().max(2) as f64;
+    let differences = || losses.iter().zip(others).map(|(loss, other)| loss - other);
+    let mean = differences().sum::<f64>() / n_rows;
+    let squares: f64 = differences().map(|difference| (difference - mean).powi(2)).sum();
+    (mean, (squares / (n_rows - 1.0) / n_rows).sqrt())
+}
+
+/// Names the winner: the first candidate that is not clearly worse than the best.
+fn finish(
+    runners: Vec<Runner>,
+    metric: Metric,
+    n_classes: usize,
+    rows: usize,
+    folds: usize,
+    cut_short: bool,
+) -> Result<Race, Error> {
+    let best: Vec<(usize, f64)> = runners.iter().map(|runner| runner.best(metric, n_classes)).collect();
+    let finishers: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
+    let by_loss = |a: &&usize, b: &&usize| best[**a].1.total_cmp(&best[**b].1);
+    let Some(&first) = finishers.iter().min_by(by_loss) else {
+        return Err(runners.into_iter().find_map(|runner| runner.failure).unwrap_or(Error::NoRows));
+    };
+    let losses = |idx: usize| runners[idx].verdicts[best[idx].0].losses(metric, n_classes);
+    let leading = losses(first);
+    let is_not_worse = |idx: &&usize| match (&leading, losses(**idx)) {
+        (Some(leading), Some(losses)) => {
+            let (mean, error) = difference(&losses, leading);
+            mean <= NOT_WORSE * error
+        }
+        _ => best[**idx].1 <= best[first].1,
+    };
+    let winner = *finishers.iter().find(is_not_worse).unwrap_or(&first);
+    let mut order: Vec<usize> = (0..runners.len()).collect();
+    order.sort_by(|&a, &b| {
+        let rank = |idx: usize| {
+            let bouts = runners[idx].left.map_or(usize::MAX, |left| left);
+            (idx != winner, runners[idx].failure.is_some(), std::cmp::Reverse(bouts))
+        };
+        rank(a).cmp(&rank(b)).then(best[a].1.total_cmp(&best[b].1)).then(a.cmp(&b))
+    });
+    let entrant = |idx: usize| {
+        let Runner { spec, verdicts, left, failure } = &runners[idx];
+        let (rung, loss) = best[idx];
+        Entrant {
+            spec: with_epochs(spec, ladder(spec.options().epochs)[rung]),
+            loss: failure.is_none().then_some(loss),
+            judged: verdicts[rung].len(),
+            left: *left,
+            failure: failure.as_ref().map(ToString::to_string),
+        }
+    };
+    let entrants: Vec<Entrant> = order.into_iter().map(entrant).collect();
+    Ok(Race { winner: entrants[0].spec.clone(), metric, rows, folds, entrants, cut_short })
+}
+
+fn with_epochs(spec: &Spec, epochs: u64) -> Spec {
+    let options = crate::spec::Options { epochs, ..spec.options().clone() };
+    Spec::new(options).unwrap_or_else(|_| spec.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Options;
+    use rosenblatt_core::Random;
+
+    fn data(n_rows: usize, n_classes: u64, noise: f64, seed: u64) -> Dataset {
+        let mut random = Random::new(seed);
+        let mut names = Vec::new();
+        let rows: Vec<Vec<f64>> = (0..n_rows)
+            .map(|_| {
+                let class = random.below(n_classes);
+                names.push(format!("class {class}"));
+                (0..6).map(|f| f64::from(u8::from(f == class)) + noise * (random.unit() - 0.5)).collect()
+            })
+            .collect();
+        Dataset::from_rows(&rows, &names)
+    }
+
+    fn told(race: &Race) -> String {
+        serde_json::to_string(race).unwrap()
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        for (n_rows, n_classes) in [(120, 2), (700, 3), (3300, 2)] {
+            let data = data(n_rows, n_classes, 2.0, 5);
+            let rows: Vec<u32> = (0..n_rows as u32).collect();
+            let candidates = portfolio(&data, n_rows, &Options { seed: 1, ..Options::default() }).unwrap();
+            let run = |threads| {
+                let options = RaceOptions { threads: Some(threads), seed: 1, ..RaceOptions::default() };
+                told(&race(&candidates, &data, &rows, &options, &mut ()).unwrap())
+            };
+            assert_eq!(run(1), run(3), "{n_rows} rows");
+        }
+    }
+
+    #[test]
+    fn rows_that_are_not_given_are_not_looked_at() {
+        let data = data(300, 2, 1.5, 8);
+        let rows: Vec<u32> = (0..200).collect();
+        let candidates = portfolio(&data, 200, &Options::default()).unwrap();
+        let raced = race(&candidates, &data, &rows, &RaceOptions::default(), &mut ()).unwrap();
+        let part = gather(&data, &rows);
+        let alone = race(&candidates, &part, &rows, &RaceOptions::default(), &mut ()).unwrap();
+        assert_eq!(told(&raced), told(&alone));
+    }
+
+    #[test]
+    fn the_worse_leave_and_the_simplest_of_equals_wins() {
+        let data = data(600, 2, 1.2, 3);
+        let rows: Vec<u32> = (0..600).collect();
+        let spec = |epochs, rate: &str| {
+            Spec::new(Options { epochs, rate: Some(rate.parse().unwrap()), ..Options::default() }).unwrap()
+        };
+        // A rate changes nothing that a perceptron from zero says: the second is the first again.
+        let twins = [spec(8, "1"), spec(8, "0.5")];
+        let raced = race(&twins, &data, &rows, &RaceOptions::default(), &mut ()).unwrap();
+        assert_eq!(raced.winner.options().rate.as_ref().map(ToString::to_string).as_deref(), Some("1"));
+        assert_eq!(raced.entrants[0].loss, raced.entrants[1].loss);
+        assert_eq!((raced.entrants[0].judged, raced.folds), (600, 5));
+    }
+
+    #[test]
+    fn a_spectator_can_stop_it_and_a_candidate_that_fails_only_leaves() {
+        struct Impatient;
+        impl Spectator for Impatient {
+            fn wants_to_stop(&mut self) -> bool {
+                true
+            }
+        }
+        let data = data(100, 2, 1.0, 3);
+        let rows: Vec<u32> = (0..100).collect();
+        let candidates = portfolio(&data, 100, &Options::default()).unwrap();
+        let stopped = race(&candidates, &data, &rows, &RaceOptions::default(), &mut Impatient);
+        assert!(matches!(stopped, Err(Error::Interrupted { .. })));
+        let huge = Spec::new(Options { rate: Some("1e308".parse().unwrap()), ..Options::default() }).unwrap();
+        let raced =
+            race(&[huge.clone(), Spec::default()], &data, &rows, &RaceOptions::default(), &mut ()).unwrap();
+        assert!(raced.winner.options().rate.is_none());
+        assert!(raced.entrants[1].failure.is_some());
+        let failed = race(&[huge], &data, &rows, &RaceOptions::default(), &mut ());
+        assert!(matches!(failed, Err(Error::Overflow { .. })));
+        let one_class: Vec<u32> =
+            rows.iter().copied().filter(|&row| data.classes()[row as usize] == 0).collect();
+        let refused = race(&candidates, &data, &one_class, &RaceOptions::default(), &mut ());
+        assert!(matches!(refused, Err(Error::OneClass { .. })));
+    }
+}

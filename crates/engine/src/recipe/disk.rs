@@ -1,0 +1,93 @@
+//! Many epochs over data that is larger than memory.
+//!
+//! The rows are parsed once and parked in a cache on disk. If they turn out to fit, they are read into memory and
+//! trained on as ever; otherwise every epoch reads the cache. All is as in memory but for the figures that need all rows
+//! at once: the area under the curve and the bound on mistakes.
+
+use super::{Calibrate, Fitting, MemoryLimit, Plan, Recipe, Trained, infer, no_class, outline, settle};
+use crate::calibration::n_curves;
+use crate::error::Error;
+use crate::model::Checkpoint;
+use crate::monitor::Monitor;
+use crate::rows::RowSource;
+use crate::spec::{Options, Spec};
+use crate::train::check_order;
+use rosenblatt_core::{Order, Readout};
+use rosenblatt_data::{Cached, Park, Source};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What must be in memory of every row: its class, and its number in lists of rows.
+const BYTES_A_ROW: u64 = 12;
+/// What must be in memory of every row that probabilities are fitted on: its scores, those of half the rows once
+/// more, its class, and what the fit makes of one of them.
+const BYTES_A_SCORE: u64 = 12;
+const BYTES_A_FIT: u64 = 42;
+
+/// Trains, unless the rows fit the limit and can be read again, into memory.
+pub(super) fn train(
+    recipe: &Recipe,
+    source: &Source,
+    limit: &MemoryLimit,
+    checkpoint: Option<&Checkpoint>,
+    monitor: &mut dyn Monitor,
+) -> Result<Option<Trained>, Error> {
+    static CACHES: AtomicU64 = AtomicU64::new(0);
+    let mut notes = Vec::new();
+    // What cannot be read twice is not held in memory to find its scale.
+    let (source, reading) = if source.can_rewind() {
+        settle(source, &recipe.reading, recipe.scales(), &mut notes)?
+    } else {
+        (source.clone(), recipe.reading.clone())
+    };
+    let path = limit.cache.clone().unwrap_or_else(|| {
+        let number = CACHES.fetch_add(1, Ordering::Relaxed);
+        std::env::temp_dir().join(format!("rosenblatt-{}-{number}.cache", std::process::id()))
+    });
+    let park = if limit.keep { Park::Kept(&path) } else { Park::Temporary(&path) };
+    let mut data = Cached::read(&source, &reading, park)?;
+    if data.memory_bytes() <= limit.bytes && source.can_rewind() {
+        return Ok(None);
+    }
+    let schema = data.schema().clone();
+    infer::check_label(&reading, &schema, data.classes().len(), data.labels().len())?;
+    let share = match recipe.estimate {
+        Plan::HoldOut(share) => share,
+        Plan::Folds(_) => return Err(Error::NeedsMemory { what: "cross-validation" }),
+    };
+    if let Some(class) = &recipe.positive {
+        let unknown = no_class(data.labels(), class);
+        data = data.with_positive(class).ok_or(unknown)?;
+    }
+    let rows = data.classes().len();
+    let n_scores = n_curves(data.labels().len()) as u64;
+    let to_fit = (rows as f64 * share) as u64 * (BYTES_A_SCORE * n_scores + BYTES_A_FIT);
+    let to_know = BYTES_A_ROW * rows as u64;
+    // Probabilities that nobody asked for are done without, if need be.
+    let is_asked = recipe.calibration != Calibrate::Auto;
+    let calibrate = recipe.calibration.method().filter(|_| is_asked || to_know + to_fit <= limit.bytes);
+    let needed = if calibrate.is_some() { to_know + to_fit } else { to_know };
+    if needed > limit.bytes {
+        let calibrating = calibrate.is_some();
+        return Err(Error::MemoryLimit { rows, needed, limit: limit.bytes, calibrating });
+    }
+    let wish = recipe.spec(&RowSource::Disk(&mut data))?.options().clone();
+    let order = wish.order.clone().or(Some(Order::Given));
+    let ratchet = wish.ratchet && wish.readout != Some(Readout::Pocket);
+    if wish.readout == Some(Readout::Pocket) {
+        notes.push("the pocket keeps what survived longest, without counting errors on all rows".to_owned());
+    }
+    let spec = Spec::new(Options { order, ratchet, ..wish })?;
+    check_order(&spec)?;
+    notes.extend(schema.notes.iter().cloned());
+    let bytes = data.memory_bytes();
+    notes
+        .push(format!("the rows would take {bytes} bytes of memory and stay on disk, visited as they stand"));
+    if calibrate.is_none() && !is_asked && share > 0.0 {
+        notes.push(format!(
+            "probabilities are not fitted, as the scores of the held-out rows would take {to_fit} bytes more"
+        ));
+    }
+    let outline = outline(source.name(), &RowSource::Disk(&mut data), &reading, &schema);
+    let fitting = Fitting { recipe, spec, schema, calibrate, outline, notes };
+    fitting.run(&mut RowSource::Disk(&mut data), checkpoint.cloned(), monitor).map(Some)
+}

@@ -1,0 +1,444 @@
+//! From files to a model and an honest estimate of how good it is: what every face of Rosenblatt does when it trains.
+//!
+//! ```no_run
+//! use rosenblatt::{Recipe, data::Source};
+//!
+//! let trained = Recipe::default().train(&Source::find("mail.csv")?, &mut ())?;
+//! println!("{:.1} % of new rows are wrong", 100.0 * trained.estimate.unwrap().evaluation.error());
+//! trained.model.save("mail.model")?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A part of the rows is held out before anything is learned; it serves the estimate and the fit of probabilities. Of
+//! the rest, a validation set decides when to stop. Vocabularies and scales are taken from all rows; they see no
+//! labels. With folds instead, every row is held out once by models that are trained for nothing else, and the model
+//! that is kept learns from all rows.
+//!
+//! Nothing here prints, reads a clock or knows a signal: that is the [`Monitor`]'s business.
+
+mod disk;
+mod infer;
+mod online;
+
+pub use infer::{LabelFound, settle};
+
+use crate::calibration::{Calibration, Method};
+use crate::compare::deviation;
+use crate::defaults;
+use crate::error::Error;
+use crate::evaluate::{Evaluation, Folds, Judged};
+use crate::insight::mistake_bound;
+use crate::model::{Checkpoint, Model};
+use crate::monitor::{Monitor, Stage};
+use crate::rows::RowSource;
+use crate::spec::{ClassWeights, Options, Spec};
+use crate::split::split;
+use crate::train::Training;
+use rosenblatt_core::{Readout, Totals};
+use rosenblatt_data::{Dataset, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Everything that may be said about a training. The default is what is done if nothing is said.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Recipe {
+    /// How the data is read.
+    pub reading: ReadOptions,
+    /// Whether tables of columns are brought to standard scale if `reading` names no scale.
+    pub scale_tables: bool,
+    /// What is learned.
+    pub learning: Options,
+    /// How the estimate is come by.
+    pub estimate: Plan,
+    /// How scores become probabilities.
+    pub calibration: Calibrate,
+    /// The class that a positive score speaks for. If there are more than two, it is told from all others together.
+    pub positive: Option<String>,
+    /// How much memory the rows may take; as much as they need if nothing is said.
+    pub memory: Option<MemoryLimit>,
+    /// Learn in one epoch over the rows in their order, in the memory of a few blocks. Each row is predicted before it
+    /// is learned from, and the errors of those predictions are the estimate.
+    pub online: bool,
+}
+
+impl Default for Recipe {
+    fn default() -> Self {
+        Self {
+            reading: ReadOptions::default(),
+            scale_tables: true,
+            learning: Options::default(),
+            estimate: Plan::default(),
+            calibration: Calibrate::Auto,
+            positive: None,
+            memory: None,
+            online: false,
+        }
+    }
+}
+
+/// How the estimate is come by.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Plan {
+    /// This share of the rows is held out; none if it is 0.
+    HoldOut(f64),
+    /// The rows are parted in so many folds.
+    Folds(usize),
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self::HoldOut(defaults::HOLD_OUT)
+    }
+}
+
+/// How scores become probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Calibrate {
+    /// The usual way, if rows are held out and memory allows it.
+    #[default]
+    Auto,
+    /// Not at all.
+    Off,
+    /// By Platt's sigmoid.
+    Platt,
+    /// By isotonic regression.
+    Isotonic,
+}
+
+impl Calibrate {
+    fn method(self) -> Option<Method> {
+        match self {
+            Self::Auto => Some(defaults::CALIBRATION),
+            Self::Off => None,
+            Self::Platt => Some(Method::Platt),
+            Self::Isotonic => Some(Method::Isotonic),
+        }
+    }
+}
+
+/// A limit on the memory that rows take. If they take more, they are parsed once into a cache on disk, and every
+/// epoch reads that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MemoryLimit {
+    /// In bytes.
+    pub bytes: u64,
+    /// Where the cache is; in the folder for temporary files if nothing is said.
+    #[serde(default)]
+    pub cache: Option<PathBuf>,
+    /// Whether the cache stays, to be used again for the same data read in the same way.
+    #[serde(default)]
+    pub keep: bool,
+}
+
+/// A model, and all there is to say about it.
+#[derive(Debug)]
+pub struct Trained {
+    /// The model.
+    pub model: Model,
+    /// What it was trained from.
+    pub data: Outline,
+    /// How good it is on the rows it learned from; unknown of a stream, and if it was not finished.
+    pub training: Option<Evaluation>,
+    /// How good it is on rows it did not learn from.
+    pub estimate: Option<Estimate>,
+    /// What is proved about its mistakes with the margin that was found, if anything is.
+    pub mistake_bound: Option<f64>,
+    /// Of a stream, the totals at every power of two of rows, and in the end.
+    pub progress: Vec<Totals>,
+    /// What a person may want to know about how the data was understood.
+    pub notes: Vec<String>,
+    /// Whether somebody wanted to stop after the training: then nothing was measured, and no probabilities fitted.
+    pub is_unfinished: bool,
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outline {
+    /// What the source is called.
+    pub source: String,
+    /// Rows.
+    pub rows: u64,
+    /// Features of a row.
+    pub features: usize,
+    /// The classes, with their number of rows; of a stream they are not counted.
+    pub classes: Vec<(String, u64)>,
+    /// Which column was taken for the label, and why.
+    pub label: Option<LabelFound>,
+    /// How features were brought to one scale.
+    pub scaling: Scaling,
+    /// Rows of a stream that lacked a value and were left out.
+    pub dropped: u64,
+    /// Rows of a stream that could not be read and were left out.
+    pub skipped: u64,
+}
+
+/// What held-out rows said.
+#[derive(Debug, Clone)]
+pub struct Estimate {
+    /// All held-out rows together. Probabilities are judged by curves that were not fitted on the rows they are
+    /// judged on: each half by the other's.
+    pub evaluation: Evaluation,
+    /// The error of each fold; empty if rows were held out once.
+    pub fold_errors: Vec<f64>,
+}
+
+impl Estimate {
+    /// The standard deviation of the error from fold to fold.
+    pub fn deviation(&self) -> f64 {
+        deviation(&self.fold_errors)
+    }
+}
+
+impl Recipe {
+    /// Checks what can be checked before anything is read.
+    pub fn check(&self) -> Result<(), Error> {
+        Spec::new(self.learning.clone())?;
+        let range = |name, expected, found: String| Err(Error::Range { name, expected, found });
+        match (self.estimate, self.calibration) {
+            (Plan::HoldOut(share), _) if !(0.0..1.0).contains(&share) => {
+                range("hold-out", "at least 0 and below 1", share.to_string())
+            }
+            (Plan::Folds(n_folds), _) if n_folds < 2 => range("folds", "at least 2", n_folds.to_string()),
+            (Plan::HoldOut(0.0), Calibrate::Platt | Calibrate::Isotonic) => Err(Error::NothingHeldOut),
+            _ if self.is_precomputed() && !matches!(self.reading.scaling, Scaling::Auto | Scaling::None) => {
+                range(
+                    "scaling",
+                    "none for kernel values that are precomputed",
+                    self.reading.scaling.to_string(),
+                )
+            }
+            _ if self.online => online::spec(self).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads, trains and measures, watched by `monitor`.
+    pub fn train(&self, source: &Source, monitor: &mut dyn Monitor) -> Result<Trained, Error> {
+        self.resume(source, None, monitor)
+    }
+
+    /// The same, going on from a checkpoint of the same recipe and data.
+    pub fn resume(
+        &self,
+        source: &Source,
+        checkpoint: Option<Checkpoint>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Trained, Error> {
+        self.check()?;
+        monitor.stage(Stage::Reading(source));
+        if self.online {
+            return online::train(self, source, checkpoint, monitor);
+        }
+        if let Some(limit) = &self.memory
+            && let Some(trained) = disk::train(self, source, limit, checkpoint.as_ref(), monitor)?
+        {
+            return Ok(trained);
+        }
+        let mut notes = Vec::new();
+        let (source, reading) = settle(source, &self.reading, self.scales(), &mut notes)?;
+        let (data, schema) = load_with_schema(&source, &reading)?;
+        infer::check_label(&reading, &schema, data.classes().len(), data.labels().len())?;
+        let data = match &self.positive {
+            Some(class) => with_positive(data, class)?,
+            None => data,
+        };
+        if let Plan::Folds(folds) = self.estimate
+            && folds > data.len()
+        {
+            return Err(Error::TooFewRows { folds, rows: data.len() });
+        }
+        notes.extend(schema.notes.iter().cloned());
+        if data.rows_are_alike() {
+            notes.push(
+                "all features are constant: every row is the same, and no class can be told".to_owned(),
+            );
+        }
+        let outline = outline(source.name(), &(&data).into(), &reading, &schema);
+        let spec = self.spec(&(&data).into())?;
+        let fitting =
+            Fitting { recipe: self, spec, schema, calibrate: self.calibration.method(), outline, notes };
+        fitting.run(&mut (&data).into(), checkpoint, monitor)
+    }
+
+    /// Whether tables are brought to scale: values of a kernel that are precomputed are taken as they are.
+    fn scales(&self) -> bool {
+        self.scale_tables && !self.is_precomputed()
+    }
+
+    fn is_precomputed(&self) -> bool {
+        Spec::new(self.learning.clone())
+            .is_ok_and(|spec| spec.kernel_info().is_some_and(|info| info.by_number))
+    }
+
+    /// What is trained on these rows: the one place where anything that the options leave open is decided.
+    fn spec(&self, rows: &RowSource<'_>) -> Result<Spec, Error> {
+        let spec = Spec::new(self.learning.clone())?;
+        let options = spec.options();
+        // What a rare class taught is lost in an average of few epochs, so the best hypothesis is kept instead.
+        let is_rare = rows.labels().told_from_rest().is_some() && rows.classes().len() < defaults::FEW_ROWS;
+        if is_rare
+            && spec.entry().info.fixed_increment
+            && options.readout.is_none()
+            && options.kernel.is_none()
+        {
+            return Spec::new(Options { readout: Some(Readout::Pocket), ..options.clone() });
+        }
+        Ok(spec)
+    }
+}
+
+/// The rows with `class` as the positive one of two classes; see [`Recipe::positive`].
+pub fn with_positive(data: Dataset, class: &str) -> Result<Dataset, Error> {
+    let unknown = no_class(data.labels(), class);
+    data.with_positive(class).ok_or(unknown)
+}
+
+fn no_class(labels: &Labels, class: &str) -> Error {
+    Error::UnknownClass { name: class.to_owned(), known: labels.names().to_vec() }
+}
+
+fn outline(source: String, rows: &RowSource<'_>, reading: &ReadOptions, schema: &Schema) -> Outline {
+    let mut counts = vec![0; rows.labels().len()];
+    rows.classes().iter().for_each(|&class| counts[class as usize] += 1);
+    Outline {
+        source,
+        rows: rows.classes().len() as u64,
+        features: rows.width(),
+        classes: rows.labels().names().iter().cloned().zip(counts).collect(),
+        label: LabelFound::new(reading, schema),
+        scaling: schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling),
+        dropped: 0,
+        skipped: 0,
+    }
+}
+
+/// A training whose rows are at hand, in memory or on disk.
+struct Fitting<'a> {
+    recipe: &'a Recipe,
+    spec: Spec,
+    schema: Schema,
+    calibrate: Option<Method>,
+    outline: Outline,
+    notes: Vec<String>,
+}
+
+impl Fitting<'_> {
+    /// Trains, judges and calibrates.
+    fn run(
+        self,
+        rows: &mut RowSource<'_>,
+        checkpoint: Option<Checkpoint>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Trained, Error> {
+        let Self { recipe, spec, schema, calibrate, outline, mut notes } = self;
+        let seed = spec.options().seed;
+        let (learned, held) = match recipe.estimate {
+            Plan::HoldOut(share) if share > 0.0 => split(rows.reborrow(), share, seed),
+            _ => (rows.all(), Vec::new()),
+        };
+        if learned.len() < 50 {
+            notes.push("fewer than 50 rows: the estimate is rough".to_owned());
+        }
+        let crossed = match (recipe.estimate, rows.dataset()) {
+            (Plan::Folds(n_folds), Some(data)) => {
+                let mut judged = Vec::new();
+                Folds::new(data, n_folds, seed)?.judge(&spec, data, 0, monitor, |_, _, fold| {
+                    judged.push(fold);
+                    Ok(())
+                })?;
+                let evaluation = Evaluation::pooled(judged.iter().map(|fold| &fold.evaluation));
+                let sizes: Vec<usize> = judged.iter().map(|fold| fold.classes.len()).collect();
+                let all = |of: fn(&Judged) -> &[u32]| judged.iter().flat_map(of).copied().collect::<Vec<_>>();
+                let (classes, predicted) = (all(|fold| &fold.classes), all(|fold| &fold.predicted));
+                let scores: Vec<f64> = judged.iter().flat_map(|fold| &fold.scores).copied().collect();
+                let evaluation = evaluation.ok_or(Error::NoRows)?;
+                let mut whole = Judged { evaluation, scores, classes, predicted };
+                let calibration = fit_probabilities(&spec, calibrate, &mut whole, monitor)?;
+                let mut rest = whole.classes.iter().zip(&whole.predicted);
+                let fold_errors = sizes.iter().map(|&size| {
+                    let wrong =
+                        rest.by_ref().take(size).filter(|(class, predicted)| class != predicted).count();
+                    wrong as f64 / size as f64
+                });
+                let fold_errors = fold_errors.collect();
+                Some((calibration, Estimate { evaluation: whole.evaluation, fold_errors }))
+            }
+            _ => None,
+        };
+        monitor.stage(Stage::Training);
+        let training = Training::new(&spec, rows.reborrow()).rows(&learned).schema(Arc::new(schema));
+        let model = monitor.train(training.resume(checkpoint))?;
+        let model = match recipe.estimate {
+            Plan::HoldOut(share) => model.with_held_out(share),
+            Plan::Folds(n_folds) => model.with_folds(n_folds),
+        };
+        let mut trained = Trained {
+            data: outline,
+            training: None,
+            estimate: None,
+            mistake_bound: None,
+            progress: Vec::new(),
+            notes,
+            is_unfinished: true,
+            model,
+        };
+        match measure(&mut trained, rows, (&learned, &held), calibrate, crossed, monitor) {
+            // The training is not lost on somebody who cannot wait for the figures.
+            Err(Error::Stopped) => Ok(trained),
+            measured => measured.map(|()| trained),
+        }
+    }
+}
+
+/// Judges a model on the rows it learned from and, unless that was done by `crossed` already, on those it did not.
+fn measure(
+    trained: &mut Trained,
+    rows: &mut RowSource<'_>,
+    (learned, held): (&[u32], &[u32]),
+    calibrate: Option<Method>,
+    crossed: Option<(Option<Calibration>, Estimate)>,
+    monitor: &mut dyn Monitor,
+) -> Result<(), Error> {
+    let in_memory = rows.dataset().is_some();
+    let Trained { model, .. } = trained;
+    if let Some((calibration, estimate)) = crossed {
+        (model.calibration, trained.estimate) = (calibration, Some(estimate));
+    } else if !held.is_empty() {
+        monitor.stage(Stage::Judging);
+        let with_scores = in_memory || calibrate.is_some();
+        let mut judged = Judged::new(model, rows, held, with_scores, &mut || monitor.wants_to_stop())?;
+        model.calibration = fit_probabilities(&model.spec, calibrate, &mut judged, monitor)?;
+        trained.estimate = Some(Estimate { evaluation: judged.evaluation, fold_errors: Vec::new() });
+    }
+    monitor.stage(Stage::Judging);
+    let judged = Judged::new(model, rows, learned, in_memory, &mut || monitor.wants_to_stop())?;
+    trained.training = Some(judged.evaluation);
+    trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
+    trained.is_unfinished = false;
+    Ok(())
+}
+
+/// Fits probabilities to the scores of held-out rows. Each half of the rows is judged, and given a class, by what was
+/// fitted to the other: nothing is judged on rows it was fitted on.
+fn fit_probabilities(
+    spec: &Spec,
+    method: Option<Method>,
+    judged: &mut Judged,
+    monitor: &mut dyn Monitor,
+) -> Result<Option<Calibration>, Error> {
+    let Some(method) = method else { return Ok(None) };
+    monitor.stage(Stage::Calibrating);
+    let Judged { evaluation, scores, classes, predicted } = judged;
+    let n_classes = evaluation.labels.len();
+    let stop: &mut dyn FnMut() -> bool = &mut || monitor.wants_to_stop();
+    let decides = spec.options().class_weights == ClassWeights::Even;
+    let named = decides.then_some(&mut predicted[..]);
+    evaluation.sharpness = Calibration::cross_fitted(method, n_classes, (scores, classes), named, stop)?;
+    evaluation.with_predictions(classes, predicted);
+    Calibration::fit_or_stop(method, n_classes, scores, classes, stop).map(Some)
+}

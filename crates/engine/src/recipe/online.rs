@@ -1,0 +1,156 @@
+//! One epoch over a stream, every row predicted before it is learned from.
+//!
+//! The error of those predictions is an honest estimate that costs no rows. Memory is that of the model and a few
+//! blocks, however long the stream.
+
+use super::{LabelFound, Outline, Recipe, Trained, no_class, settle};
+use crate::algorithms::find;
+use crate::error::{Error, NAME_CLASSES};
+use crate::model::Checkpoint;
+use crate::monitor::Monitor;
+use crate::online::Online;
+use crate::spec::{ClassWeights, Options, Spec};
+use rosenblatt_core::{Law, Order, Totals};
+use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Scaling, Source, blocks, survey};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// At most so many rows are learned from before anybody is asked whether to go on.
+const ROWS_AT_ONCE: u64 = 4096;
+
+/// The wish as far as it makes sense for rows that come and go.
+pub(super) fn spec(recipe: &Recipe) -> Result<Spec, Error> {
+    // The pocket's ratchet counts errors on all rows, which are not at hand.
+    let (epochs, order, validation, ratchet) = (1, Some(Order::Given), None, false);
+    let info = find(&recipe.learning.algorithm)?.info;
+    if let Some((_, why)) = info.exempt.iter().find(|(law, _)| *law == Law::HalfPasses) {
+        return Err(Error::NotOnline { algorithm: info.name, why });
+    }
+    let spec = Spec::new(Options { epochs, order, validation, ratchet, ..recipe.learning.clone() })?;
+    if spec.options().class_weights == ClassWeights::Balanced {
+        let expected =
+            "even or given by class where rows come one by one, as balance needs all of them at hand";
+        return Err(Error::Range { name: "class-weights", expected, found: "balanced".to_owned() });
+    }
+    Ok(spec)
+}
+
+pub(super) fn train(
+    recipe: &Recipe,
+    source: &Source,
+    checkpoint: Option<Checkpoint>,
+    monitor: &mut dyn Monitor,
+) -> Result<Trained, Error> {
+    let mut notes = Vec::new();
+    let (source, reading) = prepare(recipe, source, &mut notes)?;
+    let mut stream = blocks(&source, &reading)?;
+    if let [only] = stream.labels().names() {
+        return Err(Error::OneClassSoFar { class: only.clone() });
+    }
+    // The class of each of the stream's, where one is told from all others.
+    let mut numbers: Vec<u32> = (0..stream.labels().len() as u32).collect();
+    let mut labels = stream.labels().clone();
+    if let Some(class) = &recipe.positive {
+        let unknown = no_class(&labels, class);
+        labels = labels.positive(class, &mut numbers).ok_or(unknown)?;
+    }
+    let mut learner = Online::of_labels(spec(recipe)?, labels)?;
+    if let Some(names) = stream.schema().feature_names() {
+        learner = learner.with_feature_names(names);
+    }
+    let mut learner = learner.keeping_track();
+    if let Some(checkpoint) = checkpoint {
+        learner = learner.resume(checkpoint)?;
+    }
+    let learner = Arc::new(Mutex::new(learner));
+    monitor.online(&learner);
+    let mut progress: Vec<Totals> = Vec::new();
+    let mut totals = Totals::default();
+    // What helps is not what the reader of a whole source would say.
+    let explain = |error: DataError| match error.kind() {
+        ErrorKind::LateClass => error.with_help(NAME_CLASSES),
+        _ => error,
+    };
+    while let Some(block) = stream.next().map_err(explain)? {
+        let classes: Vec<u32> = block.classes().iter().map(|&class| numbers[class as usize]).collect();
+        let mut from = 0;
+        while from < block.len() {
+            let until = (totals.rounds + 1).next_power_of_two();
+            let to = block.len().min(from + ROWS_AT_ONCE.min(until - totals.rounds) as usize);
+            let mut learner = lock(&learner);
+            learner.learn_rows(block.view().with_classes(&classes), from..to)?;
+            from = to;
+            totals = learner.totals();
+            monitor.learned(&learner, totals);
+            if totals.rounds.is_power_of_two() && progress.last() != Some(&totals) {
+                progress.push(totals);
+            }
+        }
+    }
+    let learner = lock(&learner);
+    if learner.rows_to_pass_over() > 0 {
+        let differences = vec!["the stream is shorter than what it learned from".to_owned()];
+        return Err(Error::OtherRun { differences });
+    }
+    if progress.last().is_none_or(|last| last.rounds < totals.rounds) && totals.rounds > 0 {
+        progress.push(totals);
+    }
+    let model = learner.model()?;
+    let mut schema = stream.schema().clone();
+    if schema.width().is_none() {
+        schema.width = Some(model.width());
+    }
+    notes.extend(schema.notes.iter().cloned());
+    if recipe.scales()
+        && recipe.reading.scaling == Scaling::None
+        && !source.can_rewind()
+        && !schema.columns.is_empty()
+    {
+        notes.push("columns keep their scale, since a pipe cannot be read twice to find it".to_owned());
+    }
+    notes.extend(stream.left_out().notes());
+    notes.extend(stream.label_notes().iter().cloned());
+    let names = model.labels().names().iter().cloned();
+    let data = Outline {
+        source: source.name(),
+        rows: totals.rounds,
+        features: model.width(),
+        classes: names.map(|name| (name, 0)).collect(),
+        label: LabelFound::new(&reading, &schema),
+        scaling: schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling),
+        dropped: stream.n_dropped(),
+        skipped: stream.n_skipped(),
+    };
+    Ok(Trained {
+        model: model.with_schema(Arc::new(schema)),
+        data,
+        training: None,
+        estimate: None,
+        mistake_bound: None,
+        progress,
+        notes,
+        is_unfinished: false,
+    })
+}
+
+fn lock(learner: &Mutex<Online>) -> MutexGuard<'_, Online> {
+    learner.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What can be read twice is looked through first, so that classes and scales are known; what cannot is taken as it
+/// comes, so that it need not be held in memory.
+fn prepare(
+    recipe: &Recipe,
+    source: &Source,
+    notes: &mut Vec<String>,
+) -> Result<(Source, ReadOptions), Error> {
+    if !source.can_rewind() {
+        return Ok((source.clone(), recipe.reading.clone()));
+    }
+    let (source, mut reading) = settle(source, &recipe.reading, recipe.scales(), notes)?;
+    if reading.classes.is_none() {
+        let survey = survey(&source, &reading)?;
+        reading.classes = Some(survey.labels.names().to_vec());
+        reading = reading.with_schema(Arc::new(survey.schema));
+    }
+    Ok((source, reading))
+}

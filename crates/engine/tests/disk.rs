@@ -1,0 +1,195 @@
+//! Training on rows that stay on disk: the model is that of memory in the given order, to the last bit.
+
+use rosenblatt::core::{Order, Readout, Totals};
+use rosenblatt::data::{Cached, Park, ReadOptions, Source, load_with_schema};
+use rosenblatt::recipe::{Calibrate, MemoryLimit};
+use rosenblatt::{
+    Checkpoint, Error, Keeper, KernelOptions, Method, Model, Options, Recipe, Spec, Training, Validation,
+    Wants, check_order, evaluate_rows, evaluate_source, split,
+};
+use std::fmt::Write as _;
+
+fn text(n_rows: u32, n_classes: u32) -> String {
+    let mut text = String::new();
+    for row in 0..n_rows {
+        let hash = row.wrapping_mul(2_654_435_761) >> 7;
+        let _ = write!(text, "{}", (hash % 97 + row % 3) % n_classes);
+        for place in 0..12 {
+            let _ =
+                write!(text, " {}:0.{:04}", place * 40 + 1 + (hash >> place) % 40, (hash ^ place) % 10_000);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The bytes of a model file.
+fn bytes(model: &Model) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    model.save(folder.path().join("m")).unwrap();
+    std::fs::read(folder.path().join("m")).unwrap()
+}
+
+#[test]
+fn the_model_is_that_of_memory_to_the_last_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let validation = Some(Validation { patience: 2, ..Validation::default() });
+    for (n_classes, algorithm, readout, validation, max_updates) in [
+        (2, "perceptron", None, None, None),
+        (3, "kernel perceptron", Some(Readout::Voted), None, Some(400)),
+        (2, "perceptron", Some(Readout::Voted), validation, None),
+        (2, "arow", None, validation, Some(3000)),
+        (5, "pa1", None, validation, None),
+        (3, "perceptron", Some(Readout::Last), None, Some(20_000)),
+    ] {
+        let source = Source::bytes("t.svm", text(12_000, n_classes).into_bytes());
+        let how = ReadOptions::default();
+        let kernel = algorithm.strip_prefix("kernel ").map(|_| KernelOptions::default());
+        let options = Options {
+            algorithm: algorithm.trim_start_matches("kernel ").to_owned(),
+            kernel,
+            order: Some(Order::Given),
+            epochs: 4,
+            readout,
+            validation,
+            max_updates,
+            ..Options::default()
+        };
+        let spec = Spec::new(options).unwrap();
+        let (dataset, _) = load_with_schema(&source, &how).unwrap();
+        let (train_rows, held_rows) = split(&dataset, 0.2, 7);
+        let expected = Training::new(&spec, &dataset).rows(&train_rows).run(&mut ()).unwrap();
+        let mut cached = Cached::read(&source, &how, Park::Temporary(&folder.path().join("c"))).unwrap();
+        assert_eq!(split(&mut cached, 0.2, 7), (train_rows.clone(), held_rows.clone()));
+        let found = Training::new(&spec, &mut cached).rows(&train_rows).run(&mut ()).unwrap();
+        assert_eq!(bytes(&found), bytes(&expected), "{algorithm} {n_classes}");
+        let judged = evaluate_source(&found, &mut cached, &held_rows, &mut ()).unwrap();
+        let in_memory = evaluate_rows(&expected, &dataset, &held_rows);
+        assert_eq!((judged.errors, &judged.confusion), (in_memory.errors, &in_memory.confusion));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Stops at every `every`-th question.
+struct Stopper {
+    every: u64,
+    asked: u64,
+    kept: Option<Vec<u8>>,
+}
+
+impl Keeper for Stopper {
+    fn wants(&mut self, _so_far: &Totals) -> Wants {
+        self.asked += 1;
+        if self.asked.is_multiple_of(self.every) { Wants::Stop } else { Wants::Nothing }
+    }
+
+    fn keep(&mut self, checkpoint: &[u8]) {
+        self.kept = Some(checkpoint.to_vec());
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_again_and_again_ends_in_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let validation = Some(Validation { patience: 1, ..Validation::default() });
+    for (n_classes, algorithm, readout, validation, max_updates, every) in [
+        (2, "perceptron", None, None, None, 2),
+        (2, "pa1", Some(Readout::Voted), validation, None, 3),
+        (3, "arow", Some(Readout::Random), validation, None, 2),
+        (2, "perceptron", Some(Readout::Pocket), None, None, 5),
+        (3, "alma", None, None, Some(9000), 2),
+    ] {
+        let source = Source::bytes("t.svm", text(9_000, n_classes).into_bytes());
+        let options = Options {
+            algorithm: algorithm.to_owned(),
+            order: Some(Order::Given),
+            epochs: 3,
+            readout,
+            ratchet: false,
+            validation,
+            max_updates,
+            ..Options::default()
+        };
+        let spec = Spec::new(options).unwrap();
+        let how = ReadOptions::default();
+        let mut cached = Cached::read(&source, &how, Park::Temporary(&folder.path().join("c"))).unwrap();
+        let (rows, _) = split(&mut cached, 0.2, 7);
+        let whole = Training::new(&spec, &mut cached).rows(&rows).run(&mut ()).unwrap();
+        let (dataset, schema) = load_with_schema(&source, &how).unwrap();
+        let mut checkpoint: Option<Vec<u8>> = None;
+        let mut n_pieces = 0;
+        let pieced = loop {
+            n_pieces += 1;
+            let mut stopper = Stopper { every, asked: 0, kept: None };
+            let from = checkpoint.as_ref().map(|bytes| Checkpoint::from_bytes(bytes).unwrap());
+            // Now and then it goes on in memory.
+            let outcome = if n_pieces % 4 == 3 {
+                let training = Training::new(&spec, &dataset).rows(&rows).schema(schema.clone().into());
+                training.resume(from).keeper(&mut stopper).run(&mut ())
+            } else {
+                Training::new(&spec, &mut cached).rows(&rows).resume(from).keeper(&mut stopper).run(&mut ())
+            };
+            match outcome {
+                Err(Error::Interrupted { .. }) => checkpoint = stopper.kept,
+                done => break done.unwrap(),
+            }
+        };
+        assert!(n_pieces > 3, "{algorithm}: {n_pieces}");
+        let schema = std::sync::Arc::new(schema);
+        let [pieced, whole] = [pieced, whole].map(|model| model.with_schema(schema.clone()).to_bytes());
+        assert!(pieced == whole, "{algorithm} in {n_pieces} pieces");
+        // Another choice of rows is another run.
+        let from = Checkpoint::from_bytes(checkpoint.as_ref().unwrap()).unwrap();
+        let other = Training::new(&spec, &mut cached).resume(from).run(&mut ());
+        assert!(matches!(other, Err(Error::OtherRun { .. })));
+    }
+}
+
+#[test]
+fn probabilities_and_one_class_against_the_rest_are_those_of_memory() {
+    let source = Source::bytes("t.svm", text(9_000, 4).into_bytes());
+    let options = Options { order: Some(Order::Given), epochs: 2, ..Options::default() };
+    let spec = Spec::new(options.clone()).unwrap();
+    for (class, calibration, method) in
+        [(None, Calibrate::Auto, Method::Platt), (Some("2"), Calibrate::Isotonic, Method::Isotonic)]
+    {
+        let positive = class.map(str::to_owned);
+        let memory = Recipe { learning: options.clone(), calibration, positive, ..Recipe::default() };
+        let limit = MemoryLimit { bytes: 700_000, cache: None, keep: false };
+        let disk = Recipe { memory: Some(limit), ..memory.clone() };
+        let [in_memory, on_disk] = [memory, disk].map(|recipe| recipe.train(&source, &mut ()).unwrap());
+        assert!(on_disk.notes.iter().any(|note| note.contains("stay on disk")), "{:?}", on_disk.notes);
+        assert!(in_memory.model.to_bytes() == on_disk.model.to_bytes());
+        let [told, same] = [&in_memory, &on_disk].map(|trained| trained.estimate.as_ref().unwrap());
+        assert_eq!(told.evaluation.confusion, same.evaluation.confusion);
+        assert_eq!(told.evaluation.sharpness, same.evaluation.sharpness);
+        // By hand, step by step.
+        let (mut dataset, schema) = load_with_schema(&source, &ReadOptions::default()).unwrap();
+        if let Some(class) = class {
+            dataset = dataset.with_positive(class).unwrap();
+        }
+        let (rows, held) = split(&dataset, 0.2, 0);
+        let training = Training::new(&spec, &dataset).rows(&rows).schema(schema.into());
+        let model = training.run(&mut ()).unwrap().with_held_out(0.2);
+        let model = model.calibrated(method, &dataset, &held).unwrap();
+        assert!(model.to_bytes() == in_memory.model.to_bytes());
+        assert!(dataset.with_positive("7").is_none());
+    }
+}
+
+#[test]
+fn what_needs_all_rows_is_refused() {
+    for options in [
+        Options::default(),
+        Options {
+            algorithm: "perceptron".to_owned(),
+            order: Some(Order::Given),
+            readout: Some(Readout::Pocket),
+            ratchet: true,
+            ..Options::default()
+        },
+    ] {
+        let error = check_order(&Spec::new(options).unwrap()).unwrap_err();
+        assert!(error.to_string().contains("where rows do not stay in memory"), "{error}");
+    }
+}

@@ -1,0 +1,215 @@
+//! A run step by step: the boundary before, the example that moved it, the boundary after.
+
+use crate::boundary::Scene;
+use crate::error::FigureError;
+use crate::settings::{Setting, Settings, Takes};
+use crate::subject::Subject;
+use crate::words::counted;
+use rosenblatt::core::{Binary, Decision, Dense, Observer, Planes, Random, Round};
+use rosenblatt::{Spec, Training, trace};
+use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note_lines, number};
+use std::ops::ControlFlow;
+
+/// How long a frame is seen.
+const SECONDS: f64 = 2.0;
+/// How many weights are spelled out.
+const SPELLED_OUT: usize = 4;
+
+pub(crate) const FRAMES: Setting = Setting {
+    bare: "24",
+    ..Setting::new(
+        "frames",
+        "the first N steps of a run: each with the boundary before and after it",
+        "",
+        Takes::AtLeast(1),
+    )
+};
+pub(crate) const STILL: Setting =
+    Setting::switch("still", "lay frames out side by side instead of one after the other");
+
+pub(crate) fn draw(
+    subject: &Subject,
+    settings: &Settings,
+    n_frames: u64,
+    canvas: Canvas,
+) -> Result<Picture, FigureError> {
+    let data = &subject.data;
+    let still = settings.switch(&STILL)?;
+    let scene = Scene::new(subject, settings)?;
+    // How the run ends, and how many steps it makes; none of its rounds is kept.
+    let traced = trace(&subject.spec, data, 0..=0)?;
+    let n_scorers = traced.scorers.len();
+    let most = n_frames.clamp(1, traced.totals.updates.max(1));
+    let mut watch = FirstSteps { most, n_scorers, steps: Vec::new() };
+    Training::new(&subject.spec, data).run(&mut watch)?;
+    let steps = watch.steps;
+    if steps.is_empty() {
+        return Err(PlotError::Nothing { what: "steps".to_owned() }.into());
+    }
+    let n_more = traced.totals.updates.saturating_sub(steps.len() as u64);
+    let dots = scene.dots(data.classes());
+    let all_notes = scene.notes(dots.len());
+    let names = data.labels().names();
+    let canvas = if still { smaller(canvas) } else { canvas };
+    let mut before =
+        Hypothesis::new(&subject.spec, names.len(), &vec![(vec![0.0; data.width()], 0.0); n_scorers]);
+    let mut frames = Vec::new();
+    let mut legend = None;
+    // Frames are laid out alike, whatever they say.
+    let notes_of = |round: &Step| -> Vec<String> {
+        std::iter::once(told(round, &traced.scorers)).chain(all_notes.iter().cloned()).collect()
+    };
+    let end = if n_more > 0 {
+        let more = counted(n_more, "more step", "more steps");
+        ("So far", format!("There are {more}."))
+    } else {
+        ("In the end", format!("The run {}.", became(&traced.ending_in_words(subject.spec.bias()))))
+    };
+    let room = steps.iter().map(|round| note_lines(&notes_of(round), canvas)).max().unwrap_or(0);
+    let room = room.max(note_lines(std::slice::from_ref(&end.1), canvas));
+    for round in &steps {
+        let after = Hypothesis::new(&subject.spec, names.len(), &round.planes);
+        let mut dots = dots.clone();
+        if !dots.iter().any(|dot| dot.row == round.row) {
+            dots.push(scene.dot(round.row, data.classes()));
+        }
+        for dot in &mut dots {
+            dot.mistaken = dot.row == round.row;
+        }
+        let (mut decide, mut decide_before) = (after.decides(&scene), before.decides(&scene));
+        let title = format!("Round {}: a step along row {}", round.round, round.row + 1);
+        let frame = Boundary {
+            notes: notes_of(round),
+            note_lines: room,
+            before: Some(&mut decide_before),
+            ring: "this example".to_owned(),
+            ..scene.boundary(title, names, &dots, &mut decide)?
+        };
+        legend.get_or_insert_with(|| frame.keys());
+        frames.push(frame.draw(canvas));
+        drop((decide, decide_before));
+        before = after;
+    }
+    let mut decide = before.decides(&scene);
+    let (title, note) = end;
+    let end = Boundary {
+        notes: vec![note],
+        note_lines: room,
+        legend,
+        ..scene.boundary(title.to_owned(), names, &dots, &mut decide)?
+    };
+    frames.push(end.draw(canvas));
+    let title = settings.title(|| format!("Every step of a run, {}", subject.source));
+    if still {
+        let columns = if canvas.width < 600.0 { 2 } else { 1 };
+        return Ok(Picture::sheet(&title, &[], frames, columns, canvas.ruler));
+    }
+    Ok(Picture { title, ..Picture::film(frames, SECONDS) })
+}
+
+/// A frame of a sheet; a terminal shows one below the other, as large as it is.
+fn smaller(canvas: Canvas) -> Canvas {
+    match canvas.ruler {
+        Ruler::Paper => Canvas { width: 560.0, height: 420.0, ..canvas },
+        Ruler::Terminal => canvas,
+    }
+}
+
+/// The ending as the end of a sentence.
+fn became(ending: &str) -> String {
+    match ending.strip_prefix("not converged") {
+        Some(rest) => format!("has not converged{rest}"),
+        None if ending.starts_with("after") => format!("repeats: {ending}"),
+        None => ending.to_owned(),
+    }
+}
+
+/// What happened in a round, in a line.
+fn told(round: &Step, scorers: &[String]) -> String {
+    let (weights, bias) = &round.planes[round.scorer];
+    let more = if weights.len() > SPELLED_OUT { ", …" } else { "" };
+    let weights: Vec<String> = weights.iter().take(SPELLED_OUT).map(|weight| number(*weight)).collect();
+    let verdict = if round.mistaken { "a mistake" } else { "right, but close" };
+    let asked =
+        if scorers.len() > 1 { format!("Asked whether {}: ", scorers[round.scorer]) } else { String::new() };
+    format!(
+        "{asked}y f(x) = {}, {verdict}. Then w = ({}{more}), b = {}.",
+        number(round.margin),
+        weights.join(", "),
+        number(*bias)
+    )
+}
+
+/// A step of a run.
+struct Step {
+    round: u64,
+    row: usize,
+    scorer: usize,
+    mistaken: bool,
+    /// `y f(x)` before it.
+    margin: f64,
+    /// The weights and the bias of every scorer after it.
+    planes: Vec<(Vec<f64>, f64)>,
+}
+
+/// Keeps the first steps of a run, and ends it then.
+struct FirstSteps {
+    most: u64,
+    n_scorers: usize,
+    steps: Vec<Step>,
+}
+
+impl Observer for FirstSteps {
+    fn wants_rounds(&self) -> bool {
+        true
+    }
+
+    fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+        if round.step.is_none() {
+            return ControlFlow::Continue(());
+        }
+        let Round { row, scorer, mistaken, .. } = *round;
+        let margin = round.label * round.activation;
+        let plane = |scorer| (round.hypothesis.weights(scorer), round.hypothesis.bias(scorer));
+        let planes = (0..self.n_scorers).map(plane).collect();
+        self.steps.push(Step { round: round.round, row, scorer, mistaken, margin, planes });
+        if self.steps.len() as u64 >= self.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Hyperplanes, and how they decide.
+struct Hypothesis {
+    planes: Planes,
+    spec: Spec,
+    n_classes: usize,
+}
+
+impl Hypothesis {
+    fn new(spec: &Spec, n_classes: usize, planes: &[(Vec<f64>, f64)]) -> Self {
+        let width = planes.first().map_or(0, |(weights, _)| weights.len());
+        let weights = (0..width).flat_map(|feature| planes.iter().map(move |(weights, _)| weights[feature]));
+        let biases = planes.iter().map(|(_, bias)| *bias).collect();
+        Self { planes: Planes::from_parts(weights.collect(), biases), spec: spec.clone(), n_classes }
+    }
+
+    fn decides<'s>(&'s self, scene: &'s Scene<'_>) -> impl FnMut(f64, f64) -> Verdict + 's {
+        let mut scores = vec![0.0; self.planes.n_scorers()];
+        let mut row = Vec::new();
+        let options = self.spec.options();
+        let mut random = Random::for_purpose(options.seed, "predict");
+        let many = options.multiclass.decision(self.n_classes);
+        move |x, y| {
+            let (x, y) = scene.seen(x, y);
+            scene.slice.row_into(x, y, &mut row);
+            self.planes.scores(Dense(&row), &mut scores);
+            let (class, lead) = if scores.len() == 1 {
+                let class = Binary.name(&scores, options.zero, &mut random);
+                (class, Binary.lead(class, &scores))
+            } else {
+                let class = many.name(&scores, options.zero, &mut random);
+                (class, many.lead(class, &scores))
+            };
+            Verdict { class: class as usize, lead: lead.max(0.0) }
+        }
+    }
+}

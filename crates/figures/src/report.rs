@@ -1,0 +1,458 @@
+//! What a report says, part by part: one page that tells all there is to tell about a model.
+
+use crate::page::{Cell, Page};
+use crate::settings::Settings;
+use crate::subject::Subject;
+use crate::words::{VOICES, count, counted, percent, sharpness, short_number, story, voices};
+use crate::{Canvas, Svg, draw};
+use rosenblatt::core::{Examples, Row, Stopped};
+use rosenblatt::data::{DataError, ReadOptions, Source, Visitor, texts};
+use rosenblatt::{
+    Argument, Dataset, Evaluation, Explainer, Explanation, Model, Wrong, evaluate_rows, feature_name,
+    fingerprint, interval, split, strongest, wrong_rows,
+};
+use rosenblatt_plot::{Heat, Tile};
+
+/// Up to how many features rows are looked at from the two directions in which they vary most.
+const MOST_SLICED: usize = 5_000;
+/// Up to how many rows a run is made again to see how it learned.
+const MOST_RERUN: usize = 20_000;
+/// The width of the picture of a row.
+const PORTRAIT: f64 = 220.0;
+/// How many wrong rows are shown.
+const SHOWN: usize = 12;
+/// How many features are named that speak for or against a row's class.
+const ARGUMENTS: usize = 5;
+/// How many letters of a row's text, and of a class in its heading, are shown.
+const LONGEST_TEXT: usize = 400;
+const LONGEST_CLASS: usize = 60;
+/// Up to how many classes a confusion matrix, or a list of features for each, is readable.
+const FEW_CLASSES: usize = 12;
+
+/// Which rows a model is judged on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Judged {
+    /// Those of its data that were set aside before it learned.
+    SetAside,
+    /// Those it learned from: none were set aside.
+    Learned,
+    /// Others than those it learned from.
+    Others,
+}
+
+impl Judged {
+    /// For programs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::SetAside => "held-out rows",
+            Self::Learned => "training rows",
+            Self::Others => "other rows",
+        }
+    }
+
+    /// For people.
+    pub fn sentence(&self, n_rows: u64) -> String {
+        let rows = counted(n_rows, "row", "rows");
+        match self {
+            Self::SetAside => {
+                format!("judged on the {rows} of its own data that were set aside before it learned")
+            }
+            Self::Learned => format!(
+                "judged on the {rows} it learned from, none of which were set aside: on new rows it may do worse"
+            ),
+            Self::Others => format!("judged on {rows} that are not the data it was trained on"),
+        }
+    }
+}
+
+/// A page about `model`, which is called `name`, judged on `data`, which comes from `source`: HTML that stands alone,
+/// without scripts.
+///
+/// ```
+/// use rosenblatt::{Dataset, Spec, train};
+///
+/// let data = Dataset::from_rows(&[[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7]], &["a", "a", "b", "b"]);
+/// let model = train(&Spec::default(), &data)?;
+/// let page = rosenblatt_figures::report("fruit", &model, "fruit.csv", data);
+/// assert!(page.starts_with("<!doctype html>") && page.contains("100.0 % of 4 rows right"));
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+pub fn report(name: &str, model: &Model, source: &str, data: Dataset) -> String {
+    Report::new(name, model, source, data).page()
+}
+
+/// A report in the making: what [`report`] writes, and what a face may add.
+#[derive(Debug)]
+pub struct Report<'a> {
+    name: String,
+    model: &'a Model,
+    /// The data, its rows to judge by, and the model, as pictures are drawn of them.
+    seen: Subject,
+    proof: Option<String>,
+    /// The texts of the wrong rows that are shown, if they are text.
+    texts: Option<Vec<String>>,
+    again: Option<String>,
+    wrong: Vec<Wrong>,
+    /// Which rows the model is judged on.
+    pub judged: Judged,
+    /// How it fared.
+    pub evaluation: Evaluation,
+}
+
+impl<'a> Report<'a> {
+    /// A report on `model`, which is called `name`, judged on `data`, which comes from `source`.
+    pub fn new(name: &str, model: &'a Model, source: &str, data: Dataset) -> Self {
+        let (rows, judged) = judged_rows(model, &data);
+        let evaluation = evaluate_rows(model, &data, &rows);
+        let wrong = wrong_rows(model, &data, &rows);
+        let words = format!("{} {}", count(rows.len() as u64), judged.word());
+        let seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
+        let name = name.to_owned();
+        Self { name, model, seen, proof: None, texts: None, again: None, wrong, judged, evaluation }
+    }
+
+    /// The data it is about.
+    pub fn data(&self) -> &Dataset {
+        &self.seen.data
+    }
+
+    /// The same with what is certain about the data.
+    #[must_use]
+    pub fn with_proof(self, proof: Option<String>) -> Self {
+        Self { proof, ..self }
+    }
+
+    /// The same with the commands that train this model, and make this page, again.
+    #[must_use]
+    pub fn with_commands(self, commands: String) -> Self {
+        Self { again: Some(commands), ..self }
+    }
+
+    /// A picture, if it can be drawn of this model and this data.
+    fn picture(&self, page: &mut Page, kind: &str, caption: &str) -> bool {
+        match draw(kind, &self.seen, &Settings::default(), Canvas::default()) {
+            Ok(picture) => {
+                page.picture(&picture.svg(&Svg { ids: kind, inline: true, ..Svg::default() }), caption);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Looks the wrong rows up in the source they came from.
+    pub fn look_up(&mut self, source: &Source, read: &ReadOptions) -> Result<(), DataError> {
+        if self.model.schema().is_some_and(|schema| schema.texts().next().is_some()) {
+            let rows: Vec<u32> = self.shown().iter().map(|wrong| wrong.row).collect();
+            self.texts = texts(source, read, &rows)?;
+        }
+        Ok(())
+    }
+
+    fn shown(&self) -> &[Wrong] {
+        &self.wrong[..self.wrong.len().min(SHOWN)]
+    }
+
+    /// The page.
+    pub fn page(&self) -> String {
+        let mut page = Page::new(&format!("{}: a report", self.name));
+        self.summary(&mut page);
+        self.quality(&mut page);
+        self.features(&mut page);
+        self.rows(&mut page);
+        self.wrong(&mut page);
+        self.training(&mut page);
+        self.certificate(&mut page);
+        self.again(&mut page);
+        page.finish(&format!("Rosenblatt {}", env!("CARGO_PKG_VERSION")))
+    }
+
+    fn summary(&self, page: &mut Page) {
+        let (model, evaluation) = (self.model, &self.evaluation);
+        let (low, high) = interval(evaluation.errors, evaluation.rows);
+        page.lead(&format!(
+            "{} of {} right. The error is {}, and with 95 % confidence between {} and {}.",
+            percent(evaluation.accuracy()),
+            counted(evaluation.rows, "row", "rows"),
+            percent(evaluation.error()),
+            percent(low),
+            percent(high)
+        ));
+        let judged = format!("{}.", capital(&self.judged.sentence(evaluation.rows)));
+        if self.judged == Judged::Learned {
+            page.warning(&judged);
+        } else {
+            page.paragraph(&judged);
+        }
+        page.tiles(&[
+            (percent(evaluation.error()), "error"),
+            (count(evaluation.errors), "rows wrong"),
+            (count(model.story().rows as u64), "rows learned from"),
+            (count(model.width() as u64), "features"),
+            (count(model.labels().len() as u64), "classes"),
+        ]);
+    }
+
+    fn quality(&self, page: &mut Page) {
+        let evaluation = &self.evaluation;
+        page.section("How good it is");
+        let names = evaluation.labels.names();
+        let rows: Vec<Vec<Cell>> = (0..names.len())
+            .filter(|&class| evaluation.support(class) > 0)
+            .map(|class| {
+                let numbers = [evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)];
+                let numbers = numbers.map(|number| Cell::Number(format!("{number:.3}")));
+                let mut row =
+                    vec![Cell::Head(names[class].clone()), Cell::Number(count(evaluation.support(class)))];
+                row.extend(numbers);
+                row.push(Cell::Number(
+                    evaluation.auc[class].map_or_else(String::new, |auc| format!("{auc:.3}")),
+                ));
+                row
+            })
+            .collect();
+        page.paragraph(
+            "Precision: of the rows given the class, the share that are of it. Recall: of the rows of the class, \
+             the share that were given it. AUC: the chance that a row of the class scores higher than another.",
+        );
+        page.table("Class by class.", &["class", "rows", "precision", "recall", "F1", "AUC"], &rows);
+        if names.len() <= FEW_CLASSES {
+            let head: Vec<String> = names.iter().map(|name| format!("as {name}")).collect();
+            let head: Vec<&str> =
+                std::iter::once("true class").chain(head.iter().map(String::as_str)).collect();
+            let rows: Vec<Vec<Cell>> = (names.iter().zip(&evaluation.confusion))
+                .map(|(name, counts)| {
+                    let counts = counts.iter().map(|&number| Cell::Number(count(number)));
+                    std::iter::once(Cell::Head(name.clone())).chain(counts).collect()
+                })
+                .collect();
+            page.table("What rows of each class were taken for.", &head, &rows);
+        } else {
+            self.picture(page, "confusion", "What rows of each class were taken for.");
+        }
+        self.picture(
+            page,
+            "roc",
+            "How many rows of a class are found at the price of how many false alarms.",
+        );
+        if let Some(sharpness) = evaluation.sharpness {
+            page.paragraph(&format!("Its probabilities: {} (both 0 at best).", self::sharpness(sharpness)));
+        }
+    }
+
+    fn features(&self, page: &mut Page) {
+        let model = self.model;
+        let names = model.labels().names();
+        let strong: Vec<_> =
+            (0..names.len().min(FEW_CLASSES)).map(|class| strongest(model, class as u32, VOICES)).collect();
+        if strong.iter().all(Vec::is_empty) {
+            return;
+        }
+        page.section("What it listens to");
+        let drawn =
+            self.picture(page, "weights", "The weights that decide, by name or as they lie in the picture.");
+        if drawn && (self.is_of_pictures() || voices(model).is_empty()) {
+            return;
+        }
+        page.paragraph(
+            "The features that speak most strongly for each class: a feature's weight times its value is its \
+             share of the score.",
+        );
+        let rows: Vec<Vec<Cell>> = (names.iter().zip(&strong))
+            .map(|(name, voices)| {
+                let words: Vec<String> = voices
+                    .iter()
+                    .map(|voice| format!("{} {}", voice.name, short_number(voice.weight)))
+                    .collect();
+                vec![Cell::Head(name.clone()), Cell::Text(words.join(", "))]
+            })
+            .collect();
+        page.table("Strongest features, with their weights.", &["class", "features"], &rows);
+    }
+
+    fn is_of_pictures(&self) -> bool {
+        self.model.schema().is_some_and(|schema| schema.picture.is_some())
+    }
+
+    fn rows(&self, page: &mut Page) {
+        page.section("Where the rows lie");
+        // Of words, no two directions say anything.
+        let is_text = self.model.schema().is_some_and(|schema| schema.texts().next().is_some());
+        if !is_text && self.seen.data.width() <= MOST_SLICED {
+            self.picture(
+                page,
+                "boundary",
+                "The rows, the regions of the classes, and what is taken for something else.",
+            );
+        }
+        self.picture(
+            page,
+            "margins",
+            "How far rows are from the boundary: those to the left of zero are wrong.",
+        );
+    }
+
+    fn wrong(&self, page: &mut Page) {
+        let (model, data) = (self.model, &self.seen.data);
+        let wrong = &self.wrong;
+        page.section("Wrong rows worth a look");
+        if wrong.is_empty() {
+            return page.paragraph("There are none.");
+        }
+        page.paragraph(&format!(
+            "{}, the most confident mistakes first. Where the model is sure and wrong, the label may be, too.",
+            if wrong.len() > SHOWN {
+                format!("{SHOWN} of {}", counted(wrong.len() as u64, "wrong row", "wrong rows"))
+            } else {
+                counted(wrong.len() as u64, "wrong row", "wrong rows")
+            }
+        ));
+        let shown = self.shown();
+        for (place, (wrong, explanation)) in shown.iter().zip(explanations(model, data, shown)).enumerate() {
+            let sure = match wrong.probability {
+                Some(probability) => format!("{} sure", percent(probability)),
+                None => format!("ahead by {}", short_number(wrong.lead)),
+            };
+            let heading = format!(
+                "Row {}: {} taken for {}, {sure}",
+                count(u64::from(wrong.row) + 1),
+                shortened(data.labels().name(wrong.truth), LONGEST_CLASS),
+                shortened(model.labels().name(wrong.given), LONGEST_CLASS),
+            );
+            let text = self.texts.as_ref().map(|texts| shortened(&texts[place], LONGEST_TEXT));
+            let mut remarks = Vec::new();
+            for (what, side) in
+                [("spoke for it", &explanation.speak_for), ("against", &explanation.speak_against)]
+            {
+                if !side.is_empty() {
+                    remarks.push((what, arguments(model, side)));
+                }
+            }
+            if remarks.is_empty() {
+                remarks.push(("said", "nothing in the row spoke; the bias alone decided".to_owned()));
+            }
+            page.card(&heading, self.portrait(wrong).as_deref(), text.as_deref(), &remarks);
+        }
+    }
+
+    /// A row that is a picture, as a picture.
+    fn portrait(&self, wrong: &Wrong) -> Option<String> {
+        struct Values(usize, usize);
+        impl Visitor for Values {
+            type Output = Vec<f64>;
+            fn visit<E: Examples>(self, examples: E) -> Vec<f64> {
+                let mut values = vec![0.0; self.1];
+                for (feature, value) in examples.row(self.0).entries() {
+                    values[feature] = value;
+                }
+                values
+            }
+        }
+        let picture = self.model.schema()?.picture.filter(|picture| picture.channels == 1)?;
+        let n_pixels = (picture.width * picture.height).max(self.seen.data.width());
+        let mut values = self.seen.data.visit(Values(wrong.row as usize, n_pixels));
+        values.truncate(picture.width * picture.height);
+        let name = format!("row {}", count(u64::from(wrong.row) + 1));
+        let tile = Tile { name, width: picture.width, values };
+        let meaning = ["dark", "bright"].map(str::to_owned);
+        let heat = Heat { title: String::new(), notes: Vec::new(), meaning, tiles: vec![tile] };
+        let drawn = heat.draw(Canvas { width: PORTRAIT, height: PORTRAIT, ..Canvas::default() }).ok()?;
+        let ids = format!("row-{}", wrong.row);
+        Some(drawn.svg(&Svg { ids: &ids, inline: true, ..Svg::default() }))
+    }
+
+    fn training(&self, page: &mut Page) {
+        let (model, spec) = (self.model, self.model.spec());
+        page.section("How it was trained");
+        for line in story(model).lines() {
+            page.paragraph(&format!("{}.", capital(line)));
+        }
+        let options = spec.options();
+        let mut facts = vec![
+            ("algorithm", format!("{}: {}", spec.entry().info.name, spec.entry().info.summary)),
+            ("read-out", spec.readout().to_string()),
+            ("passes", count(model.story().totals.epochs)),
+            ("mistakes while learning", count(model.story().totals.mistakes)),
+            ("order", spec.order().to_string()),
+            ("bias", spec.bias().to_string()),
+            ("seed", options.seed.to_string()),
+        ];
+        if let Some(digest) = model.data_fingerprint() {
+            facts.push(("fingerprint of the data", digest.to_owned()));
+        }
+        if let Some(date) = model.date() {
+            facts.push(("date", date.to_string()));
+        }
+        if model.labels().len() > 2 {
+            facts.push(("classes told apart", options.multiclass.to_string()));
+        }
+        if let Some(calibration) = model.calibration() {
+            let rows = counted(calibration.rows(), "row", "rows");
+            facts.push(("probabilities", format!("{}, fitted on {rows} held out", calibration.method())));
+        }
+        page.facts("Its description.", &facts);
+        if self.judged != Judged::Others && self.seen.data.len() <= MOST_RERUN {
+            self.picture(page, "curves", "A run like its own, pass by pass.");
+            if model.story().stopped == Stopped::Clean {
+                self.picture(page, "mistakes", "Mistakes against the most that the proof allows.");
+            }
+        }
+    }
+
+    fn certificate(&self, page: &mut Page) {
+        let Some(proof) = &self.proof else { return };
+        page.section("What is certain");
+        page.code(proof.trim_end());
+    }
+
+    fn again(&self, page: &mut Page) {
+        let Some(commands) = &self.again else { return };
+        page.section("The same again");
+        page.paragraph("This command trains the same model, to the bit, and the next makes this page:");
+        page.code(commands);
+    }
+}
+
+/// The rows a model should be judged on: those it has not learned from, if there are any.
+fn judged_rows(model: &Model, data: &Dataset) -> (Vec<u32>, Judged) {
+    let all: Vec<u32> = (0..data.len() as u32).collect();
+    if model.data_fingerprint() != Some(fingerprint(data).as_str()) {
+        return (all, Judged::Others);
+    }
+    let Some(share) = model.story().held_out else { return (all, Judged::Learned) };
+    let (_, held) = split(data, share, model.spec().options().seed);
+    (held, Judged::SetAside)
+}
+
+fn explanations(model: &Model, data: &Dataset, wrong: &[Wrong]) -> Vec<Explanation> {
+    struct Explain<'a>(&'a Model, &'a [Wrong]);
+    impl Visitor for Explain<'_> {
+        type Output = Vec<Explanation>;
+        fn visit<E: Examples>(self, examples: E) -> Vec<Explanation> {
+            let mut explainer = Explainer::new(self.0);
+            let explain =
+                |wrong: &Wrong| explainer.explain(examples.row(wrong.row as usize), wrong.given, ARGUMENTS);
+            self.1.iter().map(explain).collect()
+        }
+    }
+    data.visit(Explain(model, wrong))
+}
+
+fn arguments(model: &Model, arguments: &[Argument]) -> String {
+    let words = arguments.iter().map(|argument| {
+        format!("{} {}", feature_name(model, argument.feature), short_number(argument.share().abs()))
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Text of at most `most` letters.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,152 @@
+//! What a picture is about: data, and a model that was loaded or is trained first.
+
+use crate::boundary::SUPPORT;
+use crate::error::FigureError;
+use crate::settings::{Setting, Settings, Takes};
+use crate::words::counted;
+use crate::{Figure, Needs};
+use rosenblatt::core::{Observer, Round};
+use rosenblatt::data::{Scaler, Scaling, Schema};
+use rosenblatt::{Dataset, Labels, Model, Spec, Training, matched, split};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Data and a model.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// What the data is called.
+    pub source: String,
+    /// The rows, as the model sees them. Without any, only the model is seen.
+    pub data: Dataset,
+    /// What is to be learned, where a picture needs a run of its own.
+    pub spec: Spec,
+    /// The model; none if the picture needs a run of its own.
+    pub model: Option<Model>,
+    /// How rows were scaled before the model saw them.
+    pub scaler: Option<Scaler>,
+    /// The rows the model is judged on.
+    pub rows: Vec<u32>,
+    /// What those rows are, in a few words.
+    pub judged: String,
+    /// For each row, whether the run made a step for it, if that was watched.
+    pub support: Option<Vec<bool>>,
+}
+
+impl Subject {
+    /// A model, and data whose rows it is judged on.
+    pub fn of_model(source: impl Into<String>, data: Dataset, model: Model) -> Self {
+        let rows: Vec<u32> = (0..data.len() as u32).collect();
+        Self {
+            source: source.into(),
+            spec: model.spec().clone(),
+            scaler: model.schema().and_then(|schema| schema.scaler.clone()),
+            judged: counted(rows.len() as u64, "row", "rows"),
+            rows,
+            data,
+            model: Some(model),
+            support: None,
+        }
+    }
+
+    /// Data, and what is to be learned from it: what `figure` shows of that is trained here, from all rows or from
+    /// all but those it is judged on.
+    pub fn of_data(
+        figure: &Figure,
+        settings: &Settings,
+        source: impl Into<String>,
+        (data, schema): (Dataset, Schema),
+        spec: Spec,
+    ) -> Result<Self, FigureError> {
+        settings.check(figure)?;
+        let rows: Vec<u32> = (0..data.len() as u32).collect();
+        let judged = counted(data.len() as u64, "row", "rows");
+        let (source, scaler) = (source.into(), schema.scaler.clone());
+        let subject = Self { source, data, spec, model: None, scaler, rows, judged, support: None };
+        if figure.needs_run(settings) {
+            return Ok(subject);
+        }
+        let share = if figure.needs == Needs::HeldOut { holdout(settings)? } else { 0.0 };
+        let (learned, held) = if share > 0.0 {
+            split(&subject.data, share, subject.spec.options().seed)
+        } else {
+            (subject.rows.clone(), Vec::new())
+        };
+        let mut steps = Steps(settings.switch(&SUPPORT)?.then(|| vec![false; subject.data.len()]));
+        let training = Training::new(&subject.spec, &subject.data).rows(&learned).schema(Arc::new(schema));
+        let model = Some(training.run(&mut steps)?);
+        let n_judged = if held.is_empty() { learned.len() } else { held.len() } as u64;
+        let n_judged = counted(n_judged, "row", "rows");
+        let (rows, judged) = if held.is_empty() {
+            (subject.rows, format!("{n_judged} it learned from"))
+        } else {
+            (held, format!("{n_judged} that were not learned from"))
+        };
+        Ok(Self { model, rows, judged, support: steps.0, ..subject })
+    }
+
+    /// The model; an error if there is none.
+    pub(crate) fn model(&self) -> Result<&Model, FigureError> {
+        self.model.as_ref().ok_or(FigureError::NoModel)
+    }
+
+    /// How it was learned, in a few words.
+    pub(crate) fn learner(&self) -> String {
+        format!("{}, {}", self.spec.entry().info.name, self.spec.readout())
+    }
+
+    /// The classes of the model, then those only the data has, and the class of each row among them.
+    pub(crate) fn classes(&self, model: &Model) -> (Labels, Vec<u32>) {
+        let (labels, numbers) = matched(model, &self.data);
+        let classes = self.data.classes().iter().map(|&class| numbers[class as usize]).collect();
+        (labels, classes)
+    }
+
+    /// For each row, whether the model gives it another class than its own.
+    pub(crate) fn mistakes(&self, model: &Model) -> Vec<bool> {
+        let (_, classes) = self.classes(model);
+        model.predict_all(&self.data).into_iter().zip(classes).map(|(given, class)| given != class).collect()
+    }
+
+    /// What a feature is called.
+    pub(crate) fn feature_name(&self, feature: usize) -> String {
+        let named = self.data.feature_names().and_then(|names| names.get(feature));
+        let named = named.or_else(|| self.model.as_ref()?.feature_names()?.get(feature));
+        named.cloned().unwrap_or_else(|| format!("feature {}", feature + 1))
+    }
+
+    /// From the numbers the model sees of a feature to those of the file: a factor, and what is added then.
+    pub(crate) fn units(&self, feature: usize) -> (f64, f64) {
+        let Some(scaler) = self.scaler.as_ref().filter(|scaler| scaler.scaling != Scaling::UnitNorm) else {
+            return (1.0, 0.0);
+        };
+        let factor = scaler.scale.get(feature).copied().unwrap_or(1.0);
+        (factor, scaler.shift.get(feature).copied().unwrap_or(0.0))
+    }
+}
+
+/// The share of rows that are set aside to judge by.
+pub(crate) const HOLDOUT: Setting =
+    Setting::new("holdout", "the share of rows set aside", "0.2", Takes::Share);
+
+/// What was set of [`HOLDOUT`].
+pub(crate) fn holdout(settings: &Settings) -> Result<f64, FigureError> {
+    let share =
+        settings.parsed(&HOLDOUT, |text| text.parse().ok().filter(|share| (0.0..1.0).contains(share)))?;
+    Ok(share.unwrap_or(0.0))
+}
+
+/// Notes which rows a run makes a step for, if that is wanted.
+struct Steps(Option<Vec<bool>>);
+
+impl Observer for Steps {
+    fn wants_rounds(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn round(&mut self, round: &Round<'_>) -> ControlFlow<()> {
+        if let (Some(rows), Some(_)) = (&mut self.0, round.step) {
+            rows[round.row] = true;
+        }
+        ControlFlow::Continue(())
+    }
+}

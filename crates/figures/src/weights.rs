@@ -1,0 +1,139 @@
+//! What a model goes by: its strongest features as bars, or the weights of pixels as pictures.
+
+use crate::error::FigureError;
+use crate::settings::{Setting, Settings, Takes, size};
+use crate::subject::Subject;
+use crate::{Figure, Needs};
+use rosenblatt::data::Scaling;
+use rosenblatt::{Error, Model, feature_name, weights_for};
+use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
+
+/// More classes than this are not drawn at once.
+const MOST_TILES: usize = 20;
+const MOST_PANELS: usize = 6;
+
+pub(crate) const FIGURE: Figure = Figure {
+    name: "weights",
+    about: "the strongest features as bars, or the weights of pixels as a picture",
+    needs: Needs::ModelOnly,
+    textbook: false,
+    settings: &[TOP, CLASS, IMAGE],
+    draw,
+};
+
+const TOP: Setting = Setting::new("top", "how many features", "20", Takes::AtLeast(1));
+const CLASS: Setting =
+    Setting::new("class", "the weights of this class; of all classes if not said", "", Takes::Class);
+const IMAGE: Setting = Setting::new("image", "draw them as pictures of this size", "", Takes::Size);
+
+fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
+    let model = subject.model()?;
+    let names = model.labels().names();
+    let classes: Vec<u32> = match settings.get(CLASS.name) {
+        Some(name) => {
+            let unknown = || Error::UnknownClass { name: name.to_owned(), known: names.to_vec() };
+            vec![model.labels().class(name).ok_or_else(unknown)?]
+        }
+        // One hyperplane tells two classes apart: its other side is the same picture, upside down.
+        None if names.len() == 2 => vec![1],
+        None => (0..names.len() as u32).collect(),
+    };
+    let mut notes = vec![format!("{}.", subject.learner())];
+    match subject.scaler.as_ref().map(|scaler| scaler.scaling) {
+        None | Some(Scaling::None) => {}
+        Some(Scaling::UnitNorm) => notes.push("Rows are scaled to length 1 first.".to_owned()),
+        Some(_) => {
+            notes.push("Features are brought to one scale first, so their weights compare.".to_owned());
+        }
+    }
+    let size = settings.parsed(&IMAGE, size)?.or_else(|| {
+        let picture = model.schema()?.picture?;
+        (picture.channels == 1).then_some((picture.width, picture.height))
+    });
+    let title = settings.title(|| format!("Weights, {}", subject.source));
+    if let Some((width, height)) = size {
+        if width * height != model.width() {
+            return Err(FigureError::NotPixels { width, height, features: model.width() });
+        }
+        return tiles(model, &classes, width, (title, notes), canvas);
+    }
+    let most = settings.parsed(&TOP, |text| text.parse().ok().filter(|most| *most > 0))?.unwrap_or(1);
+    bars(model, &classes, most, (title, notes), canvas)
+}
+
+fn tiles(
+    model: &Model,
+    classes: &[u32],
+    width: usize,
+    (title, mut notes): (String, Vec<String>),
+    canvas: Canvas,
+) -> Result<Picture, FigureError> {
+    if classes.len() > MOST_TILES {
+        notes.push(format!("The first {MOST_TILES} of {} classes; `class` chooses another.", classes.len()));
+    }
+    let tiles = classes.iter().take(MOST_TILES).filter_map(|&class| {
+        let values = weights_for(model, class)?;
+        Some(Tile { name: model.labels().name(class).to_owned(), width, values })
+    });
+    let meaning = ["against", "for"].map(str::to_owned);
+    Ok(Heat { title, notes, meaning, tiles: tiles.collect() }.draw(canvas)?)
+}
+
+fn bars(
+    model: &Model,
+    classes: &[u32],
+    most: usize,
+    (title, mut notes): (String, Vec<String>),
+    canvas: Canvas,
+) -> Result<Picture, FigureError> {
+    let n_panels = classes.len().min(MOST_PANELS);
+    let most = if n_panels > 1 { most.div_ceil(2) } else { most };
+    let mut panels = Vec::new();
+    for &class in classes.iter().take(n_panels) {
+        let Some(weights) = weights_for(model, class) else { continue };
+        let mut features: Vec<usize> =
+            (0..weights.len()).filter(|&feature| weights[feature] != 0.0).collect();
+        features.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()).then(a.cmp(&b)));
+        features.truncate(most);
+        features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+        let bars = features
+            .into_iter()
+            .map(|feature| Bar { name: feature_name(model, feature), value: weights[feature] });
+        let bars: Vec<Bar> = bars.collect();
+        if bars.is_empty() {
+            continue;
+        }
+        let name = model.labels().name(class);
+        let (title, notes) = if n_panels == 1 {
+            let sides = match model.labels().names() {
+                [first, second] if second == name => {
+                    format!("To the right: for {second}; to the left: for {first}.")
+                }
+                _ => format!("To the right: for {name}; to the left: against it."),
+            };
+            (title.clone(), notes.iter().cloned().chain([sides]).collect())
+        } else {
+            (format!("For and against {name}"), Vec::new())
+        };
+        // As everywhere, a class has its colour; what is merely against one has none.
+        let against = if model.labels().len() == 2 { Ink::Class(1 - class as usize) } else { Ink::Faint };
+        let inks = [against, Ink::Class(class as usize)];
+        let width =
+            if n_panels == 1 || canvas.ruler == Ruler::Terminal { canvas.width } else { canvas.width * 0.65 };
+        panels.push(Bars { title, notes, bars, inks }.draw(Canvas { width, ..canvas })?);
+    }
+    match panels.len() {
+        0 => Err(PlotError::Nothing { what: "weights that are not zero".to_owned() }.into()),
+        1 => Ok(panels.remove(0)),
+        _ => {
+            let columns = if canvas.ruler == Ruler::Terminal { 1 } else { 2 };
+            if classes.len() > n_panels {
+                notes.push(format!(
+                    "The first {n_panels} of {} classes; `class` chooses another.",
+                    classes.len()
+                ));
+            }
+            Ok(Picture::sheet(&title, &notes, panels, columns, canvas.ruler))
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Numbers and models in words: what pictures, reports and command lines say alike.
+
+use rosenblatt::core::Stopped;
+use rosenblatt::kernel::Setting;
+use rosenblatt::kernel::maps::usual_kernel;
+use rosenblatt::{Model, Sharpness, strongest};
+use std::fmt::Write as _;
+
+/// How many strong features are shown per class.
+pub const VOICES: usize = 8;
+/// Up to how many features without names are worth naming by number.
+const FEW_FEATURES: usize = 200;
+/// Up to how many classes are told one by one.
+const FEW_CLASSES: usize = 12;
+
+/// A number with its thousands apart.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut spaced = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            spaced.push(',');
+        }
+        spaced.push(digit);
+    }
+    spaced
+}
+
+/// `1 row`, `2 rows`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// A share as per cent, with as many digits as make sense.
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent != 0.0 && percent < 10.0 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
+}
+
+/// Three significant digits, no trailing zeros.
+pub fn short_number(number: f64) -> String {
+    let digits = (2 - number.abs().max(1e-9).log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{number:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// How a model was trained, in a line or two.
+pub fn story(model: &Model) -> String {
+    let (spec, story) = (model.spec(), model.story());
+    let totals = story.totals;
+    let kernel = model.expansion().and_then(|expansion| expansion.kernel().formula());
+    let kernel = kernel.map_or_else(String::new, |formula| format!(" with kernel {formula},"));
+    let mut text = format!(
+        "{}{kernel} read out {}: {} over {}, {}",
+        spec.entry().info.name,
+        spec.readout(),
+        counted(totals.epochs, "epoch", "epochs"),
+        counted(story.rows as u64, "row", "rows"),
+        counted(totals.mistakes, "mistake", "mistakes"),
+    );
+    let ended = match story.stopped {
+        Stopped::Clean if model.map().is_some() => {
+            "converged: a hyperplane separates the training data behind the map, as a whole epoch without a mistake shows"
+        }
+        Stopped::Clean if spec.kernel().is_some() => {
+            "converged: the kernel separates the training data, as a whole epoch without a mistake shows"
+        }
+        Stopped::Clean => {
+            "converged: the training data is linearly separable, as a whole epoch without a mistake shows"
+        }
+        Stopped::Observer => "stopped early: the error on the validation set no longer fell",
+        Stopped::Converged => "converged: no visit changed a margin by more than the tolerance",
+        Stopped::Cycle => "stopped in a cycle: the weights of an earlier epoch came back, and would for ever",
+        Stopped::Updates => "stopped at the limit of updates",
+        Stopped::Epochs => "stopped at the limit of epochs",
+    };
+    if let Some(map) = map(model) {
+        let _ = write!(text, "\n{map}");
+    }
+    let _ = write!(text, "\n{ended}");
+    if let Some(held) = &story.validation {
+        let _ = write!(text, "; the model of epoch {} is kept", held.best_epoch);
+    }
+    text
+}
+
+/// How good probabilities are.
+pub fn sharpness(Sharpness { brier, log_loss }: Sharpness) -> String {
+    format!("Brier score {brier:.4}, log loss {log_loss:.4}")
+}
+
+/// The feature map of a model, if it has one.
+fn map(model: &Model) -> Option<String> {
+    let (map, mapping) = model.map().zip(model.spec().options().map.as_ref())?;
+    let kernel = mapping.kernel.as_deref().unwrap_or_else(|| usual_kernel(&mapping.name));
+    let mut params = mapping.params.clone();
+    params.extend(map.gamma().map(|gamma| ("gamma".to_owned(), Setting::Number(gamma))));
+    let given: String = params.iter().map(|(name, setting)| format!(", {name} {setting}")).collect();
+    let size = counted(map.size() as u64, "feature", "features");
+    Some(format!("behind the map {} to {size}, standing in for the kernel {kernel}{given}", mapping.name))
+}
+
+/// The features that speak most strongly for each class. Numbers without names say something only while
+/// they are few: of a picture's pixels nobody knows the numbers.
+pub fn voices(model: &Model) -> String {
+    if model.feature_names().is_none() && model.width() > FEW_FEATURES {
+        return String::new();
+    }
+    let mut text = String::new();
+    for (class, name) in model.labels().names().iter().enumerate().take(FEW_CLASSES) {
+        let voices = strongest(model, class as u32, VOICES);
+        if !voices.is_empty() {
+            let voices: Vec<String> =
+                voices.iter().map(|voice| format!("{} {}", voice.name, short_number(voice.weight))).collect();
+            let _ = writeln!(text, "speaks for {name}: {}", voices.join(", "));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(999), "999");
+        assert_eq!(percent(0.0123), "1.23 %");
+        assert_eq!(percent(0.0), "0.0 %");
+    }
+
+    #[test]
+    fn weights_keep_three_digits() {
+        assert_eq!(short_number(12.34), "12.3");
+        assert_eq!(short_number(0.012_345), "0.0123");
+        assert_eq!(short_number(2.0), "2");
+        assert_eq!(short_number(1234.5), "1234");
+    }
+}
