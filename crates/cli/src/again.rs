@@ -147,7 +147,13 @@ impl Words {
             }
             _ => {}
         }
-        self.flag_unless("algorithm", &options.algorithm, &&default.algorithm);
+        if model.story().raced.is_some() {
+            self.flag("algorithm", "auto");
+            self.flag_unless("seed", options.seed, &default.seed);
+            self.class_weights(&options.class_weights);
+            return;
+        }
+        self.flag("algorithm", &options.algorithm);
         self.flags("param", options.params.iter().map(|(name, value)| format!("{name}={value}")));
         self.flags("rate", &options.rate);
         self.flags("readout", options.readout);
@@ -176,28 +182,34 @@ impl Words {
                 self.flag_unless("removal", kernel.removal.to_string(), &default.removal.to_string());
             }
         }
-        match &options.class_weights {
+        self.class_weights(&options.class_weights);
+        if options.validation != Some(Validation::default()) {
+            self.flag("patience", options.validation.map_or(0, |validation| validation.patience));
+        }
+    }
+
+    fn class_weights(&mut self, weights: &ClassWeights) {
+        match weights {
             ClassWeights::Even => {}
             ClassWeights::Balanced => self.flag("class-weight", "balanced"),
             ClassWeights::Given(weights) => {
                 self.flags("class-weight", weights.iter().map(|(class, weight)| format!("{class}={weight}")));
             }
         }
-        if options.validation != Some(Validation::default()) {
-            self.flag("patience", options.validation.map_or(0, |validation| validation.patience));
-        }
     }
 
     fn judging(&mut self, model: &Model) {
         let story = model.story();
-        match (story.folds, story.held_out) {
+        match (story.folds, story.held_out.or(story.raced)) {
             (Some(n_folds), _) => self.flag("k-fold", n_folds),
             (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &defaults::HOLD_OUT),
         }
         match model.calibration().map(Calibration::method) {
             Some(Method::Platt) => {}
             Some(method) => self.flag("calibrate", method),
-            None if story.folds.is_some() || story.held_out.is_some() => self.flag("calibrate", "none"),
+            None if story.folds.or(story.held_out.map(|_| 0)).is_some() || story.raced.is_some() => {
+                self.flag("calibrate", "none");
+            }
             None => {}
         }
     }

@@ -6,6 +6,7 @@ use crate::ui;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use rosenblatt::core::{Bias, Choices as _, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
 use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
+use rosenblatt::recipe::{Choice, Racing};
 use rosenblatt::{
     ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue, defaults, recipe,
 };
@@ -14,6 +15,7 @@ use rosenblatt_data::{LabelColumn, Limits, Missing, OnBadRow, Pictures, Precisio
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// How data is read.
 #[derive(Args, Debug, Clone)]
@@ -200,13 +202,17 @@ pub(crate) fn decide_scale(
     Ok(settled)
 }
 
+/// The word for a race of algorithms.
+const AUTO: &str = "auto";
+
 /// What is to be learned.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Learning")]
 pub(crate) struct SpecArgs {
-    /// The update rule; `rosenblatt algorithms` lists them
-    #[arg(long, short, value_name = "NAME", default_value = "perceptron")]
-    pub(crate) algorithm: String,
+    /// The update rule; `rosenblatt algorithms` lists them. perceptron if not said, but `train` and `tune` choose
+    /// themselves (auto) if nothing else is said about learning, either
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) algorithm: Option<String>,
     /// A parameter of the rule (may be repeated)
     #[arg(long = "param", short, value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
@@ -381,7 +387,7 @@ impl SpecArgs {
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
         // Rules that look for the worst row have an order of their own.
-        let is_free = rosenblatt::find(&self.algorithm).is_ok_and(|entry| !entry.info.picks_worst);
+        let is_free = rosenblatt::find(self.rule()).is_ok_and(|entry| !entry.info.picks_worst);
         Self {
             order: self.order.clone().or(is_free.then_some(Order::Given)),
             readout: self.readout.or(Some(Readout::Last)),
@@ -390,9 +396,35 @@ impl SpecArgs {
         }
     }
 
+    /// The rule that is named, or the usual one.
+    fn rule(&self) -> &str {
+        self.algorithm.as_deref().filter(|name| *name != AUTO).unwrap_or("perceptron")
+    }
+
+    /// Who decides what is learned.
+    pub(crate) fn choice(&self) -> Choice {
+        match self.algorithm.as_deref() {
+            None => Choice::Auto,
+            Some(AUTO) => Choice::Race(Racing::default()),
+            Some(_) => Choice::Given,
+        }
+    }
+
     /// What the words mean; the error is about the words.
     pub(crate) fn spec(&self) -> Result<Spec, Failure> {
         Spec::new(self.options()?).map_err(|error| Failure::Usage(Failure::words(&error)))
+    }
+
+    /// What the words mean but for the parameters of the rule, of which each may have several values.
+    pub(crate) fn options_and_values(&self) -> Result<(Options, Vec<(String, Vec<f64>)>), Failure> {
+        let several = |word: &String| {
+            let wrong = || Failure::Usage(format!("`--param` should be NAME=VALUE,..., but is `{word}`"));
+            let (name, values) = word.split_once('=').ok_or_else(wrong)?;
+            let values = values.split(',').map(|value| value.trim().parse().map_err(|_| wrong()));
+            Ok((name.to_owned(), values.collect::<Result<_, Failure>>()?))
+        };
+        let values = self.params.iter().map(several).collect::<Result<_, Failure>>()?;
+        Ok((Self { params: Vec::new(), ..self.clone() }.options()?, values))
     }
 
     /// The same, not checked yet.
@@ -416,7 +448,7 @@ impl SpecArgs {
             }
         };
         Ok(Options {
-            algorithm: self.algorithm.clone(),
+            algorithm: self.rule().to_owned(),
             params,
             rate: self.rate.clone(),
             readout: self.readout,
@@ -440,6 +472,20 @@ impl SpecArgs {
 /// A choice from its name.
 pub(crate) fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, NameError> {
     name.parse()
+}
+
+/// `60s`, `10m` or `2h` as a time.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let n_digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let unit = match &text[n_digits..] {
+        "s" | "" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => f64::NAN,
+    };
+    let seconds = text[..n_digits].parse::<f64>().unwrap_or(f64::NAN) * unit;
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| "it should be a time, for instance 60s, 10m or 2h".to_owned())
 }
 
 /// `512MiB`, `2G` or `1000000` as bytes.

@@ -193,6 +193,24 @@ impl Calibration {
         Ok(Self { rows: classes.len() as u64, curves: curves.into_iter().map(|(_, curve)| curve).collect() })
     }
 
+    /// One curve for all classes, fitted on the scores of all of them together. The class with the highest score is
+    /// then the most probable one.
+    pub(crate) fn fit_shared(
+        method: Method,
+        n_classes: usize,
+        scores: &[f64],
+        classes: &[u32],
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, Error> {
+        let n_curves = n_curves(n_classes);
+        let members: Vec<u32> = classes
+            .iter()
+            .flat_map(|&truth| (0..n_curves as u32).map(move |class| u32::from(class == truth)))
+            .collect();
+        let whole = Self::fit_or_stop(method, 2, scores, &members, stop)?;
+        Ok(Self { rows: classes.len() as u64, curves: vec![whole.curves[0].clone(); n_curves] })
+    }
+
     /// How good probabilities of this kind are on rows they were not fitted on: each half of the rows is judged by
     /// curves that were fitted on the other. `None` for fewer than two rows. If the most probable class is the one
     /// that is named, it is put into `predicted`.
@@ -305,7 +323,7 @@ pub(crate) fn n_curves(n_classes: usize) -> usize {
 }
 
 /// The scores that a calibration takes, out of those that a prediction of `model` was made of: they are
-/// the same, except that with pairs of classes each class has the sum of its duels.
+/// the same, except that with pairs of classes each class has those of its duels together.
 pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
     let pairs = model.has_pairs();
     if pairs {

@@ -106,6 +106,21 @@ impl FromStr for Candidate {
     }
 }
 
+impl Spec {
+    /// The rule with its parameters and its kernel, as a [`Candidate`] says it.
+    pub fn rule(&self) -> String {
+        let params = self.options().params.iter().map(|(name, value)| format!("{name}={value}"));
+        let params = params.collect::<Vec<_>>().join(",");
+        let params = if params.is_empty() { params } else { format!("({params})") };
+        let kernel = self.kernel().map_or_else(String::new, |kernel| {
+            let degree = kernel.params.get("degree");
+            let degree = degree.map_or_else(String::new, |degree| format!("^{degree}"));
+            format!("@{}{degree}", kernel.name)
+        });
+        format!("{}{params}{kernel}", self.entry().info.name)
+    }
+}
+
 /// One candidate on all folds.
 #[derive(Debug, Clone)]
 pub struct Trial {
@@ -140,15 +155,7 @@ impl TrialFold {
 impl Trial {
     /// The rule with its parameters and kernel, as a [`Candidate`] spells it.
     pub fn rule(&self) -> String {
-        let params = self.spec.options().params.iter().map(|(name, value)| format!("{name}={value}"));
-        let params = params.collect::<Vec<_>>().join(",");
-        let params = if params.is_empty() { params } else { format!("({params})") };
-        let kernel = self.spec.kernel().map_or_else(String::new, |kernel| {
-            let degree = kernel.params.get("degree");
-            let degree = degree.map_or_else(String::new, |degree| format!("^{degree}"));
-            format!("@{}{degree}", kernel.name)
-        });
-        format!("{}{params}{kernel}", self.spec.entry().info.name)
+        self.spec.rule()
     }
 
     /// The mean of something over the folds.

@@ -435,6 +435,11 @@ impl Folds {
         Ok(Self { parts, fingerprint: crate::fingerprint(data) })
     }
 
+    /// The parts: rows to learn from and rows to be judged on.
+    pub(crate) fn parts(&self) -> &[(Vec<u32>, Vec<u32>)] {
+        &self.parts
+    }
+
     /// Trains on all folds but one and judges on that one, for each: `each` is given the model, the rows it learned
     /// from and what it got right and wrong.
     pub(crate) fn judge(

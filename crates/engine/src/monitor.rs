@@ -6,6 +6,7 @@
 use crate::error::Error;
 use crate::model::Model;
 use crate::online::Online;
+use crate::race::Progress;
 use crate::train::{Keeper, Training, Wants};
 use rosenblatt_core::Totals;
 use rosenblatt_data::Source;
@@ -26,6 +27,8 @@ pub enum Stage<'a> {
         /// How many folds there are.
         n_folds: usize,
     },
+    /// Candidates race for what is to be trained.
+    Race(Progress),
     /// The model that is kept is trained.
     Training,
     /// Models are asked about rows they did not learn from, or about those they did.

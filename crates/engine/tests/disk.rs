@@ -2,7 +2,7 @@
 
 use rosenblatt::core::{Order, Readout, Totals};
 use rosenblatt::data::{Cached, Park, ReadOptions, Source, load_with_schema};
-use rosenblatt::recipe::{Calibrate, MemoryLimit};
+use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit};
 use rosenblatt::{
     Checkpoint, Error, Keeper, KernelOptions, Method, Model, Options, Recipe, Spec, Training, Validation,
     Wants, check_order, evaluate_rows, evaluate_source, split,
@@ -154,7 +154,13 @@ fn probabilities_and_one_class_against_the_rest_are_those_of_memory() {
         [(None, Calibrate::Auto, Method::Platt), (Some("2"), Calibrate::Isotonic, Method::Isotonic)]
     {
         let positive = class.map(str::to_owned);
-        let memory = Recipe { learning: options.clone(), calibration, positive, ..Recipe::default() };
+        let memory = Recipe {
+            learning: options.clone(),
+            choice: Choice::Given,
+            calibration,
+            positive,
+            ..Recipe::default()
+        };
         let limit = MemoryLimit { bytes: 700_000, cache: None, keep: false };
         let disk = Recipe { memory: Some(limit), ..memory.clone() };
         let [in_memory, on_disk] = [memory, disk].map(|recipe| recipe.train(&source, &mut ()).unwrap());

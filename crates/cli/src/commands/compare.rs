@@ -94,11 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// The rule and its read-out.
 fn name(spec: &Spec) -> String {
-    format!("{} {}", rule(spec), spec.readout())
-}
-
-fn rule(spec: &Spec) -> String {
-    Trial { candidate: 0, spec: spec.clone(), folds: Vec::new() }.rule()
+    format!("{} {}", spec.rule(), spec.readout())
 }
 
 /// Shows how far it is, and takes the times.

@@ -20,6 +20,7 @@ mod trace;
 mod train;
 mod train_face;
 mod train_report;
+mod tune;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     Demo(demo::Args),
     /// Train a model from files and report how good it is
     Train(Box<train::Args>),
+    /// Train with a race that you steer: who takes part, and what they are compared by
+    Tune(Box<tune::Args>),
     /// Label rows with a model
     Predict(predict::Args),
     /// Measure a model on rows whose classes are known
@@ -64,6 +67,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Train(args) => train::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -5,13 +5,14 @@
 
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
+use crate::again::{self, Told};
 use crate::args::{DataArgs, SpecArgs, size};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Readout;
-use rosenblatt::recipe::{Calibrate, MemoryLimit, Plan};
+use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
 use rosenblatt::{
     Checkpoint, Claim, Date, Error, Model, Recipe, Spec, Trained, check_writable, defaults, previous_path,
 };
@@ -27,6 +28,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
   rosenblatt train mail.csv                           everything found out, model in mail.model
   rosenblatt train a9a --model a9a.model --epochs 10  libsvm, model where you say
   rosenblatt train data.csv --label species --missing mean
+  rosenblatt train data.csv --algorithm perceptron    no race: this rule, as it comes
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
   rosenblatt train data.csv --k-fold 10               error by cross-validation, model from all rows
@@ -110,11 +112,17 @@ pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
-    spec: SpecArgs,
+    pub(super) spec: SpecArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let recipe = args.recipe()?;
+    // What is proved of mistakes is proved of the perceptron.
+    follow(args, if args.bounds { Choice::Given } else { args.spec.choice() })
+}
+
+/// Trains what `choice` chooses.
+pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
+    let recipe = args.recipe(choice)?;
     recipe.check().map_err(|error| Failure::Usage(Failure::words(&error)))?;
     let export = args.export.as_deref().map(inspect::export_wish).transpose()?;
     let spec = Spec::new(recipe.learning.clone())?;
@@ -167,13 +175,22 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let gap = if trained.progress.is_empty() { "" } else { "\n" };
     let mut text = format!("{gap}{}", train_report::text(&trained, &face));
     let _ = writeln!(text, "model: {} ({})", path.display(), ui::bytes(size));
+    if trained.race.is_some() {
+        let told =
+            Told { files: &args.files, rows: None, data: &args.data, model: &path.display().to_string() };
+        let _ = writeln!(
+            text,
+            "the winner, without the race: {}",
+            again::command(&trained.model.clone().with_race(None), &told)
+        );
+    }
     let _ = writeln!(text, "next: rosenblatt predict NEW-ROWS --model {}", path.display());
     ui::print(&text)
 }
 
 impl Args {
     /// What the words mean.
-    fn recipe(&self) -> Result<Recipe, Failure> {
+    fn recipe(&self, choice: Choice) -> Result<Recipe, Failure> {
         let calibration = match self.calibrate.as_deref() {
             None => Calibrate::Auto,
             Some("none") => Calibrate::Off,
@@ -190,6 +207,7 @@ impl Args {
             reading: ReadOptions { classes: self.classes.clone(), ..self.data.options()? },
             scale_tables: self.data.scale == "auto",
             learning: self.spec.options()?,
+            choice,
             estimate: self.k_fold.map_or(Plan::HoldOut(self.holdout), Plan::Folds),
             calibration,
             positive: self.positive.clone(),

@@ -7,7 +7,9 @@ use crate::signals;
 use crate::ui::{self, count, percent};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Observer, Pass, Totals};
-use rosenblatt::{Error, Keeper as _, Model, Monitor, Online, Stage, Training, Wants};
+use rosenblatt::{
+    Error, Keeper as _, Model, Monitor, Online, Progress as RaceProgress, Stage, Training, Wants,
+};
 use rosenblatt_data::Meter;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,6 +60,13 @@ impl Monitor for Face {
                 self.read_time.get_or_insert(self.begun.elapsed());
                 self.progress.show(Some(fold as f64 / n_folds as f64), || {
                     format!("cross-validation: fold {} of {n_folds}", fold + 1)
+                });
+            }
+            Stage::Race(RaceProgress { bout, bouts, done, of }) => {
+                self.read_time.get_or_insert(self.begun.elapsed());
+                let share = (bout - 1) as f64 + done as f64 / of.max(1) as f64;
+                self.progress.show(Some(share / bouts as f64), || {
+                    format!("race: bout {bout} of {bouts}, {done} of {of} candidates judged")
                 });
             }
             Stage::Training => {

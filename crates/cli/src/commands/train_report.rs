@@ -7,16 +7,22 @@ use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::Totals;
 use rosenblatt::data::Scaling;
 use rosenblatt::recipe::LabelFound;
-use rosenblatt::{Evaluation, Trained};
+use rosenblatt::{Classes, Evaluation, Metric, Race, Trained};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
+
+/// So many candidates of a race are shown.
+const SHOWN: usize = 4;
 
 /// The report for people.
 pub(super) fn text(trained: &Trained, face: &Face) -> String {
     let (model, totals) = (&trained.model, trained.model.story().totals);
     let is_online = !trained.progress.is_empty();
     let mut text = data(trained, face.read_time);
+    if let Some(race) = &trained.race {
+        let _ = writeln!(text, "\n{}", race_text(race));
+    }
     let _ = writeln!(text, "\n{}", report::story(model));
     if let Some(bound) = trained.mistake_bound {
         let _ = writeln!(
@@ -136,6 +142,7 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
         report["held-out"] = json!(held_out(trained));
         report["fold-errors"] = json!(trained.estimate.as_ref().map(|estimate| &estimate.fold_errors));
         report["calibration"] = json!(trained.model.calibration());
+        report["race"] = json!(trained.race);
         let read = face.read_time.unwrap_or_default().as_secs_f64();
         report["seconds"] = json!({ "read": read, "train": face.train_time.as_secs_f64() });
     } else {
@@ -155,6 +162,43 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
     }
     report["data"] = outline;
     report
+}
+
+/// A race in a few lines: who won, who else went far, and how many left.
+pub(super) fn race_text(race: &Race) -> String {
+    let parts = if race.folds > 1 { format!("{} folds of ", race.folds) } else { "a part of ".to_owned() };
+    let mut text = format!(
+        "race of {} on {parts}{}, by {} on rows not learned from{}:",
+        counted(race.entrants.len() as u64, "candidate", "candidates"),
+        counted(race.rows as u64, "row", "rows"),
+        race.metric,
+        if race.cut_short { ", cut short by the budget" } else { "" },
+    );
+    let mut table = Vec::new();
+    for (place, entrant) in race.entrants.iter().take(SHOWN).enumerate() {
+        let Some(loss) = entrant.loss else { continue };
+        let known = race.metric.as_known(loss);
+        let value = if race.metric == Metric::Error { percent(known) } else { format!("{known:.4}") };
+        let end = match entrant.left {
+            _ if place == 0 => "wins".to_owned(),
+            Some(bout) => format!("left after bout {bout}"),
+            None => String::new(),
+        };
+        let options = entrant.spec.options();
+        let scheme = match options.multiclass {
+            Classes::OneVsRest => String::new(),
+            scheme => format!(" {scheme}"),
+        };
+        let name = format!("  {}{scheme}", entrant.spec.rule());
+        table.push(vec![name, format!("{} epochs", options.epochs), value, end]);
+    }
+    text.push('\n');
+    text.push_str(ui::table(&table).trim_end());
+    let n_more = race.entrants.len().saturating_sub(SHOWN);
+    if n_more > 0 {
+        let _ = write!(text, "\n  and {n_more} more");
+    }
+    text
 }
 
 /// How good it is on rows it never saw.

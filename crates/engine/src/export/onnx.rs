@@ -46,7 +46,7 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
         Multiclass::OneVsOne(decision) if n_classes > 2 => Some(decision),
         _ => None,
     };
-    let class_scores = duels.as_ref().map_or_else(|| "scores".to_owned(), |duels| graph.duel_sums(duels));
+    let class_scores = duels.as_ref().map_or_else(|| "scores".to_owned(), |duels| graph.duels(duels));
     let platt = model.calibration().filter(|fitted| fitted.method() == Method::Platt);
     let odds = platt.map(|calibration| graph.log_odds(&class_scores, calibration.curves()));
     let deciding = match (model.deciding_calibration().map(Calibration::curves), &odds) {
@@ -54,12 +54,11 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
         (Some([steps]), None) => Some(graph.beyond(steps.threshold())),
         _ => None,
     };
-    match (deciding, &duels) {
-        (Some(odds), _) if n_classes == 2 => graph.second_if_positive(&odds, options.zero),
-        (Some(odds), _) => graph.highest(&odds, options.zero),
-        (None, _) if n_classes == 2 => graph.second_if_positive("scores", options.zero),
-        (None, Some(_)) => graph.most_duels(&class_scores, options.zero),
-        (None, None) => graph.highest("scores", options.zero),
+    match deciding {
+        Some(odds) if n_classes == 2 => graph.second_if_positive(&odds, options.zero),
+        Some(odds) => graph.highest(&odds, options.zero),
+        None if n_classes == 2 => graph.second_if_positive("scores", options.zero),
+        None => graph.highest(&class_scores, options.zero),
     }
     let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_scorers])];
     if let Some(odds) = &odds {
@@ -203,8 +202,9 @@ impl Graph {
         self.named_node("Gather", &["classes", &class], "label", &[whole("axis", 0)]);
     }
 
-    /// The sums of every class's duels.
-    fn duel_sums(&mut self, decision: &OneVsOne) -> String {
+    /// Of every class the duels it wins less those it loses, and less than a third of a duel for the sum of their
+    /// scores: the highest wins the vote, and of equals it has the larger sum.
+    fn duels(&mut self, decision: &OneVsOne) -> String {
         let n_classes = decision.n_classes();
         let mut sides = vec![0.0; decision.pairs().len() * n_classes];
         for (pair, &(a, b)) in decision.pairs().iter().enumerate() {
@@ -212,18 +212,15 @@ impl Graph {
             sides[pair * n_classes + b as usize] = -1.0;
         }
         self.doubles("sides", &[decision.pairs().len(), n_classes], &sides);
-        self.node("MatMul", &["scores", "sides"], &[])
-    }
-
-    /// `label` by duels won, and of equals by the sum of their scores.
-    fn most_duels(&mut self, sums: &str, zero: Zero) {
-        let beaten = self.scalar("beaten", f64::MIN);
+        let sums = self.node("MatMul", &["scores", "sides"], &[]);
         let won = self.node("Sign", &["scores"], &[]);
         let wins = self.node("MatMul", &[&won, "sides"], &[]);
-        let most = self.node("ReduceMax", &[&wins], &[axes(1), whole("keepdims", 1)]);
-        let leads = self.node("Equal", &[&wins, &most], &[]);
-        let contenders = self.node("Where", &[&leads, sums, &beaten], &[]);
-        self.highest(&contenders, zero);
+        let (one_duel, third) = (self.scalar("one_duel", 1.0), self.scalar("three", 3.0));
+        let size = self.node("Abs", &[&sums], &[]);
+        let size = self.node("Add", &[&size, &one_duel], &[]);
+        let size = self.node("Mul", &[&size, &third], &[]);
+        let share = self.node("Div", &[&sums, &size], &[]);
+        self.node("Add", &[&wins, &share], &[])
     }
 
     /// The logarithms of the odds of every class, by Platt's curves.
@@ -262,11 +259,6 @@ impl Graph {
         let graph = graph.message(11, input);
         outputs.iter().fold(graph, |graph, output| graph.message(12, output))
     }
-}
-
-/// The attribute `axes`, which some operators still take instead of an input.
-fn axes(axis: i64) -> Message {
-    Message::default().text(1, "axes").number(8, axis).number(20, 7)
 }
 
 #[cfg(test)]

@@ -174,6 +174,8 @@ struct StoryText {
     held_out: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     folds: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    raced: Option<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -203,8 +205,8 @@ impl From<&Story> for StoryText {
             best_epoch: held.best_epoch,
         });
         let stopped = name.map_or("epochs", |(_, name)| name).to_owned();
-        let Story { rows, held_out, folds, .. } = *story;
-        Self { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out, folds }
+        let Story { rows, held_out, folds, raced, .. } = *story;
+        Self { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out, folds, raced }
     }
 }
 
@@ -223,6 +225,7 @@ impl TryFrom<StoryText> for Story {
             validation,
             held_out,
             folds,
+            raced,
         } = text;
         let (stopped, _) = STOPS
             .iter()
@@ -234,10 +237,10 @@ impl TryFrom<StoryText> for Story {
             best_epoch: held.best_epoch,
         });
         let totals = Totals { epochs, rounds, mistakes, updates, errors };
-        if held_out.is_some_and(|share| !(0.0..1.0).contains(&share)) {
+        if held_out.or(raced).is_some_and(|share| !(0.0..1.0).contains(&share)) {
             return Err(content("the share of rows set aside should be from 0 to 1".to_owned()));
         }
-        Ok(Self { rows, totals, stopped: *stopped, validation, held_out, folds })
+        Ok(Self { rows, totals, stopped: *stopped, validation, held_out, folds, raced })
     }
 }
 

@@ -50,11 +50,14 @@ pub struct Story {
     pub held_out: Option<f64>,
     /// Over how many folds the same training was cross-validated before.
     pub folds: Option<usize>,
+    /// The share of the data that was kept out of the race in which it was chosen, if it was the usual race. It learned
+    /// from all rows all the same.
+    pub raced: Option<f64>,
 }
 
 impl Serialize for Story {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Story", 10)?;
+        let mut object = serializer.serialize_struct("Story", 11)?;
         object.serialize_field("rows", &self.rows)?;
         object.serialize_field("epochs", &self.totals.epochs)?;
         object.serialize_field("rounds", &self.totals.rounds)?;
@@ -65,6 +68,7 @@ impl Serialize for Story {
         object.serialize_field("validation", &self.validation)?;
         object.serialize_field("held-out", &self.held_out)?;
         object.serialize_field("folds", &self.folds)?;
+        object.serialize_field("raced", &self.raced)?;
         object.end()
     }
 }
@@ -182,6 +186,14 @@ impl Model {
     #[must_use]
     pub fn with_held_out(mut self, share: f64) -> Self {
         self.story.held_out = (share > 0.0).then_some(share);
+        self
+    }
+
+    /// The same model, knowing that it was chosen in a race that this share of the data was kept out of; `None` forgets
+    /// it.
+    #[must_use]
+    pub fn with_race(mut self, share: Option<f64>) -> Self {
+        self.story.raced = share;
         self
     }
 

@@ -374,7 +374,9 @@ impl<'m> Predictor<'m> {
     }
 }
 
-/// Scores by class: as they are, or the sums of every class's duels.
+/// Scores by class: as they are, or of every class the duels it wins less those it loses, and less than a third of a
+/// duel for the sum of their scores. The class that wins the vote, and of equals the one with the larger sum, has the
+/// highest.
 pub(crate) fn by_class<'s>(
     scores: &'s [f64],
     n_classes: usize,
@@ -385,11 +387,19 @@ pub(crate) fn by_class<'s>(
         return scores;
     }
     room.clear();
-    room.resize(n_classes, 0.0);
+    room.resize(2 * n_classes, 0.0);
+    let (sums, wins) = room.split_at_mut(n_classes);
     let duels = (0..n_classes).flat_map(|a| (a + 1..n_classes).map(move |b| (a, b)));
-    for ((a, b), score) in duels.zip(scores) {
-        room[a] += score;
-        room[b] -= score;
+    for ((a, b), &score) in duels.zip(scores) {
+        sums[a] += score;
+        sums[b] -= score;
+        let won = f64::from(i8::from(score > 0.0) - i8::from(score < 0.0));
+        wins[a] += won;
+        wins[b] -= won;
     }
+    for (sum, won) in sums.iter_mut().zip(wins) {
+        *sum = *won + *sum / (3.0 * (sum.abs() + 1.0));
+    }
+    room.truncate(n_classes);
     room
 }

@@ -33,11 +33,6 @@ impl Metric {
     const NAMES: [(&'static str, Self); 4] =
         [("error", Self::Error), ("logloss", Self::LogLoss), ("auc", Self::Auc), ("f1", Self::F1)];
 
-    /// Whether it looks at scores, and not only at the classes that were named.
-    fn needs_scores(self) -> bool {
-        matches!(self, Self::LogLoss | Self::Auc)
-    }
-
     /// The value as people know it: areas and F1 are better if they are larger.
     pub fn as_known(self, loss: f64) -> f64 {
         match self {
@@ -72,7 +67,7 @@ impl FromStr for Metric {
 pub(super) struct Verdicts {
     /// The class of each row, and the one it was given.
     named: Vec<(u32, u32)>,
-    /// The scores of each row as a calibration takes them; empty if nobody asks.
+    /// The scores of each row as a calibration takes them.
     scores: Vec<f64>,
 }
 
@@ -80,6 +75,32 @@ impl Verdicts {
     pub(super) fn add(&mut self, part: Self) {
         self.named.extend(part.named);
         self.scores.extend(part.scores);
+    }
+
+    /// Probabilities for the scores, and whether they name another class than the scores do is left to them only if
+    /// that helps: with few rows of a class its own curve is a guess, and one curve for all classes names whom the
+    /// scores name.
+    pub(super) fn calibration(
+        &self,
+        method: Method,
+        n_classes: usize,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Calibration, Error> {
+        let (truths, mut said): (Vec<u32>, Vec<u32>) = self.named.iter().copied().unzip();
+        if n_classes > 2 {
+            let before = said.iter().zip(&truths).filter(|(said, truth)| said != truth).count();
+            Calibration::cross_fitted(method, n_classes, (&self.scores, &truths), Some(&mut said), stop)?;
+            let after = said.iter().zip(&truths).filter(|(said, truth)| said != truth).count();
+            if after >= before {
+                return Calibration::fit_shared(method, n_classes, &self.scores, &truths, stop);
+            }
+        }
+        Calibration::fit_or_stop(method, n_classes, &self.scores, &truths, stop)
+    }
+
+    /// Forgets all but how many rows were judged and how many wrongly.
+    pub(super) fn forget_scores(&mut self) {
+        self.scores = Vec::new();
     }
 
     /// How many rows were judged.
@@ -164,13 +185,11 @@ pub(super) fn judge(
     data: &Dataset,
     learned: &[u32],
     judged: &[u32],
-    metric: Metric,
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Verdicts>, Error> {
     let look = Look {
         rows: judged,
         pairs: data.labels().len() > 2 && spec.options().multiclass == Classes::OneVsOne,
-        with_scores: metric.needs_scores(),
     };
     let rungs = ladder(spec.options().epochs);
     let mut watch =
@@ -217,12 +236,11 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// Which rows are judged, and how much of it is kept.
+/// Which rows are judged.
 struct Look<'a> {
     rows: &'a [u32],
     /// Whether scores belong to pairs of classes.
     pairs: bool,
-    with_scores: bool,
 }
 
 impl Look<'_> {
@@ -231,14 +249,12 @@ impl Look<'_> {
         impl Visitor for Ask<'_> {
             type Output = Verdicts;
             fn visit<E: Examples>(self, examples: E) -> Verdicts {
-                let Self(Look { rows, pairs, with_scores }, mut predictor, n_classes) = self;
+                let Self(Look { rows, pairs }, mut predictor, n_classes) = self;
                 let mut verdicts = Verdicts { named: Vec::with_capacity(rows.len()), scores: Vec::new() };
                 let mut of_row = Vec::new();
                 predictor.each(examples, rows, |row, class, scores| {
                     verdicts.named.push((examples.class(row as usize), class));
-                    if *with_scores {
-                        verdicts.scores.extend(by_class(scores, n_classes, *pairs, &mut of_row));
-                    }
+                    verdicts.scores.extend(by_class(scores, n_classes, *pairs, &mut of_row));
                 });
                 verdicts
             }

@@ -16,6 +16,7 @@ mod sample;
 pub use judge::Metric;
 pub use portfolio::portfolio;
 
+use crate::calibration::{Calibration, Method};
 use crate::error::Error;
 use crate::spec::Spec;
 use crate::split::{fold_rows, split_rows};
@@ -109,6 +110,22 @@ pub struct Race {
     pub entrants: Vec<Entrant>,
     /// Whether the time was up before all bouts were run.
     pub cut_short: bool,
+    /// What the winner said of rows that it had not seen.
+    #[serde(skip)]
+    said: Verdicts,
+    #[serde(skip)]
+    n_classes: usize,
+}
+
+impl Race {
+    /// Probabilities for the winner's scores, fitted on rows that it had not seen when it scored them.
+    pub(crate) fn calibration(
+        &self,
+        method: Method,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Calibration, Error> {
+        self.said.calibration(method, self.n_classes, stop)
+    }
 }
 
 /// One candidate of a race.
@@ -187,7 +204,8 @@ struct Runner {
     spec: Spec,
     /// What it said so far, for each rung of its ladder.
     verdicts: Vec<Verdicts>,
-    left: Option<usize>,
+    /// The bout after which it left, and its best rung and loss then.
+    left: Option<(usize, (usize, f64))>,
     failure: Option<Error>,
 }
 
@@ -203,6 +221,9 @@ impl Runner {
 
     /// The rung that did best, of equals the last, and its loss.
     fn best(&self, metric: Metric, n_classes: usize) -> (usize, f64) {
+        if let Some((_, best)) = self.left {
+            return best;
+        }
         let losses = self.verdicts.iter().map(|verdicts| verdicts.loss(metric, n_classes));
         let ranked = losses.enumerate().min_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         ranked.unwrap_or((0, f64::INFINITY))
@@ -257,7 +278,7 @@ fn run_bout(
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(spec) = specs.get(place) else { return };
-            let result = judge(spec, data, &bout.learned, &bout.judged, options.metric, stop);
+            let result = judge(spec, data, &bout.learned, &bout.judged, stop);
             if let Ok(mut slot) = results[place].lock() {
                 *slot = Some(result);
             }
@@ -318,14 +339,16 @@ fn eliminate(runners: &mut [Runner], bout: &Bout, number: usize, metric: Metric,
     running.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
     let Some(&(leader, leading_rung, _)) = running.first() else { return };
     let leading = runners[leader].verdicts[leading_rung].losses(metric, n_classes);
-    for (rank, &(idx, rung, _)) in running.iter().enumerate() {
+    for (rank, &(idx, rung, loss)) in running.iter().enumerate() {
         let is_worse = leading.as_ref().is_some_and(|leading| {
             let losses = runners[idx].verdicts[rung].losses(metric, n_classes).unwrap_or_default();
             let (mean, error) = difference(&losses, leading);
             mean > CLEARLY_WORSE * error && rank > 0
         });
         if is_worse || rank >= bout.stay {
-            runners[idx].left = Some(number);
+            let runner = &mut runners[idx];
+            runner.left = Some((number, (rung, loss)));
+            runner.verdicts.iter_mut().for_each(Verdicts::forget_scores);
         }
     }
     if !bout.counts {
@@ -372,7 +395,7 @@ fn finish(
     let mut order: Vec<usize> = (0..runners.len()).collect();
     order.sort_by(|&a, &b| {
         let rank = |idx: usize| {
-            let bouts = runners[idx].left.map_or(usize::MAX, |left| left);
+            let bouts = runners[idx].left.map_or(usize::MAX, |(bout, _)| bout);
             (idx != winner, runners[idx].failure.is_some(), std::cmp::Reverse(bouts))
         };
         rank(a).cmp(&rank(b)).then(best[a].1.total_cmp(&best[b].1)).then(a.cmp(&b))
@@ -384,12 +407,13 @@ fn finish(
             spec: with_epochs(spec, ladder(spec.options().epochs)[rung]),
             loss: failure.is_none().then_some(loss),
             judged: verdicts[rung].len(),
-            left: *left,
+            left: left.map(|(bout, _)| bout),
             failure: failure.as_ref().map(ToString::to_string),
         }
     };
     let entrants: Vec<Entrant> = order.into_iter().map(entrant).collect();
-    Ok(Race { winner: entrants[0].spec.clone(), metric, rows, folds, entrants, cut_short })
+    let said = runners[winner].verdicts[best[winner].0].clone();
+    Ok(Race { winner: entrants[0].spec.clone(), metric, rows, folds, entrants, cut_short, said, n_classes })
 }
 
 fn with_epochs(spec: &Spec, epochs: u64) -> Spec {

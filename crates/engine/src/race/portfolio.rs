@@ -5,6 +5,7 @@
 //! steps are hard to beat for two classes, and no rule is best everywhere, which is why there is a race. The plain
 //! perceptron comes first: it wins every tie.
 
+use crate::defaults;
 use crate::error::Error;
 use crate::spec::{Classes, Options, Spec};
 use rosenblatt_core::Share;
@@ -18,6 +19,9 @@ const LOGISTIC: Rule = ("logistic", None);
 const PA_SMALL: Rule = ("pa1", Some(("C", 0.001)));
 const PA_MIDDLE: Rule = ("pa1", Some(("C", 0.01)));
 const PA_LARGE: Rule = ("pa1", Some(("C", 0.1)));
+const SOLVED_LOGISTIC: Rule = ("logistic-dual", Some(("C", 1.0)));
+const SOLVED_SVM: Rule = ("svm-dual", Some(("C", 1.0)));
+const SOLVED_SVM_SOFT: Rule = ("svm-dual", Some(("C", 0.1)));
 const AROW: Rule = ("arow", Some(("r", 1.0)));
 const AROW_BOLD: Rule = ("arow", Some(("r", 0.1)));
 
@@ -26,21 +30,36 @@ const PAIRS: Classes = Classes::OneVsOne;
 const DIRECT: Classes = Classes::Direct(Share::Max);
 
 /// Simplest first.
-const TWO_CLASSES: &[(Classes, &[Rule])] =
-    &[(REST, &[PERCEPTRON, PA_MIDDLE, PA_LARGE, PA_SMALL, LOGISTIC, AROW])];
+const TWO_CLASSES: &[(Classes, &[Rule])] = &[(
+    REST,
+    &[
+        PERCEPTRON,
+        PA_MIDDLE,
+        PA_LARGE,
+        PA_SMALL,
+        LOGISTIC,
+        AROW,
+        SOLVED_LOGISTIC,
+        SOLVED_SVM,
+        SOLVED_SVM_SOFT,
+    ],
+)];
 const SOME_CLASSES: &[(Classes, &[Rule])] = &[
-    (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC]),
+    (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC, SOLVED_SVM]),
     (DIRECT, &[PERCEPTRON, PA_LARGE]),
-    (PAIRS, &[PA_LARGE, PA_MIDDLE, LOGISTIC, AROW_BOLD]),
+    (PAIRS, &[PA_LARGE, PA_MIDDLE, LOGISTIC, AROW_BOLD, SOLVED_LOGISTIC]),
 ];
-const MANY_CLASSES: &[(Classes, &[Rule])] =
-    &[(REST, &[PERCEPTRON, PA_LARGE, LOGISTIC]), (DIRECT, &[PERCEPTRON, PA_LARGE, LOGISTIC, AROW_BOLD])];
+const MANY_CLASSES: &[(Classes, &[Rule])] = &[
+    (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC, SOLVED_SVM]),
+    (DIRECT, &[PERCEPTRON, PA_LARGE, LOGISTIC, AROW_BOLD]),
+];
 
 /// Above so many classes their pairs are too many to be told apart one by one.
 const MOST_FOR_PAIRS: usize = 16;
 
 /// The candidates for rows of `data`, of which `n_rows` are learned from, the simplest first. What `base` says beside
-/// rule, parameters and multiclass scheme holds for all of them.
+/// rule, parameters and multiclass scheme holds for all of them; those that it does not suit are left out. Its epochs
+/// count only if they are not the usual ones.
 pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Spec>, Error> {
     let table = match data.labels().len() {
         0..=2 => TWO_CLASSES,
@@ -54,11 +73,21 @@ pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Sp
             algorithm: (*algorithm).to_owned(),
             params: param.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
             multiclass: *multiclass,
-            epochs: epochs(n_rows),
+            epochs: if base.epochs == defaults::EPOCHS { epochs(n_rows) } else { base.epochs },
             ..base.clone()
         })
     };
-    candidates.map(spec).collect()
+    let (mut fitting, mut refused) = (Vec::new(), None);
+    for candidate in candidates.map(spec) {
+        match candidate {
+            Ok(spec) => fitting.push(spec),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    match refused {
+        Some(error) if fitting.is_empty() => Err(error),
+        _ => Ok(fitting),
+    }
 }
 
 /// Enough epochs to settle; many rows settle in fewer.

@@ -9,13 +9,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A part of the rows is held out before anything is learned; it serves the estimate and the fit of probabilities. Of
-//! the rest, a validation set decides when to stop. Vocabularies and scales are taken from all rows; they see no
-//! labels. With folds instead, every row is held out once by models that are trained for nothing else, and the model
+//! A part of the rows is held out before anything is learned or chosen; it serves the estimate. On the rest candidates
+//! race for what is to be trained ([`Choice::Race`]), and the winner learns once more, from all rows. If what is trained
+//! is said, the rows that are held out serve the fit of probabilities, too, and are not learned from; of the rest, a
+//! validation set decides when to stop. Vocabularies and scales are taken from all rows; they see no labels. With folds
+//! instead, every row is held out once by models that are trained for nothing else, and the model
 //! that is kept learns from all rows.
 //!
 //! Nothing here prints, reads a clock or knows a signal: that is the [`Monitor`]'s business.
 
+mod chosen;
 mod disk;
 mod infer;
 mod online;
@@ -30,6 +33,7 @@ use crate::evaluate::{Evaluation, Folds, Judged};
 use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, Stage};
+use crate::race::{Metric, Race};
 use crate::rows::RowSource;
 use crate::spec::{ClassWeights, Options, Spec};
 use crate::split::split;
@@ -48,8 +52,10 @@ pub struct Recipe {
     pub reading: ReadOptions,
     /// Whether tables of columns are brought to standard scale if `reading` names no scale.
     pub scale_tables: bool,
-    /// What is learned.
+    /// What is learned; in a race, what all candidates have in common.
     pub learning: Options,
+    /// Who decides what is learned.
+    pub choice: Choice,
     /// How the estimate is come by.
     pub estimate: Plan,
     /// How scores become probabilities.
@@ -69,6 +75,7 @@ impl Default for Recipe {
             reading: ReadOptions::default(),
             scale_tables: true,
             learning: Options::default(),
+            choice: Choice::default(),
             estimate: Plan::default(),
             calibration: Calibrate::Auto,
             positive: None,
@@ -76,6 +83,33 @@ impl Default for Recipe {
             online: false,
         }
     }
+}
+
+/// Who decides what is learned.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choice {
+    /// The usual race, if the options say nothing but the seed and how much classes count, and the rows are in memory;
+    /// else the options.
+    #[default]
+    Auto,
+    /// The options, as they are.
+    Given,
+    /// A race of candidates on the rows that are not held out, which must be in memory.
+    Race(Racing),
+}
+
+/// What a race is about.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Racing {
+    /// Who takes part, the simplest first; the usual ones if nobody is named. No validation sets are kept apart: how
+    /// long to train is decided by the race.
+    pub candidates: Vec<Options>,
+    /// What they are compared by.
+    pub metric: Metric,
+    /// No part of the race is begun after so many seconds. With it the outcome depends on the machine.
+    pub budget: Option<f64>,
 }
 
 /// How the estimate is come by.
@@ -146,6 +180,8 @@ pub struct Trained {
     pub training: Option<Evaluation>,
     /// How good it is on rows it did not learn from.
     pub estimate: Option<Estimate>,
+    /// How what was trained was chosen, if it was by a race.
+    pub race: Option<Race>,
     /// What is proved about its mistakes with the margin that was found, if anything is.
     pub mistake_bound: Option<f64>,
     /// Of a stream, the totals at every power of two of rows, and in the end.
@@ -265,6 +301,22 @@ impl Recipe {
         fitting.run(&mut (&data).into(), checkpoint, monitor)
     }
 
+    /// The race that decides what is learned, if one does.
+    fn racing(&self) -> Option<Racing> {
+        match &self.choice {
+            Choice::Auto if self.says_nothing() => Some(Racing::default()),
+            Choice::Race(racing) => Some(racing.clone()),
+            Choice::Auto | Choice::Given => None,
+        }
+    }
+
+    /// Whether nothing is said about learning but the seed and how much classes count.
+    fn says_nothing(&self) -> bool {
+        let Options { seed, class_weights, .. } = self.learning.clone();
+        let usual = Options { seed, class_weights, ..Options::default() };
+        serde_json::to_value(&usual).ok() == serde_json::to_value(&self.learning).ok()
+    }
+
     /// Whether tables are brought to scale: values of a kernel that are precomputed are taken as they are.
     fn scales(&self) -> bool {
         self.scale_tables && !self.is_precomputed()
@@ -335,7 +387,18 @@ impl Fitting<'_> {
         checkpoint: Option<Checkpoint>,
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
+        match (self.recipe.racing(), rows.dataset()) {
+            (Some(racing), Some(data)) => return self.race(&racing, data, checkpoint, monitor),
+            (Some(_), None) if matches!(self.recipe.choice, Choice::Race(_)) => {
+                return Err(Error::NeedsMemory { what: "a race" });
+            }
+            _ => {}
+        }
         let Self { recipe, spec, schema, calibrate, outline, mut notes } = self;
+        if recipe.racing().is_some() {
+            let rule = spec.entry().info.name;
+            notes.push(format!("rows that are not in memory are not raced on: {rule} as it comes"));
+        }
         let seed = spec.options().seed;
         let (learned, held) = match recipe.estimate {
             Plan::HoldOut(share) if share > 0.0 => split(rows.reborrow(), share, seed),
@@ -381,6 +444,7 @@ impl Fitting<'_> {
             data: outline,
             training: None,
             estimate: None,
+            race: None,
             mistake_bound: None,
             progress: Vec::new(),
             notes,

@@ -125,6 +125,7 @@ pub(super) fn train(
         data,
         training: None,
         estimate: None,
+        race: None,
         mistake_bound: None,
         progress,
         notes,

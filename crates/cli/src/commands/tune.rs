@@ -1,0 +1,71 @@
+//! `rosenblatt tune FILE...`: `train` with a race that you steer: who takes part, and what they are compared by.
+
+use super::train;
+use crate::args::{by_name, seconds};
+use crate::failure::Failure;
+use rosenblatt::recipe::{Choice, Racing};
+use rosenblatt::{Candidate, Metric, Options, find};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  rosenblatt tune mail.csv --algorithms pa1,arow --param C=0.001,0.01,0.1 --param r=0.1,1,10
+  rosenblatt tune mail.csv --algorithms 'pa1(C=0.1),perceptron:voted' --metric f1
+  rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 --metric logloss --budget 60s")]
+pub(crate) struct Args {
+    /// Who takes part: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
+    /// `compare` takes them. Simplest first: it wins if it is not clearly worse than the best
+    #[arg(
+        long,
+        value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",
+        default_value = "perceptron,pa1,arow,logistic,svm-dual,logistic-dual"
+    )]
+    algorithms: String,
+    /// What they are compared by, on rows they did not learn from: error, logloss, auc or f1
+    #[arg(long, value_name = "NAME", default_value = "error", value_parser = by_name::<Metric>)]
+    metric: Metric,
+    /// Begin no further part of the race after this time (60s, 10m, 2h). What wins may then depend on the machine
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    budget: Option<Duration>,
+    #[command(flatten)]
+    train: train::Args,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let usage = |error: rosenblatt::Error| Failure::Usage(Failure::words(&error));
+    let (base, values) = args.train.spec.options_and_values()?;
+    let named = Candidate::list(&args.algorithms).map_err(usage)?;
+    let mut candidates = Vec::new();
+    let mut is_used = vec![false; values.len()];
+    for candidate in &named {
+        let info = find(&candidate.algorithm).map_err(usage)?.info;
+        let mut grid = vec![candidate.params.clone()];
+        for (used, (name, values)) in is_used.iter_mut().zip(&values) {
+            if info.params.iter().any(|param| param.name == name) && !candidate.params.contains_key(name) {
+                *used = true;
+                grid = spread(&grid, name, values);
+            }
+        }
+        for params in grid {
+            let candidate = Candidate { params, ..candidate.clone() };
+            candidates.push(Options::from(candidate.spec(&base).map_err(usage)?));
+        }
+    }
+    if let Some((name, _)) = values.iter().zip(&is_used).find_map(|(value, used)| (!used).then_some(value)) {
+        let message = format!("`--param {name}` is a parameter of none of `{}`", args.algorithms);
+        return Err(Failure::Usage(message));
+    }
+    let budget = args.budget.map(|budget| budget.as_secs_f64());
+    train::follow(&args.train, Choice::Race(Racing { candidates, metric: args.metric, budget }))
+}
+
+/// Every set of parameters with every value of one more.
+fn spread(grid: &[BTreeMap<String, f64>], name: &str, values: &[f64]) -> Vec<BTreeMap<String, f64>> {
+    let with = |params: &BTreeMap<String, f64>, value: &f64| {
+        let mut params = params.clone();
+        params.insert(name.to_owned(), *value);
+        params
+    };
+    grid.iter().flat_map(|params| values.iter().map(move |value| with(params, value))).collect()
+}

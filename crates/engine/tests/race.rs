@@ -1,0 +1,151 @@
+//! What the default promises: a choice that held-out rows had no part in, an estimate that keeps its word, the same
+//! bits after a stop, and no race where something was said.
+
+use rosenblatt::core::{Random, Totals};
+use rosenblatt::data::{ReadOptions, Scaling, Source};
+use rosenblatt::recipe::{Choice, Plan};
+use rosenblatt::{
+    Checkpoint, Error, Keeper, Model, Monitor, Options, Recipe, Trained, Training, Wants, interval, split,
+};
+use std::fmt::Write as _;
+
+/// Points around the centres of their classes, some far from home.
+struct Cloud {
+    n_classes: u64,
+    width: usize,
+    noise: f64,
+}
+
+impl Cloud {
+    fn row(&self, random: &mut Random) -> (Vec<f64>, u64) {
+        let class = random.below(self.n_classes);
+        let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+        let centre = |feature: usize| f64::from(u8::from(feature as u64 % self.n_classes == class));
+        ((0..self.width).map(|feature| centre(feature) + self.noise * normal()).collect(), class)
+    }
+
+    fn csv(&self, n_rows: usize, random: &mut Random) -> String {
+        let mut text = String::new();
+        for _ in 0..n_rows {
+            let (values, class) = self.row(random);
+            values.iter().for_each(|value| write!(text, "{value:.4},").unwrap());
+            writeln!(text, "class {class}").unwrap();
+        }
+        text
+    }
+}
+
+fn train(csv: &str, recipe: &Recipe) -> Trained {
+    recipe.train(&Source::bytes("rows.csv", csv.as_bytes().to_vec()), &mut ()).unwrap()
+}
+
+fn told(trained: &Trained) -> String {
+    serde_json::to_string(trained.race.as_ref().unwrap()).unwrap()
+}
+
+#[test]
+fn held_out_rows_have_no_part_in_the_choice_but_are_learned_from() {
+    let cloud = Cloud { n_classes: 3, width: 4, noise: 0.6 };
+    let csv = cloud.csv(400, &mut Random::new(4));
+    let reading = ReadOptions { scaling: Scaling::None, ..ReadOptions::default() };
+    let recipe = Recipe { reading, scale_tables: false, ..Recipe::default() };
+    let first = train(&csv, &recipe);
+    // The rows that are held out become others, of the same classes.
+    let names: Vec<&str> = csv.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
+    let data = rosenblatt::Dataset::from_rows(&vec![[0.0]; 400], &names);
+    let (_, held) = split(&data, 0.2, 0);
+    let lines = csv.lines().enumerate().map(|(row, line)| {
+        if held.contains(&(row as u32)) { format!("9,9,9,9,{}\n", names[row]) } else { format!("{line}\n") }
+    });
+    let second = train(&lines.collect::<String>(), &recipe);
+    assert_eq!(told(&first), told(&second));
+    assert_ne!(first.model.kept(), second.model.kept(), "all rows are learned from in the end");
+    assert_eq!(first.model.story().rows, 400);
+    assert_eq!(first.estimate.unwrap().evaluation.rows, held.len() as u64);
+    assert!(second.estimate.unwrap().evaluation.error() > 0.5, "what is no good is not told to be");
+}
+
+#[test]
+fn the_error_told_keeps_its_word() {
+    let clouds = [
+        Cloud { n_classes: 2, width: 5, noise: 0.9 },
+        Cloud { n_classes: 4, width: 8, noise: 0.5 },
+        Cloud { n_classes: 2, width: 40, noise: 1.5 },
+    ];
+    let (mut n_kept, mut n_told) = (0, 0);
+    for (number, cloud) in clouds.iter().enumerate() {
+        let mut random = Random::new(100 + number as u64);
+        let fresh: Vec<(Vec<f64>, u64)> = (0..4000).map(|_| cloud.row(&mut random)).collect();
+        for seed in 0..17 {
+            let learning = Options { seed, ..Options::default() };
+            let trained = train(&cloud.csv(250, &mut random), &Recipe { learning, ..Recipe::default() });
+            assert!(trained.race.is_some());
+            let wrong = fresh
+                .iter()
+                .filter(|(row, class)| trained.model.predict(row).unwrap() != format!("class {class}"));
+            let error = wrong.count() as f64 / fresh.len() as f64;
+            let evaluation = trained.estimate.unwrap().evaluation;
+            let (low, high) = interval(evaluation.errors, evaluation.rows);
+            n_told += 1;
+            n_kept += usize::from(low <= error && error <= high);
+        }
+    }
+    assert!(n_kept * 100 >= n_told * 90, "{n_kept} of {n_told}");
+}
+
+/// Stops the training of the model that is kept after so many questions.
+struct Impatient {
+    left: u64,
+    kept: Option<Vec<u8>>,
+}
+
+impl Keeper for Impatient {
+    fn wants(&mut self, _so_far: &Totals) -> Wants {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 { Wants::Stop } else { Wants::Nothing }
+    }
+
+    fn keep(&mut self, checkpoint: &[u8]) {
+        self.kept = Some(checkpoint.to_vec());
+    }
+}
+
+impl Monitor for Impatient {
+    fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
+        training.keeper(self).run(&mut ())
+    }
+}
+
+#[test]
+fn a_raced_training_that_is_stopped_and_resumed_ends_in_the_same_bits() {
+    let cloud = Cloud { n_classes: 3, width: 4, noise: 0.6 };
+    let csv = cloud.csv(300, &mut Random::new(9));
+    for recipe in [Recipe::default(), Recipe { estimate: Plan::Folds(3), ..Recipe::default() }] {
+        let whole = train(&csv, &recipe);
+        let source = Source::bytes("rows.csv", csv.as_bytes().to_vec());
+        let mut impatient = Impatient { left: 3, kept: None };
+        let stopped = recipe.train(&source, &mut impatient);
+        assert!(matches!(stopped, Err(Error::Interrupted { .. })));
+        let checkpoint = Checkpoint::from_bytes(&impatient.kept.unwrap()).unwrap();
+        let resumed = recipe.resume(&source, Some(checkpoint), &mut ()).unwrap();
+        assert!(resumed.model.to_bytes() == whole.model.to_bytes());
+        assert_eq!(told(&resumed), told(&whole));
+    }
+}
+
+#[test]
+fn what_is_said_is_done_without_a_race() {
+    let csv = Cloud { n_classes: 2, width: 3, noise: 0.5 }.csv(80, &mut Random::new(2));
+    for learning in [
+        Options { algorithm: "pa1".to_owned(), ..Options::default() },
+        Options { epochs: 3, ..Options::default() },
+        Options { validation: None, ..Options::default() },
+    ] {
+        let trained = train(&csv, &Recipe { learning: learning.clone(), ..Recipe::default() });
+        assert!(trained.race.is_none() && trained.model.spec().options().algorithm == learning.algorithm);
+    }
+    let given = train(&csv, &Recipe { choice: Choice::Given, ..Recipe::default() });
+    assert!(given.race.is_none() && given.model.story().held_out == Some(0.2));
+    let seeded = Recipe { learning: Options { seed: 3, ..Options::default() }, ..Recipe::default() };
+    assert_eq!(train(&csv, &seeded).model.story().raced, Some(0.2));
+}
