@@ -204,8 +204,7 @@ impl Args {
             MemoryLimit { bytes, cache: Some(cache), keep: self.cache.is_some() }
         });
         Ok(Recipe {
-            reading: ReadOptions { classes: self.classes.clone(), ..self.data.options()? },
-            scale_tables: self.data.scale == "auto",
+            reading: ReadOptions { classes: self.classes.clone(), ..self.data.to_learn()? },
             learning: self.spec.options()?,
             choice,
             estimate: self.k_fold.map_or(Plan::HoldOut(self.holdout), Plan::Folds),

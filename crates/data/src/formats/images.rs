@@ -27,10 +27,9 @@ use crate::options::ReadOptions;
 use crate::rows::block::{Block, Stored};
 #[cfg(feature = "images")]
 use crate::rows::schema::{Layout, Picture, Precision, Schema};
-use std::fs;
 #[cfg(feature = "images")]
 use std::io::{BufRead, BufReader, Cursor, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Extensions of files that are taken for pictures.
 const EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"];
@@ -163,7 +162,7 @@ struct Decoded {
 impl Decoding {
     fn decode_file(self, path: &Path) -> Result<Decoded, DataError> {
         let name = path.display().to_string();
-        let file = fs::File::open(path).map_err(|error| DataError::io("opening", error).in_source(&name))?;
+        let file = std::fs::File::open(path).map_err(|error| DataError::io("opening", error).in_source(&name))?;
         self.decode(BufReader::new(file), &name)
     }
 
@@ -260,7 +259,7 @@ impl<T: Stored> ImageReader<T> {
     fn open_lone(input: Input, how: &ReadOptions) -> Result<Self, DataError> {
         let name = input.name().to_string();
         let bytes = input.into_bytes(how.limits.held_bytes)?;
-        let files = vec![(PathBuf::from(&name), 0)];
+        let files = vec![(std::path::PathBuf::from(&name), 0)];
         let found = Tree::of(files, "?");
         let how = ReadOptions { label: LabelColumn::Absent, ..how.clone() };
         let mut reader =

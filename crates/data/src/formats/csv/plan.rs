@@ -196,9 +196,9 @@ impl TablePlan {
             return Err(DataError::new(ErrorKind::Empty, message).in_source(&name));
         }
         let mut notes = Vec::new();
-        let preamble = how.header.is_none() && how.schema.is_none() && sample.has_preamble();
-        let header =
-            !preamble && how.header.unwrap_or_else(|| sample.names_columns(how) || sample.has_header());
+        let names_columns = sample.names_columns(how);
+        let preamble = how.header.is_none() && !names_columns && sample.has_preamble();
+        let header = !preamble && how.header.unwrap_or_else(|| names_columns || sample.has_header());
         let names: Vec<String> = if header {
             sample.record(0).into_iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
         } else {
