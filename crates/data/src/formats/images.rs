@@ -162,7 +162,8 @@ struct Decoded {
 impl Decoding {
     fn decode_file(self, path: &Path) -> Result<Decoded, DataError> {
         let name = path.display().to_string();
-        let file = std::fs::File::open(path).map_err(|error| DataError::io("opening", error).in_source(&name))?;
+        let file =
+            std::fs::File::open(path).map_err(|error| DataError::io("opening", error).in_source(&name))?;
         self.decode(BufReader::new(file), &name)
     }
 
@@ -391,6 +392,7 @@ mod tests {
     use crate::bytes::source::Source;
     use crate::load::{load, read_rows};
     use crate::options::Pictures;
+    use std::fs;
 
     fn pgm(width: usize, height: usize, pixels: &[u8]) -> Vec<u8> {
         [format!("P5\n{width} {height}\n255\n").as_bytes(), pixels].concat()
