@@ -191,6 +191,9 @@ impl DataArgs {
     }
 }
 
+/// Parameters with several values each, to be tried in all combinations.
+pub(crate) type ValuesToTry = Vec<(String, Vec<f64>)>;
+
 /// The word for a race of algorithms.
 const AUTO: &str = "auto";
 
@@ -405,7 +408,7 @@ impl SpecArgs {
     }
 
     /// What the words mean but for the parameters of the rule, of which each may have several values.
-    pub(crate) fn options_and_values(&self) -> Result<(Options, Vec<(String, Vec<f64>)>), Failure> {
+    pub(crate) fn options_and_values(&self) -> Result<(Options, ValuesToTry), Failure> {
         let several = |word: &String| {
             let wrong = || Failure::Usage(format!("`--param` should be NAME=VALUE,..., but is `{word}`"));
             let (name, values) = word.split_once('=').ok_or_else(wrong)?;

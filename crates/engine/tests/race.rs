@@ -28,7 +28,9 @@ impl Cloud {
         let mut text = String::new();
         for _ in 0..n_rows {
             let (values, class) = self.row(random);
-            values.iter().for_each(|value| write!(text, "{value:.4},").unwrap());
+            for value in &values {
+                write!(text, "{value:.4},").unwrap();
+            }
             writeln!(text, "class {class}").unwrap();
         }
         text

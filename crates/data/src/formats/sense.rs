@@ -196,10 +196,8 @@ impl Seen {
     }
 
     fn could_be_label(&self) -> bool {
-        !self.is_mostly_empty()
-            && !(self.distinct.len() > LABEL_VALUES && self.distinct.len() * 2 > self.n_cells)
-            && !self.is_prose()
-            && !self.is_dates()
+        let has_few_values = self.distinct.len() <= LABEL_VALUES || self.distinct.len() * 2 <= self.n_cells;
+        has_few_values && !(self.is_mostly_empty() || self.is_prose() || self.is_dates())
     }
 
     fn is_count(&self) -> bool {

@@ -71,7 +71,7 @@ pub(super) fn train(
     if wish.readout == Some(Readout::Pocket) {
         notes.push("the pocket keeps what survived longest, without counting errors on all rows".to_owned());
     }
-    let spec = Spec::new(Options { order, ratchet, ..wish })?;
+    let spec = Spec::new(Options { ratchet, order, ..wish })?;
     check_order(&spec)?;
     notes.extend(schema.notes.iter().cloned());
     let bytes = data.memory_bytes();

@@ -163,7 +163,7 @@ impl Sample {
         let asked = how.text_columns.iter().chain(&how.ignore).chain(&how.categorical).chain(&how.weight);
         let is_name = |name: &&String| name.parse::<f64>().is_err();
         let names: HashSet<&[u8]> =
-            learned.chain(asked.chain(label).filter(is_name)).map(|name| name.as_bytes()).collect();
+            learned.chain(asked.chain(label).filter(is_name)).map(String::as_bytes).collect();
         self.record(0).into_iter().any(|cell| names.contains(cell))
     }
 
