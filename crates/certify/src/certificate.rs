@@ -148,6 +148,14 @@ pub enum Number {
 pub(crate) const PLACES: u64 = 1074;
 
 impl Number {
+    /// About how large it is.
+    pub fn near(&self) -> f64 {
+        match self {
+            Self::Double(value) => *value,
+            Self::Integer(text) => text.parse().unwrap_or(f64::NAN),
+        }
+    }
+
     /// The number in units of `2^-1074`, of which every double is a multiple.
     pub(crate) fn units(&self) -> Result<BigInt, String> {
         match self {

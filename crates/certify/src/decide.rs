@@ -1,23 +1,25 @@
 //! The decision: from rows to a verdict that is proved, by the cheapest method that can.
 //!
-//! Rows that contradict each other in pairs are found by hashing. A short run of the perceptron separates
-//! what is easily separated. Then the nearest points of the hulls are sought in doubles, in the rows' own
-//! units and in units in which all features are alike; a point that comes close to zero is tried as an exact
-//! contradiction, any other as a hyperplane. What is small and still undecided goes to exact linear
-//! programming. Nothing is believed that has not been verified without rounding.
+//! Rows that contradict each other in pairs are found by hashing. A short run of the perceptron separates what is
+//! easily separated. Then the nearest points of the hulls are sought: in the rows' own units, which are those of the
+//! margin, and in units in which features and rows are alike, which are better for a verdict. A point that comes close
+//! to zero is tried as an exact contradiction, any other as a hyperplane. What doubles cannot decide is sought again
+//! with more and more digits, from where the search stood. Nothing is believed that has not been verified without
+//! rounding.
 
 use crate::certificate::{About, Certificate, Claim, FORMAT, Margin, Number, Polynomial, Share, VERSION};
 use crate::dependency::{Dependency, dependency};
 use crate::exact::{ExactSum, least_own_side, length_up, own_side};
 use crate::integers::Integers;
-use crate::nearest::{Ended, Nearest, Search};
+use crate::nearest::{Ended, Search};
 use crate::perceptron;
+use crate::prove;
 use crate::real::{Pair, Real};
 use crate::rows::{Rows, shift};
-use crate::simplex::{Outcome, simplex};
+use crate::watch::{Clock, Watch};
+use crate::wide::Wide;
 use num_bigint::{BigInt, Sign};
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,18 +36,6 @@ impl Default for Question {
     }
 }
 
-/// How far a decision has come.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress<'a> {
-    /// What is being done.
-    pub doing: &'a str,
-    /// What the margin lies between, as far as doubles can tell; the lower bound may be negative.
-    pub margin: Option<(f64, f64)>,
-}
-
-/// Told how a decision gets on, and asked whether it should go on.
-pub type Watch<'a> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'a;
-
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
@@ -53,7 +43,7 @@ pub enum Verdict {
     Separable(Plane),
     /// These rows, from 0, with these weights, add up to zero: no hyperplane has.
     Inseparable(Vec<(usize, BigInt)>),
-    /// The time was too short, or the numbers too hard.
+    /// The time was too short, or the numbers too hard: see [`Answer::stopped`].
     Undecided,
 }
 
@@ -87,12 +77,20 @@ pub struct Answer {
     /// No hyperplane has a larger margin than this; infinite if that is not known.
     pub at_most: f64,
     /// The rows, from 0, whose weighted means show the upper bound: the supporting rows.
-    pub nearest: Vec<(usize, f64)>,
+    pub nearest: Vec<(usize, Number)>,
+    /// Whether the search was stopped. What is open if it was not, more time will not close.
+    pub stopped: bool,
 }
 
 impl Answer {
     fn undecided() -> Self {
-        Self { verdict: Verdict::Undecided, at_least: 0.0, at_most: f64::INFINITY, nearest: Vec::new() }
+        Self {
+            verdict: Verdict::Undecided,
+            at_least: 0.0,
+            at_most: f64::INFINITY,
+            nearest: Vec::new(),
+            stopped: false,
+        }
     }
 
     fn inseparable(weights: impl IntoIterator<Item = (usize, BigInt)>) -> Self {
@@ -130,11 +128,7 @@ impl Answer {
                 margin: (self.at_most.is_finite() && !self.nearest.is_empty()).then(|| Margin {
                     at_least: self.at_least,
                     at_most: self.at_most,
-                    nearest: self
-                        .nearest
-                        .iter()
-                        .map(|&(idx, weight)| share(idx, Number::Double(weight)))
-                        .collect(),
+                    nearest: self.nearest.iter().map(|(idx, weight)| share(*idx, weight.clone())).collect(),
                 }),
             },
         };
@@ -163,11 +157,15 @@ impl Answer {
 ///
 /// let corners = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
 /// let xor = Rows::from_points(&corners, &[true, false, false, true]);
-/// let answer = decide(&xor, Question::default(), &mut |_| ControlFlow::Continue(()));
+/// let answer = decide(&xor, Question::default(), &|_| ControlFlow::Continue(()));
 /// let Verdict::Inseparable(rows) = answer.verdict else { panic!("no line separates these") };
 /// assert_eq!(rows.len(), 4);
 /// ```
-pub fn decide(rows: &Rows, question: Question, watch: &mut Watch<'_>) -> Answer {
+pub fn decide(rows: &Rows, question: Question, watch: &Watch<'_>) -> Answer {
+    decide_by(rows, question, &Clock::new(watch))
+}
+
+pub(crate) fn decide_by(rows: &Rows, question: Question, clock: &Clock<'_>) -> Answer {
     let bias = question.bias;
     if rows.is_empty() {
         return Answer::undecided();
@@ -182,115 +180,219 @@ pub fn decide(rows: &Rows, question: Question, watch: &mut Watch<'_>) -> Answer 
     if let Some(pair) = opposites(rows, bias, 1).pop() {
         return Answer::inseparable(pair.into_iter().map(|idx| (idx, BigInt::from(1))));
     }
-    let mut answer = Answer::undecided();
-    if let Some((weights, intercept)) = perceptron::quick(rows, bias, watch) {
-        propose(rows, bias, &weights, intercept, &mut answer);
+    let mut hunt = Hunt { rows, question, clock, answer: Answer::undecided() };
+    if let Some((weights, intercept)) = perceptron::quick(rows, bias, clock) {
+        propose(rows, bias, &weights, intercept, &mut hunt.answer);
     }
-    let powers = alike(rows);
-    let (low, high) =
-        powers.iter().flatten().fold((0, 0), |(low, high), &power| (low.min(power), high.max(power)));
-    let is_uneven = high - low > 8;
-    let even: Vec<i32> = powers.iter().map(|power| power.unwrap_or(0)).collect();
-    let middle = vec![powers.iter().flatten().copied().min().unwrap_or(0); rows.width()];
-    // In units of their own features are alike, which is better for a verdict; the margin is meant in theirs.
-    let order = if is_uneven { [(&even, false), (&middle, true)] } else { [(&middle, true), (&even, false)] };
-    for (powers, is_true) in order {
-        let is_separable = matches!(answer.verdict, Verdict::Separable(_));
-        if !is_true && (is_separable || !is_uneven) {
-            continue;
-        }
-        seek(rows, question, powers, is_true, &mut answer, watch);
-        if matches!(answer.verdict, Verdict::Inseparable(_)) {
-            return answer;
+    let own = Units::own(rows, bias);
+    clock.begin("looking for the nearest points");
+    // Where units differ by no more than a few powers of two, their own are as good as any for a verdict, too.
+    let mut start = Vec::new();
+    if own.spread <= 8 {
+        start = hunt.seek::<f64>(&own, &start);
+        if !hunt.is_done(true) {
+            start = hunt.seek::<Pair>(&own, &start);
         }
     }
-    if matches!(answer.verdict, Verdict::Undecided) {
-        by_simplex(rows, question, &mut answer, watch);
+    if !hunt.is_done(false) {
+        let even = Units::even(rows, bias);
+        let mut start = hunt.seek::<f64>(&even, &[]);
+        hunt.with_more_digits(&even, &mut start, false, 0);
     }
+    if !hunt.is_done(true) {
+        if own.spread > 8 {
+            start = hunt.seek::<f64>(&own, &start);
+        }
+        // Squares of what differs by that many digits.
+        hunt.with_more_digits(&own.unscaled(rows), &mut start, true, 2 * own.spread);
+    }
+    let mut answer = hunt.answer;
+    answer.stopped = clock.has_said_stop();
     answer
 }
 
-/// The powers of two that bring the largest value of each feature to about 1; `None` for features without.
-fn alike(rows: &Rows) -> Vec<Option<i32>> {
-    let mut largest = vec![0.0_f64; rows.width()];
-    for idx in 0..rows.len() {
-        rows.entries(idx).for_each(|(j, value)| largest[j] = largest[j].max(value.abs()));
-    }
-    largest.into_iter().map(|value| (value > 0.0).then(|| -(value.log2().floor() as i32))).collect()
+/// The rows in some units: of every feature, and of every row where only the verdict is wanted.
+struct Units {
+    rows: Rows,
+    /// By which powers of two features were multiplied; one more than there are if the bias is one of them.
+    powers: Vec<i32>,
+    /// Whether lengths are lengths in the rows' own units, up to this power of two.
+    true_to: Option<i32>,
+    by_side: bool,
+    /// By how many powers of two features differ in size.
+    spread: i32,
 }
 
-/// Looks for the nearest points with features multiplied by powers of two, and notes what that proves.
-fn seek(
-    rows: &Rows,
-    question: Question,
-    powers: &[i32],
-    is_true: bool,
-    answer: &mut Answer,
-    watch: &mut Watch<'_>,
-) {
-    let scaled = rows.scaled(powers);
-    let unit = powers.first().copied().unwrap_or(0);
-    let bias = question.bias;
-    let half = if bias { 0.5 } else { 1.0 };
-    let to_true = |length: f64| shift(half * length, -unit);
-    let mut tell = |reach: f64, length: f64| {
-        let margin = is_true.then(|| (to_true(reach), to_true(length)));
-        watch(Progress { doing: "looking for the nearest points", margin })
-    };
-    let ended =
-        pursue(rows, &mut Search::<f64>::new(&scaled, bias), powers, question, is_true, answer, &mut tell);
-    // Where doubles have too few digits for the margin, pairs of them may have enough.
-    let is_open = ended == Ended::Stalled && !matches!(answer.verdict, Verdict::Inseparable(_));
-    if is_open && (is_true || matches!(answer.verdict, Verdict::Undecided)) {
-        pursue(rows, &mut Search::<Pair>::new(&scaled, bias), powers, question, is_true, answer, &mut tell);
+impl Units {
+    /// Their own, up to one power of two that brings the largest value to about 1.
+    fn own(rows: &Rows, bias: bool) -> Self {
+        let mut largest = vec![0.0_f64; rows.width()];
+        for idx in 0..rows.len() {
+            rows.entries(idx).for_each(|(j, value)| largest[j] = largest[j].max(value.abs()));
+        }
+        let sizes = || largest.iter().filter(|&&value| value > 0.0).map(|value| value.log2().floor() as i32);
+        let (low, high) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+        let powers = vec![-high; rows.width()];
+        let scaled = rows.scaled(&powers, &[]);
+        Self { rows: scaled, powers, true_to: Some(high), by_side: bias, spread: high - low }
     }
-}
 
-/// Searches with numbers of some precision, and notes what the outcome proves.
-fn pursue<R: Real>(
-    rows: &Rows,
-    search: &mut Search<'_, R>,
-    powers: &[i32],
-    Question { bias, gap }: Question,
-    is_true: bool,
-    answer: &mut Answer,
-    tell: &mut dyn FnMut(f64, f64) -> ControlFlow<()>,
-) -> Ended {
-    // Each closer look at zero costs an exact solution, so they are few.
-    let mut zeros = [1e-6, 1e-9, 1e-12, 1e-15].into_iter();
-    let mut zero = zeros.next();
-    // A little sharper than asked, since the certified bounds are rounded apart.
-    let wanted = if is_true { 0.5 * gap } else { 0.5 };
-    let ended = loop {
-        let ended = search.run(wanted, zero.unwrap_or(0.0), tell);
-        if ended == Ended::Zero || (ended == Ended::Stalled && search.state().reach <= 0.0) {
-            if let Some(weights) = contradiction(rows, search.state(), bias) {
-                *answer = Answer::inseparable(weights);
-                return ended;
+    /// Nothing multiplied, so that nothing is too small for a double.
+    fn unscaled(&self, rows: &Rows) -> Self {
+        let powers = vec![0; rows.width()];
+        Self { rows: rows.clone(), powers, true_to: Some(0), by_side: self.by_side, spread: self.spread }
+    }
+
+    /// Those in which the largest and the smallest value of each feature, and of each row, are about as far from 1.
+    /// The bias is a feature.
+    fn even(rows: &Rows, bias: bool) -> Self {
+        let rows = if bias { rows.augmented(1.0) } else { rows.clone() };
+        let (mut of_feature, mut of_row) = (vec![0; rows.width()], vec![0; rows.len()]);
+        for _ in 0..3 {
+            let mut range = vec![(i32::MAX, i32::MIN); rows.width()];
+            for (idx, of_row) in of_row.iter_mut().enumerate() {
+                let sizes = || rows.entries(idx).map(|(j, value)| (j, value.abs().log2().floor() as i32));
+                let row = sizes().map(|(j, size)| size + of_feature[j]);
+                let (low, high) =
+                    row.fold((i32::MAX, i32::MIN), |(low, high), size| (low.min(size), high.max(size)));
+                *of_row = if low <= high { -i32::midpoint(low, high) } else { 0 };
+                for (j, size) in sizes() {
+                    range[j] = (range[j].0.min(size + *of_row), range[j].1.max(size + *of_row));
+                }
             }
-            zero = zeros.next();
-            if ended == Ended::Zero && zero.is_some() {
-                continue;
+            for (power, (low, high)) in of_feature.iter_mut().zip(range) {
+                *power = if low <= high { -i32::midpoint(low, high) } else { 0 };
             }
         }
-        break ended;
-    };
-    let state = search.state();
-    if state.reach > 0.0 || ended == Ended::Sharp {
-        let weights: Vec<f64> =
-            state.best.iter().zip(powers).map(|(&weight, &power)| shift(weight, power)).collect();
-        let intercept = if bias { intercept_of(rows, &weights) } else { 0.0 };
-        propose(rows, bias, &weights, intercept, answer);
+        let scaled = rows.scaled(&of_feature, &of_row);
+        Self { rows: scaled, powers: of_feature, true_to: None, by_side: false, spread: 0 }
     }
-    let nearest: Vec<(usize, f64)> =
-        state.support.iter().copied().zip(state.shares.iter().copied()).collect();
-    let at_most = apart(rows, bias, &nearest);
-    if at_most < answer.at_most {
-        (answer.at_most, answer.nearest) = (at_most, nearest);
-        answer.nearest.sort_by_key(|&(idx, _)| idx);
-    }
-    ended
 }
+
+/// A search for an answer.
+struct Hunt<'a> {
+    rows: &'a Rows,
+    question: Question,
+    clock: &'a Clock<'a>,
+    answer: Answer,
+}
+
+impl<'a> Hunt<'a> {
+    /// Whether there is nothing more to find out; the margin only if `margin`.
+    fn is_done(&self, margin: bool) -> bool {
+        self.clock.has_said_stop()
+            || match self.answer.verdict {
+                Verdict::Undecided => false,
+                Verdict::Inseparable(_) => true,
+                Verdict::Separable(_) => !margin || self.answer.gap() <= self.question.gap,
+            }
+    }
+
+    /// Searches with more and more digits, beginning with at least so many binary ones.
+    fn with_more_digits(&mut self, units: &Units, start: &mut Vec<(usize, f64)>, margin: bool, digits: i32) {
+        let ladder: [(i32, Seek<'a>); 4] = [
+            (80, Self::seek::<Pair>),
+            (480, Self::seek::<Wide<8>>),
+            (2000, Self::seek::<Wide<32>>),
+            (i32::MAX, Self::seek::<Wide<80>>),
+        ];
+        for (_, seek) in ladder.into_iter().filter(|(most, _)| digits <= *most) {
+            if self.is_done(margin) {
+                return;
+            }
+            *start = seek(self, units, start);
+        }
+    }
+
+    /// Searches with numbers of some precision, and notes what the outcome proves. What is given and comes back are
+    /// the rows that carry the point, with their shares.
+    fn seek<R: Real>(&mut self, units: &Units, start: &[(usize, f64)]) -> Vec<(usize, f64)> {
+        let (bias, is_true) = (self.question.bias, units.true_to.is_some());
+        let mut search = Search::<R>::new(&units.rows, units.by_side, start, self.clock);
+        let half = if bias { 0.5 } else { 1.0 };
+        let tell = |reach: f64, length: f64| {
+            let to_true = |length: f64, power: i32| shift(half * length, power);
+            self.clock.note(units.true_to.map(|power| (to_true(reach, power), to_true(length, power))));
+        };
+        // A little sharper than asked, since the certified bounds are rounded apart.
+        let wanted = if is_true { 0.5 * self.question.gap } else { 0.5 };
+        // Each closer look at zero costs an exact solution, so they are few.
+        let mut zeros = R::ZEROS.iter().copied();
+        let is_open = matches!(self.answer.verdict, Verdict::Undecided);
+        let mut zero = if is_open { zeros.next() } else { None };
+        loop {
+            let ended = search.run(wanted, zero, &tell);
+            let is_near_zero = ended == Ended::Zero || (ended == Ended::Stalled && search.best().is_none());
+            if is_open && is_near_zero {
+                let carriers: Vec<(usize, f64)> =
+                    search.carriers().map(|(idx, share)| (idx, share.near())).collect();
+                if let Some(weights) = contradiction(self.rows, &carriers, bias, self.clock) {
+                    self.answer = Answer::inseparable(weights);
+                    return carriers;
+                }
+                zero = zeros.next();
+                if ended == Ended::Zero && zero.is_some() && !self.clock.is_over() {
+                    continue;
+                }
+            }
+            break;
+        }
+        self.conclude(&search, units);
+        search.carriers().map(|(idx, share)| (idx, share.near())).collect()
+    }
+
+    /// Notes the hyperplane that was found, and how far the means of the rows that carry the point are apart: in
+    /// doubles, and in integers where those are not good enough.
+    fn conclude<R: Real>(&mut self, search: &Search<'_, R>, units: &Units) {
+        let (rows, bias, is_true) = (self.rows, self.question.bias, units.true_to.is_some());
+        let (places, shares): (Vec<usize>, Vec<R>) = search.carriers().unzip();
+        if is_true {
+            let doubles: Vec<(usize, f64)> =
+                places.iter().zip(&shares).map(|(&idx, share)| (idx, share.near())).collect();
+            let nearest = doubles.iter().map(|&(idx, share)| (idx, Number::Double(share))).collect();
+            self.note(apart(rows, bias, &doubles), nearest);
+        }
+        let whole = search.best().map(|best| {
+            let scaled = best.iter().zip(&units.powers).take(rows.width());
+            R::integers(&scaled.map(|(&weight, &power)| weight.shifted(power)).collect::<Vec<R>>())
+        });
+        if let Some(whole) = &whole {
+            let weights = round_together(whole);
+            let intercept = if bias { intercept_of(rows, &weights) } else { 0.0 };
+            propose(rows, bias, &weights, intercept, &mut self.answer);
+        }
+        if self.is_done(is_true) {
+            return;
+        }
+        if let Some(found) = whole.and_then(|whole| prove::separated(rows, bias, &whole, self.clock)) {
+            let is_open = matches!(self.answer.verdict, Verdict::Undecided);
+            if is_open || found.at_least > self.answer.at_least {
+                let number = |weight: &BigInt| Number::Integer(weight.to_string());
+                self.answer.at_least = found.at_least;
+                self.answer.verdict = Verdict::Separable(Plane {
+                    weights: found.weights.iter().map(number).collect(),
+                    intercept: number(&found.intercept),
+                });
+            }
+        }
+        if is_true && !self.is_done(true) {
+            let whole: Vec<(usize, BigInt)> = places.into_iter().zip(R::integers(&shares)).collect();
+            let at_most = prove::apart(rows, bias, &whole);
+            let nearest = whole.into_iter().map(|(idx, share)| (idx, Number::Integer(share.to_string())));
+            self.note(at_most, nearest.collect());
+        }
+    }
+
+    fn note(&mut self, at_most: f64, mut nearest: Vec<(usize, Number)>) {
+        if at_most < self.answer.at_most {
+            nearest.sort_by_key(|&(idx, _)| idx);
+            (self.answer.at_most, self.answer.nearest) = (at_most, nearest);
+        }
+    }
+}
+
+/// A search with numbers of some precision.
+type Seek<'a> = fn(&mut Hunt<'a>, &Units, &[(usize, f64)]) -> Vec<(usize, f64)>;
 
 /// Tries a hyperplane: if it strictly separates all rows, by a wider margin than was known, it is noted.
 fn propose(rows: &Rows, bias: bool, weights: &[f64], intercept: f64, answer: &mut Answer) {
@@ -359,7 +461,7 @@ fn apart(rows: &Rows, bias: bool, nearest: &[(usize, f64)]) -> f64 {
     };
     let mut sums: HashMap<usize, (ExactSum, f64)> = HashMap::new();
     for &(idx, share) in nearest {
-        for (feature, value) in rows.entries(idx) {
+        for (feature, value) in rows.exact(idx) {
             let (sum, minus) = sums.entry(feature).or_insert_with(|| (ExactSum::new(), 0.0));
             sum.add(share, rows.sign(idx) * value);
             if !rows.is_positive(idx) {
@@ -402,68 +504,39 @@ fn apart(rows: &Rows, bias: bool, nearest: &[(usize, f64)]) -> f64 {
     shift(length_up(&parts) * slack * if bias { 0.5 } else { 1.0 }, -power).next_up()
 }
 
-/// The exact contradiction that a point near zero may stand for.
-fn contradiction(rows: &Rows, state: &Nearest, bias: bool) -> Option<Vec<(usize, BigInt)>> {
-    let largest = (0..state.support.len()).max_by(|&a, &b| state.shares[a].total_cmp(&state.shares[b]))?;
-    let integers = Integers::new(rows, &state.support, bias);
-    let weights = match dependency(&integers, largest) {
-        Dependency::Independent => return None,
-        Dependency::Weights(weights) => weights,
-        Dependency::Unknown => match simplex(&integers, &mut || ControlFlow::Continue(())) {
-            Outcome::Contradiction(weights) => weights,
-            _ => return None,
-        },
-    };
-    let is_sound = weights.iter().all(|weight| weight.sign() != Sign::Minus);
-    is_sound.then(|| state.support.iter().copied().zip(weights).collect())
-}
-
-/// Exact linear programming over all rows.
-fn by_simplex(rows: &Rows, question: Question, answer: &mut Answer, watch: &mut Watch<'_>) {
-    let places: Vec<usize> = (0..rows.len()).collect();
-    let integers = Integers::new(rows, &places, question.bias);
-    let mut stop = || watch(Progress { doing: "exact linear programming", margin: None });
-    match simplex(&integers, &mut stop) {
-        Outcome::Nothing => {}
-        Outcome::Contradiction(weights) => *answer = Answer::inseparable(weights.into_iter().enumerate()),
-        Outcome::Prices(prices) => {
-            // The weights of features that were multiplied have to be multiplied, too; all become whole.
-            let lowest = integers.equations.iter().flatten().map(|&(_, power)| power).fold(0, i32::min);
-            let mut weights = vec![BigInt::ZERO; rows.width()];
-            let mut intercept = BigInt::ZERO;
-            for (equation, price) in integers.equations.iter().zip(prices) {
-                match *equation {
-                    Some((feature, power)) => weights[feature] = price << (power - lowest),
-                    None => intercept = price << -lowest,
-                }
-            }
-            let number = |weight: &BigInt| Number::Integer(weight.to_string());
-            answer.verdict = Verdict::Separable(Plane {
-                weights: weights.iter().map(number).collect(),
-                intercept: number(&intercept),
-            });
-            let rounded = round_together(&weights, &intercept);
-            propose(rows, question.bias, &rounded.0, rounded.1, answer);
+/// The exact contradiction that a point near zero, carried by these rows, may stand for.
+fn contradiction(
+    rows: &Rows,
+    carriers: &[(usize, f64)],
+    bias: bool,
+    clock: &Clock<'_>,
+) -> Option<Vec<(usize, BigInt)>> {
+    let largest = (0..carriers.len()).max_by(|&a, &b| carriers[a].1.total_cmp(&carriers[b].1))?;
+    let support: Vec<usize> = carriers.iter().map(|&(idx, _)| idx).collect();
+    match dependency(&Integers::new(rows, &support, bias), largest, clock) {
+        Dependency::Weights(weights) if weights.iter().all(|weight| weight.sign() != Sign::Minus) => {
+            Some(support.into_iter().zip(weights).collect())
         }
+        _ => None,
     }
 }
 
 /// Integers as doubles of moderate size, all divided by the same power of two.
-fn round_together(weights: &[BigInt], intercept: &BigInt) -> (Vec<f64>, f64) {
-    let longest = weights.iter().chain([intercept]).map(BigInt::bits).max().unwrap_or(0);
+fn round_together(numbers: &[BigInt]) -> Vec<f64> {
+    let longest = numbers.iter().map(BigInt::bits).max().unwrap_or(0);
     let round = |value: &BigInt| {
         let spare = value.bits().saturating_sub(63);
         let head = i64::try_from(value >> spare).unwrap_or(0);
         shift(head as f64, (spare as i64 - longest as i64).max(-2000) as i32)
     };
-    (weights.iter().map(round).collect(), round(intercept))
+    numbers.iter().map(round).collect()
 }
 
 /// Up to `most` sets of one or two rows that contradict each other at once: equal rows on different sides,
 /// and through the origin also opposite rows on one side, and rows of nothing but zeros.
 pub fn opposites(rows: &Rows, bias: bool, most: usize) -> Vec<Vec<usize>> {
     let key = |idx: usize, sign: f64| -> Vec<(usize, u64)> {
-        rows.entries(idx).map(|(feature, value)| (feature, (sign * value).to_bits())).collect()
+        rows.exact(idx).map(|(feature, value)| (feature, (sign * value).to_bits())).collect()
     };
     let mut found = Vec::new();
     let mut seen: HashMap<(bool, Vec<(usize, u64)>), usize> = HashMap::new();

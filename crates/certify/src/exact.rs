@@ -85,7 +85,7 @@ pub(crate) fn parts(value: f64) -> (u64, i32) {
 }
 
 /// `mantissa · 2^exponent`, or something smaller; `mantissa` is not negative.
-fn scale_down(mantissa: f64, exponent: i32) -> f64 {
+pub(crate) fn scale_down(mantissa: f64, exponent: i32) -> f64 {
     let scaled = crate::rows::shift(mantissa, exponent);
     if scaled.is_infinite() {
         f64::MAX
@@ -98,7 +98,7 @@ fn scale_down(mantissa: f64, exponent: i32) -> f64 {
 }
 
 /// `mantissa · 2^exponent`, or something larger; `mantissa` is positive.
-fn scale_up(mantissa: f64, exponent: i32) -> f64 {
+pub(crate) fn scale_up(mantissa: f64, exponent: i32) -> f64 {
     let scaled = crate::rows::shift(mantissa, exponent);
     if scaled < f64::MIN_POSITIVE { scaled.next_up() } else { scaled }
 }
@@ -106,7 +106,7 @@ fn scale_up(mantissa: f64, exponent: i32) -> f64 {
 /// What `y (w·x + b)` lies between, quickly: added in doubles, with all that rounding may have done.
 fn roughly(rows: &Rows, idx: usize, weights: &[f64], bias: f64) -> (f64, f64) {
     let (mut sum, mut size, mut n_terms) = (bias, bias.abs(), 4.0);
-    for (feature, value) in rows.entries(idx) {
+    for (feature, value) in rows.exact(idx) {
         let term = weights[feature] * value;
         sum += term;
         size += term.abs();
@@ -123,7 +123,7 @@ fn roughly(rows: &Rows, idx: usize, weights: &[f64], bias: f64) -> (f64, f64) {
 pub(crate) fn exactly(rows: &Rows, idx: usize, weights: &[f64], bias: f64) -> (f64, f64) {
     let (mut sum, sign) = (ExactSum::new(), rows.sign(idx));
     sum.add(bias, sign);
-    rows.entries(idx).for_each(|(feature, value)| sum.add(sign * weights[feature], value));
+    rows.exact(idx).for_each(|(feature, value)| sum.add(sign * weights[feature], value));
     sum.bounds()
 }
 

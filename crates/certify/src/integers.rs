@@ -1,7 +1,7 @@
 //! Rows as columns of integers: what exact linear algebra starts from.
 //!
-//! Every feature is multiplied by a power of two of its own that makes its values whole. A contradiction is
-//! not changed by that, and the weights of a hyperplane are changed back by the same powers.
+//! Every feature is multiplied by a power of two of its own that makes its values whole. A contradiction is not
+//! changed by that.
 
 use crate::exact::parts;
 use crate::rows::Rows;
@@ -10,58 +10,37 @@ use std::collections::BTreeMap;
 
 /// One equation per feature that occurs, and one for the sides if there is a bias; one column per row.
 pub(crate) struct Integers {
-    /// The signed entries of each column, as equation and mantissa with a shift to the left.
-    pub(crate) columns: Vec<Vec<(usize, i64, u64)>>,
-    /// The feature of each equation, and by which power of two its values were multiplied; `None` for the
-    /// equation of the sides.
-    pub(crate) equations: Vec<Option<(usize, i32)>>,
+    /// The signed entries of each column that are not zero, by equation.
+    pub(crate) columns: Vec<Vec<(usize, BigInt)>>,
+    pub(crate) n_equations: usize,
 }
 
 impl Integers {
     pub(crate) fn new(rows: &Rows, places: &[usize], bias: bool) -> Self {
         let mut lowest: BTreeMap<usize, i32> = BTreeMap::new();
         for &idx in places {
-            for (feature, value) in rows.entries(idx) {
+            for (feature, value) in rows.exact(idx) {
                 let (_, exponent) = whole(value);
                 lowest.entry(feature).and_modify(|low| *low = exponent.min(*low)).or_insert(exponent);
             }
         }
-        let mut equations: Vec<_> = lowest.iter().map(|(&feature, &low)| Some((feature, -low))).collect();
-        let of_feature: BTreeMap<usize, (usize, i32)> = lowest
-            .into_iter()
-            .enumerate()
-            .map(|(equation, (feature, low))| (feature, (equation, low)))
-            .collect();
+        let equation_of: BTreeMap<usize, usize> =
+            lowest.keys().enumerate().map(|(equation, &feature)| (feature, equation)).collect();
         let columns = places.iter().map(|&idx| {
             let sign = if rows.is_positive(idx) { 1 } else { -1 };
-            let entries = rows.entries(idx).map(|(feature, value)| {
+            let mut column: BTreeMap<usize, BigInt> = BTreeMap::new();
+            for (feature, value) in rows.exact(idx) {
                 let (mantissa, exponent) = whole(value);
-                let (equation, low) = of_feature[&feature];
-                (equation, sign * mantissa, (exponent - low) as u64)
-            });
-            let side = bias.then_some((of_feature.len(), sign, 0));
-            entries.chain(side).collect()
+                let value = BigInt::from(sign * mantissa) << (exponent - lowest[&feature]);
+                *column.entry(equation_of[&feature]).or_default() += value;
+            }
+            if bias {
+                column.insert(lowest.len(), BigInt::from(sign));
+            }
+            column.into_iter().collect()
         });
-        let columns = columns.collect();
-        if bias {
-            equations.push(None);
-        }
-        Self { columns, equations }
+        Self { columns: columns.collect(), n_equations: lowest.len() + usize::from(bias) }
     }
-
-    /// The columns in machine integers below `2^62`; `None` if one of them is larger.
-    pub(crate) fn small(&self) -> Option<Vec<Vec<(usize, i64)>>> {
-        let fit = |&(equation, mantissa, shift): &(usize, i64, u64)| {
-            let bits = u64::from(64 - mantissa.unsigned_abs().leading_zeros());
-            (bits + shift < 62).then(|| (equation, mantissa << shift))
-        };
-        self.columns.iter().map(|column| column.iter().map(fit).collect()).collect()
-    }
-}
-
-/// An entry of any size.
-pub(crate) fn big(mantissa: i64, shift: u64) -> BigInt {
-    BigInt::from(mantissa) << shift
 }
 
 /// A double as an odd integer and an exponent.

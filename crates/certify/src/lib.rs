@@ -16,9 +16,9 @@
 //! | ask in the space of a polynomial kernel | [`lift`] |
 //!
 //! ```text
-//! rows ── opposites ── perceptron ── nearest ──┬── exact ──────── hyperplane ──┐
-//!         (hashing)    (quick yes)   (doubles) └── dependency ── contradiction ┴── certificate ── check
-//!                                                  simplex (small, exact)
+//! rows ── opposites ── perceptron ── nearest ──┬── prove ──────── hyperplane ──┐
+//!         (hashing)    (quick yes)   (doubles, └── dependency ── contradiction ┴── certificate ── check
+//!                                     then more digits)
 //! ```
 //!
 //! Nothing here reads files, reads a clock or prints; whoever asks is told how it goes, and may stop it.
@@ -31,19 +31,23 @@ mod decide;
 mod dependency;
 mod exact;
 mod findings;
+mod in_the_way;
 mod integers;
 mod lift;
 mod nearest;
 mod perceptron;
+mod prove;
 mod real;
 mod rows;
-mod simplex;
+mod watch;
+mod wide;
 
 pub use certificate::{About, Certificate, Claim, FORMAT, Margin, Number, Polynomial, Share, VERSION};
 pub use check::check;
-pub use decide::{Answer, Plane, Progress, Question, Verdict, Watch, decide, mistakes, opposites};
+pub use decide::{Answer, Plane, Question, Verdict, decide, mistakes, opposites};
 pub use findings::{Difficulty, Findings, MOST_PAIRS, investigate};
 pub use lift::lift;
 pub use num_bigint::BigInt;
 pub use perceptron::{Cycle, Told, cycle, perceptron, pocket};
 pub use rows::{NotFinite, Rows};
+pub use watch::{Part, Progress, Watch};

@@ -7,26 +7,15 @@
 
 use crate::real::Real;
 use crate::rows::Rows;
+use crate::watch::Clock;
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 /// How many rows are added before all rows are looked at again.
 const AT_ONCE: usize = 10;
-/// After so many rounds that bring nothing, doubles have no more to give.
+/// After so many rounds that bring nothing, these digits have no more to give.
 const PATIENCE: usize = 30;
-
-/// Where a search stands.
-#[derive(Debug, Clone)]
-pub(crate) struct Nearest {
-    /// The rows that carry the point, with their weights: those of each group add up to 1.
-    pub(crate) support: Vec<usize>,
-    pub(crate) shares: Vec<f64>,
-    /// The length of the point, and the best `min point·z` over all rows (summed over groups), over that length.
-    pub(crate) length: f64,
-    pub(crate) reach: f64,
-    /// The point that had the best reach: the best hyperplane so far.
-    pub(crate) best: Vec<f64>,
-}
+/// How many rows are scored between two looks at the clock.
+const BETWEEN: usize = 64;
 
 /// Why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +33,7 @@ pub(crate) enum Ended {
 /// The search for the nearest point, in numbers of some precision.
 pub(crate) struct Search<'a, R> {
     rows: &'a Rows,
+    clock: &'a Clock<'a>,
     /// The group of each row: all 0, or by side.
     groups: Vec<usize>,
     n_groups: usize,
@@ -51,78 +41,101 @@ pub(crate) struct Search<'a, R> {
     lengths: Vec<f64>,
     anchor2: R,
     factor: Factor<R>,
-    /// Shares and point with all their digits.
+    /// The rows that carry the point, with their weights: those of each group add up to 1.
+    support: Vec<usize>,
     shares: Vec<R>,
     point: Vec<R>,
-    state: Nearest,
+    length: R,
+    /// The best `min point·z` over all rows (summed over groups), over the length of that point, and the point.
+    reach: Option<R>,
+    best: Vec<R>,
 }
 
 impl<'a, R: Real> Search<'a, R> {
-    /// Starts from the shortest row of each group; `by_side` if the two sides are groups of their own.
-    /// Every group must have rows.
-    pub(crate) fn new(rows: &'a Rows, by_side: bool) -> Self {
+    /// Starts from rows that carried the point of another search, with their weights, or from the shortest row of
+    /// each group; `by_side` if the two sides are groups of their own. Every group must have rows.
+    pub(crate) fn new(rows: &'a Rows, by_side: bool, start: &[(usize, f64)], clock: &'a Clock<'a>) -> Self {
         let n_groups = if by_side { 2 } else { 1 };
         let groups: Vec<usize> =
             (0..rows.len()).map(|idx| usize::from(by_side && rows.is_positive(idx))).collect();
-        let norms2 = (0..rows.len()).map(|idx| rows.entries(idx).map(|(_, x)| x * x).sum::<f64>());
-        let lengths: Vec<f64> = norms2.map(f64::sqrt).collect();
-        let anchor2 = lengths.iter().map(|length| length * length).sum::<f64>() / lengths.len() as f64;
-        let state = Nearest {
-            support: Vec::new(),
-            shares: Vec::new(),
-            length: f64::INFINITY,
-            reach: f64::NEG_INFINITY,
-            best: vec![0.0; rows.width()],
-        };
+        let lengths: Vec<f64> = (0..rows.len()).map(|idx| length(rows, idx)).collect();
+        let squares = lengths.iter().fold(R::default(), |sum, &length| sum + R::of(length).times(length));
+        let anchor2 = squares / R::of(lengths.len() as f64);
         let mut search = Self {
             rows,
+            clock,
             groups,
             n_groups,
             lengths,
-            anchor2: R::of(if anchor2 > 0.0 { anchor2 } else { 1.0 }),
+            anchor2: if anchor2 > R::default() { anchor2 } else { R::of(1.0) },
             factor: Factor { rows: Vec::new() },
+            support: Vec::new(),
             shares: Vec::new(),
             point: vec![R::default(); rows.width()],
-            state,
+            length: R::default(),
+            reach: None,
+            best: vec![R::default(); rows.width()],
         };
-        for group in 0..n_groups {
-            let members = (0..rows.len()).filter(|&idx| search.groups[idx] == group);
-            let first = members.min_by(|&a, &b| search.lengths[a].total_cmp(&search.lengths[b]));
-            search.append(first.expect("every group has rows"));
-        }
-        search.shares = vec![R::of(1.0); n_groups];
-        search.place();
+        search.begin(start);
         search
     }
 
-    /// Searches until the bounds agree to `gap`, the point is shorter than `zero` times the rows that make it
-    /// up, or `watch`, which is told the bounds, says stop.
-    pub(crate) fn run(
-        &mut self,
-        gap: f64,
-        zero: f64,
-        watch: &mut dyn FnMut(f64, f64) -> ControlFlow<()>,
-    ) -> Ended {
-        let (mut idle, mut least) = (0, f64::INFINITY);
+    fn begin(&mut self, start: &[(usize, f64)]) {
+        for &(idx, share) in start {
+            if share > 0.0 && !self.clock.is_over() && self.append(idx) {
+                self.shares.push(R::of(share));
+            }
+        }
+        let mut totals = [R::default(); 2];
+        for (&idx, &share) in self.support.iter().zip(&self.shares) {
+            totals[self.groups[idx]] = totals[self.groups[idx]] + share;
+        }
+        if totals[..self.n_groups].iter().all(|&total| total > R::default()) {
+            for (&idx, share) in self.support.iter().zip(&mut self.shares) {
+                *share = *share / totals[self.groups[idx]];
+            }
+            self.settle();
+            return;
+        }
+        self.support.clear();
+        self.factor.rows.clear();
+        for group in 0..self.n_groups {
+            let members = (0..self.rows.len()).filter(|&idx| self.groups[idx] == group);
+            let first = members.min_by(|&a, &b| self.lengths[a].total_cmp(&self.lengths[b]));
+            self.append(first.expect("every group has rows"));
+        }
+        self.shares = vec![R::of(1.0); self.n_groups];
+        self.place();
+    }
+
+    /// Searches until the bounds agree to `gap`, the point is shorter than `2^zero` times the rows that make it
+    /// up, or the clock says stop. It is told the bounds by `tell`.
+    pub(crate) fn run(&mut self, gap: f64, zero: Option<i32>, tell: &dyn Fn(f64, f64)) -> Ended {
+        let (mut idle, mut least) = (0, None);
+        // Less than this is no progress.
+        let still = R::of(1.0) - R::doubt().times(45.0);
         loop {
-            let carriers = self.state.support.iter().zip(&self.state.shares);
-            let carried: f64 = carriers.map(|(&idx, share)| share * self.lengths[idx]).sum();
-            if self.state.length <= zero * carried {
+            let carriers = self.support.iter().zip(&self.shares);
+            let carried =
+                carriers.fold(R::default(), |sum, (&idx, &share)| sum + share.times(self.lengths[idx]));
+            let is_zero = |zero: i32| self.length <= carried.shifted(zero);
+            if self.length <= R::default() || zero.is_some_and(is_zero) {
                 return Ended::Zero;
             }
-            let candidates = self.survey();
-            if (self.state.length - self.state.reach) <= gap * self.state.length {
+            let Some(candidates) = self.survey() else { return Ended::Stopped };
+            if self.reach.is_some_and(|reach| self.length - reach <= self.length.times(gap)) {
                 return Ended::Sharp;
             }
-            if watch(self.state.reach, self.state.length).is_break() {
-                return Ended::Stopped;
-            }
+            tell(self.reach.map_or(0.0, Real::near), self.length.near());
             let mut moved = false;
             for idx in candidates {
                 moved |= self.enter(idx);
+                if self.clock.is_over() {
+                    return Ended::Stopped;
+                }
             }
-            if moved && self.state.length < least * (1.0 - 1e-14) {
-                least = self.state.length;
+            if moved && least.is_none_or(|least: R| self.length < least * still) {
+                least = Some(self.length);
                 idle = 0;
             } else {
                 idle += 1;
@@ -133,8 +146,14 @@ impl<'a, R: Real> Search<'a, R> {
         }
     }
 
-    pub(crate) fn state(&self) -> &Nearest {
-        &self.state
+    /// The rows that carry the point, with their weights: those of each group add up to about 1.
+    pub(crate) fn carriers(&self) -> impl Iterator<Item = (usize, R)> {
+        self.support.iter().copied().zip(self.shares.iter().copied())
+    }
+
+    /// The point that had every row the farthest on its side, if it had them there at all.
+    pub(crate) fn best(&self) -> Option<&[R]> {
+        self.reach.filter(|&reach| reach > R::default()).map(|_| self.best.as_slice())
     }
 
     /// `y x · vector`.
@@ -142,51 +161,65 @@ impl<'a, R: Real> Search<'a, R> {
         let [mut even, mut odd] = [R::default(); 2];
         let mut entries = self.rows.entries(idx);
         while let Some((j, x)) = entries.next() {
-            even = even + vector[j] * R::of(x);
+            even = even + vector[j].times(x);
             if let Some((j, x)) = entries.next() {
-                odd = odd + vector[j] * R::of(x);
+                odd = odd + vector[j].times(x);
             }
         }
-        R::of(self.rows.sign(idx)) * (even + odd)
+        for &(j, x) in self.rows.tails(idx) {
+            odd = odd + vector[j].times(x);
+        }
+        (even + odd).times(self.rows.sign(idx))
     }
 
     /// `Σ share · y x`.
     fn sum(&self, shares: &[R]) -> Vec<R> {
         let mut point = vec![R::default(); self.rows.width()];
-        for (&idx, &share) in self.state.support.iter().zip(shares) {
-            let factor = share * R::of(self.rows.sign(idx));
-            self.rows.entries(idx).for_each(|(j, x)| point[j] = point[j] + factor * R::of(x));
+        for (&idx, &share) in self.support.iter().zip(shares) {
+            let factor = share.times(self.rows.sign(idx));
+            self.rows.entries(idx).for_each(|(j, x)| point[j] = point[j] + factor.times(x));
+            self.rows.tails(idx).iter().for_each(|&(j, x)| point[j] = point[j] + factor.times(x));
         }
         point
     }
 
-    /// Scores all rows; notes how far the point reaches, and gives the rows worth adding, worst first.
-    fn survey(&mut self) -> Vec<usize> {
+    /// Scores all rows; notes how far the point reaches, and gives the rows worth adding, worst first. `None` if the
+    /// clock says stop.
+    fn survey(&mut self) -> Option<Vec<usize>> {
         let levels = self.levels();
-        let mut least = [f64::INFINITY; 2];
+        let mut least: [Option<R>; 2] = [None; 2];
         let mut below = Vec::with_capacity(self.rows.len());
         for idx in 0..self.rows.len() {
+            if idx % BETWEEN == 0 && self.clock.is_over() {
+                return None;
+            }
             let score = self.score(idx, &self.point);
             let group = self.groups[idx];
-            least[group] = least[group].min(score.near());
-            below.push((levels[group] - score).near());
+            least[group] = Some(least[group].filter(|&least| least <= score).unwrap_or(score));
+            below.push(levels[group] - score);
         }
-        let reach = least[..self.n_groups].iter().sum::<f64>() / self.state.length;
-        if reach > self.state.reach {
-            self.state.reach = reach;
-            self.state.best = self.point.iter().map(|part| part.near()).collect();
+        let reach = least.iter().flatten().fold(R::default(), |sum, &least| sum + least) / self.length;
+        if self.reach.is_none_or(|best| reach > best) {
+            self.reach = Some(reach);
+            self.best.clone_from(&self.point);
         }
-        let worst = below.iter().copied().fold(0.0, f64::max);
-        let mut rows: Vec<usize> = (0..below.len()).filter(|&idx| below[idx] > 0.5 * worst).collect();
-        rows.sort_by(|&a, &b| below[b].total_cmp(&below[a]).then(a.cmp(&b)));
+        let worst = below
+            .iter()
+            .copied()
+            .fold(R::default(), |worst, value| if value > worst { value } else { worst });
+        let half = worst.times(0.5);
+        let mut rows: Vec<usize> = (0..below.len()).filter(|&idx| below[idx] > half).collect();
+        rows.sort_by(|&a, &b| {
+            below[b].partial_cmp(&below[a]).unwrap_or(std::cmp::Ordering::Equal).then(a.cmp(&b))
+        });
         rows.truncate(AT_ONCE);
-        rows
+        Some(rows)
     }
 
     /// The score that rows of each group have where they carry the point.
     fn levels(&self) -> [R; 2] {
         let mut levels = [R::default(); 2];
-        for (&idx, &share) in self.state.support.iter().zip(&self.shares) {
+        for (&idx, &share) in self.support.iter().zip(&self.shares) {
             let group = self.groups[idx];
             levels[group] = levels[group] + share * self.score(idx, &self.point);
         }
@@ -195,12 +228,13 @@ impl<'a, R: Real> Search<'a, R> {
 
     /// Adds a row to those that carry the point, if it still lies before it. Whether anything changed.
     fn enter(&mut self, idx: usize) -> bool {
-        if self.state.support.contains(&idx) {
+        if self.support.contains(&idx) {
             return false;
         }
         let level = self.levels()[self.groups[idx]];
-        let before = (level - self.score(idx, &self.point)).near();
-        if before <= 4.0 * R::DOUBT * level.near().abs() || !self.append(idx) {
+        let before = level - self.score(idx, &self.point);
+        let size = if level < R::default() { R::default() - level } else { level };
+        if before <= (size * R::doubt()).times(4.0) || !self.append(idx) {
             return false;
         }
         self.shares.push(R::default());
@@ -210,14 +244,13 @@ impl<'a, R: Real> Search<'a, R> {
 
     /// Moves to the nearest point of the flat hull, dropping rows on the way until it lies inside.
     fn settle(&mut self) {
-        loop {
-            let wanted = self.solve();
-            let mut part = 1.0;
+        let zero = R::default();
+        while let Some(wanted) = self.solve() {
+            let mut part = R::of(1.0);
             let mut leaves = None;
-            for (place, (now, then)) in self.shares.iter().zip(&wanted).enumerate() {
-                let (now, then) = (now.near(), then.near());
-                if then <= 0.0 {
-                    let ratio = if now > then { now / (now - then) } else { 0.0 };
+            for (place, (&now, &then)) in self.shares.iter().zip(&wanted).enumerate() {
+                if then <= zero {
+                    let ratio = if now > then { now / (now - then) } else { zero };
                     if leaves.is_none() || ratio < part {
                         (part, leaves) = (ratio, Some(place));
                     }
@@ -228,14 +261,14 @@ impl<'a, R: Real> Search<'a, R> {
                 break;
             };
             for (share, &then) in self.shares.iter_mut().zip(&wanted) {
-                let moved = *share + R::of(part) * (then - *share);
-                *share = if moved.near() > 0.0 { moved } else { R::default() };
+                let moved = *share + part * (then - *share);
+                *share = if moved > zero { moved } else { zero };
             }
             self.shares.remove(leaves);
-            self.state.support.remove(leaves);
+            self.support.remove(leaves);
             self.factor.remove(leaves);
-            let groups: BTreeSet<usize> = self.state.support.iter().map(|&idx| self.groups[idx]).collect();
-            if groups.len() == self.state.support.len() {
+            let groups: BTreeSet<usize> = self.support.iter().map(|&idx| self.groups[idx]).collect();
+            if groups.len() == self.support.len() {
                 // One row is left per group, and carries it alone.
                 self.shares.fill(R::of(1.0));
                 break;
@@ -247,13 +280,13 @@ impl<'a, R: Real> Search<'a, R> {
     /// Computes the point from the shares.
     fn place(&mut self) {
         self.point = self.sum(&self.shares);
-        self.state.shares = self.shares.iter().map(|share| share.near()).collect();
-        self.state.length = R::product(&self.point, &self.point).root().near();
+        self.length = R::product(&self.point, &self.point).root();
     }
 
-    /// The shares of the nearest point of the flat hull, refined once against what they give.
-    fn solve(&self) -> Vec<R> {
-        let support = &self.state.support;
+    /// The shares of the nearest point of the flat hull, refined against what they give. `None` if the clock
+    /// says stop.
+    fn solve(&self) -> Option<Vec<R>> {
+        let support = &self.support;
         let ones: Vec<Vec<R>> = (0..self.n_groups)
             .map(|group| {
                 let member = |&idx: &usize| R::of(f64::from(u8::from(self.groups[idx] == group)));
@@ -262,7 +295,10 @@ impl<'a, R: Real> Search<'a, R> {
             .collect();
         let mut shares = vec![R::default(); support.len()];
         let mut levels = [R::default(); 2];
-        for _ in 0..2 {
+        for _ in 0..R::SOLVES {
+            if self.clock.is_over() {
+                return None;
+            }
             let point = self.sum(&shares);
             let mut totals = [R::default(); 2];
             for (&idx, &share) in support.iter().zip(&shares) {
@@ -292,25 +328,36 @@ impl<'a, R: Real> Search<'a, R> {
             shares.iter_mut().zip(step).for_each(|(share, step)| *share = *share + step);
             levels.iter_mut().zip(change).for_each(|(level, change)| *level = *level + change);
         }
-        shares
+        Some(shares)
     }
 
     /// Adds a row to the factor; not if it lies in the flat hull already, as far as the digits can tell.
     fn append(&mut self, idx: usize) -> bool {
         let mut dense = vec![R::default(); self.rows.width()];
-        let sign = R::of(self.rows.sign(idx));
-        self.rows.entries(idx).for_each(|(j, x)| dense[j] = sign * R::of(x));
-        let column = self.state.support.iter().map(|&other| {
+        let sign = self.rows.sign(idx);
+        self.rows.entries(idx).for_each(|(j, x)| dense[j] = R::of(sign * x));
+        self.rows.tails(idx).iter().for_each(|&(j, x)| dense[j] = dense[j] + R::of(sign * x));
+        let column = self.support.iter().map(|&other| {
             let product = self.score(other, &dense);
             if self.groups[idx] == self.groups[other] { product + self.anchor2 } else { product }
         });
         let (column, diagonal) = (column.collect(), R::product(&dense, &dense) + self.anchor2);
         let is_new = self.factor.append(column, diagonal);
         if is_new {
-            self.state.support.push(idx);
+            self.support.push(idx);
         }
         is_new
     }
+}
+
+/// The length of a row, without an overflow on the way.
+fn length(rows: &Rows, idx: usize) -> f64 {
+    let largest = rows.entries(idx).fold(0.0_f64, |largest, (_, x)| largest.max(x.abs()));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    let squares = rows.entries(idx).map(|(_, x)| (x / largest) * (x / largest)).sum::<f64>();
+    (largest * squares.sqrt()).min(f64::MAX)
 }
 
 /// The Cholesky factor of a Gram matrix that grows and shrinks: lower rows, each as long as its number.
@@ -323,7 +370,7 @@ impl<R: Real> Factor<R> {
     fn append(&mut self, column: Vec<R>, diagonal: R) -> bool {
         let mut row = self.forward(column);
         let rest = diagonal - R::product(&row, &row);
-        if rest.near() <= 450.0 * R::DOUBT * diagonal.near() {
+        if rest <= (diagonal * R::doubt()).times(450.0) {
             return false;
         }
         row.push(rest.root());

@@ -4,13 +4,13 @@
 //! must come back to a value they had before (Minsky and Papert; Block and Levin 1970), and the steps in
 //! between are a contradiction: what was added up in the meantime is zero.
 
-use crate::decide::{Progress, Watch};
 use crate::integers::whole;
 use crate::rows::{Rows, shift};
+use crate::watch::{Clock, Watch};
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{
-    Bias, Binary, Convention, Observer, Order, Pass, Plan, Ratchet, Readout, Remember, Round, Run, Setup,
-    Stopped, rules,
+    Average, Bias, Binary, Convention, Observer, Order, Pass, Plan, Ratchet, Readout, Remember, Round, Run,
+    Setup, Stopped, rules,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -35,15 +35,16 @@ pub struct Told {
     pub intercept: f64,
 }
 
-struct Passes<'a, 'w> {
-    watch: &'a mut Watch<'w>,
-    doing: &'a str,
+struct Passes<'a>(&'a Clock<'a>);
+
+impl Observer for Passes<'_> {
+    fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+        go_on(self.0)
+    }
 }
 
-impl Observer for Passes<'_, '_> {
-    fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
-        (self.watch)(Progress { doing: self.doing, margin: None })
-    }
+fn go_on(clock: &Clock<'_>) -> ControlFlow<()> {
+    if clock.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 fn convention(bias: bool) -> Convention {
@@ -51,14 +52,18 @@ fn convention(bias: bool) -> Convention {
 }
 
 /// The textbook perceptron: rows in their order, a score of zero is a mistake, until a pass is clean.
-pub fn perceptron(rows: &Rows, bias: bool, passes: u64, watch: &mut Watch<'_>) -> Told {
+pub fn perceptron(rows: &Rows, bias: bool, passes: u64, watch: &Watch<'_>) -> Told {
+    perceptron_by(rows, bias, passes, &Clock::new(watch))
+}
+
+pub(crate) fn perceptron_by(rows: &Rows, bias: bool, passes: u64, clock: &Clock<'_>) -> Told {
+    clock.begin("running the perceptron");
     let setup = Setup { width: rows.width(), convention: convention(bias), ..Setup::default() };
     let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
     let order = Order::Given;
     let plan =
         Plan { rows: None, order: &order, seed: 0, epochs: passes, max_updates: None, stop_when_clean: true };
-    let mut observer = Passes { watch, doing: "running the perceptron" };
-    let stopped = run.fit(rows.examples(), &plan, &mut observer);
+    let stopped = run.fit(rows.examples(), &plan, &mut Passes(clock));
     let (totals, last) = (run.totals(), run.last());
     Told {
         mistakes: totals.mistakes,
@@ -70,25 +75,38 @@ pub fn perceptron(rows: &Rows, bias: bool, passes: u64, watch: &mut Watch<'_>) -
 }
 
 /// A hyperplane, if a few passes are enough to find one.
-pub(crate) fn quick(rows: &Rows, bias: bool, watch: &mut Watch<'_>) -> Option<(Vec<f64>, f64)> {
-    let told = perceptron(rows, bias, QUICK_PASSES, watch);
+pub(crate) fn quick(rows: &Rows, bias: bool, clock: &Clock<'_>) -> Option<(Vec<f64>, f64)> {
+    let told = perceptron_by(rows, bias, QUICK_PASSES, clock);
     told.converged.then_some((told.weights, told.intercept))
 }
 
 /// The fewest mistakes the pocket finds, as weights and bias. Finding the fewest possible is NP-hard, so
 /// that this is an upper bound and nothing else.
-pub fn pocket(rows: &Rows, bias: bool, passes: u64, seed: u64, watch: &mut Watch<'_>) -> (Vec<f64>, f64) {
-    let remember = Remember { pocket: Some(Ratchet::On), ..Remember::default() };
+pub fn pocket(rows: &Rows, bias: bool, passes: u64, seed: u64, watch: &Watch<'_>) -> (Vec<f64>, f64) {
+    candidates(rows, bias, passes, seed, &Clock::new(watch)).swap_remove(0)
+}
+
+/// Hyperplanes with few mistakes, as weights and bias: what a perceptron keeps in its pocket first, then its average
+/// and its last weights.
+pub(crate) fn candidates(
+    rows: &Rows,
+    bias: bool,
+    passes: u64,
+    seed: u64,
+    clock: &Clock<'_>,
+) -> Vec<(Vec<f64>, f64)> {
+    let remember = Remember { pocket: Some(Ratchet::On), averaged: true, ..Remember::default() };
     let setup =
         Setup { width: rows.width(), convention: convention(bias), remember, seed, ..Setup::default() };
     let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
     let order = Order::ShuffleEpoch;
     let plan =
         Plan { rows: None, order: &order, seed, epochs: passes, max_updates: None, stop_when_clean: true };
-    run.fit(rows.examples(), &plan, &mut Passes { watch, doing: "filling the pocket" });
-    let kept = run.read(Readout::Pocket).and_then(|kept| kept.planes().cloned());
-    let planes = kept.unwrap_or_else(|| run.last());
-    (planes.weights(0), if bias { planes.biases()[0] } else { 0.0 })
+    run.fit(rows.examples(), &plan, &mut Passes(clock));
+    let kept = [Readout::Pocket, Readout::Averaged(Average::Post)]
+        .map(|readout| run.read(readout).and_then(|kept| kept.planes().cloned()));
+    let planes = kept.into_iter().flatten().chain([run.last()]);
+    planes.map(|planes| (planes.weights(0), if bias { planes.biases()[0] } else { 0.0 })).collect()
 }
 
 /// A cycle of the perceptron: its weights came back to what they had been.
@@ -104,7 +122,15 @@ pub struct Cycle {
 
 /// Follows the textbook perceptron until its weights repeat. `None` if it converges first, takes more than
 /// `most` steps, or if the values are no integers (up to a common power of two), so that its sums are rounded.
-pub fn cycle(rows: &Rows, bias: bool, most: u64, watch: &mut Watch<'_>) -> Option<Cycle> {
+pub fn cycle(rows: &Rows, bias: bool, most: u64, watch: &Watch<'_>) -> Option<Cycle> {
+    cycle_by(rows, bias, most, &Clock::new(watch))
+}
+
+pub(crate) fn cycle_by(rows: &Rows, bias: bool, most: u64, clock: &Clock<'_>) -> Option<Cycle> {
+    clock.begin("following the perceptron");
+    if (0..rows.len()).any(|idx| !rows.tails(idx).is_empty()) {
+        return None;
+    }
     let values = || (0..rows.len()).flat_map(|idx| rows.entries(idx).map(|(_, value)| value));
     // A bias steps by 1, which has to be a multiple of the unit, too.
     let unit = values()
@@ -134,7 +160,8 @@ pub fn cycle(rows: &Rows, bias: bool, most: u64, watch: &mut Watch<'_>) -> Optio
         steps: Vec::new(),
         found: None,
         unit,
-        watch,
+        steps_before: 0,
+        clock,
     };
     run.fit(rows.examples(), &plan, &mut follower);
     let (from, until) = follower.found?;
@@ -147,7 +174,7 @@ pub fn cycle(rows: &Rows, bias: bool, most: u64, watch: &mut Watch<'_>) -> Optio
 
 /// Watches the steps. Weights are known by a sum of their parts, each times a random factor, modulo `2^64`:
 /// a step changes it by what it adds. Equal sums are put to the proof.
-struct Follower<'a, 'w> {
+struct Follower<'a> {
     rows: &'a Rows,
     bias: bool,
     seen: HashMap<u64, Vec<usize>>,
@@ -155,10 +182,12 @@ struct Follower<'a, 'w> {
     steps: Vec<usize>,
     found: Option<(usize, usize)>,
     unit: f64,
-    watch: &'a mut Watch<'w>,
+    /// How many steps there were when this pass began.
+    steps_before: usize,
+    clock: &'a Clock<'a>,
 }
 
-impl Follower<'_, '_> {
+impl Follower<'_> {
     /// Whether the steps from `from` on add up to zero.
     fn closes(&self, from: usize) -> bool {
         let mut sum = vec![0_i128; self.rows.width() + 1];
@@ -171,7 +200,7 @@ impl Follower<'_, '_> {
     }
 }
 
-impl Observer for Follower<'_, '_> {
+impl Observer for Follower<'_> {
     fn wants_rounds(&self) -> bool {
         true
     }
@@ -197,10 +226,13 @@ impl Observer for Follower<'_, '_> {
             return ControlFlow::Break(());
         }
         self.seen.entry(self.hash).or_default().push(self.steps.len());
-        ControlFlow::Continue(())
+        if self.steps.len().is_multiple_of(256) { go_on(self.clock) } else { ControlFlow::Continue(()) }
     }
 
     fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
-        (self.watch)(Progress { doing: "following the perceptron", margin: None })
+        // A mistake on nothing but zeros is no step. Where there are no others, nothing will ever change.
+        let is_still = self.steps.len() == self.steps_before;
+        self.steps_before = self.steps.len();
+        if is_still { ControlFlow::Break(()) } else { go_on(self.clock) }
     }
 }

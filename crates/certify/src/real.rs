@@ -1,23 +1,44 @@
-//! Numbers for the search: doubles, and pairs of doubles with twice the digits where those do not suffice.
+//! Numbers for the search: doubles, and pairs of doubles with twice the digits where those do not suffice. For still
+//! more digits there is [`crate::wide::Wide`].
 //!
 //! Pairs follow Dekker (1971): a sum or product of doubles is a double and an exact remainder, and the pair of
 //! both is carried on. Plain operations only, so that the bits are the same on every machine.
 
+use crate::integers::whole;
+use crate::rows::shift;
+use num_bigint::BigInt;
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Sub};
 
 /// A real number, rounded somehow.
 pub(crate) trait Real:
-    Copy + Debug + Default + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+    Copy
+    + Debug
+    + Default
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
 {
+    /// Below which powers of two, one after the other, a length is worth trying as zero.
+    const ZEROS: &'static [i32];
+    /// How often a system is solved, each time for what the last solution left.
+    const SOLVES: usize;
     /// About how large a rounding error is, relative to the result.
-    const DOUBT: f64;
+    fn doubt() -> Self;
     /// A double, exactly.
     fn of(value: f64) -> Self;
     /// The nearest double.
     fn near(self) -> f64;
     /// The square root.
     fn root(self) -> Self;
+    /// Times a double.
+    fn times(self, factor: f64) -> Self;
+    /// Times a power of two.
+    fn shifted(self, power: i32) -> Self;
+    /// These numbers as integers, all multiplied by the same power of two.
+    fn integers(numbers: &[Self]) -> Vec<BigInt>;
 
     /// `Σ a b`.
     fn product(a: &[Self], b: &[Self]) -> Self {
@@ -26,7 +47,12 @@ pub(crate) trait Real:
 }
 
 impl Real for f64 {
-    const DOUBT: f64 = f64::EPSILON;
+    const ZEROS: &'static [i32] = &[-20, -30, -40, -50];
+    const SOLVES: usize = 2;
+
+    fn doubt() -> Self {
+        f64::EPSILON
+    }
 
     fn of(value: f64) -> Self {
         value
@@ -38,6 +64,19 @@ impl Real for f64 {
 
     fn root(self) -> Self {
         self.sqrt()
+    }
+
+    fn times(self, factor: f64) -> Self {
+        self * factor
+    }
+
+    fn shifted(self, power: i32) -> Self {
+        shift(self, power)
+    }
+
+    fn integers(numbers: &[Self]) -> Vec<BigInt> {
+        let pairs: Vec<Pair> = numbers.iter().map(|&number| Pair::of(number)).collect();
+        Pair::integers(&pairs)
     }
 
     /// In eight lanes, so that it can use wide registers.
@@ -55,8 +94,14 @@ impl Real for f64 {
 }
 
 /// A number as the sum of two doubles, the second below the last place of the first.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 pub(crate) struct Pair(f64, f64);
+
+impl Pair {
+    pub(crate) fn parts(self) -> (f64, f64) {
+        (self.0, self.1)
+    }
+}
 
 /// A sum and what rounding took from it.
 fn two_sum(a: f64, b: f64) -> Pair {
@@ -66,7 +111,7 @@ fn two_sum(a: f64, b: f64) -> Pair {
 }
 
 /// A product and what rounding took from it.
-fn two_product(a: f64, b: f64) -> Pair {
+pub(crate) fn two_product(a: f64, b: f64) -> Pair {
     let halves = |x: f64| {
         let wide = 134_217_729.0 * x;
         let high = wide - (wide - x);
@@ -118,7 +163,12 @@ impl Div for Pair {
 }
 
 impl Real for Pair {
-    const DOUBT: f64 = f64::EPSILON * f64::EPSILON;
+    const ZEROS: &'static [i32] = &[-40, -60, -80, -100];
+    const SOLVES: usize = 2;
+
+    fn doubt() -> Self {
+        Self(f64::EPSILON * f64::EPSILON, 0.0)
+    }
 
     fn of(value: f64) -> Self {
         Self(value, 0.0)
@@ -126,6 +176,25 @@ impl Real for Pair {
 
     fn near(self) -> f64 {
         self.0
+    }
+
+    fn times(self, factor: f64) -> Self {
+        let Self(high, low) = two_product(self.0, factor);
+        tidy(high, low + self.1 * factor)
+    }
+
+    fn shifted(self, power: i32) -> Self {
+        Self(shift(self.0, power), shift(self.1, power))
+    }
+
+    fn integers(numbers: &[Self]) -> Vec<BigInt> {
+        let doubles = numbers.iter().flat_map(|number| [number.0, number.1]).filter(|&double| double != 0.0);
+        let low = doubles.map(|double| whole(double).1).min().unwrap_or(0);
+        let integer = |value: f64| {
+            let (mantissa, exponent) = whole(value);
+            if mantissa == 0 { BigInt::ZERO } else { BigInt::from(mantissa) << (exponent - low) }
+        };
+        numbers.iter().map(|number| integer(number.0) + integer(number.1)).collect()
     }
 
     fn root(self) -> Self {

@@ -1,7 +1,7 @@
 //! The rows a question is about: exact doubles, each on one of two sides.
 //!
 //! Every kind of example becomes compressed rows of doubles here, which loses nothing: a single is a double
-//! too. Zeros are not stored. Rows keep the numbers they have in the user's data, since some may be left out.
+//! too. Products of features are sums of doubles, the first the nearest one. Zeros are not stored. Rows keep the numbers they have in the user's data, since some may be left out.
 
 use rosenblatt_core::{Dense, Examples, Row, Sparse, SparseExamples};
 use sha2::{Digest, Sha256};
@@ -13,6 +13,8 @@ pub struct Rows {
     indices: Vec<u32>,
     values: Vec<f64>,
     width: usize,
+    /// What doubles cannot hold of some values, per row, if there is anything: to be added to the values.
+    tails: Vec<Vec<(usize, f64)>>,
     /// 1 for the positive side, 0 for the other: classes as the core knows them.
     sides: Vec<u32>,
     numbers: Vec<usize>,
@@ -44,6 +46,7 @@ impl Rows {
             indices: Vec::new(),
             values: Vec::new(),
             width: examples.width(),
+            tails: Vec::new(),
             sides: Vec::new(),
             numbers: Vec::new(),
         };
@@ -76,6 +79,7 @@ impl Rows {
             indices: Vec::new(),
             values: Vec::new(),
             width: points.iter().map(|point| point.as_ref().len()).max().unwrap_or(0),
+            tails: Vec::new(),
             sides: positive.iter().map(|&positive| u32::from(positive)).collect(),
             numbers: (0..points.len()).collect(),
         };
@@ -131,6 +135,16 @@ impl Rows {
         self.indices[range.clone()].iter().zip(&self.values[range]).map(|(&j, &value)| (j as usize, value))
     }
 
+    /// What is to be added to the entries of a row: of products of features, the digits that doubles cannot hold.
+    pub(crate) fn tails(&self, idx: usize) -> &[(usize, f64)] {
+        self.tails.get(idx).map_or(&[], Vec::as_slice)
+    }
+
+    /// Doubles that add up to the features, some of which may come more than once.
+    pub(crate) fn exact(&self, idx: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.entries(idx).chain(self.tails(idx).iter().copied())
+    }
+
     /// `x_i` as the core knows rows.
     pub fn row(&self, idx: usize) -> Sparse<'_, f64> {
         let range = self.offsets[idx]..self.offsets[idx + 1];
@@ -171,11 +185,19 @@ impl Rows {
     /// If the constant is not finite.
     #[must_use]
     pub fn augmented(&self, constant: f64) -> Self {
-        let lengthened = self.map(self.width + 1, |entries, longer| {
-            longer.extend_from_slice(entries);
-            longer.push((self.width, constant));
-        });
-        lengthened.expect("rows and the constant are finite")
+        assert!(constant.is_finite(), "a constant is finite");
+        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for idx in 0..self.len() {
+            let range = self.offsets[idx]..self.offsets[idx + 1];
+            indices.extend_from_slice(&self.indices[range.clone()]);
+            values.extend_from_slice(&self.values[range]);
+            if constant != 0.0 {
+                indices.push(self.width as u32);
+                values.push(constant);
+            }
+            offsets.push(indices.len());
+        }
+        Self { offsets, indices, values, width: self.width + 1, ..self.clone() }
     }
 
     /// The rows at these ascending places.
@@ -189,45 +211,56 @@ impl Rows {
         }
         let sides = places.iter().map(|&idx| self.sides[idx]).collect();
         let numbers = places.iter().map(|&idx| self.numbers[idx]).collect();
-        Self { offsets, indices, values, width: self.width, sides, numbers }
+        let tails = if self.tails.is_empty() {
+            Vec::new()
+        } else {
+            places.iter().map(|&idx| self.tails[idx].clone()).collect()
+        };
+        Self { offsets, indices, values, width: self.width, tails, sides, numbers }
     }
 
-    /// The same rows with every value multiplied by a power of two of its feature's. What becomes too
-    /// small for a double is rounded, so that the outcome is for searching only.
-    pub(crate) fn scaled(&self, powers: &[i32]) -> Self {
-        let values =
-            self.indices.iter().zip(&self.values).map(|(&j, &value)| shift(value, powers[j as usize]));
-        Self { values: values.collect(), ..self.clone() }
+    /// The same rows with every value multiplied by a power of two of its feature's and one of its row's. What
+    /// becomes too small for a double is rounded, so that the outcome is for searching only.
+    pub(crate) fn scaled(&self, of_feature: &[i32], of_row: &[i32]) -> Self {
+        let mut scaled = self.clone();
+        for idx in 0..self.len() {
+            let power = |j: usize| of_feature[j] + of_row.get(idx).copied().unwrap_or(0);
+            for place in self.offsets[idx]..self.offsets[idx + 1] {
+                scaled.values[place] = shift(self.values[place], power(self.indices[place] as usize));
+            }
+            if let Some(tails) = scaled.tails.get_mut(idx) {
+                for (j, value) in tails {
+                    *value = shift(*value, power(*j));
+                }
+            }
+        }
+        scaled
     }
 
-    /// The same rows with other features, each row's made from its entries; `None` if one is not finite.
+    /// The same rows with other features: each row's, made from its entries, with what they lack.
     pub(crate) fn map(
         &self,
         width: usize,
-        features: impl Fn(&[(usize, f64)], &mut Vec<(usize, f64)>),
+        mut features: impl FnMut(&[(usize, f64)], &mut Vec<(usize, f64)>, &mut Vec<(usize, f64)>) -> Option<()>,
     ) -> Option<Self> {
-        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut mapped = Self { width, tails: Vec::new(), ..self.clone() };
+        (mapped.offsets, mapped.indices, mapped.values) = (vec![0], Vec::new(), Vec::new());
         let mut made = Vec::new();
         for idx in 0..self.len() {
             made.clear();
-            features(&self.entries(idx).collect::<Vec<_>>(), &mut made);
-            if made.iter().any(|(_, value)| !value.is_finite()) {
-                return None;
-            }
+            let mut tails = Vec::new();
+            features(&self.entries(idx).collect::<Vec<_>>(), &mut made, &mut tails)?;
             for &(feature, value) in made.iter().filter(|(_, value)| *value != 0.0) {
-                indices.push(feature as u32);
-                values.push(value);
+                mapped.indices.push(feature as u32);
+                mapped.values.push(value);
             }
-            offsets.push(indices.len());
+            mapped.offsets.push(mapped.indices.len());
+            mapped.tails.push(tails);
         }
-        Some(Self {
-            offsets,
-            indices,
-            values,
-            width,
-            sides: self.sides.clone(),
-            numbers: self.numbers.clone(),
-        })
+        if mapped.tails.iter().all(Vec::is_empty) {
+            mapped.tails.clear();
+        }
+        Some(mapped)
     }
 }
 

@@ -84,7 +84,7 @@ fn ten_thousand_verdicts_agree_and_every_certificate_is_accepted() {
         let expected = has_solution(&signed);
         let rows = Rows::from_points(&points, &sides);
         let question = Question { bias, ..Question::default() };
-        let answer = decide(&rows, question, &mut |_| ControlFlow::Continue(()));
+        let answer = decide(&rows, question, &|_| ControlFlow::Continue(()));
         let told = format!("case {case}: {points:?} {sides:?} bias {bias}: {answer:?}");
         match &answer.verdict {
             Verdict::Separable(_) => assert!(expected, "{told}"),

@@ -4,12 +4,12 @@ use rosenblatt_certify::{Answer, Question, Rows, Verdict, check, decide, investi
 use std::ops::ControlFlow;
 
 fn ask(rows: &Rows, bias: bool) -> Answer {
-    let answer = decide(rows, Question { bias, ..Question::default() }, &mut |_| ControlFlow::Continue(()));
+    let answer = decide(rows, Question { bias, ..Question::default() }, &|_| ControlFlow::Continue(()));
     if let Some(certificate) = answer.certificate(rows, bias, None, [None, None]) {
         assert_eq!(check(&certificate, rows), Ok(()), "{rows:?}\n{answer:?}");
     }
     // Everything else that is said about such rows must survive them, too.
-    let _ = investigate(rows, Question { bias, ..Question::default() }, &mut |_| ControlFlow::Break(()));
+    let _ = investigate(rows, Question { bias, ..Question::default() }, &|_| ControlFlow::Break(()));
     answer
 }
 

@@ -13,7 +13,7 @@ fn xor() -> Rows {
 }
 
 fn ask(rows: &Rows, bias: bool) -> Answer {
-    let answer = decide(rows, Question { bias, gap: 1e-12 }, &mut |_| ControlFlow::Continue(()));
+    let answer = decide(rows, Question { bias, gap: 1e-12 }, &|_| ControlFlow::Continue(()));
     let certificate = answer.certificate(rows, bias, None, [None, None]).expect("a decided answer");
     assert_eq!(check(&certificate, rows), Ok(()));
     answer
@@ -33,7 +33,8 @@ fn holds(answer: &Answer, squared: f64) {
 fn the_lectures_points_have_their_three_margins() {
     let origin = ask(&lecture(), false);
     holds(&origin, 16.0 / 26.0);
-    let shares: Vec<_> = origin.nearest.iter().map(|&(row, share)| (row, (13.0 * share).round())).collect();
+    let shares: Vec<_> =
+        origin.nearest.iter().map(|(row, share)| (*row, (13.0 * share.near()).round())).collect();
     assert_eq!(shares, [(0, 3.0), (1, 10.0)]);
     // 3/sqrt(10) between the hulls.
     holds(&ask(&lecture(), true), 9.0 / 10.0);
@@ -44,9 +45,10 @@ fn the_lectures_points_have_their_three_margins() {
     );
     let answer = ask(&augmented, false);
     holds(&answer, 9.0 / 11.0);
-    let shares: Vec<_> = answer.nearest.iter().map(|&(row, share)| (row, (11.0 * share).round())).collect();
+    let shares: Vec<_> =
+        answer.nearest.iter().map(|(row, share)| (*row, (11.0 * share.near()).round())).collect();
     assert_eq!(shares, [(0, 3.0), (1, 7.0), (3, 1.0)]);
-    let told = perceptron(&lecture(), false, 100, &mut |_| ControlFlow::Continue(()));
+    let told = perceptron(&lecture(), false, 100, &|_| ControlFlow::Continue(()));
     assert_eq!((told.mistakes, told.converged, told.weights), (3, true, vec![1.0, -3.0]));
     // (R/margin)^2 = 26, and 17 * 11/9 with the constant.
     assert!((16.0 / origin.at_most.powi(2) - 26.0).abs() < 1e-9);
@@ -74,12 +76,12 @@ fn the_corners_of_a_square_contradict_each_other() {
         let sum = weights.iter().map(|(_, weight)| weight).sum::<BigInt>();
         assert!(sum > BigInt::ZERO);
         assert_eq!(weights.len(), if bias { 4 } else { 2 });
-        let found = cycle(&xor(), bias, 1000, &mut |_| ControlFlow::Continue(())).unwrap();
+        let found = cycle(&xor(), bias, 1000, &|_| ControlFlow::Continue(())).unwrap();
         // Through the origin the weights of update 1 are back after update 3; with a bias zero after 4.
         assert_eq!((found.from, found.steps), if bias { (0, 4) } else { (1, 2) });
         assert_eq!(found.rows.len() as u64, found.steps);
     }
-    assert_eq!(cycle(&lecture(), true, 1000, &mut |_| ControlFlow::Continue(())), None);
+    assert_eq!(cycle(&lecture(), true, 1000, &|_| ControlFlow::Continue(())), None);
 }
 
 #[test]
@@ -119,7 +121,7 @@ fn tampering_is_refused_with_what_is_wrong() {
 
 #[test]
 fn without_time_the_answer_is_open_and_its_upper_bound_holds() {
-    let answer = decide(&lecture(), Question::default(), &mut |_| ControlFlow::Break(()));
+    let answer = decide(&lecture(), Question::default(), &|_| ControlFlow::Break(()));
     assert_eq!((answer.verdict, answer.at_least), (Verdict::Undecided, 0.0));
     assert!(answer.at_most >= 0.9_f64.sqrt() && answer.at_most.is_finite(), "{}", answer.at_most);
 }

@@ -14,6 +14,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The data, the model or the machine said no: exit 1.
     Work(String),
+    /// The question stays open, as was said; perhaps with a word about what was not done for it: exit 3.
+    Undecided(Option<String>),
     /// A signal said stop: exit 128 and the signal. What was done about it is no error.
     Stopped(i32, String),
     /// Whoever read our output has gone, which is their right: exit 0, no word.
@@ -32,6 +34,7 @@ impl Failure {
         match self {
             Self::Usage(_) => ExitCode::from(2),
             Self::Work(_) => ExitCode::FAILURE,
+            Self::Undecided(_) => ExitCode::from(3),
             Self::Stopped(signal, _) => {
                 u8::try_from(signals::code(*signal)).map_or(ExitCode::FAILURE, ExitCode::from)
             }

@@ -25,7 +25,8 @@ pub(crate) fn complain(failure: &Failure) {
         Failure::Usage(message) => format!("error: {message}\n\nFor more information, try '--help'.\n"),
         Failure::Work(message) => format!("error: {message}\n"),
         Failure::Stopped(_, message) => format!("{message}\n"),
-        Failure::NobodyListens => return,
+        Failure::Undecided(Some(message)) => format!("{message}\n"),
+        Failure::Undecided(None) | Failure::NobodyListens => return,
     };
     // If even complaining fails there is nobody to tell.
     let _ = io::stderr().write_all(text.as_bytes());

@@ -103,6 +103,28 @@ fn words_that_make_no_sense_and_classes_that_are_not_there() {
 }
 
 #[test]
+fn an_open_question_says_what_is_known_with_a_code_of_its_own() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    let line = "rosenblatt certify crates/data/bundled/banknote.csv --time 0.000001";
+    let done = bench.run(line);
+    assert!(done.code == Some(3) && done.stdout.contains("UNDECIDED"), "{}", done.all());
+    assert!(done.stdout.contains("the rest is separable"), "{}", done.all());
+    let done = bench.run(&format!("{line} --json --certificate proof.json"));
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    let question = &report["questions"][0];
+    assert_eq!(
+        (done.code, &question["verdict"], &question["stopped"]),
+        (Some(3), &"undecided".into(), &true.into())
+    );
+    assert!(done.stderr.contains("proof.json is not written"), "{}", done.all());
+    // No time is too long, and rows of zeros are told at once.
+    assert!(bench.ok("rosenblatt certify xor.csv --time 1e20").contains("NOT SEPARABLE"));
+    bench.write("zeros.csv", "a,b,class\n0,0,even\n1,1,odd\n");
+    assert!(bench.ok("rosenblatt certify zeros.csv --through-origin --time 1e20").contains("all zeros"));
+}
+
+#[test]
 fn a_models_mistakes_are_counted_beyond_doubt() {
     let bench = Bench::new();
     let data = "crates/data/bundled/banknote.csv";
@@ -137,6 +159,20 @@ fn bounds_stand_beside_the_mistakes_while_training() {
         let mistakes = pass["mistakes"].as_f64().unwrap();
         assert!(mistakes <= pass["any-vector"].as_f64().unwrap() + 1e-6, "{pass}");
         assert!(mistakes <= pass["inseparable"].as_f64().unwrap() + 1e-6, "{pass}");
+    }
+    // Other steps than 1: the sum of the steps is bounded, and so is their number in units of the mean step.
+    for options in ["--rate 0.001", "--rate 20", "--class-weight 0=7", "--rate 3 --class-weight 1=0.01"] {
+        let report = bench.ok(&format!(
+            "rosenblatt train crates/data/bundled/banknote.csv --holdout 0 {options} --epochs 5 --bounds --json --model x.model"
+        ));
+        let report: Value = serde_json::from_str(&report).unwrap();
+        for pass in report["bounds"]["passes"].as_array().unwrap() {
+            let mistakes = pass["mistakes"].as_f64().unwrap();
+            for bound in [&pass["any-vector"], &pass["inseparable"]] {
+                assert!(bound.as_f64().is_none_or(|bound| mistakes <= bound + 1e-6), "{options}: {pass}");
+            }
+            assert!(pass["any-vector"].is_f64(), "{options}: {pass}");
+        }
     }
     let three = bench.run("rosenblatt train crates/data/bundled/iris.csv --bounds --model y.model");
     assert!(three.code == Some(1) && three.stderr.contains("two classes"), "{}", three.all());

@@ -67,3 +67,20 @@ fn a_window_says_what_it_leaves_out_and_nonsense_is_refused() {
     assert_eq!(bench.run("rosenblatt trace points.csv --from 5 --to 3").code, Some(2));
     assert_eq!(bench.run("rosenblatt trace nowhere.csv").code, Some(1));
 }
+
+#[test]
+fn the_positive_class_is_the_one_that_is_named() {
+    let bench = Bench::new();
+    bench.write("points.csv", "x,z,class\n4,0,red\n1,1,blue\n0,1,blue\n-2,-2,red\n");
+    let named = bench.ok("rosenblatt trace points.csv --bias none --as csv --positive blue");
+    let other = bench.ok("rosenblatt trace points.csv --bias none --as csv");
+    // The first mistake is on red: w goes away from (4, 0) if blue is positive, and to it otherwise.
+    let first = |text: &str| text.lines().nth(1).unwrap_or_default().to_owned();
+    assert!(first(&named).contains("-4") && !first(&other).contains("-4"), "{named}\n{other}");
+    let unknown = bench.run("rosenblatt trace points.csv --positive green");
+    assert!(
+        unknown.code == Some(1) && unknown.stderr.contains("the classes are `blue`, `red`"),
+        "{}",
+        unknown.all()
+    );
+}

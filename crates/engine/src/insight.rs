@@ -1,6 +1,7 @@
 //! What a model has learned, in words: its strongest features, and how sure an error rate is.
 
 use crate::model::Model;
+use crate::spec::ClassWeights;
 use rosenblatt_core::memory::{Kept, Votes};
 use rosenblatt_core::{Bias, Binary, Decision, Examples, Multiclass, Planes, Row, margin};
 use rosenblatt_data::{Dataset, Visitor};
@@ -131,27 +132,37 @@ pub fn feature_name(model: &Model, feature: usize) -> String {
 
 /// The most mistakes the rule can make on these rows, ever: its bound, with the margin of the model
 /// itself standing in for the largest one. `None` if the model does not separate the rows, if there
-/// are more than two classes, if rows go through a map, or if no bound is known for the rule.
+/// are more than two classes, if rows go through a map, if no bound is known for the rule, or if rows count
+/// differently: bounds are about steps that do not depend on classes or weights.
 pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64> {
     struct Reach<'a> {
         planes: &'a Planes,
         rows: &'a [u32],
     }
     impl Visitor for Reach<'_> {
-        /// The largest squared length of a row, and the smallest score in favour of its class.
-        type Output = (f64, f64);
-        fn visit<E: Examples>(self, examples: E) -> (f64, f64) {
+        /// The largest squared length of a row, and the smallest score in favour of its class; `None` if some
+        /// rows count more than others.
+        type Output = Option<(f64, f64)>;
+        fn visit<E: Examples>(self, examples: E) -> Option<(f64, f64)> {
             let mut score = [0.0];
-            self.rows.iter().fold((0.0_f64, f64::INFINITY), |(longest, nearest), &row| {
+            let mut weights = self.rows.iter().map(|&row| examples.weight(row as usize));
+            let first = weights.next();
+            if weights.any(|weight| Some(weight) != first) {
+                return None;
+            }
+            Some(self.rows.iter().fold((0.0_f64, f64::INFINITY), |(longest, nearest), &row| {
                 let features = examples.row(row as usize);
                 self.planes.scores(features, &mut score);
                 let side = if examples.class(row as usize) == 1 { score[0] } else { -score[0] };
                 (longest.max(features.norm2()), nearest.min(side))
-            })
+            }))
         }
     }
+    if model.spec().options().class_weights != ClassWeights::Even {
+        return None;
+    }
     let planes = plain_planes(model, data).filter(|planes| planes.n_scorers() == 1)?;
-    let (longest, nearest) = data.visit(Reach { planes, rows });
+    let (longest, nearest) = data.visit(Reach { planes, rows })?;
     // A learned bias is a coordinate that is always 1, as far as the bound is concerned.
     let constant = match model.spec().bias() {
         Bias::None => 0.0,
@@ -306,6 +317,24 @@ mod tests {
             Dataset::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &["b", "a", "a", "b"]);
         let model = train(&Spec::default(), &xor).unwrap();
         assert_eq!(mistake_bound(&model, &xor, &[0, 1, 2, 3]), None);
+    }
+
+    #[test]
+    fn rows_that_count_differently_have_no_bound() {
+        // Each mistake on `a` is a step of 1/50, on `b` one of 1: more mistakes than (R/margin)^2 are possible.
+        let data = Dataset::from_rows(&[[1.0, 0.1], [1.0, -0.1]], &["a", "b"]);
+        let weights = std::collections::BTreeMap::from([("a".to_owned(), 0.02)]);
+        let options = Options {
+            class_weights: ClassWeights::Given(weights),
+            readout: Some(Readout::Last),
+            epochs: 1000,
+            ..Options::default()
+        };
+        let model = train(&Spec::new(options.clone()).unwrap(), &data).unwrap();
+        assert_eq!(mistake_bound(&model, &data, &[0, 1]), None);
+        let even = Options { class_weights: ClassWeights::Even, ..options };
+        let model = train(&Spec::new(even).unwrap(), &data).unwrap();
+        assert!(mistake_bound(&model, &data, &[0, 1]).is_some());
     }
 
     #[test]

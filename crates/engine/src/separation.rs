@@ -21,7 +21,7 @@ pub fn with_bias(rows: &Rows, bias: Bias) -> (Rows, f64) {
 pub fn decide_within(rows: &Rows, most_time: Duration) -> Answer {
     let start = Instant::now();
     let question = Question { bias: false, ..Question::default() };
-    decide(rows, question, &mut |_| {
+    decide(rows, question, &|_| {
         if start.elapsed() > most_time { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
 }

@@ -6,11 +6,13 @@
 //! fitted with ever smaller tolerances until their margin is within 1e-6 of that bound, or they do not get
 //! there. All take turns, several times over; seconds are those of the fit, or of deciding, proving and
 //! checking. The outcome is a folder below `bench/runs`. Options: `--repeats N`,
-//! `--no-peers`, `--python PATH` (one that has scikit-learn, instead of an environment made here).
+//! `--no-peers`, `--python PATH` (one that has scikit-learn, instead of an environment made here). `--campaign N` and
+//! `--lp` are about verdicts: see `verdicts.rs`.
 
 use super::tools::{
     Random, after, answer, build, cores, generate, load, number, output_of, python, today, told,
 };
+use super::verdicts;
 use crate::say;
 use rosenblatt_certify::{NotFinite, Question, Rows, Verdict, check, decide};
 use rosenblatt_core::Examples;
@@ -63,6 +65,12 @@ struct Sample {
 }
 
 pub(super) fn run(words: &[String]) -> Result<(), String> {
+    if after(words, "--campaign").is_some() {
+        return verdicts::campaign(words);
+    }
+    if words.iter().any(|word| word == "--lp") {
+        return verdicts::beside_a_linear_program(words);
+    }
     let n_repeats: usize = number(words, "--repeats", 3)?;
     let with_peers = !words.iter().any(|word| word == "--no-peers");
     fs::create_dir_all(FOLDER).map_err(told("making the folder"))?;
@@ -132,7 +140,7 @@ pub(super) fn probe(words: &[String]) -> Result<(), String> {
     let data = load_source(&Source::file(file), &read).map_err(|error| error.report())?;
     let rows = data.visit(Collect).map_err(|error| error.to_string())?;
     let start = Instant::now();
-    let decided = decide(&rows, Question::default(), &mut |_| ControlFlow::Continue(()));
+    let decided = decide(&rows, Question::default(), &|_| ControlFlow::Continue(()));
     let certificate = decided.certificate(&rows, true, None, [None, None]).ok_or("undecided")?;
     check(&certificate, &rows)?;
     if !matches!(decided.verdict, Verdict::Separable(_)) {

@@ -24,6 +24,7 @@ mod quick;
 mod report;
 mod tasks;
 mod tools;
+mod verdicts;
 mod workloads;
 
 use crate::say;

@@ -133,7 +133,7 @@ fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
     let (mut weights, margin, bracket) = if let Verdict::Separable(plane) = &answer.verdict {
         (plane.doubles()?.0, answer.at_least, Some((answer.at_least, answer.at_most)))
     } else {
-        let (weights, _) = pocket(&seen, false, POCKET_PASSES, 0, &mut |_| ControlFlow::Continue(()));
+        let (weights, _) = pocket(&seen, false, POCKET_PASSES, 0, &|_| ControlFlow::Continue(()));
         let margin = usual_distance(&seen, &weights);
         (weights, margin, None)
     };
@@ -157,6 +157,17 @@ fn usual_distance(rows: &Rows, weights: &[f64]) -> f64 {
     right.get(right.len() / 2).copied().unwrap_or(0.0)
 }
 
+/// What `L + |u||w|` says of the number of mistakes. It bounds the sum of all steps, so that it counts in units of the
+/// mean step: of the rate, if all rows count the same.
+fn any_vector(summary: &Summary) -> Option<f64> {
+    let check = summary.checks.iter().find(|check| check.inequality == Inequality::AnyVector)?;
+    Some(if check.smaller > 0.0 {
+        check.larger / check.smaller * summary.updates as f64
+    } else {
+        check.larger
+    })
+}
+
 /// The larger side of an inequality.
 fn larger(summary: &Summary, inequality: Inequality) -> Option<f64> {
     summary.checks.iter().find(|check| check.inequality == inequality).map(|Check { larger, .. }| *larger)
@@ -172,7 +183,7 @@ fn cells(summary: &Summary) -> [String; 5] {
     [
         summary.epoch.to_string(),
         count(summary.updates),
-        whole(larger(summary, Inequality::AnyVector)),
+        whole(any_vector(summary)),
         whole(larger(summary, Inequality::Inseparable)),
         format!("{:.4}", summary.norm2.sqrt()),
     ]
@@ -181,7 +192,7 @@ fn cells(summary: &Summary) -> [String; 5] {
 impl Bounds {
     /// A small table, a line per pass.
     pub(super) fn text(&self) -> String {
-        let head = ["epoch", "mistakes so far", "L + |u||w|", "((R+D)/margin)^2", "|w|"];
+        let head = ["epoch", "mistakes so far", "(L + |u||w|)/step", "((R+D)/margin)^2", "|w|"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(self.summaries.iter().map(|summary| cells(summary).to_vec()));
         let mut text = format!("\nmistakes beside their bounds\n{}", ui::table(&rows));
@@ -207,7 +218,7 @@ impl Bounds {
             .map(|summary| {
                 json!({
                     "pass": summary.epoch, "mistakes": summary.updates, "norm": summary.norm2.sqrt(),
-                    "any-vector": larger(summary, Inequality::AnyVector),
+                    "any-vector": any_vector(summary),
                     "inseparable": larger(summary, Inequality::Inseparable),
                 })
             })

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui;
 use rosenblatt::certify::{
-    self, Certificate, Findings, NotFinite, Polynomial, Question, Rows, Verdict, check, investigate, lift,
+    self, Certificate, Findings, NotFinite, Part, Polynomial, Question, Rows, check, investigate, lift,
 };
 use rosenblatt::core::Examples;
 use rosenblatt::{Dataset, Error, Model, write_whole};
@@ -20,6 +20,11 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// The longest limit, in seconds: some thirty years.
+const LONGEST: f64 = 1e9;
+/// How much of the time may go into the verdict; the rest is for the rows that stand in its way.
+const VERDICT_SHARE: f64 = 0.85;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -116,16 +121,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for side in sides {
         studies.push(study(args, &data, side)?);
     }
-    if let (Some(path), [study]) = (&args.certificate, studies.as_slice()) {
-        let Some(certificate) = &study.certificate else {
-            return Err(Failure::Work(
-                "undecided, so there is no certificate; give it more `--time`".to_owned(),
-            ));
-        };
+    let certificate = studies.first().and_then(|study| study.certificate.as_ref());
+    let kept = args.certificate.as_ref().zip(certificate);
+    if let Some((path, certificate)) = kept {
         let text =
             serde_json::to_string_pretty(certificate).map_err(|error| Failure::Work(error.to_string()))?;
         write_whole(path, format!("{text}\n").as_bytes())?;
     }
+    let outcome = if studies.iter().all(|study| study.certificate.is_some()) {
+        Ok(())
+    } else {
+        let lost =
+            args.certificate.as_ref().map(|path| format!("undecided: {} is not written", path.display()));
+        Err(Failure::Undecided(lost))
+    };
     if args.json {
         let studies: Vec<_> = studies.iter().map(|study| say::json(study, &data)).collect();
         let report = json!({
@@ -133,19 +142,21 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "read-seconds": read_time.as_secs_f64(),
             "questions": studies,
         });
-        return ui::print(&format!("{report}\n"));
+        ui::print(&format!("{report}\n"))?;
+        return outcome;
     }
     let head = say::heading(&source.name(), &data, read_time);
     let mut text = match studies.as_slice() {
         [study] => format!("{head}{}", say::text(study, &data)),
         many => format!("{head}{}", say::table(many)),
     };
-    if let Some(path) = &args.certificate {
+    if let Some((path, _)) = kept {
         let path = path.display();
         let _ =
             writeln!(text, "\ncertificate: {path} (verify it with `rosenblatt certify DATA --check {path}`)");
     }
-    ui::print(&text)
+    ui::print(&text)?;
+    outcome
 }
 
 /// How the data is read: as it stands, unless the user says otherwise.
@@ -252,17 +263,18 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
         .transpose()?;
     let start = Instant::now();
     let progress = Progress::new(args.quiet);
-    let limit = Duration::from_secs_f64(args.time);
+    let limit = Duration::from_secs_f64(args.time.min(LONGEST));
     let name = sides.name();
-    let mut watch = |step: certify::Progress<'_>| {
+    let watch = |step: certify::Progress<'_>| {
         progress.show(None, || match step.margin {
             Some((low, high)) => format!("{name}: {}, margin between {low:.6e} and {high:.6e}", step.doing),
             None => format!("{name}: {}", step.doing),
         });
+        let limit = if step.part == Part::Verdict { limit.mul_f64(VERDICT_SHARE) } else { limit };
         if start.elapsed() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let question = Question { bias: !args.through_origin, gap: args.gap };
-    let mut findings = investigate(lifted.as_ref().unwrap_or(&rows), question, &mut watch);
+    let mut findings = investigate(lifted.as_ref().unwrap_or(&rows), question, &watch);
     if kernel.is_some() {
         // Margins are not meant in the lengths of plain monomials.
         findings.answer.nearest.clear();
@@ -271,18 +283,10 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
     let names = [Some(sides.positive.as_str()), sides.negative.as_deref()];
     let space = kernel.map(|(kernel, _)| kernel);
     let certificate = findings.answer.certificate(&rows, question.bias, space, names);
-    let certificate = match certificate.map(|certificate| check(&certificate, &rows).map(|()| certificate)) {
-        Some(Ok(certificate)) => Some(certificate),
-        // Products of features were rounded, and the exact ones do not agree.
-        Some(Err(_)) if kernel.is_some() => {
-            findings.answer.verdict = Verdict::Undecided;
-            None
-        }
-        Some(Err(wrong)) => {
-            return Err(Failure::Work(format!("a bug: the checker refuses the proof found: {wrong}")));
-        }
-        None => None,
-    };
+    if let Some(certificate) = &certificate {
+        check(certificate, &rows)
+            .map_err(|wrong| Failure::Work(format!("a bug: the checker refuses the proof found: {wrong}")))?;
+    }
     let time = start.elapsed();
     Ok(Study { sides, bias: question.bias, kernel, rows, findings, certificate, time })
 }

@@ -71,7 +71,7 @@ fn separable(study: &Study, text: &mut String) {
             digits(answer.at_most),
             tiny(answer.gap())
         );
-        let rows: Vec<usize> = answer.nearest.iter().map(|&(idx, _)| idx).collect();
+        let rows: Vec<usize> = answer.nearest.iter().map(|(idx, _)| *idx).collect();
         let _ = writeln!(text, "supported by {}", row_list(&study.rows, &rows));
         let _ = writeln!(
             text,
@@ -143,11 +143,16 @@ fn inseparable(study: &Study, weights: &[(usize, BigInt)], data: &Dataset, text:
 
 fn undecided(study: &Study, text: &mut String) {
     let answer = &study.findings.answer;
-    let _ = writeln!(text, "UNDECIDED: neither a {} nor a contradiction was proved in time.", space(study));
+    let _ = writeln!(text, "UNDECIDED: neither a {} nor a contradiction was proved.", space(study));
+    let _ = if answer.stopped {
+        writeln!(text, "Time was up; more `--time` may help.")
+    } else {
+        writeln!(text, "All digits were tried, so that more `--time` will not help.")
+    };
     if study.kernel.is_none() && answer.at_most.is_finite() {
-        let _ = writeln!(text, "if there is one, its margin is at most {}", digits(answer.at_most));
+        let _ = writeln!(text, "\nmargin: at least 0, at most {}", digits(answer.at_most));
+        let _ = writeln!(text, "R = {}", short_number(study.findings.radius));
     }
-    let _ = writeln!(text, "no margin is proved to be more than 0; more `--time` may help");
     near_misses(study, text);
 }
 
@@ -191,7 +196,7 @@ fn near_misses(study: &Study, text: &mut String) {
             row_list(rows, wrong)
         );
         text.push_str(
-            "(the fewest mistakes that pockets found; finding the fewest possible is NP-hard, so there may be fewer)\n",
+            "(the fewest mistakes that perceptrons found; finding the fewest possible is NP-hard, so there may be fewer)\n",
         );
     }
 }
@@ -349,11 +354,11 @@ pub(super) fn json(study: &Study, data: &Dataset) -> Value {
     };
     let margin = (is_linear && answer.at_most.is_finite())
         .then(|| json!({ "at-least": answer.at_least, "at-most": answer.at_most, "gap": answer.gap() }));
-    let support: Vec<usize> = answer.nearest.iter().map(|&(idx, _)| idx).collect();
+    let support: Vec<usize> = answer.nearest.iter().map(|(idx, _)| *idx).collect();
     json!({
         "positive": sides.positive, "negative": sides.negative, "rows": rows.len(), "bias": study.bias,
         "kernel": study.kernel.map(|(kernel, offset)| json!({ "degree": kernel.degree, "offset": offset })),
-        "verdict": verdict, "checked": certificate.is_some(), "margin": margin,
+        "verdict": verdict, "stopped": answer.stopped, "checked": certificate.is_some(), "margin": margin,
         "supporting-rows": numbers(&support), "contradiction": contradiction, "radius": radius,
         "difficulty": is_linear.then(|| radius / answer.at_least).filter(|difficulty| difficulty.is_finite()),
         "mistake-bound": difficulty.map(|difficulty| difficulty.most_mistakes),

@@ -4,6 +4,7 @@ use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::ui;
 use rosenblatt::core::Stopped;
+use rosenblatt::recipe::with_positive;
 use rosenblatt::{Ending, Trace, TracedRound, TracedStep, trace};
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Dataset, Source, load_source};
@@ -31,6 +32,9 @@ pub(crate) struct Args {
     /// Files, folders or patterns; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
+    /// The class with y = +1; all others have y = -1
+    #[arg(long, value_name = "CLASS")]
+    positive: Option<String>,
     /// The first round to show
     #[arg(long, value_name = "ROUND", default_value_t = 1)]
     from: u64,
@@ -55,7 +59,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage("`--from` should be 1 or more, and `--to` not before it".to_owned()));
     }
     let read = args.data.as_textbook().options()?;
-    let data = load_source(&Source::find_all(&args.files)?, &read)?;
+    let mut data = load_source(&Source::find_all(&args.files)?, &read)?;
+    if let Some(class) = &args.positive {
+        data = with_positive(data, class)?;
+    }
     let spec = args.spec.as_textbook().spec()?;
     let traced = trace(&spec, &data, args.from..=last)?;
     let mut ending = traced.ending_in_words(spec.bias());
