@@ -356,10 +356,10 @@ pub(crate) struct SupportArgs {
     kernel_memory: Option<u64>,
     /// The most support vectors, for long streams; the last hypothesis is kept
     #[arg(long, value_name = "N", requires = "kernel", conflicts_with = "map")]
-    budget: Option<usize>,
+    support_budget: Option<usize>,
     /// What gives way when the budget is spent: projectron (the new row is projected on the others), forgetron (the
     /// oldest is forgotten after all were shrunk) or random
-    #[arg(long, value_name = "NAME", requires = "budget", value_parser = choice::<Removal>())]
+    #[arg(long, value_name = "NAME", requires = "support_budget", value_parser = choice::<Removal>())]
     removal: Option<Removal>,
 }
 
@@ -368,7 +368,7 @@ impl SupportArgs {
         KernelOptions {
             normalised: self.normalise,
             memory: self.kernel_memory.unwrap_or(options.memory),
-            budget: self.budget,
+            budget: self.support_budget,
             removal: self.removal.unwrap_or(options.removal),
             ..options
         }

@@ -298,9 +298,13 @@ impl Recipe {
         fitting.run(&mut (&data).into(), checkpoint, monitor)
     }
 
-    /// The race that decides what is learned, if one does.
-    fn racing(&self) -> Option<Racing> {
+    /// The race that decides what is learned, if one does. Where rows are too few to judge by, nobody is asked to.
+    fn racing(&self, rows: &RowSource<'_>) -> Option<Racing> {
+        let mut counts = vec![0_usize; rows.labels().len()];
+        rows.classes().iter().for_each(|&class| counts[class as usize] += 1);
+        let n_known = counts.iter().filter(|count| **count >= defaults::ROWS_TO_RACE_BY).count();
         match &self.choice {
+            Choice::Auto if n_known < 2 => None,
             Choice::Auto if self.says_nothing() => Some(Racing::default()),
             Choice::Race(racing) => Some(racing.clone()),
             Choice::Auto | Choice::Given => None,
@@ -385,7 +389,7 @@ impl Fitting<'_> {
         checkpoint: Option<Checkpoint>,
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
-        match (self.recipe.racing(), rows.dataset()) {
+        match (self.recipe.racing(rows), rows.dataset()) {
             (Some(racing), Some(data)) => return self.race(&racing, data, checkpoint, monitor),
             (Some(_), None) if matches!(self.recipe.choice, Choice::Race(_)) => {
                 return Err(Error::NeedsMemory { what: "a race" });
@@ -393,7 +397,7 @@ impl Fitting<'_> {
             _ => {}
         }
         let Self { recipe, spec, schema, calibrate, outline, mut notes } = self;
-        if recipe.racing().is_some() {
+        if recipe.racing(rows).is_some() {
             let rule = spec.entry().info.name;
             notes.push(format!("rows that are not in memory are not raced on: {rule} as it comes"));
         }

@@ -142,9 +142,7 @@ fn prepare(recipe: &Recipe, source: &Source) -> Result<ReadOptions, Error> {
             reading.scaling = Scaling::None;
         }
     } else if reading.classes.is_none() {
-        let survey = survey(source, &reading)?;
-        reading.classes = Some(survey.labels.names().to_vec());
-        reading = reading.with_schema(Arc::new(survey.schema));
+        reading.classes = Some(survey(source, &reading)?.labels.names().to_vec());
     }
     Ok(reading)
 }
