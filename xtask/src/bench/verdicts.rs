@@ -2,7 +2,7 @@
 //!
 //! Both are tests of the certify crate that are too long for every day, run for release. The campaign puts `N` random
 //! problems of the hard kinds beside a simplex method in fractions: wrong verdicts, undecided ones, margins left wide
-//! and limits overrun are counted. `--lp` times real-valued rows of some width beside HiGHS: a proof beside an answer
+//! and limits overrun are counted. `--lp` times real-valued rows of some width beside `HiGHS`: a proof beside an answer
 //! that is not proved. Seconds are processor time. The outcome is a folder below `bench/runs`.
 
 use super::tools::{after, cores, load, output_of, python, today, told};
