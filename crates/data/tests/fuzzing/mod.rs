@@ -229,6 +229,7 @@ fn read(target: &Target, bytes: &[u8], how: &ReadOptions) -> Result<u64, DataErr
 
 /// What every block promises. The classes of a cached block have their names elsewhere.
 fn check(block: &Block, cached: bool) {
+    assert_eq!(block.matrix().n_rows(), block.len(), "as many rows as classes");
     check_labels(block, cached);
     check_values(block.matrix());
 }
@@ -256,7 +257,6 @@ fn check_values(matrix: &rosenblatt_data::Matrix) {
 }
 
 fn check_labels(block: &Block, cached: bool) {
-    assert_eq!(block.matrix().n_rows(), block.len(), "as many rows as classes");
     if block.is_labelled() && !cached {
         let n_names = block.names().names().len();
         assert!(block.classes().iter().all(|&class| (class as usize) < n_names), "every class has a name");
