@@ -496,12 +496,12 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_in_a_circle_is_an_error() {
+    fn a_link_in_a_circle_is_left_out_and_one_to_nowhere_is_an_error() {
         let folder = tree(&pair());
         std::os::unix::fs::symlink(folder.path(), folder.path().join("b/loop")).unwrap();
-        let error = load(folder.path(), &ReadOptions::as_stored()).unwrap_err();
-        assert!(error.to_string().contains("leads back"), "{error}");
+        let whole = load(folder.path(), &ReadOptions::as_stored()).unwrap();
         fs::remove_file(folder.path().join("b/loop")).unwrap();
+        assert_eq!(load(folder.path(), &ReadOptions::as_stored()).unwrap().len(), whole.len());
         std::os::unix::fs::symlink("nowhere", folder.path().join("b/gone.png")).unwrap();
         assert_eq!(load(folder.path(), &ReadOptions::as_stored()).unwrap_err().kind(), ErrorKind::Io);
     }
