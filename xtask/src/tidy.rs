@@ -44,6 +44,8 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
         complaints.push(format!("crates/core/Cargo.toml: the core depends on nothing, but has `{line}`"));
     }
     complaints.extend(complaints_about_manifests()?);
+    let promises = fs::read_to_string("ARCHITECTURE.md").map_err(|error| error.to_string())?;
+    complaints.extend(complaints_about_unsafe(&promises)?);
     if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
 }
 
@@ -182,6 +184,24 @@ fn complaints_about_manifests() -> Result<Vec<String>, String> {
         complaints.extend(missing.map(|line| format!("{}: `{line}` is missing", path.display())));
     }
     complaints.sort();
+    Ok(complaints)
+}
+
+/// The files of what is shipped that hold `unsafe` are those that ARCHITECTURE.md lists, and no others.
+fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
+    let listed = promises.split("- `unsafe` is denied").nth(1).and_then(|rest| rest.split("\n- ").next());
+    let listed = listed.ok_or("ARCHITECTURE.md lists no files with `unsafe`")?;
+    let mut complaints = Vec::new();
+    for path in sources(Path::new("crates")) {
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.strip_prefix("crates").unwrap_or(&path).display().to_string();
+        let has_unsafe = name.contains("/src/")
+            && text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("unsafe {"));
+        if has_unsafe != listed.contains(&format!("`{name}`")) {
+            let what = if has_unsafe { "holds `unsafe` and is not" } else { "holds no `unsafe` and is" };
+            complaints.push(format!("crates/{name}: it {what} in ARCHITECTURE.md's list"));
+        }
+    }
     Ok(complaints)
 }
 

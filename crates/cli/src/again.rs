@@ -177,7 +177,7 @@ impl Words {
             kernel.params.iter().for_each(|(name, setting)| self.flag(name, setting));
             self.switch("normalise", kernel.normalised);
             self.flag_unless("kernel-memory", kernel.memory, &default.memory);
-            self.flags("budget", kernel.budget);
+            self.flags("support-budget", kernel.budget);
             if kernel.budget.is_some() {
                 self.flag_unless("removal", kernel.removal.to_string(), &default.removal.to_string());
             }

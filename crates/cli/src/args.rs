@@ -2,16 +2,15 @@
 
 use crate::choices::{choice, listed};
 use crate::failure::Failure;
-use crate::ui;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use rosenblatt::core::{Bias, Choices as _, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
+use rosenblatt::core::{Bias, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
 use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
 use rosenblatt::recipe::{Choice, Racing};
 use rosenblatt::{
-    ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue, defaults, recipe,
+    ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue, defaults,
 };
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
-use rosenblatt_data::{LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source};
+use rosenblatt_data::{LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Unknown};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -43,6 +42,9 @@ pub(crate) struct DataArgs {
     /// What stands between cells: one character, or `tab`
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
+    /// What becomes of a category that was not learned from
+    #[arg(long, value_name = "POLICY", value_parser = choice::<Unknown>(), default_value_t)]
+    pub(crate) unknown: Unknown,
     /// What becomes of missing values
     #[arg(long, value_name = "POLICY", value_parser = choice::<Missing>(), default_value_t)]
     pub(crate) missing: Missing,
@@ -55,9 +57,10 @@ pub(crate) struct DataArgs {
     /// Hash features into a table of 2^BITS
     #[arg(long, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
-    /// Bring features to one scale; auto is standard for tables of columns and none for everything else
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = listed(scalings))]
-    pub(crate) scale: String,
+    /// Bring features to one scale; auto where it is learned from rows: standard for columns of numbers, arrays and
+    /// pictures, none for sparse rows and text
+    #[arg(long, value_name = "NAME", value_parser = choice::<Scaling>())]
+    pub(crate) scale: Option<Scaling>,
     /// Leave out rows that cannot be read, instead of stopping at the first
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
@@ -70,9 +73,9 @@ pub(crate) struct DataArgs {
     /// Read pictures in colour instead of grey
     #[arg(long)]
     pub(crate) colour: bool,
-    /// The text column of a table; other columns but the label are left out
+    /// A column of text in a table; found if not said (may be repeated)
     #[arg(long, value_name = "COLUMN")]
-    pub(crate) text: Option<String>,
+    pub(crate) text: Vec<String>,
     /// How many words in a row make a feature: 1, or 1-2 for pairs too
     #[arg(long, value_name = "N|A-B", value_parser = run_of_units)]
     pub(crate) ngrams: Option<(usize, usize)>,
@@ -102,10 +105,6 @@ pub(crate) struct DataArgs {
     pub(crate) max_pixels: u64,
 }
 
-fn scalings() -> Vec<&'static str> {
-    Scaling::ALL.iter().map(|named| named.name).collect()
-}
-
 /// `28x28` as a width and a height.
 pub(crate) fn picture_size(text: &str) -> Result<(u32, u32), String> {
     let parts =
@@ -133,7 +132,14 @@ impl DataArgs {
         Self { precision, ..self.clone() }
     }
 
-    /// What the words mean.
+    /// What the words mean for commands that learn: `--scale auto` is decided by what the rows are.
+    pub(crate) fn to_learn(&self) -> Result<ReadOptions, Failure> {
+        let options = self.options()?;
+        let scaling = self.scale.unwrap_or(Scaling::Auto);
+        Ok(ReadOptions { scaling, ..options })
+    }
+
+    /// What the words mean for commands that take rows as they are, unless a scale is named.
     pub(crate) fn options(&self) -> Result<ReadOptions, Failure> {
         let delimiter = match self.delimiter.as_deref() {
             None => None,
@@ -145,15 +151,9 @@ impl DataArgs {
                 )));
             }
         };
-        let scaling = match self.scale.as_str() {
-            "auto" => Scaling::None,
-            name => name.parse().map_err(|error: NameError| {
-                Failure::Usage(format!("`--scale` should be {}, but is `{name}`", error.known))
-            })?,
-        };
         Ok(ReadOptions {
             format: self.format.clone(),
-            scaling,
+            scaling: self.scale.filter(|scaling| *scaling != Scaling::Auto).unwrap_or(Scaling::None),
             label: self.label.clone().map_or(LabelColumn::Guess, LabelColumn::Named),
             weight: self.weight.clone(),
             ignore: self.ignore.clone(),
@@ -161,12 +161,13 @@ impl DataArgs {
             header: self.header.as_deref().map(|header| header == "yes"),
             delimiter,
             missing: self.missing,
+            unknown: self.unknown,
             zero_based: self.zero_based,
             precision: self.precision.unwrap_or_default(),
             hash_bits: self.hash_bits,
             labels_file: self.labels.clone(),
             pictures: Pictures { size: self.size, colour: self.colour, ..Pictures::default() },
-            text_columns: self.text.clone().into_iter().collect(),
+            text_columns: self.text.clone(),
             text: self.text_options(),
             threads: self.threads,
             limits: Limits {
@@ -190,17 +191,8 @@ impl DataArgs {
     }
 }
 
-/// The source, and the options of commands that learn: `--scale auto` is decided by what the rows are.
-pub(crate) fn decide_scale(
-    args: &DataArgs,
-    source: &Source,
-    read: &ReadOptions,
-) -> Result<(Source, ReadOptions), Failure> {
-    let mut notes = Vec::new();
-    let settled = recipe::settle(source, read, args.scale == "auto", &mut notes)?;
-    notes.iter().for_each(|note| ui::note(note));
-    Ok(settled)
-}
+/// Parameters with several values each, to be tried in all combinations.
+pub(crate) type ValuesToTry = Vec<(String, Vec<f64>)>;
 
 /// The word for a race of algorithms.
 const AUTO: &str = "auto";
@@ -364,10 +356,10 @@ pub(crate) struct SupportArgs {
     kernel_memory: Option<u64>,
     /// The most support vectors, for long streams; the last hypothesis is kept
     #[arg(long, value_name = "N", requires = "kernel", conflicts_with = "map")]
-    budget: Option<usize>,
+    support_budget: Option<usize>,
     /// What gives way when the budget is spent: projectron (the new row is projected on the others), forgetron (the
     /// oldest is forgotten after all were shrunk) or random
-    #[arg(long, value_name = "NAME", requires = "budget", value_parser = choice::<Removal>())]
+    #[arg(long, value_name = "NAME", requires = "support_budget", value_parser = choice::<Removal>())]
     removal: Option<Removal>,
 }
 
@@ -376,7 +368,7 @@ impl SupportArgs {
         KernelOptions {
             normalised: self.normalise,
             memory: self.kernel_memory.unwrap_or(options.memory),
-            budget: self.budget,
+            budget: self.support_budget,
             removal: self.removal.unwrap_or(options.removal),
             ..options
         }
@@ -416,7 +408,7 @@ impl SpecArgs {
     }
 
     /// What the words mean but for the parameters of the rule, of which each may have several values.
-    pub(crate) fn options_and_values(&self) -> Result<(Options, Vec<(String, Vec<f64>)>), Failure> {
+    pub(crate) fn options_and_values(&self) -> Result<(Options, ValuesToTry), Failure> {
         let several = |word: &String| {
             let wrong = || Failure::Usage(format!("`--param` should be NAME=VALUE,..., but is `{word}`"));
             let (name, values) = word.split_once('=').ok_or_else(wrong)?;

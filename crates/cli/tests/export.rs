@@ -52,7 +52,7 @@ fn an_onnx_runtime_says_the_same() {
 #[test]
 fn weights_are_exported_by_name() {
     let bench = Bench::new();
-    bench.ok("rosenblatt train crates/data/bundled/iris.csv --quiet --model iris.model");
+    bench.ok("rosenblatt train crates/data/bundled/iris.csv -a perceptron --quiet --model iris.model");
     let csv = bench.ok("rosenblatt inspect iris.model --export csv -");
     assert!(csv.starts_with("feature,0,1,2\n(bias),"), "{csv}");
     assert_eq!(csv, bench.ok("rosenblatt inspect iris.model --weights"));

@@ -46,7 +46,7 @@ fn wrong_wishes_are_refused_with_the_reason() {
         ("--kernel rbf --algorithm arow", "one that steps along single rows"),
         ("--kernel rbf --readout pocket", "`readout` should be last"),
         ("--kernel rbf --bounds", "`--bounds` speaks of weights"),
-        ("--kernel poly --budget 5 --removal forgetron", "whose values are at most 1"),
+        ("--kernel poly --support-budget 5 --removal forgetron", "whose values are at most 1"),
         ("--kernel precomputed --scale standard", "`scaling` should be none for kernel values"),
     ] {
         let said = fails(&bench, &format!("rosenblatt train xor.csv {options}"), 2);
@@ -77,7 +77,7 @@ fn a_precomputed_kernel_is_taken_as_it_is() {
 fn a_budget_is_kept_and_kernels_are_compared() {
     let bench = Bench::new();
     let data = "crates/data/bundled/iris.csv";
-    bench.ok(&format!("rosenblatt train {data} --kernel rbf --budget 10 --model b.model"));
+    bench.ok(&format!("rosenblatt train {data} --kernel rbf --support-budget 10 --model b.model"));
     let story = bench.ok("rosenblatt inspect b.model --json");
     let story: serde_json::Value = serde_json::from_str(&story).unwrap();
     assert!(story["kernel"]["support-vectors"].as_u64().unwrap() <= 10, "{story}");

@@ -40,7 +40,7 @@ fn every_map_learns_the_board_and_the_way_rows_come_changes_no_bit() {
     for map in MAPS {
         bench.ok(&format!("rosenblatt train board.svm {map} --model a.model -q"));
         assert!(error("a.model") < 0.1, "{map}: {}", error("a.model"));
-        bench.ok(&format!("rosenblatt train board.csv --scale none {map} --threads 1 --model b.model -q"));
+        bench.ok(&format!("rosenblatt train board.csv {map} --threads 1 --model b.model -q"));
         bench.ok("cmp a.model b.model");
         let given = format!("{map} --order given --calibrate none -q");
         bench.ok(&format!("rosenblatt train board.svm {given} --model c.model"));
@@ -56,7 +56,7 @@ fn every_map_learns_the_board_and_the_way_rows_come_changes_no_bit() {
         assert_eq!(wrong / 1500.0, error("a.model"), "{map}");
     }
     for map in &MAPS[..2] {
-        bench.ok(&format!("rosenblatt train board.svm --online {map} --model e.model -q"));
+        bench.ok(&format!("rosenblatt train board.svm --scale none --online {map} --model e.model -q"));
         bench.ok(&format!(
             "rosenblatt train - --format libsvm --online {map} --classes 0,1 --model f.model -q < board.svm"
         ));

@@ -109,12 +109,14 @@ fn json_alone_is_a_class_per_line() {
 fn what_a_model_cannot_tell_is_said_before_anything_is_read() {
     let bench = bench();
     bench.ok("rosenblatt train crates/data/bundled/iris.csv --holdout 0 --quiet --model iris.model");
+    bench
+        .ok("rosenblatt train crates/data/bundled/banknote.csv --calibrate none --quiet --model plain.model");
     for (line, expected) in [
         ("--model voted.model --distance", "`--distance` needs one hyperplane"),
         ("--model t.model --votes", "`--votes` needs a model that votes, but this one is read out averaged"),
         ("--model iris.model --distance", "needs a model of two classes, but this one has 3"),
         (
-            "--model t.model --probabilities",
+            "--model plain.model --probabilities",
             "needs a calibrated model, but this one has no calibration\nhelp: train",
         ),
     ] {

@@ -36,7 +36,7 @@ fn the_command_on_the_page_trains_the_same_model() {
         format!("{bundled}/iris.csv --classes 2,0,1"),
         format!("{bundled}/iris.csv --map nystroem --map-size 20 --kernel polynomial --degree 3 --gamma 0.5"),
         format!("{bundled}/iris.csv --kernel polynomial --degree 3 --readout averaged --normalise"),
-        format!("{bundled}/iris.csv --kernel rbf --gamma 0.5 --budget 20 --removal random"),
+        format!("{bundled}/iris.csv --kernel rbf --gamma 0.5 --support-budget 20 --removal random"),
         format!("{bundled}/iris.csv --k-fold 3 --calibrate isotonic --date"),
         format!("{bundled}/banknote.csv --calibrate none"),
         format!("{bundled}/sms-spam.tsv --ngrams 1 --words count --hash-bits 12 --order given"),
@@ -79,8 +79,9 @@ fn pages_fetch_nothing_and_names_do_no_harm() {
 fn the_rows_it_is_judged_on_are_those_it_has_not_seen() {
     let bench = Bench::new();
     let data = "crates/data/bundled/banknote.csv";
-    let trained =
-        bench.ok(&format!("rosenblatt train {data} --holdout 0.25 --calibrate none --model m.model --json"));
+    let trained = bench.ok(&format!(
+        "rosenblatt train {data} -a perceptron --holdout 0.25 --calibrate none --model m.model --json"
+    ));
     let trained: serde_json::Value = serde_json::from_str(&trained).unwrap();
     let said = bench.ok(&format!("rosenblatt report m.model {data} --json"));
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();

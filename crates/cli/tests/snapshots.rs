@@ -111,6 +111,12 @@ fn steady(text: &str) -> String {
                 kept.push("<time>");
                 skip = true;
             } else {
+                if *word == "time" && place + 1 == words.len() {
+                    // So is the head of such a column.
+                    while kept.last() == Some(&"") {
+                        kept.pop();
+                    }
+                }
                 kept.push(word);
             }
         }

@@ -12,7 +12,7 @@ use crate::spec::{Classes, KernelOptions, Mapping, Options, Validation};
 use rosenblatt_core::{Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Zero};
 use rosenblatt_data::encode::{Scaling, Units, Weighting};
 use rosenblatt_data::write::WRITERS;
-use rosenblatt_data::{FORMATS, FormatInfo, Missing, OnBadRow, Precision, ReadOptions};
+use rosenblatt_data::{FORMATS, FormatInfo, Missing, OnBadRow, Precision, ReadOptions, Unknown};
 use rosenblatt_kernel::maps::MAPS;
 use rosenblatt_kernel::{KERNELS, Removal, Setting};
 use serde::Serialize;
@@ -337,6 +337,7 @@ fn choices() -> Vec<ChoiceList> {
         list::<Weighting>(),
         list::<Units>(),
         list::<Missing>(),
+        list::<Unknown>(),
         list::<Precision>(),
         list::<OnBadRow>(),
     ]
@@ -450,7 +451,8 @@ const READING: Meanings = &[
     ("precision", "how values are stored", Takes::Choice("precision")),
     ("hash-bits", "hash features into a table of two to this power", Takes::AtLeast(1)),
     ("scaling", "how features are brought to one scale", Takes::Choice("scaling")),
-    ("text-column", "the text column of a table; other columns but the label are left out", Takes::Text),
+    ("text-columns", "columns of text in a table; found if none is named", Takes::Texts),
+    ("unknown", "what becomes of a category that was not learned from", Takes::Choice("unknown")),
     ("text", "how text becomes features", Takes::Group("text")),
     ("keep-texts", "blocks keep the texts that their rows were made of", Takes::Switch),
     ("on-bad-row", "what becomes of a row that cannot be read", Takes::Choice("on-bad-row")),

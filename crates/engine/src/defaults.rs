@@ -12,5 +12,7 @@ pub const PATIENCE: u64 = 5;
 pub const FEW_ROWS: usize = 1000;
 /// The share of all rows that is held out for the estimate.
 pub const HOLD_OUT: f64 = 0.2;
+/// Unless two classes have so many rows, there is no race: its folds could not judge.
+pub const ROWS_TO_RACE_BY: usize = 5;
 /// How scores become probabilities.
 pub const CALIBRATION: Method = Method::Platt;

@@ -243,7 +243,7 @@ impl Judged {
         let mut confusion = vec![vec![0; labels.len()]; labels.len()];
         let (mut scores, mut classes, mut guesses) = (Vec::new(), Vec::new(), Vec::new());
         let mut of_row = Vec::new();
-        let mut losses = model.calibration().map(|calibration| Losses::new(calibration));
+        let mut losses = model.calibration().map(Losses::new);
         each_prediction(model, source, rows, stop, |class, predicted, said| {
             let truth = numbers[class as usize];
             confusion[truth as usize][predicted as usize] += 1;
@@ -428,7 +428,9 @@ impl Folds {
         let held = folds(data, n_folds, seed);
         let mut part = vec![0; data.len()];
         for (number, rows) in held.iter().enumerate() {
-            rows.iter().for_each(|&row| part[row as usize] = number);
+            for &row in rows {
+                part[row as usize] = number;
+            }
         }
         let others = |number| (0..data.len() as u32).filter(|&row| part[row as usize] != number).collect();
         let parts = held.into_iter().enumerate().map(|(number, rows)| (others(number), rows)).collect();

@@ -161,10 +161,11 @@ fn check_per_row(
             "one that keeps nothing of single rows where they come and go, as this one has a number for each";
         return Err(Error::Range { name: "algorithm", expected, found: name.to_owned() });
     };
-    let (features, scorers) = (n_rows, spec.n_scorers(n_classes));
-    let needed = features as u128 * scorers as u128 * 8;
-    if needed > MOST_BYTES_PER_ROW {
-        return Err(Error::TooLarge { features, scorers, needed });
+    let n_numbers = n_rows as u128 * spec.n_scorers(n_classes) as u128;
+    if n_numbers * 8 > MOST_BYTES_PER_ROW {
+        let expected =
+            "one that keeps nothing of single rows, as a number for each row and output would not fit";
+        return Err(Error::Range { name: "algorithm", expected, found: name.to_owned() });
     }
     Ok(())
 }

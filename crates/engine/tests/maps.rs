@@ -211,8 +211,8 @@ fn what_cannot_be_is_refused_with_the_reason() {
     let data = Dataset::from_rows(&[[1.0], [-1.0]], &["a", "b"]);
     assert!(trace(&fourier, &data, 1..=9).unwrap_err().to_string().contains("a trace shows features"));
     let model = train(&fourier, &data).unwrap();
-    let refused = export(&model, "json".parse().unwrap()).unwrap_err().to_string();
-    assert!(refused.contains("leave `--map` out"), "{refused}");
+    let refused = export(&model, "json".parse().unwrap()).unwrap_err();
+    assert_eq!(refused.remedy().unwrap().to_string(), "leave `map` out", "{refused}");
     assert!(rosenblatt::strongest(&model, 0, 5).is_empty());
 
     let huge = Dataset::from_rows(&[[1e200], [-1e200]], &["a", "b"]);

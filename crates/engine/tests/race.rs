@@ -28,7 +28,9 @@ impl Cloud {
         let mut text = String::new();
         for _ in 0..n_rows {
             let (values, class) = self.row(random);
-            values.iter().for_each(|value| write!(text, "{value:.4},").unwrap());
+            for value in &values {
+                write!(text, "{value:.4},").unwrap();
+            }
             writeln!(text, "class {class}").unwrap();
         }
         text
@@ -48,7 +50,7 @@ fn held_out_rows_have_no_part_in_the_choice_but_are_learned_from() {
     let cloud = Cloud { n_classes: 3, width: 4, noise: 0.6 };
     let csv = cloud.csv(400, &mut Random::new(4));
     let reading = ReadOptions { scaling: Scaling::None, ..ReadOptions::default() };
-    let recipe = Recipe { reading, scale_tables: false, ..Recipe::default() };
+    let recipe = Recipe { reading, ..Recipe::default() };
     let first = train(&csv, &recipe);
     // The rows that are held out become others, of the same classes.
     let names: Vec<&str> = csv.lines().map(|line| line.rsplit(',').next().unwrap()).collect();

@@ -167,12 +167,11 @@ fn objectives_are_as_low_as_scikit_learns() {
         let data = data("iris_vervir").with_weights((0..rows.len()).map(weight).collect());
         let (c, l1) = (number("C"), number("l1"));
         let mut params = BTreeMap::from([("C", c), ("l1", l1), ("tolerance", 1e-9)]);
-        let algorithm = match loss {
-            "log" => "logistic-dual",
-            _ => {
-                params.insert("squared", f64::from(u8::from(loss == "squared")));
-                "svm-dual"
-            }
+        let algorithm = if loss == "log" {
+            "logistic-dual"
+        } else {
+            params.insert("squared", f64::from(u8::from(loss == "squared")));
+            "svm-dual"
         };
         let options = Options {
             algorithm: algorithm.to_owned(),

@@ -63,7 +63,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     panels.push(Lines::new(title, "pass", "mistakes in the pass", vec![Series::new(name, mistakes)]));
     let (place, which) = if held.is_empty() { (0, "rows learned from") } else { (1, "rows held out") };
     panels.push(Lines::new(
-        format!("Mean {} loss on {which}", loss),
+        format!("Mean {loss} loss on {which}"),
         "pass",
         "loss",
         // Votes are counted in rounds, which no loss is made for.

@@ -128,7 +128,7 @@ pub fn draw(
     find(kind)?.draw(subject, settings, canvas)
 }
 
-/// [`rosenblatt::catalogue`] with the pictures.
+/// [`rosenblatt::catalogue()`] with the pictures.
 pub fn catalogue() -> Catalogue {
     let setting = |setting: &Setting| catalogue::FigureSetting {
         name: setting.name,

@@ -95,7 +95,8 @@ fn map(model: &Model) -> Option<String> {
     let kernel = mapping.kernel.as_deref().unwrap_or_else(|| usual_kernel(&mapping.name));
     let mut params = mapping.params.clone();
     params.extend(map.gamma().map(|gamma| ("gamma".to_owned(), Setting::Number(gamma))));
-    let given: String = params.iter().map(|(name, setting)| format!(", {name} {setting}")).collect();
+    let given: Vec<String> = params.iter().map(|(name, setting)| format!(", {name} {setting}")).collect();
+    let given = given.concat();
     let size = counted(map.size() as u64, "feature", "features");
     Some(format!("behind the map {} to {size}, standing in for the kernel {kernel}{given}", mapping.name))
 }

@@ -59,8 +59,8 @@ fn against_reference(ours: &Path, workload: &Workload, files: &Files) -> Result<
     ];
     if workload.formats.contains(&"csv") {
         let csv = files.path("train", "csv").display().to_string();
-        lines.push(format!("{csv} --label label --scale none --online --classes={numbers}"));
-        lines.push(format!("{csv} --label label --scale none {given} --threads 2"));
+        lines.push(format!("{csv} --label label --online --classes={numbers}"));
+        lines.push(format!("{csv} --label label {given} --threads 2"));
     }
     if workload.formats.contains(&"vw") {
         lines.push(format!("{} --format vw --online --classes={signs}", files.path("train", "vw").display()));
@@ -75,7 +75,7 @@ fn against_reference(ours: &Path, workload: &Workload, files: &Files) -> Result<
         train
             .arg("train")
             .args(line.split_whitespace())
-            .args(["--readout", "last", "-q", "--model"])
+            .args(["--scale", "none", "--readout", "last", "-q", "--model"])
             .arg(&model);
         output_of(&mut train).map_err(|error| format!("train {line}: {error}"))?;
         let found = exported(ours, &model, workload, line.contains("--format vw"))?;
@@ -89,7 +89,7 @@ fn against_reference(ours: &Path, workload: &Workload, files: &Files) -> Result<
     train
         .arg("train")
         .args(lines[0].split_whitespace())
-        .args(["--readout", "last", "-q", "--model"])
+        .args(["--scale", "none", "--readout", "last", "-q", "--model"])
         .arg(&model);
     output_of(&mut train)?;
     let test = files.path("test", "svm");

@@ -103,9 +103,10 @@ const JUDGE_VW: &str =
     "{vw} -t -i {model} -d {test.vw} -p {model}.out --quiet && {py} {peers} compare {model}.out {test.vw}";
 const JUDGE_LINEAR: &str = "liblinear-predict {test.svm} {model} {model}.out";
 
-const OURS_SVM: &str = "{ours} train {train.svm} --online --classes={classes} --model {model} -q";
+const OURS_SVM: &str =
+    "{ours} train {train.svm} --scale none --online --classes={classes} --model {model} -q";
 const OURS_SVM_ONE: &str =
-    "{ours} train {train.svm} --online --classes={classes} --threads 1 --model {model} -q";
+    "{ours} train {train.svm} --scale none --online --classes={classes} --threads 1 --model {model} -q";
 const OURS_CSV: &str =
     "{ours} train {train.csv} --label label --scale none --online --classes={classes} --model {model} -q";
 const VW_SGD: &str = "{vw} --sgd --loss_function hinge -d {train.vw} -f {model} --quiet";
@@ -150,7 +151,7 @@ pub(super) fn tasks() -> Vec<Task> {
                 set,
                 LaterPass,
                 "ours",
-                "{ours} train {train.svm} --memory {memory} --cache {model}.cache --order given --holdout 0 --patience 0 --json -q --epochs {passes} --model {model}",
+                "{ours} train {train.svm} --scale none --memory {memory} --cache {model}.cache --order given --holdout 0 --patience 0 --json -q --epochs {passes} --model {model}",
             ),
             steady(
                 set,
@@ -165,11 +166,11 @@ pub(super) fn tasks() -> Vec<Task> {
                 "{vw} --sgd --loss_function hinge -d {train.vw} --cache_file {model}.cache -f {model} --quiet && {vw} --sgd --loss_function hinge -d {train.vw} --cache_file {model}.cache -f {model} --quiet",
                 "",
             ),
-            steady(set, Epoch, "ours", "{ours} train {train.svm} --readout last {passes-options}"),
-            steady(set, AveragedEpoch, "ours", "{ours} train {train.svm} --readout averaged {passes-options}"),
+            steady(set, Epoch, "ours", "{ours} train {train.svm} --scale none --readout last {passes-options}"),
+            steady(set, AveragedEpoch, "ours", "{ours} train {train.svm} --scale none --readout averaged {passes-options}"),
             task(set, Epoch, "scikit-learn Perceptron", "{py} {peers} epochs perceptron {train.svm}", ""),
             task(set, AveragedEpoch, "scikit-learn averaged SGD", "{py} {peers} epochs averaged {train.svm}", ""),
-            task(set, Predict, "ours", "{ours} train {train.svm} --online --model {model} -q && {ours} predict {test.svm} --model {model} --output {model}.out --to lines -q", ""),
+            task(set, Predict, "ours", "{ours} train {train.svm} --scale none --online --model {model} -q && {ours} predict {test.svm} --model {model} --output {model}.out --to lines -q", ""),
             task(set, Predict, "VW", "{vw} --sgd --loss_function hinge -d {train.vw} -f {model} --quiet && {vw} -t -i {model} -d {test.vw} -p {model}.out --quiet", ""),
             task(set, Predict, "LIBLINEAR", "liblinear-train -s 2 -e 0.5 -q {train.svm} {model} && liblinear-predict {test.svm} {model} {model}.out", ""),
             task(set, PredictMemory, "ours", "{xtask} bench predict-probe 1 {classes-count} {test.svm}", ""),
@@ -213,7 +214,7 @@ pub(super) fn tasks() -> Vec<Task> {
                 set,
                 FromArray,
                 "ours, averaged",
-                "{ours} train {train.npy} --labels {train.labels.npy} --online --classes={classes} --model {model} -q",
+                "{ours} train {train.npy} --scale none --labels {train.labels.npy} --online --classes={classes} --model {model} -q",
                 "",
             ),
             task(
@@ -227,13 +228,13 @@ pub(super) fn tasks() -> Vec<Task> {
                 set,
                 Epoch,
                 "ours",
-                "{ours} train {train.npy} --labels {train.labels.npy} --readout last {passes-options}",
+                "{ours} train {train.npy} --scale none --labels {train.labels.npy} --readout last {passes-options}",
             ),
             steady(
                 set,
                 AveragedEpoch,
                 "ours",
-                "{ours} train {train.npy} --labels {train.labels.npy} --readout averaged {passes-options}",
+                "{ours} train {train.npy} --scale none --labels {train.labels.npy} --readout averaged {passes-options}",
             ),
             task(set, Epoch, "scikit-learn Perceptron", "{py} {peers} epochs perceptron {train.npy}", ""),
             task(set, Epoch, "mlpack perceptron", "{py} {peers} epochs mlpack {train.npy}", ""),
@@ -255,9 +256,9 @@ pub(super) fn tasks() -> Vec<Task> {
     // A fifth of the features is set, so that both ways to store them are worth a look.
     let set = "multiclass";
     tasks.extend([
-        task(set, Predict, "ours, libsvm", "{ours} train {train.svm} --online --model {model} -q && {ours} predict {test.svm} --model {model} --output {model}.out --to lines -q", ""),
-        steady(set, Epoch, "ours, sparse rows", "{ours} train {train.svm} --readout last {passes-options}"),
-        steady(set, AveragedEpoch, "ours, sparse rows", "{ours} train {train.svm} --readout averaged {passes-options}"),
+        task(set, Predict, "ours, libsvm", "{ours} train {train.svm} --scale none --online --model {model} -q && {ours} predict {test.svm} --model {model} --output {model}.out --to lines -q", ""),
+        steady(set, Epoch, "ours, sparse rows", "{ours} train {train.svm} --scale none --readout last {passes-options}"),
+        steady(set, AveragedEpoch, "ours, sparse rows", "{ours} train {train.svm} --scale none --readout averaged {passes-options}"),
         task(
             set,
             Epoch,
@@ -296,30 +297,30 @@ pub(super) fn tasks() -> Vec<Task> {
     ));
     for set in ["sparse-rcv1", "dense-small-d", "multiclass"] {
         tasks.extend([
-            task(set, Accuracy, "ours, arow, one pass", "{ours} train {train.svm} --algorithm arow --online --classes={classes} --model {model} -q", JUDGE_SVM),
+            task(set, Accuracy, "ours, arow, one pass", "{ours} train {train.svm} --scale none --algorithm arow --online --classes={classes} --model {model} -q", JUDGE_SVM),
             task(
                 set,
                 Accuracy,
                 "ours, arow read out last, 3 passes",
-                "{ours} train {train.svm} --algorithm arow --readout last --epochs 3 --patience 0 --holdout 0 --calibrate none --model {model} -q",
+                "{ours} train {train.svm} --scale none --algorithm arow --readout last --epochs 3 --patience 0 --holdout 0 --calibrate none --model {model} -q",
                 JUDGE_SVM,
             ),
             task(
                 set,
                 Accuracy,
                 "ours, arow (r = 2) read out last, 4 passes",
-                "{ours} train {train.svm} --algorithm arow --param r=2 --readout last --epochs 4 --patience 0 --holdout 0 --calibrate none --model {model} -q",
+                "{ours} train {train.svm} --scale none --algorithm arow --param r=2 --readout last --epochs 4 --patience 0 --holdout 0 --calibrate none --model {model} -q",
                 JUDGE_SVM,
             ),
             task(
                 set,
                 Accuracy,
                 "ours, logistic (rate 2), averaged, 8 passes",
-                "{ours} train {train.svm} --algorithm logistic --rate 2 --readout averaged --epochs 8 --patience 0 --holdout 0 --calibrate none --model {model} -q",
+                "{ours} train {train.svm} --scale none --algorithm logistic --rate 2 --readout averaged --epochs 8 --patience 0 --holdout 0 --calibrate none --model {model} -q",
                 JUDGE_SVM,
             ),
-            task(set, Accuracy, "ours, logistic, one pass", "{ours} train {train.svm} --algorithm logistic --online --classes={classes} --model {model} -q", JUDGE_SVM),
-            task(set, Accuracy, "ours, averaged, early stopping", "{ours} train {train.svm} --holdout 0 --calibrate none --patience 2 --model {model} -q", JUDGE_SVM),
+            task(set, Accuracy, "ours, logistic, one pass", "{ours} train {train.svm} --scale none --algorithm logistic --online --classes={classes} --model {model} -q", JUDGE_SVM),
+            task(set, Accuracy, "ours, averaged, early stopping", "{ours} train {train.svm} --scale none --holdout 0 --calibrate none --patience 2 --model {model} -q", JUDGE_SVM),
             task(set, Accuracy, "LIBLINEAR -s 3", LINEAR_DUAL, JUDGE_LINEAR),
         ]);
     }
@@ -332,10 +333,10 @@ pub(super) fn tasks() -> Vec<Task> {
     ]);
     let set = "kernel-small";
     tasks.extend([
-        task(set, FileToModel, "ours, voted kernel perceptron, poly 2", "{ours} train {train.svm} --kernel polynomial --degree 2 --readout voted --order given --epochs 1 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_SVM),
-        task(set, FileToModel, "ours, nystroem map, poly 2", "{ours} train {train.svm} --map nystroem --map-size 300 --kernel polynomial --degree 2 --algorithm pa1 --order given --epochs 1 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_SVM),
-        task(set, FileToModel, "ours, sketch map, poly 2", "{ours} train {train.svm} --map sketch --map-size 1024 --degree 2 --algorithm pa1 --order given --epochs 1 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_SVM),
-        task(set, FileToModel, "ours, Fourier map, rbf", "{ours} train {train.svm} --map fourier --map-size 1024 --gamma 0.05 --algorithm pa1 --order given --epochs 1 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_SVM),
+        task(set, FileToModel, "ours, voted kernel perceptron, poly 2", "{ours} train {train.svm} --scale none --kernel polynomial --degree 2 --readout voted --order given --epochs 1 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_SVM),
+        task(set, FileToModel, "ours, nystroem map, poly 2", "{ours} train {train.svm} --scale none --map nystroem --map-size 300 --kernel polynomial --degree 2 --algorithm pa1 --order given --epochs 1 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_SVM),
+        task(set, FileToModel, "ours, sketch map, poly 2", "{ours} train {train.svm} --scale none --map sketch --map-size 1024 --degree 2 --algorithm pa1 --order given --epochs 1 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_SVM),
+        task(set, FileToModel, "ours, Fourier map, rbf", "{ours} train {train.svm} --scale none --map fourier --map-size 1024 --gamma 0.05 --algorithm pa1 --order given --epochs 1 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_SVM),
         task(set, FileToModel, "Weka VotedPerceptron, poly 2", "{weka} weka.classifiers.functions.VotedPerceptron -E 2.0 -t {train.arff} -T {test.arff} -no-cv -o -d {model}", "{weka} weka.classifiers.functions.VotedPerceptron -l {model} -T {test.arff} -o"),
         task(set, FileToModel, "libsvm SVC, poly 2 (scikit-learn)", "{py} {peers} train svc {train.npy} {model}", "{py} {peers} judge svc {model} {test.npy}"),
         task(set, FileToModel, "scikit-learn RBFSampler + averaged SGD", "{py} {peers} train fourier {train.npy} {model}", "{py} {peers} judge fourier {model} {test.npy}"),

@@ -3,7 +3,7 @@
 //! Every algorithm is trained as `train` would train it, and judged on the folds of `train --k-fold`: what is promised
 //! here is what `train` delivers.
 
-use crate::args::{DataArgs, KernelArgs, by_name, decide_scale};
+use crate::args::{DataArgs, KernelArgs, by_name};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::short_number;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.folds < 2 {
         return Err(Failure::Usage(format!("`--folds` should be at least 2, but is {}", args.folds)));
     }
-    let (source, read) = decide_scale(&args.data, &Source::find_all(&args.files)?, &args.data.options()?)?;
+    let (source, read) = (Source::find_all(&args.files)?, args.data.to_learn()?);
     let progress = Progress::new(args.quiet);
     progress.reading(&source, &read.meter, 1);
     let (data, schema) = load_with_schema(&source, &read)?;

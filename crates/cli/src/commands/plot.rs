@@ -3,7 +3,7 @@
 //! What there is to see, and what can be chosen about it, is in the table of the figures crate; here it becomes words of
 //! a command line, and the picture gets its place.
 
-use crate::args::{DataArgs, SpecArgs, decide_scale, picture_size};
+use crate::args::{DataArgs, SpecArgs, picture_size};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui::{self, count};
@@ -322,11 +322,7 @@ fn material(
     progress: &Progress,
 ) -> Result<(String, (Dataset, Schema), Spec), Failure> {
     let source = Source::find_all(&args.files)?;
-    let (source, read) = if as_textbook {
-        (source, args.data.as_textbook().options()?)
-    } else {
-        decide_scale(&args.data, &source, &args.data.options()?)?
-    };
+    let read = if as_textbook { args.data.as_textbook().options()? } else { args.data.to_learn()? };
     progress.reading(&source, &read.meter, 1);
     let rows = load_with_schema(&source, &read)?;
     let words = if as_textbook { args.spec.as_textbook() } else { args.spec.clone() };

@@ -203,10 +203,14 @@ impl Args {
             let cache = self.cache.clone().unwrap_or(temporary);
             MemoryLimit { bytes, cache: Some(cache), keep: self.cache.is_some() }
         });
+        // Candidates that were named carry their parameters themselves.
+        let learning = match &choice {
+            Choice::Race(racing) if !racing.candidates.is_empty() => self.spec.options_and_values()?.0,
+            _ => self.spec.options()?,
+        };
         Ok(Recipe {
-            reading: ReadOptions { classes: self.classes.clone(), ..self.data.options()? },
-            scale_tables: self.data.scale == "auto",
-            learning: self.spec.options()?,
+            reading: ReadOptions { classes: self.classes.clone(), ..self.data.to_learn()? },
+            learning,
             choice,
             estimate: self.k_fold.map_or(Plan::HoldOut(self.holdout), Plan::Folds),
             calibration,

@@ -85,7 +85,7 @@ fn data(trained: &Trained, read_time: Option<Duration>) -> String {
         let _ = writeln!(text, "label: column `{}` ({why})", label.column());
     }
     if data.scaling != Scaling::None {
-        let _ = writeln!(text, "scale: {}", data.scaling.to_string());
+        let _ = writeln!(text, "scale: {}", data.scaling);
     }
     for note in &trained.notes {
         let _ = writeln!(text, "note: {note}");
@@ -127,7 +127,7 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
     });
     let mut outline = json!({
         "source": data.source, "rows": data.rows, "features": data.features, "notes": trained.notes,
-        "label": label, "scale": data.scaling.to_string(),
+        "label": label, "scale": data.scaling,
     });
     let mut report = json!({
         "spec": trained.model.spec().options(),

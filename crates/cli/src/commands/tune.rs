@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[derive(clap::Args)]
+#[group(id = "tune")]
 #[command(after_help = "Examples:
   rosenblatt tune mail.csv --algorithms pa1,arow --param C=0.001,0.01,0.1 --param r=0.1,1,10
   rosenblatt tune mail.csv --algorithms 'pa1(C=0.1),perceptron:voted' --metric f1

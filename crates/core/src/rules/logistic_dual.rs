@@ -106,7 +106,7 @@ mod tests {
         for margin in [-800.0, -3.0, 0.0, 1e-9, 2.5, 700.0] {
             for dual in [0.0, 1e-12, 1.0, 2.999, 3.0] {
                 for spread in [1e-8, 1.0, 50.0, 1e6] {
-                    let seen = Seen { dual, spread, ..seen(margin) };
+                    let seen = Seen { spread, dual, ..seen(margin) };
                     let best = rule.best(&seen);
                     assert!((0.0..=3.0).contains(&best), "{seen:?}: {best}");
                     let slope = |z: f64| (z / (3.0 - z)).ln() + margin + spread * (z - dual);

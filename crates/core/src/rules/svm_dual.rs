@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn the_variable_goes_to_its_best_value_within_its_bounds() {
         let rule = SvmDual { c: 1.0, squared: false, l1: 0.0, tolerance: 1e-3 };
-        let at = |margin, dual, spread| rule.step(&Seen { dual, spread, ..seen(margin) });
+        let at = |margin, dual, spread| rule.step(&Seen { spread, dual, ..seen(margin) });
         assert_eq!(at(0.0, 0.0, 4.0), Some(Step { tau: 0.25, keep: 1.0, extra: 0.25 }));
         assert_eq!(at(0.0, 0.5, 0.5), Some(Step { tau: 0.5, keep: 1.0, extra: 1.0 }));
         assert_eq!(at(9.0, 0.5, 4.0), Some(Step { tau: -0.5, keep: 1.0, extra: 0.0 }));

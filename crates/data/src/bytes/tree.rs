@@ -87,15 +87,14 @@ impl Tree {
         wanted: fn(&Path) -> bool,
     ) -> Result<(), DataError> {
         let here = canonical(folder)?;
-        if above.contains(&here) || above.len() > MAX_DEPTH {
-            let message = if above.contains(&here) {
-                "the link leads back to a folder it is in, expected a tree of folders".to_owned()
-            } else {
-                format!("folders are nested deeper than {MAX_DEPTH}, the limit")
-            };
-            return Err(DataError::new(ErrorKind::Io, message)
-                .in_source(&folder.display().to_string())
-                .with_help("remove the link"));
+        if above.contains(&here) {
+            // A link that leads back to a folder it is in holds nothing new.
+            self.stray(folder.to_owned());
+            return Ok(());
+        }
+        if above.len() > MAX_DEPTH {
+            let message = format!("folders are nested deeper than {MAX_DEPTH}, the limit");
+            return Err(DataError::new(ErrorKind::Io, message).in_source(&folder.display().to_string()));
         }
         above.push(here);
         for entry in entries(folder)? {

@@ -52,7 +52,7 @@ const WEIGHTED: u8 = 2;
 const WIDE_STEPS: u8 = 4;
 
 /// A number that tells one set of data, read in one way, from another; `None` if `source` cannot be read
-/// twice. Files are known by name, size, time of change, and their first and last [`LOOKED_AT`] bytes, not by
+/// twice. Files are known by name, size, time of change, and their first and last `LOOKED_AT` bytes, not by
 /// all of their content.
 pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
     use std::fmt::Write as _;

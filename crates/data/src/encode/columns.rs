@@ -425,7 +425,8 @@ impl ColumnEncoder {
             let texts = |row| cells.texts.iter().map(|texts| texts.get(row)).collect::<Vec<_>>().join("\n");
             block.texts.extend((0..n_rows).map(texts));
         }
-        let names: Vec<&[String]> = cells.categories.iter().map(|column| column.names()).collect();
+        let names: Vec<&[String]> =
+            cells.categories.iter().map(crate::rows::label_table::LabelTable::names).collect();
         let (matrix, unknown) = self.rows(numbers, &cells, &names, n_rows);
         block.matrix = matrix;
         block.cells = cells;
@@ -543,9 +544,12 @@ impl ColumnEncoder {
                 // Two values are one feature, 1 for the second; neither is between them.
                 let is_one = values.len() == 2;
                 let none = Set { feature: *start, value: if is_one { 0.5 } else { 0.0 } };
-                let set = |value: u32| match is_one {
-                    true => Set { feature: *start, value: value as f32 },
-                    false => Set { feature: start + value, value: 1.0 },
+                let set = |value: u32| {
+                    if is_one {
+                        Set { feature: *start, value: value as f32 }
+                    } else {
+                        Set { feature: start + value, value: 1.0 }
+                    }
                 };
                 let mut sets = Vec::new();
                 for (number, name) in names[*slot].iter().enumerate() {

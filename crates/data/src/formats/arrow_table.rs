@@ -181,7 +181,7 @@ fn seen(array: &dyn Array) -> Seen {
         match &cells {
             Cells::Numbers(numbers) => seen.see(Cell::Number(numbers[row])),
             Cells::Texts(texts) => {
-                seen.see(texts.get(row).map_or(Cell::Missing, |text| Cell::Text(text.as_bytes())))
+                seen.see(texts.get(row).map_or(Cell::Missing, |text| Cell::Text(text.as_bytes())));
             }
             Cells::Lists(_) | Cells::Other => {}
         }

@@ -27,10 +27,9 @@ use crate::options::ReadOptions;
 use crate::rows::block::{Block, Stored};
 #[cfg(feature = "images")]
 use crate::rows::schema::{Layout, Picture, Precision, Schema};
-use std::fs;
 #[cfg(feature = "images")]
 use std::io::{BufRead, BufReader, Cursor, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Extensions of files that are taken for pictures.
 const EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"];
@@ -163,7 +162,8 @@ struct Decoded {
 impl Decoding {
     fn decode_file(self, path: &Path) -> Result<Decoded, DataError> {
         let name = path.display().to_string();
-        let file = fs::File::open(path).map_err(|error| DataError::io("opening", error).in_source(&name))?;
+        let file =
+            std::fs::File::open(path).map_err(|error| DataError::io("opening", error).in_source(&name))?;
         self.decode(BufReader::new(file), &name)
     }
 
@@ -260,7 +260,7 @@ impl<T: Stored> ImageReader<T> {
     fn open_lone(input: Input, how: &ReadOptions) -> Result<Self, DataError> {
         let name = input.name().to_string();
         let bytes = input.into_bytes(how.limits.held_bytes)?;
-        let files = vec![(PathBuf::from(&name), 0)];
+        let files = vec![(std::path::PathBuf::from(&name), 0)];
         let found = Tree::of(files, "?");
         let how = ReadOptions { label: LabelColumn::Absent, ..how.clone() };
         let mut reader =
@@ -392,6 +392,7 @@ mod tests {
     use crate::bytes::source::Source;
     use crate::load::{load, read_rows};
     use crate::options::Pictures;
+    use std::fs;
 
     fn pgm(width: usize, height: usize, pixels: &[u8]) -> Vec<u8> {
         [format!("P5\n{width} {height}\n255\n").as_bytes(), pixels].concat()
@@ -495,12 +496,12 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_in_a_circle_is_an_error() {
+    fn a_link_in_a_circle_is_left_out_and_one_to_nowhere_is_an_error() {
         let folder = tree(&pair());
         std::os::unix::fs::symlink(folder.path(), folder.path().join("b/loop")).unwrap();
-        let error = load(folder.path(), &ReadOptions::as_stored()).unwrap_err();
-        assert!(error.to_string().contains("leads back"), "{error}");
+        let whole = load(folder.path(), &ReadOptions::as_stored()).unwrap();
         fs::remove_file(folder.path().join("b/loop")).unwrap();
+        assert_eq!(load(folder.path(), &ReadOptions::as_stored()).unwrap().len(), whole.len());
         std::os::unix::fs::symlink("nowhere", folder.path().join("b/gone.png")).unwrap();
         assert_eq!(load(folder.path(), &ReadOptions::as_stored()).unwrap_err().kind(), ErrorKind::Io);
     }

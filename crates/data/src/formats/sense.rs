@@ -196,10 +196,8 @@ impl Seen {
     }
 
     fn could_be_label(&self) -> bool {
-        !self.is_mostly_empty()
-            && !(self.distinct.len() > LABEL_VALUES && self.distinct.len() * 2 > self.n_cells)
-            && !self.is_prose()
-            && !self.is_dates()
+        let has_few_values = self.distinct.len() <= LABEL_VALUES || self.distinct.len() * 2 <= self.n_cells;
+        has_few_values && !(self.is_mostly_empty() || self.is_prose() || self.is_dates())
     }
 
     fn is_count(&self) -> bool {
@@ -215,12 +213,17 @@ impl Seen {
         let magnitude = self.least.abs().max(self.largest.abs()) as f32;
         let step = f64::from(magnitude.next_up() - magnitude);
         let steps = if self.n_whole == self.n_numbers { 1 << 20 } else { 1 << 12 };
-        self.is_inexact
+        // Of a very wide table only a few rows are seen, which say nothing about how far values lie apart.
+        self.n_numbers >= FEWEST_SEEN
+            && self.is_inexact
             && step.is_finite()
             && (self.largest - self.least) < step * f64::from(steps)
             && self.largest > self.least
     }
 }
+
+/// From so many cells on, their range says how finely a column is to be stored.
+const FEWEST_SEEN: usize = 8;
 
 /// Whether a cell is a day, perhaps with a time: `2024-01-31`, `31.01.2024`, `1/31/2024 12:00`.
 fn is_date(text: &[u8]) -> bool {

@@ -5,7 +5,7 @@
 //! or new is an error. It is what a model keeps of the data it was trained on. Formats that number their
 //! features themselves (libsvm) have no columns and, until everything is read, no width.
 
-use crate::encode::{Scaler, TextEncoder};
+use crate::encode::{Scaler, Scaling, TextEncoder};
 use crate::error::{DataError, ErrorKind};
 use crate::hash::hash_slot;
 use crate::options::ReadOptions;
@@ -281,7 +281,8 @@ impl Schema {
             return self;
         }
         // Rows that are scaled are stored as they were; others may come in any form.
-        let layout = if self.scaler.is_some() { self.layout } else { Layout::Sparse };
+        let moves_zero = |scaler: &Scaler| matches!(scaler.scaling, Scaling::Standard | Scaling::MinMax);
+        let layout = if self.scaler.as_ref().is_some_and(moves_zero) { self.layout } else { Layout::Sparse };
         match numbered(&names, names.len()) {
             Some(places) if places.is_sorted() => Self {
                 columns: Vec::new(),

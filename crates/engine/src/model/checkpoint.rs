@@ -63,10 +63,14 @@ impl Watched {
     /// Takes note of what they say after a pass. Returns how many passes ago the best one was.
     pub(crate) fn note(&mut self, epoch: u64, errors: u64, kept: Kept) -> u64 {
         self.errors.push(errors);
-        if self.best.as_ref().is_none_or(|(best, _)| errors < self.errors[*best as usize - 1]) {
+        // Of epochs that did equally well the last is kept: it has learned from more. Being as good as before is no
+        // progress, though, so patience counts from the first of them.
+        if self.best.as_ref().is_none_or(|(best, _)| errors <= self.errors[*best as usize - 1]) {
             self.best = Some((epoch, kept));
         }
-        epoch - self.best.as_ref().map_or(0, |(best, _)| *best)
+        let least = self.errors.iter().min();
+        let first = self.errors.iter().position(|errors| Some(errors) == least).unwrap_or(0);
+        epoch - (first as u64 + 1)
     }
 
     /// The best hypothesis, and what `rows` rows said.

@@ -4,7 +4,7 @@
 //! trained on as ever; otherwise every epoch reads the cache. All is as in memory but for the figures that need all rows
 //! at once: the area under the curve and the bound on mistakes.
 
-use super::{Calibrate, Fitting, MemoryLimit, Plan, Recipe, Trained, infer, no_class, outline, settle};
+use super::{Calibrate, Fitting, MemoryLimit, Plan, Recipe, Trained, infer, no_class, outline};
 use crate::calibration::n_curves;
 use crate::error::Error;
 use crate::model::Checkpoint;
@@ -33,18 +33,13 @@ pub(super) fn train(
 ) -> Result<Option<Trained>, Error> {
     static CACHES: AtomicU64 = AtomicU64::new(0);
     let mut notes = Vec::new();
-    // What cannot be read twice is not held in memory to find its scale.
-    let (source, reading) = if source.can_rewind() {
-        settle(source, &recipe.reading, recipe.scales(), &mut notes)?
-    } else {
-        (source.clone(), recipe.reading.clone())
-    };
+    let reading = recipe.reading();
     let path = limit.cache.clone().unwrap_or_else(|| {
         let number = CACHES.fetch_add(1, Ordering::Relaxed);
         std::env::temp_dir().join(format!("rosenblatt-{}-{number}.cache", std::process::id()))
     });
     let park = if limit.keep { Park::Kept(&path) } else { Park::Temporary(&path) };
-    let mut data = Cached::read(&source, &reading, park)?;
+    let mut data = Cached::read(source, &reading, park)?;
     if data.memory_bytes() <= limit.bytes && source.can_rewind() {
         return Ok(None);
     }
@@ -76,7 +71,7 @@ pub(super) fn train(
     if wish.readout == Some(Readout::Pocket) {
         notes.push("the pocket keeps what survived longest, without counting errors on all rows".to_owned());
     }
-    let spec = Spec::new(Options { order, ratchet, ..wish })?;
+    let spec = Spec::new(Options { ratchet, order, ..wish })?;
     check_order(&spec)?;
     notes.extend(schema.notes.iter().cloned());
     let bytes = data.memory_bytes();

@@ -1,8 +1,7 @@
-//! What is found out by a look at the data: which column is text, whether a table is brought to scale, and what was
-//! taken for the label. What is guessed is noted, and what cannot be guessed is asked.
+//! What was taken for the label, and why. What cannot be guessed is asked.
 
 use crate::error::Error;
-use rosenblatt_data::{LabelColumn, ReadOptions, Scaling, Schema, Source};
+use rosenblatt_data::{LabelColumn, ReadOptions, Schema};
 
 /// What a column that is the label is often called.
 const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
@@ -39,21 +38,6 @@ impl LabelFound {
 
 fn says_so(column: &str) -> bool {
     LABEL_NAMES.iter().any(|label| column.eq_ignore_ascii_case(label))
-}
-
-/// The source, and the options to read it with: how rows are scaled is decided by what they are, if that is left open.
-pub fn settle(
-    source: &Source,
-    how: &ReadOptions,
-    scale_tables: bool,
-    _notes: &mut Vec<String>,
-) -> Result<(Source, ReadOptions), Error> {
-    let scaling = match how.scaling {
-        Scaling::Auto | Scaling::None if scale_tables => Scaling::Auto,
-        Scaling::Auto => Scaling::None,
-        given => given,
-    };
-    Ok((source.clone(), ReadOptions { scaling, ..how.clone() }))
 }
 
 /// A column that was taken for the label, and is different in most rows, is none.

@@ -23,7 +23,7 @@ mod disk;
 mod infer;
 mod online;
 
-pub use infer::{LabelFound, settle};
+pub use infer::LabelFound;
 
 use crate::calibration::{Calibration, Method};
 use crate::compare::deviation;
@@ -50,8 +50,6 @@ use std::sync::Arc;
 pub struct Recipe {
     /// How the data is read.
     pub reading: ReadOptions,
-    /// Whether tables of columns are brought to standard scale if `reading` names no scale.
-    pub scale_tables: bool,
     /// What is learned; in a race, what all candidates have in common.
     pub learning: Options,
     /// Who decides what is learned.
@@ -73,7 +71,6 @@ impl Default for Recipe {
     fn default() -> Self {
         Self {
             reading: ReadOptions::default(),
-            scale_tables: true,
             learning: Options::default(),
             choice: Choice::default(),
             estimate: Plan::default(),
@@ -276,8 +273,8 @@ impl Recipe {
             return Ok(trained);
         }
         let mut notes = Vec::new();
-        let (source, reading) = settle(source, &self.reading, self.scales(), &mut notes)?;
-        let (data, schema) = load_with_schema(&source, &reading)?;
+        let reading = self.reading();
+        let (data, schema) = load_with_schema(source, &reading)?;
         infer::check_label(&reading, &schema, data.classes().len(), data.labels().len())?;
         let data = match &self.positive {
             Some(class) => with_positive(data, class)?,
@@ -301,9 +298,13 @@ impl Recipe {
         fitting.run(&mut (&data).into(), checkpoint, monitor)
     }
 
-    /// The race that decides what is learned, if one does.
-    fn racing(&self) -> Option<Racing> {
+    /// The race that decides what is learned, if one does. Where rows are too few to judge by, nobody is asked to.
+    fn racing(&self, rows: &RowSource<'_>) -> Option<Racing> {
+        let mut counts = vec![0_usize; rows.labels().len()];
+        rows.classes().iter().for_each(|&class| counts[class as usize] += 1);
+        let n_known = counts.iter().filter(|count| **count >= defaults::ROWS_TO_RACE_BY).count();
         match &self.choice {
+            Choice::Auto if n_known < 2 => None,
             Choice::Auto if self.says_nothing() => Some(Racing::default()),
             Choice::Race(racing) => Some(racing.clone()),
             Choice::Auto | Choice::Given => None,
@@ -317,9 +318,10 @@ impl Recipe {
         serde_json::to_value(&usual).ok() == serde_json::to_value(&self.learning).ok()
     }
 
-    /// Whether tables are brought to scale: values of a kernel that are precomputed are taken as they are.
-    fn scales(&self) -> bool {
-        self.scale_tables && !self.is_precomputed()
+    /// How rows are read: values of a kernel that are precomputed are taken as they are.
+    fn reading(&self) -> ReadOptions {
+        let scaling = if self.is_precomputed() { Scaling::None } else { self.reading.scaling };
+        ReadOptions { scaling, ..self.reading.clone() }
     }
 
     fn is_precomputed(&self) -> bool {
@@ -387,7 +389,7 @@ impl Fitting<'_> {
         checkpoint: Option<Checkpoint>,
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
-        match (self.recipe.racing(), rows.dataset()) {
+        match (self.recipe.racing(rows), rows.dataset()) {
             (Some(racing), Some(data)) => return self.race(&racing, data, checkpoint, monitor),
             (Some(_), None) if matches!(self.recipe.choice, Choice::Race(_)) => {
                 return Err(Error::NeedsMemory { what: "a race" });
@@ -395,7 +397,7 @@ impl Fitting<'_> {
             _ => {}
         }
         let Self { recipe, spec, schema, calibrate, outline, mut notes } = self;
-        if recipe.racing().is_some() {
+        if recipe.racing(rows).is_some() {
             let rule = spec.entry().info.name;
             notes.push(format!("rows that are not in memory are not raced on: {rule} as it comes"));
         }

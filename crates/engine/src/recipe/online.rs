@@ -3,7 +3,7 @@
 //! The error of those predictions is an honest estimate that costs no rows. Memory is that of the model and a few
 //! blocks, however long the stream.
 
-use super::{LabelFound, Outline, Recipe, Trained, no_class, settle};
+use super::{LabelFound, Outline, Recipe, Trained, no_class};
 use crate::algorithms::find;
 use crate::error::{Error, NAME_CLASSES};
 use crate::model::Checkpoint;
@@ -25,7 +25,7 @@ pub(super) fn spec(recipe: &Recipe) -> Result<Spec, Error> {
     if let Some((_, why)) = info.exempt.iter().find(|(law, _)| *law == Law::HalfPasses) {
         return Err(Error::NotOnline { algorithm: info.name, why });
     }
-    let spec = Spec::new(Options { epochs, order, validation, ratchet, ..recipe.learning.clone() })?;
+    let spec = Spec::new(Options { ratchet, order, epochs, validation, ..recipe.learning.clone() })?;
     if spec.options().class_weights == ClassWeights::Balanced {
         let expected =
             "even or given by class where rows come one by one, as balance needs all of them at hand";
@@ -41,8 +41,8 @@ pub(super) fn train(
     monitor: &mut dyn Monitor,
 ) -> Result<Trained, Error> {
     let mut notes = Vec::new();
-    let (source, reading) = prepare(recipe, source, &mut notes)?;
-    let mut stream = blocks(&source, &reading)?;
+    let reading = prepare(recipe, source)?;
+    let mut stream = blocks(source, &reading)?;
     if let [only] = stream.labels().names() {
         return Err(Error::OneClassSoFar { class: only.clone() });
     }
@@ -100,11 +100,7 @@ pub(super) fn train(
         schema.width = Some(model.width());
     }
     notes.extend(schema.notes.iter().cloned());
-    if recipe.scales()
-        && recipe.reading.scaling == Scaling::None
-        && !source.can_rewind()
-        && !schema.columns.is_empty()
-    {
+    if recipe.reading().scaling == Scaling::Auto && !source.can_rewind() && !schema.columns.is_empty() {
         notes.push("columns keep their scale, since a pipe cannot be read twice to find it".to_owned());
     }
     notes.extend(stream.left_out().notes());
@@ -139,19 +135,14 @@ fn lock(learner: &Mutex<Online>) -> MutexGuard<'_, Online> {
 
 /// What can be read twice is looked through first, so that classes and scales are known; what cannot is taken as it
 /// comes, so that it need not be held in memory.
-fn prepare(
-    recipe: &Recipe,
-    source: &Source,
-    notes: &mut Vec<String>,
-) -> Result<(Source, ReadOptions), Error> {
+fn prepare(recipe: &Recipe, source: &Source) -> Result<ReadOptions, Error> {
+    let mut reading = recipe.reading();
     if !source.can_rewind() {
-        return Ok((source.clone(), recipe.reading.clone()));
+        if reading.scaling == Scaling::Auto {
+            reading.scaling = Scaling::None;
+        }
+    } else if reading.classes.is_none() {
+        reading.classes = Some(survey(source, &reading)?.labels.names().to_vec());
     }
-    let (source, mut reading) = settle(source, &recipe.reading, recipe.scales(), notes)?;
-    if reading.classes.is_none() {
-        let survey = survey(&source, &reading)?;
-        reading.classes = Some(survey.labels.names().to_vec());
-        reading = reading.with_schema(Arc::new(survey.schema));
-    }
-    Ok((source, reading))
+    Ok(reading)
 }

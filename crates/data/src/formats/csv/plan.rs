@@ -163,7 +163,7 @@ impl Sample {
         let asked = how.text_columns.iter().chain(&how.ignore).chain(&how.categorical).chain(&how.weight);
         let is_name = |name: &&String| name.parse::<f64>().is_err();
         let names: HashSet<&[u8]> =
-            learned.chain(asked.chain(label).filter(is_name)).map(|name| name.as_bytes()).collect();
+            learned.chain(asked.chain(label).filter(is_name)).map(String::as_bytes).collect();
         self.record(0).into_iter().any(|cell| names.contains(cell))
     }
 
@@ -196,9 +196,9 @@ impl TablePlan {
             return Err(DataError::new(ErrorKind::Empty, message).in_source(&name));
         }
         let mut notes = Vec::new();
-        let preamble = how.header.is_none() && how.schema.is_none() && sample.has_preamble();
-        let header =
-            !preamble && how.header.unwrap_or_else(|| sample.names_columns(how) || sample.has_header());
+        let names_columns = sample.names_columns(how);
+        let preamble = how.header.is_none() && !names_columns && sample.has_preamble();
+        let header = !preamble && how.header.unwrap_or_else(|| names_columns || sample.has_header());
         let names: Vec<String> = if header {
             sample.record(0).into_iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()
         } else {

@@ -87,7 +87,8 @@ impl Format for TextFolder {
 
     fn sniff(&self, head: &Head<'_>) -> Sniff {
         let Part::Folder(path) = head.part else { return Sniff::No };
-        let Ok(Tree { files, .. }) = Tree::look(path, "texts", |_| true) else { return Sniff::No };
+        // What cannot be looked at is complained about when it is read.
+        let Ok(Tree { files, .. }) = Tree::look(path, "texts", |_| true) else { return Sniff::Maybe };
         let Some((first, _)) = files.into_iter().next() else { return Sniff::No };
         let Ok(input) = Part::File(first).open() else { return Sniff::No };
         let bytes = input.head();
