@@ -1,8 +1,9 @@
 //! What is said of a model and of its errors, the same words in every command.
 
 use crate::ui::{count, counted, percent, table};
-use rosenblatt::{Evaluation, Model, interval};
-pub(crate) use rosenblatt_figures::words::{VOICES, sharpness, short_number, story, voices};
+use rosenblatt::{Evaluation, Model};
+use rosenblatt_figures::words;
+pub(crate) use rosenblatt_figures::words::{VOICES, estimate, sharpness, short_number, story, voices};
 use std::fmt::Write as _;
 
 /// Up to how many classes a confusion matrix is readable.
@@ -12,17 +13,9 @@ const LISTED_MISSED: usize = 8;
 /// How many classes are listed; the rest is counted.
 const LISTED_CLASSES: usize = 40;
 
-/// Error with its interval: `1.23 % (13 of 1,115; between 0.7 % and 2.0 %)`.
+/// Error with its interval.
 pub(crate) fn error_line(evaluation: &Evaluation) -> String {
-    let (low, high) = interval(evaluation.errors, evaluation.rows);
-    format!(
-        "{} ({} of {}; 95 % confidence interval {} to {})",
-        percent(evaluation.error()),
-        count(evaluation.errors),
-        counted(evaluation.rows, "row", "rows"),
-        percent(low),
-        percent(high)
-    )
+    words::error_line(evaluation.errors, evaluation.rows)
 }
 
 /// The same rows given the most common class throughout, and what is wrong with a model that is no better.

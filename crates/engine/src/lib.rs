@@ -97,9 +97,9 @@ pub use insight::{
     Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
 };
 pub use model::{
-    Checkpoint, Claim, Date, FormatError, Hyperplane, KernelSummary, Model, Predictor, Sample, StoreError,
-    Story, Strongest, Summary, Validated, VoteSummary, check_writable, model_checksum, previous_path,
-    with_suffix, write_keeping_previous, write_whole,
+    Checkpoint, Claim, Date, Estimated, FormatError, Hyperplane, KernelSummary, Model, Predictor, Sample,
+    StoreError, Story, Strongest, Summary, Validated, VoteSummary, check_writable, model_checksum,
+    previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 pub use monitor::{Monitor, Stage};
 pub use online::Online;

@@ -295,7 +295,7 @@ pub(crate) fn hypothesis(
 }
 
 pub(crate) fn story(rows: usize, totals: Totals, stopped: Stopped, validation: Option<Validated>) -> Story {
-    Story { rows, totals, stopped, validation, held_out: None, folds: None, raced: None }
+    Story { rows, totals, stopped, validation, held_out: None, folds: None, raced: None, estimate: None }
 }
 
 /// The rest of an epoch over rows on disk: what is behind the place that the learner has come to.

@@ -78,6 +78,7 @@ impl Fitting<'_> {
             Plan::HoldOut(share) => (model, share),
         };
         let model = model.with_race(self.is_usual(racing).then_some(share));
+        let model = model.with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(true)));
         let mut trained = Trained {
             data: self.outline.clone(),
             training: None,

@@ -31,7 +31,7 @@ use crate::defaults;
 use crate::error::Error;
 use crate::evaluate::{Evaluation, Folds, Judged};
 use crate::insight::mistake_bound;
-use crate::model::{Checkpoint, Model};
+use crate::model::{Checkpoint, Estimated, Model};
 use crate::monitor::{Monitor, Stage};
 use crate::race::{Metric, Race};
 use crate::rows::RowSource;
@@ -221,6 +221,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// What a model remembers of it; `refitted` if it learned from the same rows afterwards.
+    fn remembered(&self, refitted: bool) -> Estimated {
+        Estimated { rows: self.evaluation.rows, errors: self.evaluation.errors, refitted }
+    }
+
     /// The standard deviation of the error from fold to fold.
     pub fn deviation(&self) -> f64 {
         deviation(&self.fold_errors)
@@ -473,13 +478,16 @@ fn measure(
     let in_memory = rows.dataset().is_some();
     let Trained { model, .. } = trained;
     if let Some((calibration, estimate)) = crossed {
+        model.story.estimate = Some(estimate.remembered(true));
         (model.calibration, trained.estimate) = (calibration, Some(estimate));
     } else if !held.is_empty() {
         monitor.stage(Stage::Judging);
         let with_scores = in_memory || calibrate.is_some();
         let mut judged = Judged::new(model, rows, held, with_scores, &mut || monitor.wants_to_stop())?;
         model.calibration = fit_probabilities(&model.spec, calibrate, &mut judged, monitor)?;
-        trained.estimate = Some(Estimate { evaluation: judged.evaluation, fold_errors: Vec::new() });
+        let estimate = Estimate { evaluation: judged.evaluation, fold_errors: Vec::new() };
+        model.story.estimate = Some(estimate.remembered(false));
+        trained.estimate = Some(estimate);
     }
     monitor.stage(Stage::Judging);
     let judged = Judged::new(model, rows, learned, in_memory, &mut || monitor.wants_to_stop())?;
