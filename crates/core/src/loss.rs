@@ -59,7 +59,7 @@ impl Loss {
 /// assert_eq!(loss::risk(&kept, &Binary, Loss::ZeroOne, examples), Some(0.5));
 /// ```
 pub fn risk<E: Examples, D: Decision>(kept: &Kept, decision: &D, loss: Loss, examples: E) -> Option<f64> {
-    let mut scores = vec![0.0; decision.n_scorers()];
+    let mut scores = vec![0.0; decision.n_outputs()];
     let mut scratch = Vec::new();
     let (mut lost, mut weights) = (0.0, 0.0);
     for row_idx in (0..examples.len()).filter(|&row_idx| examples.weight(row_idx) != 0.0) {
@@ -73,7 +73,7 @@ pub fn risk<E: Examples, D: Decision>(kept: &Kept, decision: &D, loss: Loss, exa
 
 /// Watches a stream and adds up what each example cost before it was learned from.
 ///
-/// Every scorer that is asked is charged: one-vs-rest and one-vs-one pay once per scorer and round,
+/// Every output that is asked is charged: one-vs-rest and one-vs-one pay once per output and round,
 /// direct multiclass once per round. Examples count by their weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnlineLoss {

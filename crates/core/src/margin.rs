@@ -36,7 +36,7 @@ impl Margins {
 /// alone, so that geometric margins are distances. A learned bias steps like `Augmented(1)`: ask with
 /// that when a bound is wanted. Where `w = 0` the geometric margins are 0.
 ///
-/// With several scorers the smallest margin over all problems counts: each scorer's own in one-vs-rest
+/// With several outputs the smallest margin over all problems counts: each output's own in one-vs-rest
 /// and one-vs-one, the lead over the strongest rival in direct multiclass, there divided by the
 /// length of the difference of the two.
 ///
@@ -54,17 +54,17 @@ where
     D: Decision + Clone,
 {
     let mut decision = decision.clone();
-    let mut scores = vec![0.0; planes.n_scorers()];
+    let mut scores = vec![0.0; planes.n_outputs()];
     let mut found: Option<Margins> = None;
-    // By scorer, and by rival where there is one: each length is needed often and computed once.
+    // By output, and by rival where there is one: each length is needed often and computed once.
     let mut lengths: BTreeMap<(usize, Option<usize>), f64> = BTreeMap::new();
     for row_idx in (0..examples.len()).filter(|&row_idx| examples.weight(row_idx) != 0.0) {
         planes.scores(examples.row(row_idx), &mut scores);
         decision.problems(examples.class(row_idx), &scores, |problem| {
-            let scorer = problem.directions[0].0;
-            let rival = if problem.joint { strongest_rival(scorer, &scores) } else { None };
+            let output = problem.directions[0].0;
+            let rival = if problem.joint { strongest_rival(output, &scores) } else { None };
             let length =
-                *lengths.entry((scorer, rival)).or_insert_with(|| length(planes, scorer, rival, bias));
+                *lengths.entry((output, rival)).or_insert_with(|| length(planes, output, rival, bias));
             let geometric = if length == 0.0 { 0.0 } else { problem.margin / length };
             let so_far = found.get_or_insert(Margins {
                 functional: f64::INFINITY,
@@ -79,10 +79,10 @@ where
     found
 }
 
-/// The length of `scorer`'s vector, or of its difference from that of `rival`.
-fn length(planes: &Planes, scorer: usize, rival: Option<usize>, bias: Bias) -> f64 {
-    let difference = |parts: &[f64]| parts[scorer] - rival.map_or(0.0, |rival| parts[rival]);
-    let weights = planes.raw_weights().chunks_exact(planes.n_scorers());
+/// The length of `output`'s vector, or of its difference from that of `rival`.
+fn length(planes: &Planes, output: usize, rival: Option<usize>, bias: Bias) -> f64 {
+    let difference = |parts: &[f64]| parts[output] - rival.map_or(0.0, |rival| parts[rival]);
+    let weights = planes.raw_weights().chunks_exact(planes.n_outputs());
     let constant = match bias {
         Bias::Augmented(constant) => difference(planes.biases()) / constant,
         Bias::None | Bias::Learned => 0.0,

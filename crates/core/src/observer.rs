@@ -11,7 +11,7 @@ use crate::space::Hypothesis;
 use crate::state::State;
 use std::ops::ControlFlow;
 
-/// One round, after it is over: one example, one scorer.
+/// One round, after it is over: one example, one output.
 #[derive(Clone, Copy)]
 pub struct Round<'a> {
     /// Number of the round, from 1.
@@ -22,11 +22,11 @@ pub struct Round<'a> {
     pub row: usize,
     /// Its class.
     pub class: u32,
-    /// Which scorer was asked; in direct multiclass, that of the true class.
-    pub scorer: usize,
-    /// `+1` or `-1`: which side the example was on for this scorer.
+    /// Which output was asked; in direct multiclass, that of the true class.
+    pub output: usize,
+    /// `+1` or `-1`: which side the example was on for this output.
     pub label: f64,
-    /// What the scorer said.
+    /// What the output said.
     pub activation: f64,
     /// How right it was: positive is right.
     pub margin: f64,
@@ -53,9 +53,9 @@ pub struct Pass {
     pub rounds: u64,
     /// Rounds of this pass.
     pub visited: u64,
-    /// Mistakes of this pass, summed over scorers.
+    /// Mistakes of this pass, summed over outputs.
     pub mistakes: u64,
-    /// Steps of this pass, summed over scorers.
+    /// Steps of this pass, summed over outputs.
     pub updates: u64,
     /// Rows of this pass that were given the wrong class before the hypothesis learned from them.
     pub errors: u64,

@@ -131,9 +131,9 @@ pub struct Totals {
     pub epochs: u64,
     /// Examples shown.
     pub rounds: u64,
-    /// Mistakes made, summed over scorers.
+    /// Mistakes made, summed over outputs.
     pub mistakes: u64,
-    /// Steps made, summed over scorers.
+    /// Steps made, summed over outputs.
     pub updates: u64,
     /// Rows that were given the wrong class before they were learned from.
     pub errors: u64,
@@ -213,7 +213,7 @@ impl<R: Algorithm, D: Decision> Run<R, R::Space, D> {
     /// A run of `rule` that has seen nothing yet.
     pub fn new(rule: R, decision: D, setup: Setup) -> Result<Self, SetupError> {
         let space = |shape| rule.space(shape);
-        let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
+        let (space, memory) = setup.prepare(&R::INFO, decision.n_outputs(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
         let run = Self::from_parts(rule, space, memory, decision, convention, class_weights, seed);
         Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
@@ -225,7 +225,7 @@ impl<S: LinearSpace, D: Decision> Run<Box<dyn Rule + Send + Sync>, S, D> {
     /// score. For several classes, where the scores cost more than the call.
     pub fn erased<R: Algorithm<Space = S>>(rule: R, decision: D, setup: Setup) -> Result<Self, SetupError> {
         let space = |shape| rule.space(shape);
-        let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
+        let (space, memory) = setup.prepare(&R::INFO, decision.n_outputs(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
         let run = Self::from_parts(Box::new(rule), space, memory, decision, convention, class_weights, seed);
         Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
@@ -250,15 +250,15 @@ impl Setup {
     fn prepare<S: LinearSpace>(
         &self,
         info: &Info,
-        n_scorers: usize,
+        n_outputs: usize,
         space: impl FnOnce(Shape) -> S,
     ) -> Result<(S, Memories), SetupError> {
         self.check(info)?;
         let Self { width, convention, remember, start, .. } = self;
-        let mut space = space(Shape { width: *width, n_scorers, bias: convention.bias });
+        let mut space = space(Shape { width: *width, n_outputs, bias: convention.bias });
         if let Some(planes) = start {
-            if planes.n_scorers() != n_scorers {
-                return Err(SetupError::Start { needed: n_scorers, given: planes.n_scorers() });
+            if planes.n_outputs() != n_outputs {
+                return Err(SetupError::Start { needed: n_outputs, given: planes.n_outputs() });
             }
             space.start_from(planes);
         }
@@ -282,7 +282,7 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
         if needs.norm2 {
             space.track_norm();
         }
-        let scores = vec![0.0; decision.n_scorers()];
+        let scores = vec![0.0; decision.n_outputs()];
         let random = Random::for_purpose(seed, "ties");
         let (totals, max_updates) = (Totals::default(), u64::MAX);
         Self {
@@ -420,7 +420,7 @@ where
 
     /// Shows the rows of one block.
     ///
-    /// Compiled more than once: `PLAIN` rounds have a sole scorer, nobody who watches and a rule that asks
+    /// Compiled more than once: `PLAIN` rounds have a sole output, nobody who watches and a rule that asks
     /// for no norm, and most of them are [quiet](Self::is_quiet). They get [wide registers](simd::widest).
     #[inline(always)]
     fn rounds<const PLAIN: bool, E: Examples, O: Observer + ?Sized>(
@@ -441,7 +441,7 @@ where
             // Nothing moves until a round is loud. This loop looks for one and keeps all it needs at hand.
             let shown = {
                 let Self { rule, space, decision, class_weights, .. } = self;
-                let sole_score = space.sole_scorer();
+                let sole_score = space.sole_output();
                 // What a dual variable says is not known before the round is met.
                 let may_be_quiet = !rule.needs().dual;
                 let updates = space.moves(0);
@@ -619,7 +619,7 @@ where
 }
 
 impl<R: Rule, S: Space> Learner<'_, R, S> {
-    /// Whether the scorer was mistaken, by the convention of the run.
+    /// Whether the output was mistaken, by the convention of the run.
     #[inline(always)]
     fn is_mistaken(
         &mut self,
@@ -665,7 +665,7 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
                 seen.spread = problem
                     .directions
                     .iter()
-                    .map(|(scorer, direction)| direction * direction * space.spread(place, *scorer, row))
+                    .map(|(output, direction)| direction * direction * space.spread(place, *output, row))
                     .sum();
             }
             step = rule.step(&seen);
@@ -686,20 +686,20 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
             });
         }
         if !PLAIN && watch.rounds {
-            let scorer = problem.directions[0].0;
+            let output = problem.directions[0].0;
             let told = Round {
                 round,
                 epoch: totals.epochs + 1,
                 row: row_idx,
                 class,
-                scorer,
+                output,
                 label: problem.label,
-                activation: scores[scorer],
+                activation: scores[output],
                 margin: problem.margin,
                 mistaken,
                 step,
                 weight,
-                spread: space.spread(place, scorer, row),
+                spread: space.spread(place, output, row),
                 norm2: norm2(*space, problem),
                 hypothesis: *space,
             };
@@ -711,7 +711,7 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
     }
 }
 
-/// Margin and label of the problem that a decision with a sole scorer poses. Out of its closure, which the
+/// Margin and label of the problem that a decision with a sole output poses. Out of its closure, which the
 /// compiler would not always merge into the loop.
 #[inline(always)]
 fn sole_problem<D: Decision>(decision: &mut D, class: u32, scores: &[f64]) -> (f64, f64) {
@@ -735,7 +735,7 @@ fn updates<S: Space>(space: &S, totals: &Totals, problem: &Problem<'_>) -> u64 {
     if problem.joint { totals.updates } else { space.moves(problem.directions[0].0) }
 }
 
-/// Whether a plain round is over with its score: the scorer is right, which under every convention is no
+/// Whether a plain round is over with its score: the output is right, which under every convention is no
 /// mistake and no error, and the rule does not act. Most rounds are.
 #[inline(always)]
 fn is_quiet<R: Rule, D: Decision>(
@@ -754,7 +754,7 @@ fn is_quiet<R: Rule, D: Decision>(
 /// `‖w‖²` of what a problem calls the hypothesis.
 fn norm2<S: Space>(space: &S, problem: &Problem<'_>) -> f64 {
     if problem.joint {
-        (0..space.n_scorers()).map(|scorer| space.norm2(scorer)).sum()
+        (0..space.n_outputs()).map(|output| space.norm2(output)).sum()
     } else {
         space.norm2(problem.directions[0].0)
     }
@@ -780,20 +780,20 @@ fn each_move(
     mut make: impl FnMut(Move),
 ) {
     let Step { tau, keep, extra } = step;
-    let of = |scorer: usize, direction: f64| {
+    let of = |output: usize, direction: f64| {
         // The label last: all else is known before the score is.
         let amount = direction * (tau * weight);
-        Move { scorer, amount, keep, extra, score: scores[scorer], round }
+        Move { output, amount, keep, extra, score: scores[output], round }
     };
-    for &(scorer, direction) in problem.directions {
-        make(of(scorer, direction));
+    for &(output, direction) in problem.directions {
+        make(of(output, direction));
     }
     if problem.joint && keep != 1.0 {
-        // All scorers are one vector: those that do not step still shrink.
+        // All outputs are one vector: those that do not step still shrink.
         let bystanders =
-            (0..scores.len()).filter(|scorer| problem.directions.iter().all(|(k, _)| k != scorer));
-        for scorer in bystanders {
-            make(of(scorer, 0.0));
+            (0..scores.len()).filter(|output| problem.directions.iter().all(|(k, _)| k != output));
+        for output in bystanders {
+            make(of(output, 0.0));
         }
     }
 }
@@ -1035,7 +1035,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         }
         let [place, random] = state.take_counters("place")?;
         (self.place, self.random) = (place as usize, Random::new(random));
-        self.anchor = state.take_planes(ANCHOR, self.space.n_scorers(), usize::MAX)?;
+        self.anchor = state.take_planes(ANCHOR, self.space.n_outputs(), usize::MAX)?;
         self.space.restore(&mut state)?;
         self.space.restore_memory(&mut self.memory, &mut state, self.totals.rounds)?;
         state.finish()

@@ -139,21 +139,21 @@ impl<'a> State<'a> {
         Ok(values)
     }
 
-    /// Hyperplanes of `n_scorers` scorers with at most `most` weights, if they were there.
+    /// Hyperplanes of `n_outputs` outputs with at most `most` weights, if they were there.
     pub(crate) fn take_planes(
         &mut self,
         names: [&'static str; 2],
-        n_scorers: usize,
+        n_outputs: usize,
         most: usize,
     ) -> Result<Option<Planes>, StateError> {
         let (weights, biases) = (self.take_f64s(names[0])?, self.take_f64s(names[1])?);
         if biases.is_empty() && weights.is_empty() {
             return Ok(None);
         }
-        if biases.len() != n_scorers {
-            return Err(wrong_length(names[1], n_scorers, biases.len()));
+        if biases.len() != n_outputs {
+            return Err(wrong_length(names[1], n_outputs, biases.len()));
         }
-        if weights.len() > most || !weights.len().is_multiple_of(n_scorers) {
+        if weights.len() > most || !weights.len().is_multiple_of(n_outputs) {
             return Err(wrong_length(names[0], most, weights.len()));
         }
         Ok(Some(Planes::from_parts(weights, biases)))

@@ -228,7 +228,7 @@ fn fingerprint<R: Algorithm, D: Decision>(run: &Run<R, R::Space, D>, probe: &Pro
         vec![run.totals().mistakes, run.totals().updates, run.totals().errors, run.totals().rounds];
     let averages = [Average::Post, Average::Pre, Average::Both, Average::Running].map(Readout::Averaged);
     let others = [Readout::Last, Readout::Voted, Readout::Pocket, Readout::Random];
-    let mut scores = vec![0.0; run.decision().n_scorers()];
+    let mut scores = vec![0.0; run.decision().n_outputs()];
     for kept in averages.into_iter().chain(others).filter_map(|readout| run.read(readout)) {
         if let Kept::Planes(planes) = &kept {
             bits.extend(planes.raw_weights().iter().chain(planes.biases()).map(|value| value.to_bits()));
@@ -311,7 +311,7 @@ fn flipping_labels_flips_the_model() {
 }
 
 #[test]
-fn renaming_classes_renames_scorers() {
+fn renaming_classes_renames_outputs() {
     fn check<R: Algorithm>() {
         for seed in 0..SEEDS {
             let problem = Problem::noisy(seed, 4);
@@ -367,12 +367,12 @@ fn the_order_of_features_is_irrelevant() {
                     .last()
                 };
                 let (one, other) = (run(&problem), run(&shuffled));
-                for scorer in 0..decision.n_scorers() {
+                for output in 0..decision.n_outputs() {
                     let renumbered: Vec<f64> =
-                        order.iter().map(|&feature| one.weights(scorer)[feature]).collect();
+                        order.iter().map(|&feature| one.weights(output)[feature]).collect();
                     let (one, other) = (
                         Planes::from_parts(renumbered, vec![0.0]),
-                        Planes::from_parts(other.weights(scorer), vec![0.0]),
+                        Planes::from_parts(other.weights(output), vec![0.0]),
                     );
                     assert!(
                         near(&one, &other, 1e-8),
@@ -458,7 +458,7 @@ fn dense_is_sparse_to_the_bit() {
     fn check<R: Algorithm>() {
         for seed in 0..SEEDS / 2 {
             let (two, three) = (Problem::noisy(seed, 2), Problem::noisy(seed, 3));
-            // A duel has one scorer and takes the path of the binary decision.
+            // A duel has one output and takes the path of the binary decision.
             let duel = Multiclass::OneVsOne(OneVsOne::new(2));
             for params in variants::<R>() {
                 for bias in biases::<R>() {
@@ -519,7 +519,7 @@ fn averages_are_vote_weighted_survivors() {
                 .flat_map(|params| biases::<R>().into_iter().map(move |bias| (params, bias)))
             {
                 for (decision, started) in decisions(3).into_iter().zip([false, true].into_iter().cycle()) {
-                    let k = decision.n_scorers();
+                    let k = decision.n_outputs();
                     let mut random = Random::for_purpose(seed, "start");
                     let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| normal(&mut random)).collect() };
                     let biases = if bias == Bias::None { vec![0.0; k] } else { draw(k) };
@@ -688,7 +688,7 @@ fn scaling_the_rate_from_zero_changes_no_prediction() {
                 );
                 for row in &problem.rows {
                     let scores = |planes: &Planes, factor: f64| {
-                        let mut scores = vec![0.0; planes.n_scorers()];
+                        let mut scores = vec![0.0; planes.n_outputs()];
                         planes.scores(Dense(row), &mut scores);
                         // Exact ties are broken by rounding once a factor is not a power of two.
                         scores.iter().map(|score| (score / factor * 1e9).round()).collect::<Vec<_>>()
@@ -868,16 +868,16 @@ fn one_vs_rest_is_a_binary_run_per_class() {
                         let bits = |weights: Vec<f64>| {
                             weights.iter().map(|weight| weight.to_bits()).collect::<Vec<_>>()
                         };
-                        let scorer = class as usize;
+                        let output = class as usize;
                         assert_eq!(
                             bits(one.weights(0)),
-                            bits(all.weights(scorer)),
+                            bits(all.weights(output)),
                             "{}, {params:?}, {bias:?}, {kind:?}, seed {seed}",
                             R::INFO.name
                         );
                         assert_eq!(
                             one.biases()[0].to_bits(),
-                            all.biases()[scorer].to_bits(),
+                            all.biases()[output].to_bits(),
                             "{}, seed {seed}",
                             R::INFO.name
                         );
@@ -914,7 +914,7 @@ fn direct_multiclass_with_two_classes_is_the_perceptron() {
                             binary.totals(),
                             "{share:?}, {convention:?}, seed {seed}"
                         );
-                        // Both scorers move by the same row, so each is the binary one or its mirror image.
+                        // Both outputs move by the same row, so each is the binary one or its mirror image.
                         let (pair, alone) = (direct.last(), binary.last());
                         assert_eq!(pair.weights(1), alone.weights(0), "{share:?}, seed {seed}");
                         let mirrored: Vec<f64> = alone.weights(0).iter().map(|weight| -weight).collect();
@@ -1087,7 +1087,7 @@ fn rows_of_weight_zero_are_hidden() {
                     R::INFO.name
                 );
             }
-            // A class of weight 0 is hidden as well; the fourth scorer then only ever sees other classes.
+            // A class of weight 0 is hidden as well; the fourth output then only ever sees other classes.
             let decision = Multiclass::Direct(Direct::new(4, Share::Max));
             let weights = vec![1.0, 1.0, 1.0, 0.0];
             let shown = run(&problem, decision.clone(), Vec::new());

@@ -253,7 +253,7 @@ mod note_conventions {
         assert_eq!(refusal, SetupError::Convention(ConventionError::NeverLearns));
         assert!(refusal.to_string().contains("every margin is 0 and 0 < 0 is false"), "{refusal}");
 
-        let shape = Shape { width: 2, n_scorers: 1, bias: Bias::None };
+        let shape = Shape { width: 2, n_outputs: 1, bias: Bias::None };
         let (space, memory) = (space::Linear::new(shape), memory::Memories::default());
         let rule = rules::Perceptron::default();
         let mut run = Run::from_parts(rule, space, memory, Binary, strict, Vec::new(), 0);
@@ -560,7 +560,7 @@ mod several_classes {
         let duels = OneVsOne::new(3);
         assert_eq!(decide(&duels, &[1.0, -1.0, -1.0]), Some(2));
         for k in 2..8 {
-            assert_eq!(OneVsOne::new(k).n_scorers(), k * (k - 1) / 2);
+            assert_eq!(OneVsOne::new(k).n_outputs(), k * (k - 1) / 2);
         }
     }
 
@@ -579,7 +579,7 @@ mod several_classes {
             if round.epoch != last_epoch.0 {
                 last_epoch = (round.epoch, [0; 3]);
             }
-            last_epoch.1[round.scorer] += u32::from(round.mistaken);
+            last_epoch.1[round.output] += u32::from(round.mistaken);
             ControlFlow::Continue(())
         });
         // The outer classes are learned for good; the middle one errs for ever, and goes round in a circle.

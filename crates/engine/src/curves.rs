@@ -19,7 +19,7 @@ const MOST_POINTS: usize = 2000;
 pub struct PassPoint {
     /// Number of the pass, from 1.
     pub epoch: u64,
-    /// Mistakes made while learning in this pass, summed over scorers.
+    /// Mistakes made while learning in this pass, summed over outputs.
     pub mistakes: u64,
     /// The share of rows given the wrong class, after the pass: of those learned from, and of those held out.
     pub errors: [f64; 2],
@@ -87,7 +87,7 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     fn judge<E: Examples, D: Decision>(&self, examples: E, decision: &D) -> (f64, f64) {
-        let mut scores = vec![0.0; decision.n_scorers()];
+        let mut scores = vec![0.0; decision.n_outputs()];
         let mut scratch = Vec::new();
         let mut random = rosenblatt_core::Random::for_purpose(self.spec.options().seed, "predict");
         let (mut wrong, mut lost) = (0_u64, 0.0);
@@ -140,7 +140,7 @@ pub struct Growth {
     pub plain: bool,
 }
 
-/// Trains one scorer, two classes, and writes down how its weights grow.
+/// Trains one output, two classes, and writes down how its weights grow.
 pub fn growth(spec: &Spec, data: &Dataset) -> Result<(Model, Growth), Error> {
     let mut watch = GrowthWatch {
         bias: spec.bias(),
@@ -179,7 +179,7 @@ impl Observer for GrowthWatch {
         let Some(step) = round.step else { return ControlFlow::Continue(()) };
         growth.plain &= step.tau * round.weight == 1.0 && step.keep == 1.0 && step.extra == 0.0;
         self.steps += 1;
-        let constant = beside * round.hypothesis.bias(round.scorer);
+        let constant = beside * round.hypothesis.bias(round.output);
         let norm = (round.norm2 + constant * constant).sqrt();
         let point = GrowthPoint { round: round.round, steps: self.steps, mistakes: growth.mistakes, norm };
         self.last = Some(point);

@@ -45,21 +45,21 @@ pub(crate) fn mean_planes(model: &Model) -> Option<Cow<'_, Planes>> {
 /// then on, shrunk as they shrank.
 fn mean_of_survivors(votes: &Votes) -> Planes {
     let log = votes.log();
-    let n_scorers = log.n_scorers;
-    let mut weights = vec![0.0; log.width * n_scorers];
-    let mut biases = vec![0.0; n_scorers];
-    // Per scorer: how much something added now counts in the end, and until which round.
-    let mut worth = vec![0.0; n_scorers];
-    let mut until = vec![log.rounds + 1; n_scorers];
-    for (&(round, scorer, row), &[amount, keep, bias]) in log.moves.iter().zip(&log.steps).rev() {
-        let k = scorer as usize;
+    let n_outputs = log.n_outputs;
+    let mut weights = vec![0.0; log.width * n_outputs];
+    let mut biases = vec![0.0; n_outputs];
+    // Per output: how much something added now counts in the end, and until which round.
+    let mut worth = vec![0.0; n_outputs];
+    let mut until = vec![log.rounds + 1; n_outputs];
+    for (&(round, output, row), &[amount, keep, bias]) in log.moves.iter().zip(&log.steps).rev() {
+        let k = output as usize;
         let lived = (until[k] - round) as f64;
         let since = lived + worth[k];
         biases[k] += bias * lived;
         if row != u32::MAX {
             let (first, end) = (log.row_offsets[row as usize], log.row_offsets[row as usize + 1]);
             for entry in first as usize..end as usize {
-                weights[log.row_indices[entry] as usize * n_scorers + k] +=
+                weights[log.row_indices[entry] as usize * n_outputs + k] +=
                     amount * since * log.row_values[entry];
             }
         }
@@ -69,7 +69,7 @@ fn mean_of_survivors(votes: &Votes) -> Planes {
     if let Some(start) = &log.start {
         let start = start.widened(log.width);
         for (place, weight) in start.raw_weights().iter().enumerate() {
-            let k = place % n_scorers;
+            let k = place % n_outputs;
             weights[place] += weight * ((until[k] - 1) as f64 + worth[k]);
         }
         for (k, bias) in start.biases().iter().enumerate() {
@@ -94,17 +94,17 @@ pub fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
         (n_classes, _) => match model.spec().options().multiclass.decision(n_classes) {
             Multiclass::OneVsOne(decision) => {
                 let mut sum = vec![0.0; planes.width()];
-                for (scorer, &(a, b)) in decision.pairs().iter().enumerate() {
+                for (output, &(a, b)) in decision.pairs().iter().enumerate() {
                     let side = if a == class { 1.0 } else { -1.0 };
                     if a == class || b == class {
                         sum.iter_mut()
-                            .zip(planes.weights(scorer))
+                            .zip(planes.weights(output))
                             .for_each(|(sum, weight)| *sum += side * weight);
                     }
                 }
                 sum
             }
-            decision if (class as usize) < decision.n_scorers() => planes.weights(class as usize),
+            decision if (class as usize) < decision.n_outputs() => planes.weights(class as usize),
             _ => return None,
         },
     })
@@ -161,7 +161,7 @@ pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64>
     if model.spec().options().class_weights != ClassWeights::Even {
         return None;
     }
-    let planes = plain_planes(model, data).filter(|planes| planes.n_scorers() == 1)?;
+    let planes = plain_planes(model, data).filter(|planes| planes.n_outputs() == 1)?;
     let (longest, nearest) = data.visit(Reach { planes, rows })?;
     // A learned bias is a coordinate that is always 1, as far as the bound is concerned.
     let constant = match model.spec().bias() {
@@ -256,7 +256,7 @@ pub fn leads(model: &Model, data: &Dataset, rows: &[u32], distances: bool) -> Ve
         }
     }
     let (_, numbers) = crate::evaluate::matched(model, data);
-    let weights = model.planes().filter(|planes| distances && planes.n_scorers() == 1);
+    let weights = model.planes().filter(|planes| distances && planes.n_outputs() == 1);
     let length = weights
         .map_or(1.0, |planes| planes.raw_weights().iter().map(|weight| weight * weight).sum::<f64>().sqrt());
     data.visit(Leads { model, rows, numbers, length: if length > 0.0 { length } else { 1.0 } })

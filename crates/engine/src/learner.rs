@@ -124,7 +124,7 @@ pub(crate) fn build<A: Algorithm>(
             if options.removal == Removal::Forgetron && n_classes > 2 {
                 return Err(Error::Range {
                     name: "removal",
-                    expected: "random or projectron for more than two classes, as the forgetron forgets for one scorer",
+                    expected: "random or projectron for more than two classes, as the forgetron forgets for one output",
                     found: options.removal.to_string(),
                 });
             }
@@ -161,7 +161,7 @@ fn check_per_row(
             "one that keeps nothing of single rows where they come and go, as this one has a number for each";
         return Err(Error::Range { name: "algorithm", expected, found: name.to_owned() });
     };
-    let n_numbers = n_rows as u128 * spec.n_scorers(n_classes) as u128;
+    let n_numbers = n_rows as u128 * spec.n_outputs(n_classes) as u128;
     if n_numbers * 8 > MOST_BYTES_PER_ROW {
         let expected =
             "one that keeps nothing of single rows, as a number for each row and output would not fit";
@@ -181,7 +181,7 @@ fn with_kernel(
 ) -> Box<dyn Learner> {
     let Setup { width, convention, class_weights, seed, .. } = setup;
     let options = spec.kernel().cloned().unwrap_or_default();
-    let shape = rosenblatt_core::Shape { width, n_scorers: spec.n_scorers(n_classes), bias: convention.bias };
+    let shape = rosenblatt_core::Shape { width, n_outputs: spec.n_outputs(n_classes), bias: convention.bias };
     match options.budget {
         None => {
             let space = KernelSpace::new(kernel, shape, options.limits());

@@ -78,7 +78,7 @@ impl Visitor for Learn<'_, '_> {
                 choice.with(name, Setting::Number(value))
             });
         let kernel = choice.kernel(&Outline::of(examples, self.rows))?;
-        let shape = Shape { width: examples.width(), n_scorers: self.n_classes, bias: Bias::None };
+        let shape = Shape { width: examples.width(), n_outputs: self.n_classes, bias: Bias::None };
         let space = KernelSpace::new(kernel, shape, Limits::default());
         let convention = Convention { bias: Bias::None, ..Convention::default() };
         let (rule, decision) = (rules::Perceptron::default(), OneVsRest::new(self.n_classes));

@@ -389,11 +389,11 @@ impl Spec {
         self.options.map.as_ref().map(|map| map.choice(self.options.seed))
     }
 
-    /// How many scorers `n_classes` classes need.
-    pub(crate) fn n_scorers(&self, n_classes: usize) -> usize {
+    /// How many outputs `n_classes` classes need.
+    pub(crate) fn n_outputs(&self, n_classes: usize) -> usize {
         match n_classes {
             2 => 1,
-            _ => rosenblatt_core::Decision::n_scorers(&self.options.multiclass.decision(n_classes)),
+            _ => rosenblatt_core::Decision::n_outputs(&self.options.multiclass.decision(n_classes)),
         }
     }
 

@@ -48,7 +48,7 @@ impl<'m> Counter<'m> {
     pub fn new(model: &'m Model) -> Option<Self> {
         let Kept::Votes(votes) = model.kept() else { return None };
         let log = votes.log();
-        let (sides, tallies) = (vec![[0; 2]; log.n_scorers], vec![Tally::default(); log.n_scorers]);
+        let (sides, tallies) = (vec![[0; 2]; log.n_outputs], vec![Tally::default(); log.n_outputs]);
         let mapper = model.map.clone().map(Mapper::new);
         Some(Self { votes, mapper, rounds: log.rounds, sides, tallies, scratch: Vec::new() })
     }

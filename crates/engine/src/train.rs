@@ -409,9 +409,9 @@ fn overflow(
             if round.step.is_none() || round.norm2.is_finite() {
                 return ControlFlow::Continue(());
             }
-            let is_finite = (0..round.hypothesis.n_scorers()).all(|scorer| {
-                let weights = round.hypothesis.weights(scorer);
-                weights.iter().chain([&round.hypothesis.bias(scorer)]).all(|weight| weight.is_finite())
+            let is_finite = (0..round.hypothesis.n_outputs()).all(|output| {
+                let weights = round.hypothesis.weights(output);
+                weights.iter().chain([&round.hypothesis.bias(output)]).all(|weight| weight.is_finite())
             });
             if is_finite {
                 return ControlFlow::Continue(());
@@ -427,10 +427,10 @@ fn overflow(
 
 /// Builds the learner, unless its weights alone would be too large.
 pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
-    let scorers = spec.n_scorers(n_classes);
-    let needed = shape.width as u128 * scorers as u128 * 8;
+    let outputs = spec.n_outputs(n_classes);
+    let needed = shape.width as u128 * outputs as u128 * 8;
     if needed > MOST_WEIGHT_BYTES && shape.kernel.is_none() {
-        return Err(Error::TooLarge { features: shape.width, scorers, needed });
+        return Err(Error::TooLarge { features: shape.width, outputs, needed });
     }
     (spec.entry().build)(spec, n_classes, shape)
 }

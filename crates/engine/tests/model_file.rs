@@ -136,7 +136,7 @@ fn a_whole_file_that_says_what_cannot_be_is_refused() {
     let bytes = models()[0].to_bytes();
     let lie = |from: &str, to: &str| lie(&bytes, from, to);
     assert!(lie("\"width\":5", "\"width\":9").contains("not as many weights"));
-    assert!(lie("\"scorers\":3", "\"scorers\":2").contains("need 3 scorers"));
+    assert!(lie("\"outputs\":3", "\"outputs\":2").contains("need 3 outputs"));
     assert!(lie("\"a\",\"b\",\"c\"", "\"a\",\"a\",\"c\"").contains("two different classes"));
     assert!(lie("perceptron", "percebtron").contains("no algorithm"));
     assert!(lie("\"name\":\"weights\"", "\"name\":\"heights\"").contains("heights"));

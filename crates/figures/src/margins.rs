@@ -22,7 +22,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let all = leads(model, &subject.data, &subject.rows, true);
     // Rows of a class that the model never heard of have no margin.
     let values: Vec<f64> = all.iter().copied().filter(|value| value.is_finite()).collect();
-    let is_distance = model.planes().is_some_and(|planes| planes.n_scorers() == 1);
+    let is_distance = model.planes().is_some_and(|planes| planes.n_outputs() == 1);
     let wrong = values.iter().filter(|value| **value <= 0.0).count() as u64;
     let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let mut notes = vec![format!(

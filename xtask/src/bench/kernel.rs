@@ -168,7 +168,7 @@ fn kernel() -> Arc<Polynomial> {
     Arc::new(Polynomial { gamma: scale, offset: scale, degree: DEGREE })
 }
 
-const SHAPE: Shape = Shape { width: 784, n_scorers: 10, bias: Bias::None };
+const SHAPE: Shape = Shape { width: 784, n_outputs: 10, bias: Bias::None };
 
 /// Passes over the first rows in a random order that stays. The seconds of a pass.
 struct Learn<S> {

@@ -131,10 +131,10 @@ pub(super) fn predict(words: &[String]) -> Result<(), String> {
     let label = if labels.is_empty() { LabelColumn::Guess } else { LabelColumn::Absent };
     let how = ReadOptions { label, ..ReadOptions::default() };
     let data = load_source(&Source::file(file), &how).map_err(|error| error.report())?;
-    let n_scorers = if classes == 2 { 1 } else { classes };
+    let n_outputs = if classes == 2 { 1 } else { classes };
     let mut random = Random(7);
-    let weights = (0..data.width() * n_scorers).map(|_| random.normal()).collect();
-    let planes = Planes::from_parts(weights, vec![0.0; n_scorers]);
+    let weights = (0..data.width() * n_outputs).map(|_| random.normal()).collect();
+    let planes = Planes::from_parts(weights, vec![0.0; n_outputs]);
     let (begun, mut best) = (Instant::now(), f64::INFINITY);
     while begun.elapsed() < Duration::from_secs(1) {
         let start = Instant::now();

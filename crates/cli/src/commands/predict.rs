@@ -188,8 +188,8 @@ impl<'m> Wanted<'m> {
         Ok(Self { model, scores: args.scores, probabilities, norm, votes, explain, class_scores, shares })
     }
 
-    /// What each scorer tells apart.
-    fn scorers(&self) -> Vec<String> {
+    /// What each output tells apart.
+    fn outputs(&self) -> Vec<String> {
         let names = self.model.labels().names();
         match (names, self.model.pairs()) {
             ([_, _], _) => vec![String::new()],
@@ -205,17 +205,17 @@ impl<'m> Wanted<'m> {
             let names = self.model.labels().names().iter();
             columns.extend(names.map(|name| (format!("probability {name}"), CellKind::Number)));
         }
-        let scorers = self.scorers();
+        let outputs = self.outputs();
         if self.scores {
-            columns.extend(scorers.iter().map(|scorer| (format!("score{scorer}"), CellKind::Number)));
+            columns.extend(outputs.iter().map(|output| (format!("score{output}"), CellKind::Number)));
         }
         if self.norm.is_some() {
             columns.push(("distance".to_owned(), CellKind::Number));
         }
-        if self.votes.is_some() && scorers.len() == 1 {
+        if self.votes.is_some() && outputs.len() == 1 {
             columns.extend(["votes for", "votes against"].map(|name| (name.to_owned(), CellKind::Count)));
         } else if self.votes.is_some() {
-            columns.extend(scorers.iter().map(|scorer| (format!("votes{scorer}"), CellKind::Count)));
+            columns.extend(outputs.iter().map(|output| (format!("votes{output}"), CellKind::Count)));
         }
         if self.explain.is_some() {
             columns.extend(["speaks for", "speaks against"].map(|name| (name.to_owned(), CellKind::Text)));
@@ -247,9 +247,9 @@ impl<'m> Wanted<'m> {
         let explanation = self.explain.as_mut().map(|(explainer, most)| explainer.explain(row, class, *most));
         if output.form() == Form::JsonLines {
             let mut object = json!({ "class": name });
-            let by_scorer = |values: Vec<Value>| -> Value {
-                let scorers = self.scorers();
-                scorers.iter().map(|scorer| scorer.trim_start().to_owned()).zip(values).collect()
+            let by_output = |values: Vec<Value>| -> Value {
+                let outputs = self.outputs();
+                outputs.iter().map(|output| output.trim_start().to_owned()).zip(values).collect()
             };
             if self.probabilities.is_some() {
                 let names = self.model.labels().names().iter().cloned();
@@ -264,7 +264,7 @@ impl<'m> Wanted<'m> {
             if self.votes.is_some() {
                 object["votes"] = match votes.as_slice() {
                     &[ours, theirs] => json!({ "for": ours, "against": theirs }),
-                    votes => by_scorer(votes.iter().map(|votes| json!(votes)).collect()),
+                    votes => by_output(votes.iter().map(|votes| json!(votes)).collect()),
                 };
             }
             if let Some(explanation) = explanation {

@@ -106,7 +106,7 @@ struct Told<'a> {
 
 impl Told<'_> {
     fn is_binary(&self) -> bool {
-        self.trace.scorers.len() == 1
+        self.trace.outputs.len() == 1
     }
 
     /// Which class is which side, where there are two.
@@ -140,7 +140,7 @@ impl Told<'_> {
             cells.push(if round.side > 0.0 { "+1" } else { "-1" }.to_owned());
         } else {
             cells.push(self.data.labels().name(round.class).to_owned());
-            cells.push(self.trace.scorers[round.scorer].clone());
+            cells.push(self.trace.outputs[round.output].clone());
         }
         let verdict = match (round.mistaken, round.step) {
             (true, _) => "mistake",
@@ -205,7 +205,7 @@ impl Told<'_> {
                 round.epoch,
                 round.row + 1,
                 csv_cell(self.data.labels().name(round.class)),
-                csv_cell(&self.trace.scorers[round.scorer]),
+                csv_cell(&self.trace.outputs[round.output]),
                 round.side,
                 round.activation,
                 round.mistaken,

@@ -15,7 +15,7 @@ impl Decision for Binary {
         2
     }
 
-    fn n_scorers(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         1
     }
 

@@ -28,10 +28,10 @@ pub trait Memory {
     /// The hypothesis `before` survived all rounds up to the one of `step`, and now moves.
     fn leaving(&mut self, _step: Move, _before: &Linear) {}
 
-    /// The factor of the step's scorer is about to be multiplied by `step.keep`.
+    /// The factor of the step's output is about to be multiplied by `step.keep`.
     fn shrinking(&mut self, _step: Move, _before: &Linear) {}
 
-    /// The stored weights of the step's scorer are about to be multiplied by `scale`, the factor they
+    /// The stored weights of the step's output are about to be multiplied by `scale`, the factor they
     /// had until now; the factor is 1 from here on.
     fn folding(&mut self, _step: Move, _scale: f64, _before: &Linear) {}
 
@@ -174,7 +174,7 @@ pub struct Memories {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one per model, never a list of them")]
 pub enum Kept {
-    /// One hyperplane per scorer.
+    /// One hyperplane per output.
     Planes(Planes),
     /// All survivors, voting.
     Votes(Votes),
@@ -232,14 +232,14 @@ impl Kept {
 impl Memories {
     /// Room for what `remember` asks, beside a hypothesis that starts as `start` does.
     pub fn new(remember: Remember, start: &Linear) -> Self {
-        let n_scorers = start.n_scorers();
+        let n_outputs = start.n_outputs();
         let planes = start.planes();
-        let started = planes != Planes::zero(planes.width(), n_scorers);
+        let started = planes != Planes::zero(planes.width(), n_outputs);
         Self {
-            averaged: remember.averaged.then(|| Averaged::new(n_scorers, remember.averaged_from)),
+            averaged: remember.averaged.then(|| Averaged::new(n_outputs, remember.averaged_from)),
             others: Remember { averaged: false, averaged_from: None, ..remember } != Remember::default(),
-            running: remember.running.then(|| Running::new(n_scorers)),
-            survivors: remember.survivors.then(|| Survivors::new(n_scorers)),
+            running: remember.running.then(|| Running::new(n_outputs)),
+            survivors: remember.survivors.then(|| Survivors::new(n_outputs)),
             pocket: remember.pocket.map(Pocket::new),
             random: remember.random.map(RandomSurvivor::new),
             start: started.then_some(planes),

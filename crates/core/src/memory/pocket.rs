@@ -73,7 +73,7 @@ impl Pocket {
 
 impl Memory for Pocket {
     fn leaving(&mut self, step: Move, before: &Linear) {
-        // Several scorers may move in one round; the hypothesis as a whole dies once.
+        // Several outputs may move in one round; the hypothesis as a whole dies once.
         if step.round > self.born {
             self.consider(step.round, before);
             self.born = step.round;
@@ -93,9 +93,9 @@ impl Memory for Pocket {
         let waited;
         [self.born, self.best_run, self.best_errors, waited] = state.take_counters("pocket")?;
         at_most("pocket", self.born, rounds)?;
-        let (n_scorers, most) = (now.n_scorers(), now.unscaled().len());
-        self.best = state.take_planes(BEST, n_scorers, most)?;
-        self.candidate = state.take_planes(CANDIDATE, n_scorers, most)?.map(|planes| (planes, waited));
+        let (n_outputs, most) = (now.n_outputs(), now.unscaled().len());
+        self.best = state.take_planes(BEST, n_outputs, most)?;
+        self.candidate = state.take_planes(CANDIDATE, n_outputs, most)?.map(|planes| (planes, waited));
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! Picking a random moment of training and using the hypothesis alive then is what the mistake bounds
 //! speak of after one pass: its expected error is at most the expected number of mistakes per row.
 //! The draw needs no list of survivors: each hypothesis that dies replaces the chosen one with the
-//! right probability. All scorers are taken from the same moment.
+//! right probability. All outputs are taken from the same moment.
 
 use super::Memory;
 use crate::random::Random;
@@ -58,7 +58,7 @@ impl Memory for RandomSurvivor {
         let [random, born] = state.take_counters("chosen")?;
         at_most("chosen", born, rounds.saturating_add(1))?;
         (self.random, self.born) = (Random::new(random), born);
-        self.chosen = state.take_planes(CHOSEN, now.n_scorers(), now.unscaled().len())?;
+        self.chosen = state.take_planes(CHOSEN, now.n_outputs(), now.unscaled().len())?;
         Ok(())
     }
 }

@@ -31,7 +31,7 @@ impl Algorithm for MinOver {
         exempt: &[
             (Law::HalfPasses, "it looks at all rows before every step"),
             (Law::ZeroRow, "a row of zeros may be the worst one"),
-            (Law::OneVsRest, "the row that is worst for one scorer is shown to all of them"),
+            (Law::OneVsRest, "the row that is worst for one output is shown to all of them"),
         ],
         ..Info::named("minover")
     };

@@ -34,9 +34,9 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
         Some(scaler) if scaler.scaling == Scaling::UnitNorm => graph.unit_rows("features"),
         _ => "features".to_owned(),
     };
-    let n_scorers = planes.n_scorers();
-    graph.doubles("weights", &[planes.width(), n_scorers], &weights);
-    graph.doubles("biases", &[1, n_scorers], &biases);
+    let n_outputs = planes.n_outputs();
+    graph.doubles("weights", &[planes.width(), n_outputs], &weights);
+    graph.doubles("biases", &[1, n_outputs], &biases);
     let products = graph.node("MatMul", &[&features, "weights"], &[]);
     graph.named_node("Add", &[&products, "biases"], "scores", &[]);
     graph.texts("classes", model.labels().names());
@@ -60,7 +60,7 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
         None if n_classes == 2 => graph.second_if_positive("scores", options.zero),
         None => graph.highest(&class_scores, options.zero),
     }
-    let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_scorers])];
+    let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_outputs])];
     if let Some(odds) = &odds {
         graph.sigmoids(odds, n_classes);
         outputs.push(value("probabilities", DOUBLE, &[n_classes]));
@@ -87,7 +87,7 @@ fn unscaled(model: &Model, planes: &Planes) -> (Vec<f64>, Vec<f64>) {
     let mut weights = planes.raw_weights().to_vec();
     let mut biases = planes.biases().to_vec();
     if let Some(scaler) = scaler(model) {
-        for (feature, row) in weights.chunks_exact_mut(planes.n_scorers()).enumerate() {
+        for (feature, row) in weights.chunks_exact_mut(planes.n_outputs()).enumerate() {
             let scale = scaler.scale.get(feature).copied().unwrap_or(1.0);
             let shift = scaler.shift.get(feature).copied().unwrap_or(0.0);
             for (weight, bias) in row.iter_mut().zip(&mut biases) {

@@ -153,7 +153,7 @@ impl Checkpoint {
         let watched = match header.watched {
             None => None,
             Some(WatchedText { errors, best_epoch, best }) => {
-                let kept = best.map(|best| decode_hypothesis(&best, spec.n_scorers(n_classes), &mut arrays));
+                let kept = best.map(|best| decode_hypothesis(&best, spec.n_outputs(n_classes), &mut arrays));
                 let best = best_epoch.zip(kept.transpose()?);
                 if best.as_ref().is_some_and(|&(epoch, _)| epoch == 0 || epoch > errors.len() as u64) {
                     return Err(content("its best pass is none that it made"));

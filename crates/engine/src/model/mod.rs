@@ -267,10 +267,10 @@ impl Decision for Deciding {
         }
     }
 
-    fn n_scorers(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         match self {
-            Self::Two(decision) => decision.n_scorers(),
-            Self::Many(decision) => decision.n_scorers(),
+            Self::Two(decision) => decision.n_outputs(),
+            Self::Many(decision) => decision.n_outputs(),
         }
     }
 

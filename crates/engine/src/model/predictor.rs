@@ -268,7 +268,7 @@ impl<'m> Predictor<'m> {
         };
         let options = spec.options();
         let decision = Deciding::new(spec, n_classes);
-        let n_scorers = decision.n_scorers();
+        let n_outputs = decision.n_outputs();
         Self {
             kept,
             mapper: None,
@@ -278,7 +278,7 @@ impl<'m> Predictor<'m> {
             pairs: false,
             zero: options.zero,
             random: Random::for_purpose(options.seed, "predict"),
-            scores: vec![0.0; n_scorers],
+            scores: vec![0.0; n_outputs],
             scratch: Vec::new(),
         }
     }
