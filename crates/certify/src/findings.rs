@@ -66,8 +66,8 @@ pub fn investigate(rows: &Rows, question: Question, watch: &Watch<'_>) -> Findin
     };
     if let Verdict::Separable(_) = findings.answer.verdict {
         findings.difficulty = difficulty(rows, question, &findings.answer, clock);
-        let passes = (PERCEPTRON_WORK / size(rows)).clamp(100, 1_000_000) as u64;
-        findings.perceptron = Some(perceptron_by(rows, question.bias, passes, clock));
+        let epochs = (PERCEPTRON_WORK / size(rows)).clamp(100, 1_000_000) as u64;
+        findings.perceptron = Some(perceptron_by(rows, question.bias, epochs, clock));
     } else {
         findings.opposites = opposites(rows, question.bias, MOST_PAIRS);
         findings.in_the_way = Some(in_the_way(rows, question.bias, clock));
@@ -78,7 +78,7 @@ pub fn investigate(rows: &Rows, question: Question, watch: &Watch<'_>) -> Findin
     findings
 }
 
-/// How many values a pass looks at.
+/// How many values an epoch looks at.
 pub(crate) fn size(rows: &Rows) -> usize {
     (0..rows.len()).map(|idx| rows.entries(idx).len() + 1).sum::<usize>().max(1)
 }

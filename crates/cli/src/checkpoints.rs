@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How often a checkpoint is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Every {
-    Passes(u64),
+    Epochs(u64),
     Rows(u64),
     Time(Duration),
 }
@@ -28,7 +28,7 @@ impl FromStr for Every {
         let seconds =
             |factor| number.and_then(|n| n.checked_mul(factor)).map(|n| Self::Time(Duration::from_secs(n)));
         let every = match unit.trim() {
-            "" => number.map(Self::Passes),
+            "" => number.map(Self::Epochs),
             "rows" => number.map(Self::Rows),
             "s" => seconds(1),
             "m" => seconds(60),
@@ -36,7 +36,7 @@ impl FromStr for Every {
             _ => None,
         };
         every.ok_or_else(|| {
-            "it should be a number of passes, or for instance 30s, 10m, 2h or 100000rows".to_owned()
+            "it should be a number of epochs, or for instance 30s, 10m, 2h or 100000rows".to_owned()
         })
     }
 }
@@ -126,7 +126,7 @@ impl Keeper for Checkpoints {
         let Some(every) = self.every else { return Wants::Nothing };
         let (since, before) = *self.last.get_or_insert_with(|| (Instant::now(), *so_far));
         let due = match every {
-            Every::Passes(passes) => so_far.epochs - before.epochs >= passes,
+            Every::Epochs(epochs) => so_far.epochs - before.epochs >= epochs,
             Every::Rows(rows) => so_far.rounds - before.rounds >= rows,
             Every::Time(time) => since.elapsed() >= time,
         };
@@ -171,14 +171,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_are_passes_rows_or_time() {
+    fn intervals_are_epochs_rows_or_time() {
         let every = |text: &str| text.parse::<Every>();
-        assert_eq!(every("3"), Ok(Every::Passes(3)));
+        assert_eq!(every("3"), Ok(Every::Epochs(3)));
         assert_eq!(every("1000rows"), Ok(Every::Rows(1000)));
         assert_eq!(every("90s"), Ok(Every::Time(Duration::from_secs(90))));
         assert_eq!(every("2h"), Ok(Every::Time(Duration::from_secs(7200))));
         for wrong in ["", "0", "x", "3 weeks", "-1", "99999999999999999999", "18446744073709551615h"] {
-            assert!(every(wrong).unwrap_err().contains("number of passes"), "{wrong}");
+            assert!(every(wrong).unwrap_err().contains("number of epochs"), "{wrong}");
         }
     }
 }

@@ -15,7 +15,7 @@
 
 use crate::convention::Bias;
 use crate::examples::Examples;
-use crate::observer::{Observer, Pass, Round, Snapshot};
+use crate::observer::{Epoch, Observer, Round, Snapshot};
 use crate::space::Planes;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -95,10 +95,10 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// All inequalities of one output at the end of a pass.
+/// All inequalities of one output at the end of an epoch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Number of the pass, from 1.
+    /// Number of the epoch, from 1.
     pub epoch: u64,
     /// Which output.
     pub output: usize,
@@ -145,7 +145,7 @@ struct State {
 /// let mut run = Run::new(rules::Perceptron::default(), Binary, Setup { convention, ..Setup::default() })?;
 /// let best = Planes::from_parts(vec![1.0, -5.0], vec![0.0]);
 /// let mut proof = Invariants::new(examples, Bias::None).against(best, Some(4.0 / 26_f64.sqrt()));
-/// let _ = run.pass(examples, Visits::all(examples), &mut proof);
+/// let _ = run.learn(examples, Visits::all(examples), &mut proof);
 /// assert_eq!(proof.violation(), None);
 /// # Ok::<(), rosenblatt_core::SetupError>(())
 /// ```
@@ -209,7 +209,7 @@ impl<E: Examples> Invariants<E> {
         self.applies
     }
 
-    /// Both sides of everything, output by output, at the end of each pass.
+    /// Both sides of everything, output by output, at the end of each epoch.
     pub fn summaries(&self) -> &[Summary] {
         &self.summaries
     }
@@ -327,11 +327,11 @@ impl<E: Examples> Observer for Invariants<E> {
         }
     }
 
-    fn pass(&mut self, pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+    fn epoch(&mut self, epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
         for (output, state) in self.states.iter().enumerate().filter(|_| self.applies) {
             let checks = self.checks(output);
             let (updates, norm2) = (state.updates, state.norm2);
-            self.summaries.push(Summary { epoch: pass.epoch, output, updates, norm2, checks });
+            self.summaries.push(Summary { epoch: epoch.number, output, updates, norm2, checks });
         }
         ControlFlow::Continue(())
     }
@@ -493,7 +493,7 @@ mod tests {
             (proof.violation(), run.totals().rounds)
         };
         assert_eq!(caught(Broken { always: false, tau: 1.0 }), (None, 8));
-        // Steps on right answers too: the second pass makes w longer than its steps allow.
+        // Steps on right answers too: the second epoch makes w longer than its steps allow.
         let (violation, rounds) = caught(Broken { always: true, tau: 1.0 });
         let violation = violation.expect("it steps on right answers");
         assert_eq!((violation.check.inequality, violation.round), (Inequality::NormBySpreads, rounds));

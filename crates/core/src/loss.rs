@@ -147,7 +147,7 @@ mod tests {
         let setup = Setup { convention, ..Setup::default() };
         let mut run = Run::new(Perceptron::default(), Binary, setup).unwrap();
         let mut online = OnlineLoss::new(Loss::Perceptron);
-        assert!(run.pass(examples, Visits::all(examples), &mut online).is_continue());
+        assert!(run.learn(examples, Visits::all(examples), &mut online).is_continue());
         assert_eq!((online.total(), run.totals().updates), (0.0, 1));
     }
 
@@ -167,7 +167,7 @@ mod tests {
             let setup = Setup { convention, ..Setup::default() };
             let mut run = Run::new(Perceptron::default(), Binary, setup).unwrap();
             let mut online = OnlineLoss::new(loss);
-            assert!(run.pass(examples, Visits::all(examples), &mut online).is_continue());
+            assert!(run.learn(examples, Visits::all(examples), &mut online).is_continue());
             assert_eq!((online.total(), online.mean()), (total, total / 4.0));
         }
         // The weights it ends with, (1, -3), have margins 4, 2, 3, 4.

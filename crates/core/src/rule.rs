@@ -215,8 +215,8 @@ pub enum Law {
     ZeroRow,
     /// Dense and sparse rows give the same bits.
     DenseIsSparse,
-    /// One pass is two half passes.
-    HalfPasses,
+    /// One epoch is two half epochs.
+    HalfEpochs,
     /// The average is the vote-weighted mean of the survivors.
     AverageOfSurvivors,
     /// Scaling the rate, from zero weights, changes no prediction.

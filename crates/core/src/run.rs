@@ -1,14 +1,14 @@
 //! The training loop. There is only this one.
 //!
 //! A [`Run`] puts a rule, a space, its memory and a decision together and shows them examples, one at
-//! a time: score, ask the rule, move or survive. Passes over files, single examples from a stream and
-//! the steps of a classroom demonstration all go through [`Run::pass`].
+//! a time: score, ask the rule, move or survive. Epochs over rows in memory or on disk, single examples from a stream and
+//! the steps of a classroom demonstration all go through [`Run::learn`].
 
 use crate::convention::{Bias, Convention, ConventionError, Mistake, Zero};
 use crate::decision::{Decision, Problem};
 use crate::examples::Examples;
 use crate::memory::{Average, Kept, Memories, Readout, Remember};
-use crate::observer::{Observer, Pass, Round, Snapshot};
+use crate::observer::{Epoch, Observer, Round, Snapshot};
 use crate::order::Order;
 use crate::random::Random;
 use crate::row::Row;
@@ -97,11 +97,11 @@ pub struct Plan<'a> {
     pub order: &'a Order,
     /// For shuffles and draws.
     pub seed: u64,
-    /// Stop after this many passes, counted from the beginning of the run.
+    /// Stop after this many epochs, counted from the beginning of the run.
     pub epochs: u64,
     /// Stop after this many steps, counted from the beginning of the run.
     pub max_updates: Option<u64>,
-    /// Stop when nothing is left to learn: after a pass over every row without a mistake or a step, when the rule has
+    /// Stop when nothing is left to learn: after an epoch that met every row without a mistake or a step, when the rule has
     /// converged, or when the same hypotheses come round again.
     pub stop_when_clean: bool,
 }
@@ -109,15 +109,15 @@ pub struct Plan<'a> {
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// All passes were made.
+    /// All epochs were made.
     Epochs,
     /// All steps were made.
     Updates,
-    /// A pass over every row found nothing left to learn: the data is separated.
+    /// An epoch that met every row found nothing left to learn: the data is separated.
     Clean,
     /// The rule found the hypothesis it looks for, to its tolerance.
     Converged,
-    /// The hypothesis after a pass was the one after an earlier pass, under an order and a rule that repeat themselves:
+    /// The hypothesis after an epoch was the one after an earlier epoch, under an order and a rule that repeat themselves:
     /// from here on nothing new would ever come.
     Cycle,
     /// An observer had seen enough.
@@ -127,7 +127,7 @@ pub enum Stopped {
 /// Totals of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// Passes finished.
+    /// Epochs finished.
     pub epochs: u64,
     /// Examples shown.
     pub rounds: u64,
@@ -195,13 +195,13 @@ pub struct Run<R, S: Space, D> {
     class_weights: Vec<f64>,
     random: Random,
     totals: Totals,
-    /// The totals when the current pass began, and how many of its visits are over.
+    /// The totals when the current epoch began, and how many of its visits are over.
     before: Totals,
     place: usize,
     max_updates: u64,
-    /// Whether the last pass changed nothing of weight, as the space says.
+    /// Whether the last epoch changed nothing of weight, as the space says.
     has_converged: bool,
-    /// The hyperplanes after an earlier pass, to see whether they come back; replaced when the number of passes has
+    /// The hyperplanes after an earlier epoch, to see whether they come back; replaced when the number of epochs has
     /// doubled (Brent 1980), so that a cycle of any length is found.
     anchor: Option<Planes>,
     scores: Vec<f64>,
@@ -367,18 +367,18 @@ where
 {
     /// Shows the visited rows, once, in their order. Breaks when an observer or the limit of steps
     /// ends the run.
-    pub fn pass<E: Examples, O: Observer + ?Sized>(
+    pub fn learn<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         visits: Visits<'_>,
         observer: &mut O,
     ) -> ControlFlow<Stopped> {
-        self.pass_judged(examples, visits, Visits::all(examples), observer, true)
+        self.learn_judged(examples, visits, Visits::all(examples), observer, true)
     }
 
-    /// [`Run::pass`], with hypotheses judged on the rows `training`. A block that is cut off at the end of
+    /// [`Run::learn`], with hypotheses judged on the rows `training`. A block that is cut off at the end of
     /// the visits is only over if the visits are the `last` ones.
-    fn pass_judged<E: Examples, O: Observer + ?Sized>(
+    fn learn_judged<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         visits: Visits<'_>,
@@ -835,7 +835,7 @@ fn errors_among<E: Examples, D: Decision>(
 }
 
 impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
-    /// Passes over the rows until the plan says stop.
+    /// Learns from the rows, epoch by epoch, until the plan says stop.
     pub fn fit<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
@@ -852,24 +852,24 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             &all
         };
         let training = Visits::Listed(rows);
-        let epoch = |run: &mut Self, observer: &mut O| -> Result<_, Infallible> {
+        let show = |run: &mut Self, observer: &mut O| -> Result<_, Infallible> {
             Ok(match plan.order {
-                Order::Given => run.pass_in_parts(examples, training, training, observer),
-                Order::Worst => run.pass_over_worst(examples, training, observer),
+                Order::Given => run.epoch_in_parts(examples, training, training, observer),
+                Order::Worst => run.epoch_over_worst(examples, training, observer),
                 order => {
                     let arranged = order.arrange(rows, run.totals.epochs + 1, plan.seed);
-                    run.pass_in_parts(examples, Visits::Listed(&arranged), training, observer)
+                    run.epoch_in_parts(examples, Visits::Listed(&arranged), training, observer)
                 }
             })
         };
         let judge = |run: &mut Self| run.judge(examples, training);
-        let Ok(stopped) = self.epochs(plan, (plan.order, rows), observer, epoch, judge);
+        let Ok(stopped) = self.epochs(plan, (plan.order, rows), observer, show, judge);
         self.space.leaves();
         stopped
     }
 
     /// The same for rows that are lent block by block. `epoch` shows the rest of an epoch, all that is behind the
-    /// [place](Run::place) the run has come to, with [`Run::pass`]; it breaks with nothing if the run is to be left
+    /// [place](Run::place) the run has come to, with [`Run::learn`]; it breaks with nothing if the run is to be left
     /// there. Rows are taken as they stand, whatever order the plan names, and no hypothesis is judged on all of them.
     pub fn fit_in_blocks<O: Observer + ?Sized, X>(
         &mut self,
@@ -886,7 +886,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         plan: &Plan<'_>,
         (order, rows): (&Order, &[u32]),
         observer: &mut O,
-        mut epoch: impl FnMut(&mut Self, &mut O) -> Result<ControlFlow<Option<Stopped>>, X>,
+        mut show: impl FnMut(&mut Self, &mut O) -> Result<ControlFlow<Option<Stopped>>, X>,
         judge: impl Fn(&mut Self),
     ) -> Result<Stopped, X> {
         self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
@@ -894,25 +894,25 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             return Ok(Stopped::Updates);
         }
         while self.totals.epochs < plan.epochs {
-            self.begin_pass();
-            let flow = epoch(self, observer)?;
+            self.begin_epoch();
+            let flow = show(self, observer)?;
             if flow == ControlFlow::Break(None) {
                 return Ok(Stopped::Observer);
             }
             self.place = 0;
             let before = self.before;
-            let pass = self.end_pass(&before);
+            let epoch = self.end_epoch(&before);
             judge(self);
             if let ControlFlow::Break(Some(stopped)) = flow {
-                // The pass was cut short, but whoever keeps books wants to hear of it.
-                let _ = observer.pass(&pass, self);
+                // The epoch was cut short, but whoever keeps books wants to hear of it.
+                let _ = observer.epoch(&epoch, self);
                 return Ok(stopped);
             }
-            if observer.pass(&pass, self).is_break() {
+            if observer.epoch(&epoch, self).is_break() {
                 return Ok(Stopped::Observer);
             }
             if plan.stop_when_clean
-                && let Some(stopped) = self.is_over(&pass, order, rows)
+                && let Some(stopped) = self.is_over(&epoch, order, rows)
             {
                 return Ok(stopped);
             }
@@ -920,9 +920,9 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         Ok(Stopped::Epochs)
     }
 
-    /// A pass from the place it has come to, in parts between which the observer may pause it. Breaks with
+    /// An epoch from the place it has come to, in parts between which the observer may pause it. Breaks with
     /// nothing if it does.
-    fn pass_in_parts<E: Examples, O: Observer + ?Sized>(
+    fn epoch_in_parts<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         visits: Visits<'_>,
@@ -940,7 +940,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             let to = visits.len().min(self.place.saturating_add(part));
             let (visited, last) = (visits.part(self.place, to), to == visits.len());
             self.place = to;
-            self.pass_judged(examples, visited, training, observer, last).map_break(Some)?;
+            self.learn_judged(examples, visited, training, observer, last).map_break(Some)?;
         }
         ControlFlow::Continue(())
     }
@@ -949,7 +949,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         observer.pause(&self.totals, self).map_break(|()| None)
     }
 
-    fn pass_over_worst<E: Examples, O: Observer + ?Sized>(
+    fn epoch_over_worst<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         training: Visits<'_>,
@@ -961,24 +961,24 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             self.pause(observer)?;
             let worst = [self.worst(examples, training)];
             self.place += 1;
-            let step = self.pass_judged(examples, Visits::Listed(&worst), training, observer, true);
+            let step = self.learn_judged(examples, Visits::Listed(&worst), training, observer, true);
             step.map_break(Some)?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Ends a pass that began when the totals were `before`. Says what came of it.
-    fn end_pass(&mut self, before: &Totals) -> Pass {
-        self.space.pass_over(&mut self.memory, self.totals.rounds);
+    /// Ends an epoch that began when the totals were `before`. Says what came of it.
+    fn end_epoch(&mut self, before: &Totals) -> Epoch {
+        self.space.epoch_over(&mut self.memory, self.totals.rounds);
         self.has_converged = self.space.end_epoch();
         self.totals.epochs += 1;
         self.since(before)
     }
 
-    /// Whether nothing is left to learn after `pass` over `rows` in this order, and why. To be asked once after every
-    /// pass.
-    fn is_over(&mut self, pass: &Pass, order: &Order, rows: &[u32]) -> Option<Stopped> {
-        if pass.mistakes == 0 && pass.updates == 0 && order.covers(rows) {
+    /// Whether nothing is left to learn after `epoch` over `rows` in this order, and why. To be asked once after every
+    /// epoch.
+    fn is_over(&mut self, epoch: &Epoch, order: &Order, rows: &[u32]) -> Option<Stopped> {
+        if epoch.mistakes == 0 && epoch.updates == 0 && order.covers(rows) {
             return Some(Stopped::Clean);
         }
         if self.has_converged && order.covers(rows) {
@@ -1005,18 +1005,18 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         self.place = place;
     }
 
-    /// What a pass begins with, unless it has begun.
-    fn begin_pass(&mut self) {
+    /// What an epoch begins with, unless it has begun.
+    fn begin_epoch(&mut self) {
         if self.place == 0 {
             self.before = self.totals;
-            self.space.pass_begins(&mut self.memory, self.totals.epochs + 1, self.totals.rounds);
+            self.space.epoch_begins(&mut self.memory, self.totals.epochs + 1, self.totals.rounds);
         }
     }
 
-    fn since(&self, before: &Totals) -> Pass {
+    fn since(&self, before: &Totals) -> Epoch {
         let now = &self.totals;
-        Pass {
-            epoch: now.epochs,
+        Epoch {
+            number: now.epochs,
             rounds: now.rounds,
             visited: now.rounds - before.rounds,
             mistakes: now.mistakes - before.mistakes,

@@ -477,7 +477,7 @@ fn dense_is_sparse_to_the_bit() {
 }
 
 #[test]
-fn one_pass_is_two_half_passes() {
+fn one_epoch_is_two_half_epochs() {
     fn check<R: Algorithm>() {
         for seed in 0..SEEDS {
             let problem = Problem::noisy(seed, 3);
@@ -489,23 +489,23 @@ fn one_pass_is_two_half_passes() {
                 .iter()
                 .flat_map(|params| decisions(3).into_iter().map(move |decision| (params, decision)))
             {
-                let passes = |parts: &[(usize, usize)]| {
+                let epochs = |parts: &[(usize, usize)]| {
                     let mut run = begin::<R, _>(params, decision.clone(), convention(biases::<R>()[0]));
                     for &(first, end) in parts {
-                        assert!(run.pass(examples, Visits::Range { first, end }, &mut ()).is_continue());
+                        assert!(run.learn(examples, Visits::Range { first, end }, &mut ()).is_continue());
                     }
                     fingerprint(&run, &problem)
                 };
                 assert_eq!(
-                    passes(&[(0, n)]),
-                    passes(&[(0, cut), (cut, n)]),
+                    epochs(&[(0, n)]),
+                    epochs(&[(0, cut), (cut, n)]),
                     "{}, {params:?}, seed {seed}",
                     R::INFO.name
                 );
             }
         }
     }
-    for_every_rule!(exempt by Law::HalfPasses, check);
+    for_every_rule!(exempt by Law::HalfEpochs, check);
 }
 
 #[test]
@@ -959,7 +959,7 @@ fn a_duel_of_two_classes_is_the_binary_run() {
 #[test]
 fn the_random_survivor_is_drawn_in_proportion() {
     const DRAWS: u32 = 8000;
-    // The four points of the notes: after two passes the survivors have 1, 2 and 5 rounds of 8.
+    // The four points of the notes: after two epochs the survivors have 1, 2 and 5 rounds of 8.
     let values = [4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0];
     let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
     let mut counts = [0_u32; 3];
@@ -1008,7 +1008,7 @@ fn the_pocket_with_ratchet_only_gets_better_and_reaches_the_best() {
         for epoch in 1..=300 {
             run.fit(examples, &Plan { seed, ..plan(&Order::Draws, epoch) }, &mut ());
             let now = errors(&run);
-            assert!(now <= fewest, "seed {seed}, pass {epoch}: {now} > {fewest}");
+            assert!(now <= fewest, "seed {seed}, epoch {epoch}: {now} > {fewest}");
             fewest = now;
         }
         assert_eq!(fewest, 1, "seed {seed}");
@@ -1183,11 +1183,11 @@ fn a_run_that_grows_is_one_that_was_wide_from_the_start() {
             for decision in decisions(3) {
                 let convention = convention(Bias::Augmented(1.0));
                 let mut grown = begin::<R, _>(&Params::new(), decision.clone(), convention);
-                let _ = grown.pass(narrow, Visits::all(narrow), &mut ());
-                let _ = grown.pass(stored.dense(), rest, &mut ());
+                let _ = grown.learn(narrow, Visits::all(narrow), &mut ());
+                let _ = grown.learn(stored.dense(), rest, &mut ());
                 let mut wide = begin::<R, _>(&Params::new(), decision.clone(), convention);
-                let _ = wide.pass(stored.dense(), Visits::Range { first: 0, end: half }, &mut ());
-                let _ = wide.pass(stored.dense(), rest, &mut ());
+                let _ = wide.learn(stored.dense(), Visits::Range { first: 0, end: half }, &mut ());
+                let _ = wide.learn(stored.dense(), rest, &mut ());
                 assert_eq!(grown.last(), wide.last(), "{}, {decision:?}, seed {seed}", R::INFO.name);
                 assert_eq!(
                     grown.averaged(Average::Post),

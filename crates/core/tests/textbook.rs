@@ -91,7 +91,7 @@ fn start<R: Algorithm>(
     Run::new(rule, Binary, Setup { width: 2, convention, remember, ..Setup::default() })
 }
 
-/// Trains on `points` until a clean pass, or to the end of the plan.
+/// Trains on `points` until a clean epoch, or to the end of the plan.
 fn train_by<R: Algorithm>(
     params: &Params,
     points: &[Point],
@@ -125,7 +125,7 @@ fn train<R: Algorithm>(params: &Params, points: &[Point], convention: Convention
     train_by::<R>(params, points, convention, &plan(&Order::Given, 10_000))
 }
 
-fn one_pass<R: Algorithm>(params: &Params, points: &[Point]) -> Trained {
+fn one_epoch<R: Algorithm>(params: &Params, points: &[Point]) -> Trained {
     train_by::<R>(params, points, NO_BIAS, &plan(&Order::Given, 1))
 }
 
@@ -285,7 +285,7 @@ mod note_conventions {
             let setup = Setup { width: 2, convention: NO_BIAS, start, ..Setup::default() };
             let mut run = Run::new(rules::Perceptron::default(), Binary, setup).unwrap();
             let examples = DenseExamples::new(&x, 2, &[1]);
-            let _ = run.pass(examples, Visits::all(examples), &mut ());
+            let _ = run.learn(examples, Visits::all(examples), &mut ());
             let mut after = [0.0];
             run.last().scores(Dense(&x), &mut after);
             assert_eq!(after[0], before + 2.0);
@@ -304,7 +304,7 @@ mod note_conventions {
         // After round 1 the vector that round 1 made has the count 1, and the zero vector none.
         let one = DenseExamples::new(&[4.0, 0.0], 2, &[1]);
         let mut run = start::<rules::Perceptron>(&none(), NO_BIAS).unwrap();
-        let _ = run.pass(one, Visits::all(one), &mut ());
+        let _ = run.learn(one, Visits::all(one), &mut ());
         let Some(Kept::Votes(votes)) = run.read(Readout::Voted) else { panic!("survivors were remembered") };
         votes.replay(|planes, rounds| assert_eq!((planes.weights(0), rounds), (vec![4.0, 0.0], 1)));
 
@@ -424,7 +424,7 @@ mod margins_of_data_a {
         assert_eq!(taus[..5], [1.0 / 16.0, 5.0 / 8.0, 3.0 / 8.0, 5.0 / 32.0, 1.0 / 8.0]);
     }
 
-    /// The lengths of the steps of `epochs` passes.
+    /// The lengths of the steps of `epochs` epochs.
     fn steps_of<R: Algorithm>(params: &Params, points: &[Point], epochs: u64) -> Vec<f64> {
         let data = Data::new(points);
         let mut run = start::<R>(params, NO_BIAS).unwrap();
@@ -440,9 +440,9 @@ mod margins_of_data_a {
 
     #[test]
     fn passive_aggressive_with_slack() {
-        let trained = one_pass::<rules::PaOne>(&none().with("C", 0.1), &A);
+        let trained = one_epoch::<rules::PaOne>(&none().with("C", 0.1), &A);
         assert_path_near(&trained.rounds, &[[0.25, 0.0], [0.15, -0.1], [0.15, -0.2], [-0.05, -0.4]]);
-        let trained = one_pass::<rules::PaTwo>(&none().with("C", 1.0), &A);
+        let trained = one_epoch::<rules::PaTwo>(&none().with("C", 1.0), &A);
         let third = [-14.0 / 55.0, -412.0 / 495.0];
         assert_path_near(&trained.rounds, &[[8.0 / 33.0, 0.0], [-14.0 / 55.0, -82.0 / 165.0], third, third]);
     }
@@ -608,7 +608,7 @@ mod five_rows {
     use rosenblatt_core::rules::Visit;
 
     fn rounds<R: Algorithm>(params: &Params) -> Vec<Vec<f64>> {
-        one_pass::<R>(params, &FIVE).rounds
+        one_epoch::<R>(params, &FIVE).rounds
     }
 
     /// The rows of the table for which this module has a trace.
@@ -720,17 +720,17 @@ mod five_rows {
 
     #[test]
     fn aggressive_romma() {
-        // Every margin of (1/4, -5/4) but the last is at least 1, so the first pass is ROMMA's.
+        // Every margin of (1/4, -5/4) but the last is at least 1, so the first epoch is ROMMA's.
         let expected = [[0.25, 0.0], [0.25, -1.25], [0.25, -1.25], [0.25, -1.25], [0.71875, -1.15625]];
         assert_path_near(&rounds::<rules::AggressiveRomma>(&none()), &expected);
         // A short row that is right by too little asks for nothing but itself: u = x/|x|².
         let points = [([1.0, 0.0], 1.0), ([0.5, 0.0], 1.0), ([0.5, 0.5], 1.0)];
-        let found = one_pass::<rules::AggressiveRomma>(&none(), &points).rounds;
+        let found = one_epoch::<rules::AggressiveRomma>(&none(), &points).rounds;
         assert_path_near(&found, &[[1.0, 0.0], [2.0, 0.0], [2.0, 0.0]]);
         // w = (1, 0) has margin 1/2 on x = (1/2, 1/4) with |x|²|w|² = 5/16 < 1/2: the old constraint is
         // met by x/|x|² = (8/5, 4/5) alone.
         let points = [([1.0, 0.0], 1.0), ([0.5, 0.25], 1.0)];
-        let found = one_pass::<rules::AggressiveRomma>(&none(), &points).rounds;
+        let found = one_epoch::<rules::AggressiveRomma>(&none(), &points).rounds;
         assert_path_near(&found, &[[1.0, 0.0], [1.6, 0.8]]);
     }
 
@@ -769,26 +769,26 @@ mod five_rows {
         assert_path_near(&rounds::<rules::Arow>(&none()), &expected);
         let data = Data::new(&FIVE);
         let mut run = start::<rules::Arow>(&none(), NO_BIAS).unwrap();
-        let _ = run.pass(data.view(), Visits::all(data.view()), &mut ());
+        let _ = run.learn(data.view(), Visits::all(data.view()), &mut ());
         assert_near(run.space().variances(0), &[142.0 / 3439.0, 954.0 / 3439.0]);
     }
 
     #[test]
     fn batch() {
-        let passes = |params: &Params| -> Vec<Vec<f64>> {
+        let epochs = |params: &Params| -> Vec<Vec<f64>> {
             let order = Order::Given;
             let after = |n| train_by::<rules::Batch>(params, &FIVE, NO_BIAS, &plan(&order, n)).weights();
             (1..=3).map(after).collect()
         };
         // All five are ties at first; then rows 2 and 4 are wrong; then row 5.
-        assert_eq!(passes(&none()), [[4.0, -3.0], [1.0, -6.0], [4.0, -5.0]]);
+        assert_eq!(epochs(&none()), [[4.0, -3.0], [1.0, -6.0], [4.0, -5.0]]);
         let mean = none().with("mean", 1.0);
-        assert_path_near(&passes(&mean), &[[0.8, -0.6], [-0.7, -2.1], [2.8, -1.6]]);
+        assert_path_near(&epochs(&mean), &[[0.8, -0.6], [-0.7, -2.1], [2.8, -1.6]]);
         // Batches of two: rows 1 and 2, rows 3 and 4, row 5. A round shows the weights it was scored by.
         let expected = [[0.0, 0.0], [0.0, 0.0], [3.0, -1.0], [3.0, -1.0], [1.0, -3.0]];
         let mini = none().with("size", 2.0);
         assert_eq!(rounds::<rules::Batch>(&mini), expected);
-        assert_eq!(one_pass::<rules::Batch>(&mini, &FIVE).weights(), [4.0, -2.0]);
+        assert_eq!(one_epoch::<rules::Batch>(&mini, &FIVE).weights(), [4.0, -2.0]);
     }
 
     #[test]

@@ -307,7 +307,7 @@ mod tests {
     fn a_separating_model_bounds_the_mistakes_of_its_own_training() {
         let rows = [[4.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-2.0, -2.0]];
         let data = Dataset::from_rows(&rows, &["b", "a", "a", "b"]);
-        // The last hypothesis of a run that ended with a clean pass separates the rows.
+        // The last hypothesis of a run that ended with a clean epoch separates the rows.
         let last = Spec::new(Options { readout: Some(Readout::Last), ..Options::default() }).unwrap();
         let model = train(&last, &data).unwrap();
         let bound = mistake_bound(&model, &data, &[0, 1, 2, 3]).unwrap();

@@ -1,4 +1,4 @@
-//! A run whose rule was chosen by name: static inside, one virtual call per pass outside.
+//! A run whose rule was chosen by name: static inside, one virtual call per epoch outside.
 
 use crate::error::Error;
 use crate::model::Deciding;
@@ -17,18 +17,18 @@ use std::sync::Arc;
 
 /// A run of some rule for some classes.
 pub(crate) trait Learner: Snapshot + Send {
-    /// Passes over the rows until the plan says stop.
+    /// Learns from the rows, epoch by epoch, until the plan says stop.
     fn fit(&mut self, rows: View<'_>, plan: &Plan<'_>, observer: &mut dyn Observer) -> Stopped;
 
     /// Shows these of the rows once, in their order.
-    fn pass(
+    fn learn(
         &mut self,
         rows: View<'_>,
         visits: Visits<'_>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<Stopped>;
 
-    /// Passes over rows that are lent block by block; see [`Run::fit_in_blocks`].
+    /// The same for rows that are lent block by block; see [`Run::fit_in_blocks`].
     fn fit_in_blocks(
         &mut self,
         plan: &Plan<'_>,
@@ -228,24 +228,24 @@ where
         rows.visit(Fit { run: self, plan, observer })
     }
 
-    fn pass(
+    fn learn(
         &mut self,
         rows: View<'_>,
         visits: Visits<'_>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<Stopped> {
-        struct OnePass<'a, 'v, R, S: Outcome, D> {
+        struct Learn<'a, 'v, R, S: Outcome, D> {
             run: &'a mut Run<R, S, D>,
             visits: Visits<'v>,
             observer: &'a mut dyn Observer,
         }
-        impl<R: Rule, S: Outcome, D: Decision> Visitor for OnePass<'_, '_, R, S, D> {
+        impl<R: Rule, S: Outcome, D: Decision> Visitor for Learn<'_, '_, R, S, D> {
             type Output = ControlFlow<Stopped>;
             fn visit<E: Examples>(self, examples: E) -> ControlFlow<Stopped> {
-                self.run.pass(examples, self.visits, self.observer)
+                self.run.learn(examples, self.visits, self.observer)
             }
         }
-        rows.visit(OnePass { run: self, visits, observer })
+        rows.visit(Learn { run: self, visits, observer })
     }
 
     fn fit_in_blocks(

@@ -85,7 +85,7 @@ pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
 pub use catalogue::{Catalogue, catalogue};
 pub use compare::{Candidate, Comparison, Trial, TrialFold, compare};
-pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
+pub use curves::{EpochPoint, Growth, GrowthPoint, growth, learning_curve};
 pub use error::Error;
 pub use evaluate::{
     Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, evaluate_source, matched,

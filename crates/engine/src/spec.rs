@@ -156,7 +156,7 @@ pub struct KernelOptions {
     pub params: BTreeMap<String, Setting>,
     /// Divide every hypothesis by its length before it is read out.
     pub normalised: bool,
-    /// Bytes for sums that are kept from pass to pass and for values that are computed ahead. Changes nothing but
+    /// Bytes for sums that are kept from epoch to epoch and for values that are computed ahead. Changes nothing but
     /// the time it takes.
     pub memory: u64,
     /// The most support vectors; as many as there are mistaken rows if nothing is given.

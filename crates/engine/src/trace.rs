@@ -23,7 +23,7 @@ const MOST_REMEMBERED: usize = 1 << 24;
 pub struct TracedRound {
     /// Number of the round, from 1.
     pub round: u64,
-    /// Number of the pass, from 1.
+    /// Number of the epoch, from 1.
     pub epoch: u64,
     /// Which row was shown, from 0.
     pub row: usize,
@@ -169,19 +169,19 @@ impl Trace {
         let mistakes = counted(totals.mistakes, "mistake", "mistakes");
         match self.ending {
             Ending::Over(Stopped::Clean) => {
-                format!("converged in pass {}: no mistake in a whole pass, after {mistakes}", totals.epochs)
+                format!("converged in epoch {}: no mistake in a whole epoch, after {mistakes}", totals.epochs)
             }
             Ending::Over(Stopped::Converged) => {
-                format!("converged in pass {}, after {mistakes}", totals.epochs)
+                format!("converged in epoch {}, after {mistakes}", totals.epochs)
             }
             Ending::Over(Stopped::Cycle) => {
-                format!("stopped in pass {}: the weights of an earlier one came back", totals.epochs)
+                format!("stopped in epoch {}: the weights of an earlier one came back", totals.epochs)
             }
             Ending::Over(Stopped::Updates) => {
                 format!("stopped after {} steps, with {mistakes}", totals.updates)
             }
             Ending::Over(_) => {
-                format!("not converged after {} and {mistakes}", counted(totals.epochs, "pass", "passes"))
+                format!("not converged after {} and {mistakes}", counted(totals.epochs, "epoch", "epochs"))
             }
             Ending::Repeats { first, again, steps, proof } => {
                 let before =

@@ -18,7 +18,7 @@ use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
 use rosenblatt_core::{
-    Examples, Law, Observer, Order, Pass, Plan, Planes, Readout, Row, Stopped, Totals, Visits,
+    Epoch, Examples, Law, Observer, Order, Plan, Planes, Readout, Row, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
 use rosenblatt_kernel::maps::FeatureMap;
@@ -321,7 +321,7 @@ fn epoch(
             } else {
                 Visits::Listed(listed)
             };
-            return learner.pass(view, visits, observer).map_break(stopped);
+            return learner.learn(view, visits, observer).map_break(stopped);
         };
         for some in listed.chunks(MAPPED_AT_ONCE) {
             let mapped = mapper.block(view, some).map_err(Err);
@@ -330,7 +330,7 @@ fn epoch(
                 Err(error) => return ControlFlow::Break(error),
             };
             let whole = Visits::Range { first: 0, end: mapped.len() };
-            learner.pass(mapped, whole, observer).map_break(stopped)?;
+            learner.learn(mapped, whole, observer).map_break(stopped)?;
         }
         ControlFlow::Continue(())
     })?;
@@ -350,7 +350,7 @@ pub fn check_order(spec: &Spec) -> Result<(), Error> {
         return refuse("order", "given", spec.order().to_string());
     }
     let info = spec.entry().info;
-    if info.exempt.iter().any(|(law, _)| *law == Law::HalfPasses) {
+    if info.exempt.iter().any(|(law, _)| *law == Law::HalfEpochs) {
         let expected = "one that learns row by row";
         return refuse("algorithm", expected, info.name.to_owned());
     }
@@ -558,7 +558,7 @@ impl Observer for Keeping<'_, '_, '_, '_> {
         ControlFlow::Break(())
     }
 
-    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+    fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
         let Some(patience) = &mut self.patience else { return ControlFlow::Continue(()) };
         let Some(kept) = run.read(self.spec.readout()) else { return ControlFlow::Continue(()) };
         let mut source = self.source.borrow_mut();
@@ -569,7 +569,7 @@ impl Observer for Keeping<'_, '_, '_, '_> {
             self.ended = Err(error);
             return ControlFlow::Break(());
         }
-        let n_without_progress = patience.watched.note(pass.epoch, errors, model.kept);
+        let n_without_progress = patience.watched.note(epoch.number, errors, model.kept);
         if n_without_progress >= patience.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
@@ -606,7 +606,7 @@ mod tests {
         }
         let linear = train(&Spec::default(), &data).unwrap();
         assert!(evaluate(&linear, &data).error() > 0.2);
-        // One example at a time, in their order, is one pass over them.
+        // One example at a time, in their order, is one epoch.
         let given = Options {
             order: Some(Order::Given),
             epochs: 1,
@@ -665,7 +665,7 @@ mod tests {
                 let algorithm = algorithm.to_owned();
                 let spec = Spec::new(Options { algorithm, epochs, ..Options::default() }).unwrap();
                 let [dense, sparse] = [&dense, &sparse].map(|data| train(&spec, data).unwrap().to_bytes());
-                assert!(dense == sparse, "{n_classes} classes, {epochs} passes");
+                assert!(dense == sparse, "{n_classes} classes, {epochs} epochs");
             }
         }
     }

@@ -59,7 +59,7 @@ fn exclusive_or_is_learned_behind_every_map_and_by_no_hyperplane() {
     let many = Dataset::from_rows(&rows, &names);
     let (learned, held) = split(&many, 0.25, 1);
     for map in maps() {
-        // The last hypothesis of a run that ended with a clean pass is right everywhere.
+        // The last hypothesis of a run that ended with a clean epoch is right everywhere.
         let last = Options { readout: Some(Readout::Last), ..spec(&map).options().clone() };
         let model = train(&Spec::new(last).unwrap(), &four).unwrap();
         assert_eq!(evaluate(&model, &four).errors, 0, "{map:?}");

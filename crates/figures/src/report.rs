@@ -370,7 +370,7 @@ impl<'a> Report<'a> {
         let mut facts = vec![
             ("algorithm", format!("{}: {}", spec.entry().info.name, spec.entry().info.summary)),
             ("read-out", spec.readout().to_string()),
-            ("passes", count(model.story().totals.epochs)),
+            ("epochs", count(model.story().totals.epochs)),
             ("mistakes while learning", count(model.story().totals.mistakes)),
             ("order", spec.order().to_string()),
             ("bias", spec.bias().to_string()),
@@ -391,7 +391,7 @@ impl<'a> Report<'a> {
         }
         page.facts("Its description.", &facts);
         if self.judged != Judged::Others && self.seen.data.len() <= MOST_RERUN {
-            self.picture(page, "curves", "A run like its own, pass by pass.");
+            self.picture(page, "curves", "A run like its own, epoch by epoch.");
             if model.story().stopped == Stopped::Clean {
                 self.picture(page, "mistakes", "Mistakes against the most that the proof allows.");
             }

@@ -3,7 +3,7 @@
 //! When a block of rows is about to be visited, its kernel values with the support rows come from one product, and
 //! the log is added up for all of its rows side by side. When a row moves an output inside the block, its values with
 //! the block's other rows correct their scores. While rows stay ([`Space::stays`]) the sum of each is kept, with the
-//! place in the log it is good for: in later passes only what was added since is computed. All of it adds the same
+//! place in the log it is good for: in later epochs only what was added since is computed. All of it adds the same
 //! numbers in the same order as [`Plain`](crate::Plain), and so gives the same bits.
 
 use crate::expansion::Expansion;

@@ -193,7 +193,7 @@ fn exclusive_or_is_learned_with_one_update_each() {
         let perceptron = Box::new(rules::Perceptron::default());
         let (story, run) = learn(perceptron, space, Binary, no_bias(), examples, &Order::Given);
         assert_eq!(run.totals().updates, 4);
-        assert_eq!(run.totals().epochs, 2, "the second pass is clean");
+        assert_eq!(run.totals().epochs, 2, "the second epoch is clean");
         let scores: Vec<f64> = story[4..].iter().map(|(_, _, margin, ..)| f64::from_bits(*margin)).collect();
         assert_eq!(scores, [8.0; 4], "all on their own side");
         let Some(Kept::Other(kept)) = run.read(Readout::Last) else {
@@ -364,7 +364,7 @@ fn read_outs_at_a_moment_are_those_of_a_run_that_ended_then() {
         let rule: Box<dyn Rule + Send + Sync> = Box::new(rules::Perceptron::default());
         let mut run = Run::from_parts(rule, space, (), decision, no_bias(), Vec::new(), 0);
         let visits = rosenblatt_core::Visits::Range { first: 0, end: n_rows };
-        assert!(run.pass(data.dense(), visits, &mut ()).is_continue());
+        assert!(run.learn(data.dense(), visits, &mut ()).is_continue());
         run
     };
     let moments = [10, 60, 150];

@@ -20,7 +20,7 @@ const SPELLED_OUT: usize = 8;
 #[derive(clap::Args)]
 #[command(
     after_help = "Rows are visited in the given order, unscaled, unless options say otherwise. The trace ends at a
-clean pass, after the passes asked for, or when the weights are what they were before.
+clean epoch, after the epochs asked for, or when the weights are what they were before.
 
 Examples:
   rosenblatt trace points.csv
@@ -120,7 +120,7 @@ impl Told<'_> {
     }
 
     fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
-        let mut header = vec!["round", "pass", "row", "x", "y"];
+        let mut header = vec!["round", "epoch", "row", "x", "y"];
         if !self.is_binary() {
             header.push("asked");
         }
@@ -185,7 +185,7 @@ impl Told<'_> {
     /// Every number in full, a column for every feature and every weight.
     fn csv(&self) -> String {
         let names: Vec<String> = (0..self.data.width()).map(|feature| self.feature_name(feature)).collect();
-        let mut text = "round,pass,row,class,asked,side,activation,mistake,amount,keep".to_owned();
+        let mut text = "round,epoch,row,class,asked,side,activation,mistake,amount,keep".to_owned();
         for prefix in ["x", "w"] {
             for name in &names {
                 let _ = write!(text, ",{}", csv_cell(&format!("{prefix}:{name}")));

@@ -19,7 +19,7 @@ pub struct Averaged {
     /// empty until that happens.
     closed: Vec<f64>,
     outputs: Vec<Clock>,
-    /// The pass with which the sum begins anew.
+    /// The epoch with which the sum begins anew.
     from: Option<u64>,
     /// The rounds before those that count.
     skipped: u64,
@@ -51,15 +51,15 @@ fn rounds(n: u64) -> f64 {
 }
 
 impl Averaged {
-    /// A sum of all hypotheses, or of those from the pass `from` on.
+    /// A sum of all hypotheses, or of those from the epoch `from` on.
     pub(super) fn new(n_outputs: usize, from: Option<u64>) -> Self {
         let (lag, outputs) = (Table::new(0, n_outputs), vec![Clock::default(); n_outputs]);
         Self { lag, closed: Vec::new(), outputs, from, skipped: 0 }
     }
 
-    /// The pass number `epoch` begins after `rounds` rounds. If it is the first that counts, the sum begins anew: no
+    /// The epoch number `epoch` begins after `rounds` rounds. If it is the first that counts, the sum begins anew: no
     /// change that was made so far is missing from any of its terms.
-    pub(super) fn pass_begins(&mut self, epoch: u64, rounds: u64) {
+    pub(super) fn epoch_begins(&mut self, epoch: u64, rounds: u64) {
         if self.from == Some(epoch) {
             let clock = Clock { since: rounds, bias_since: rounds, ..Clock::default() };
             self.outputs.fill(clock);

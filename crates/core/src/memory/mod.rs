@@ -86,7 +86,7 @@ impl<M: Memory> Memory for Option<M> {
 pub struct Remember {
     /// The sum of all hypotheses, for every kind of average but [`Average::Running`].
     pub averaged: bool,
-    /// The pass with which that sum begins anew, for [`Average::From`].
+    /// The epoch with which that sum begins anew, for [`Average::From`].
     pub averaged_from: Option<u64>,
     /// The running mean of all hypotheses, as scikit-learn computes it.
     pub running: bool,
@@ -119,8 +119,8 @@ pub enum Average {
     Both,
     /// `w_1 … w_n` by scikit-learn's own recurrence, rounding included.
     Running,
-    /// Those of the pass with this number, from 1, and of all passes after it: what was learned first, and worst, does
-    /// not count. Of all passes as long as it has not begun.
+    /// Those of the epoch with this number, from 1, and of all epochs after it: what was learned first, and worst, does
+    /// not count. Of all epochs as long as it has not begun.
     From(u64),
 }
 
@@ -294,15 +294,15 @@ impl Memories {
         }
     }
 
-    /// The pass number `epoch` begins after `rounds` rounds.
-    pub(crate) fn pass_begins(&mut self, epoch: u64, rounds: u64) {
+    /// The epoch number `epoch` begins after `rounds` rounds.
+    pub(crate) fn epoch_begins(&mut self, epoch: u64, rounds: u64) {
         if let Some(averaged) = &mut self.averaged {
-            averaged.pass_begins(epoch, rounds);
+            averaged.epoch_begins(epoch, rounds);
         }
     }
 
-    /// The pass is over; whoever only acts when a hypothesis dies may look at the living one.
-    pub(crate) fn pass_over(&mut self, rounds: u64, now: &Linear) {
+    /// The epoch is over; whoever only acts when a hypothesis dies may look at the living one.
+    pub(crate) fn epoch_over(&mut self, rounds: u64, now: &Linear) {
         if let Some(pocket) = &mut self.pocket {
             pocket.consider(rounds + 1, now);
         }

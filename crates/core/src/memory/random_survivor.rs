@@ -1,7 +1,7 @@
 //! One hypothesis drawn at random, each with a chance proportional to how long it survived.
 //!
 //! Picking a random moment of training and using the hypothesis alive then is what the mistake bounds
-//! speak of after one pass: its expected error is at most the expected number of mistakes per row.
+//! speak of after one epoch: its expected error is at most the expected number of mistakes per row.
 //! The draw needs no list of survivors: each hypothesis that dies replaces the chosen one with the
 //! right probability. All outputs are taken from the same moment.
 

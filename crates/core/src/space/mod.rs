@@ -37,7 +37,7 @@ pub struct Shape {
     pub bias: Bias,
 }
 
-/// Which rows a pass visits, in order.
+/// Which rows an epoch visits, in order.
 #[derive(Debug, Clone, Copy)]
 pub enum Visits<'a> {
     /// Rows `first..end` as they stand.
@@ -208,11 +208,11 @@ pub trait Outcome: Space<Memory: Recall> + Resumable {
     /// The read-out after `rounds` rounds, `ballot` being the way survivors vote. `None` if it was not remembered.
     fn read(&self, memory: &Self::Memory, readout: Readout, ballot: Ballot, rounds: u64) -> Option<Kept>;
 
-    /// The pass number `epoch` begins after `rounds` rounds. May be said twice, if nothing happened in between.
-    fn pass_begins(&self, _memory: &mut Self::Memory, _epoch: u64, _rounds: u64) {}
+    /// The epoch number `epoch` begins after `rounds` rounds. May be said twice, if nothing happened in between.
+    fn epoch_begins(&self, _memory: &mut Self::Memory, _epoch: u64, _rounds: u64) {}
 
-    /// A pass is over after `rounds` rounds.
-    fn pass_over(&self, _memory: &mut Self::Memory, _rounds: u64) {}
+    /// An epoch is over after `rounds` rounds.
+    fn epoch_over(&self, _memory: &mut Self::Memory, _rounds: u64) {}
 
     /// The hyperplanes, where they are all there is, so that the same ones mean the same run from here on.
     fn whole(&self) -> Option<Planes> {
@@ -241,12 +241,12 @@ impl<S: LinearSpace> Outcome for S {
         memory.read(readout, ballot, self.linear(), rounds)
     }
 
-    fn pass_begins(&self, memory: &mut Memories, epoch: u64, rounds: u64) {
-        memory.pass_begins(epoch, rounds);
+    fn epoch_begins(&self, memory: &mut Memories, epoch: u64, rounds: u64) {
+        memory.epoch_begins(epoch, rounds);
     }
 
-    fn pass_over(&self, memory: &mut Memories, rounds: u64) {
-        memory.pass_over(rounds, self.linear());
+    fn epoch_over(&self, memory: &mut Memories, rounds: u64) {
+        memory.epoch_over(rounds, self.linear());
     }
 
     fn whole(&self) -> Option<Planes> {

@@ -53,14 +53,14 @@ pub(crate) struct Mark {
 /// What the rows held back have said so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watched {
-    /// Errors after each pass.
+    /// Errors after each epoch.
     pub(crate) errors: Vec<u64>,
-    /// The best hypothesis so far, and the pass it was made by.
+    /// The best hypothesis so far, and the epoch it was made by.
     pub(crate) best: Option<(u64, Kept)>,
 }
 
 impl Watched {
-    /// Takes note of what they say after a pass. Returns how many passes ago the best one was.
+    /// Takes note of what they say after an epoch. Returns how many epochs ago the best one was.
     pub(crate) fn note(&mut self, epoch: u64, errors: u64, kept: Kept) -> u64 {
         self.errors.push(errors);
         // Of epochs that did equally well the last is kept: it has learned from more. Being as good as before is no
@@ -156,7 +156,7 @@ impl Checkpoint {
                 let kept = best.map(|best| decode_hypothesis(&best, spec.n_outputs(n_classes), &mut arrays));
                 let best = best_epoch.zip(kept.transpose()?);
                 if best.as_ref().is_some_and(|&(epoch, _)| epoch == 0 || epoch > errors.len() as u64) {
-                    return Err(content("its best pass is none that it made"));
+                    return Err(content("its best epoch is none that it made"));
                 }
                 Some(Watched { errors, best })
             }

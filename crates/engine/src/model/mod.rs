@@ -93,9 +93,9 @@ impl Story {
 pub struct Validated {
     /// How many rows were held back.
     pub rows: usize,
-    /// Errors on them after each pass.
+    /// Errors on them after each epoch.
     pub errors: Vec<u64>,
-    /// The pass the model was taken from, from 1.
+    /// The epoch the model was taken from, from 1.
     pub best_epoch: u64,
 }
 
