@@ -7,7 +7,7 @@
 use crate::decide::{Answer, Question, Verdict, decide_by, opposites};
 use crate::exact::length_up;
 use crate::in_the_way::in_the_way;
-use crate::perceptron::{Cycle, Told, cycle_by, perceptron_by};
+use crate::perceptron::{Cycle, PerceptronRun, cycle_by, perceptron_by};
 use crate::rows::{Rows, shift};
 use crate::watch::{Clock, Part, Watch};
 
@@ -28,7 +28,7 @@ pub struct Findings {
     /// How hard the rows are for the perceptron, if they are separable.
     pub difficulty: Option<Difficulty>,
     /// What the textbook perceptron did, rows in their order, if they are separable.
-    pub perceptron: Option<Told>,
+    pub perceptron: Option<PerceptronRun>,
     /// The cycle of its weights, if they are not, and one was met.
     pub cycle: Option<Cycle>,
     /// Rows, from 0, that contradict each other alone or in pairs.

@@ -22,7 +22,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// What a run of the perceptron came to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct PerceptronRun {
     /// How many mistakes it made.
     pub mistakes: u64,
     /// How many epochs.
@@ -52,11 +52,11 @@ fn convention(bias: bool) -> Convention {
 }
 
 /// The textbook perceptron: rows in their order, a score of zero is a mistake, until an epoch is clean.
-pub fn perceptron(rows: &Rows, bias: bool, epochs: u64, watch: &Watch<'_>) -> Told {
+pub fn perceptron(rows: &Rows, bias: bool, epochs: u64, watch: &Watch<'_>) -> PerceptronRun {
     perceptron_by(rows, bias, epochs, &Clock::new(watch))
 }
 
-pub(crate) fn perceptron_by(rows: &Rows, bias: bool, epochs: u64, clock: &Clock<'_>) -> Told {
+pub(crate) fn perceptron_by(rows: &Rows, bias: bool, epochs: u64, clock: &Clock<'_>) -> PerceptronRun {
     clock.begin("running the perceptron");
     let setup = Setup { width: rows.width(), convention: convention(bias), ..Setup::default() };
     let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
@@ -64,7 +64,7 @@ pub(crate) fn perceptron_by(rows: &Rows, bias: bool, epochs: u64, clock: &Clock<
     let plan = Plan { rows: None, order: &order, seed: 0, epochs, max_updates: None, stop_when_clean: true };
     let stopped = run.fit(rows.examples(), &plan, &mut Epochs(clock));
     let (totals, last) = (run.totals(), run.last());
-    Told {
+    PerceptronRun {
         mistakes: totals.mistakes,
         epochs: totals.epochs,
         converged: stopped == Stopped::Clean,

@@ -4,7 +4,10 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Totals;
-use rosenblatt::{Checkpoint, Keeper, StoreError, Wants, previous_path, with_suffix, write_keeping_previous};
+use rosenblatt::{
+    Checkpoint, CheckpointRequest, Checkpointer, StoreError, previous_path, with_suffix,
+    write_keeping_previous,
+};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -41,7 +44,7 @@ impl FromStr for Every {
     }
 }
 
-/// The keeper of one training's checkpoints.
+/// When the checkpoints of one training are due, and where they go.
 pub(crate) struct Checkpoints {
     path: PathBuf,
     every: Option<Every>,
@@ -118,12 +121,12 @@ impl Checkpoints {
     }
 }
 
-impl Keeper for Checkpoints {
-    fn wants(&mut self, so_far: &Totals) -> Wants {
+impl Checkpointer for Checkpoints {
+    fn request(&mut self, so_far: &Totals) -> CheckpointRequest {
         if signals::asked().is_some() {
-            return Wants::Stop;
+            return CheckpointRequest::SaveAndStop;
         }
-        let Some(every) = self.every else { return Wants::Nothing };
+        let Some(every) = self.every else { return CheckpointRequest::Continue };
         let (since, before) = *self.last.get_or_insert_with(|| (Instant::now(), *so_far));
         let due = match every {
             Every::Epochs(epochs) => so_far.epochs - before.epochs >= epochs,
@@ -131,13 +134,13 @@ impl Keeper for Checkpoints {
             Every::Time(time) => since.elapsed() >= time,
         };
         if !due {
-            return Wants::Nothing;
+            return CheckpointRequest::Continue;
         }
         self.last = Some((Instant::now(), *so_far));
-        Wants::Checkpoint
+        CheckpointRequest::Save
     }
 
-    fn keep(&mut self, checkpoint: &[u8]) {
+    fn save(&mut self, checkpoint: &[u8]) {
         match write_keeping_previous(&self.path, checkpoint) {
             Ok(()) => (self.saved, self.failed) = (true, false),
             // The model may still come out well, so training goes on; it is said once, not every time.

@@ -33,7 +33,7 @@ fn the_table_adds_up_and_is_that_of_an_epoch_in_the_given_order() {
         "rosenblatt train {data} --epochs 1 --patience 0 --order given --holdout 0 --json --model whole.model"
     ));
     for what in ["rows", "rounds", "mistakes", "updates", "errors"] {
-        assert_eq!(online["story"][what], whole["story"][what], "{what}");
+        assert_eq!(online["training-summary"][what], whole["training-summary"][what], "{what}");
     }
     let weights = |model: &str| bench.ok(&format!("rosenblatt inspect {model} --weights"));
     assert_eq!(weights("online.model"), weights("whole.model"));

@@ -16,7 +16,7 @@
 use crate::convention::Bias;
 use crate::examples::Examples;
 use crate::observer::{Epoch, Observer, Round, Snapshot};
-use crate::space::Planes;
+use crate::space::Hyperplanes;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -113,7 +113,7 @@ pub struct Summary {
 /// Someone to compare with: one vector per output, and the margin it should have.
 #[derive(Debug, Clone)]
 struct Rival {
-    planes: Planes,
+    planes: Hyperplanes,
     margin: Option<f64>,
 }
 
@@ -138,12 +138,12 @@ struct State {
 ///
 /// ```
 /// use rosenblatt_core::invariants::Invariants;
-/// use rosenblatt_core::{rules, Bias, Binary, Convention, DenseExamples, Planes, Run, Setup, Visits};
+/// use rosenblatt_core::{rules, Bias, Binary, Convention, DenseExamples, Hyperplanes, Run, Setup, Visits};
 ///
 /// let examples = DenseExamples::new(&[4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0], 2, &[1, 0, 0, 1]);
 /// let convention = Convention { bias: Bias::None, ..Convention::default() };
 /// let mut run = Run::new(rules::Perceptron::default(), Binary, Setup { convention, ..Setup::default() })?;
-/// let best = Planes::from_parts(vec![1.0, -5.0], vec![0.0]);
+/// let best = Hyperplanes::from_parts(vec![1.0, -5.0], vec![0.0]);
 /// let mut proof = Invariants::new(examples, Bias::None).against(best, Some(4.0 / 26_f64.sqrt()));
 /// let _ = run.learn(examples, Visits::all(examples), &mut proof);
 /// assert_eq!(proof.violation(), None);
@@ -193,7 +193,7 @@ impl<E: Examples> Invariants<E> {
     /// Compares with `planes`, one vector per output. If `margin` is given, its inequalities are checked
     /// for the vectors brought to unit length; where rows miss the margin, the inseparable ones.
     #[must_use]
-    pub fn against(mut self, planes: Planes, margin: Option<f64>) -> Self {
+    pub fn against(mut self, planes: Hyperplanes, margin: Option<f64>) -> Self {
         assert!(margin.is_none_or(|margin| margin > 0.0), "a margin to compare with is positive");
         self.rivals.push(Rival { planes, margin });
         self
@@ -246,7 +246,7 @@ impl<E: Examples> Invariants<E> {
     }
 
     /// The length of a vector, its constant coordinate included.
-    fn length(&self, planes: &Planes, output: usize) -> f64 {
+    fn length(&self, planes: &Hyperplanes, output: usize) -> f64 {
         let weights = planes.raw_weights().iter().skip(output).step_by(planes.n_outputs());
         let constant = match self.bias {
             Bias::None => 0.0,
@@ -373,7 +373,7 @@ mod tests {
     fn exclusive_or_by_hand() {
         let values = [1.0, 1.0, 1.0, -1.0, -1.0, 1.0, -1.0, -1.0];
         let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
-        let unit = Planes::from_parts(vec![1.0, 0.0], vec![0.0]);
+        let unit = Hyperplanes::from_parts(vec![1.0, 0.0], vec![0.0]);
         let mut proof = Invariants::new(examples, Bias::None).against(unit, Some(1.0));
         let mut run = Run::new(rules::Perceptron::default(), Binary, setup(Bias::None)).unwrap();
         run.fit(examples, &plan(1), &mut proof);
@@ -394,7 +394,7 @@ mod tests {
     fn the_notes_four_points_by_hand() {
         let values = [4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0];
         let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
-        let best = Planes::from_parts(vec![1.0, -5.0], vec![0.0]);
+        let best = Hyperplanes::from_parts(vec![1.0, -5.0], vec![0.0]);
         let mut proof = Invariants::new(examples, Bias::None).against(best, Some(4.0 / 26_f64.sqrt()));
         let mut run = Run::new(rules::Perceptron::default(), Binary, setup(Bias::None)).unwrap();
         run.fit(examples, &plan(10), &mut proof);
@@ -409,11 +409,11 @@ mod tests {
     }
 
     /// Rows of three classes, which nothing separates, and random vectors to compare with.
-    fn noisy(seed: u64) -> (Vec<f64>, Vec<u32>, Vec<f64>, Planes) {
+    fn noisy(seed: u64) -> (Vec<f64>, Vec<u32>, Vec<f64>, Hyperplanes) {
         let mut random = Random::new(seed);
         let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| 4.0 * random.unit() - 2.0).collect() };
         let (values, weights) = (draw(4 * 25), draw(25).iter().map(|value| value.abs()).collect());
-        let planes = Planes::from_parts(draw(4 * 3), draw(3));
+        let planes = Hyperplanes::from_parts(draw(4 * 3), draw(3));
         let classes = values.chunks(4).map(|row| u32::from(row[0] > 0.3) + u32::from(row[1] > 0.5)).collect();
         (values, classes, weights, planes)
     }
@@ -424,7 +424,7 @@ mod tests {
             let (values, classes, weights, mut planes) = noisy(seed);
             for bias in [Bias::None, Bias::Learned, Bias::Augmented(2.0)] {
                 if bias == Bias::None {
-                    planes = Planes::from_parts(planes.raw_weights().to_vec(), vec![0.0; 3]);
+                    planes = Hyperplanes::from_parts(planes.raw_weights().to_vec(), vec![0.0; 3]);
                 }
                 let examples = DenseExamples::new(&values, 4, &classes);
                 let mut proof = Invariants::new(examples, bias).against(planes.clone(), Some(0.5));
@@ -452,7 +452,7 @@ mod tests {
     fn margin_rules_meet_their_bound() {
         let values = [4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0];
         let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
-        let best = Planes::from_parts(vec![1.0, -5.0], vec![0.0]);
+        let best = Hyperplanes::from_parts(vec![1.0, -5.0], vec![0.0]);
         let mut proof = Invariants::new(examples, Bias::None)
             .with_threshold(16.0)
             .against(best, Some(4.0 / 26_f64.sqrt()));
@@ -486,7 +486,7 @@ mod tests {
             let convention = setup(Bias::None).convention;
             let mut run =
                 Run::from_parts(rule, space, Memories::default(), Binary, convention, Vec::new(), 0);
-            let best = Planes::from_parts(vec![1.0, -5.0], vec![0.0]);
+            let best = Hyperplanes::from_parts(vec![1.0, -5.0], vec![0.0]);
             let margin = 4.0 / 26_f64.sqrt();
             let mut proof = Invariants::new(examples, Bias::None).against(best, Some(margin)).stopping();
             run.fit(examples, &plan(20), &mut proof);

@@ -112,4 +112,4 @@ pub use row::{Dense, Row, SIDE_BY_SIDE, Sparse, Stretched, Value};
 pub use rule::{Algorithm, Info, Law, Needs, Rule, Seen, Step};
 pub use run::{Plan, Recall, Run, Setup, SetupError, Stopped, Totals, count_errors};
 pub use schedule::Schedule;
-pub use space::{Hypothesis, Planes, Shape, Visits};
+pub use space::{Hyperplanes, Hypothesis, Shape, Visits};

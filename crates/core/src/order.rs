@@ -42,7 +42,7 @@ impl Order {
                 rows.iter().map(|_| rows[random.below(rows.len() as u64) as usize]).collect()
             }
             Self::Permutation(order) => {
-                // Rows that are held back, or not there at all, are not visited.
+                // Rows of the validation set, or not there at all, are not visited.
                 let end = rows.iter().max().map_or(0, |&last| last as usize + 1);
                 let mut wanted = vec![false; end];
                 for &row in rows {

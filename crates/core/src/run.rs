@@ -14,7 +14,7 @@ use crate::random::Random;
 use crate::row::Row;
 use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
 use crate::simd::{self, Work};
-use crate::space::{LinearSpace, Move, Outcome, Planes, Shape, Space, Visits};
+use crate::space::{Hyperplanes, LinearSpace, Move, Outcome, Shape, Space, Visits};
 use crate::state::{State, StateError, at_most};
 use std::convert::Infallible;
 use std::fmt;
@@ -30,7 +30,7 @@ pub struct Setup {
     /// Which hypotheses to remember.
     pub remember: Remember,
     /// Where to start; zero if nothing is given.
-    pub start: Option<Planes>,
+    pub start: Option<Hyperplanes>,
     /// How much each class counts; 1 where nothing is given.
     pub class_weights: Vec<f64>,
     /// For coin tosses.
@@ -152,7 +152,7 @@ impl Totals {
 /// Memories as the loop needs them: someone may ask for the training errors of a hypothesis.
 pub trait Recall {
     /// A hypothesis whose training errors are wanted.
-    fn to_judge(&self) -> Option<&Planes> {
+    fn to_judge(&self) -> Option<&Hyperplanes> {
         None
     }
 
@@ -168,7 +168,7 @@ pub trait Recall {
 impl Recall for () {}
 
 impl Recall for Memories {
-    fn to_judge(&self) -> Option<&Planes> {
+    fn to_judge(&self) -> Option<&Hyperplanes> {
         Memories::to_judge(self)
     }
 
@@ -203,7 +203,7 @@ pub struct Run<R, S: Space, D> {
     has_converged: bool,
     /// The hyperplanes after an earlier epoch, to see whether they come back; replaced when the number of epochs has
     /// doubled (Brent 1980), so that a cycle of any length is found.
-    anchor: Option<Planes>,
+    anchor: Option<Hyperplanes>,
     scores: Vec<f64>,
     /// The moves of the current row that are still to be made; none between two rounds.
     moves: Vec<Move>,
@@ -235,7 +235,7 @@ impl<S: LinearSpace, D: Decision> Run<Box<dyn Rule + Send + Sync>, S, D> {
 impl Setup {
     /// Whether this can work with a rule, whatever space it moves in.
     pub fn check(&self, info: &Info) -> Result<(), SetupError> {
-        let from_zero = self.start.as_ref().is_none_or(Planes::is_zero);
+        let from_zero = self.start.as_ref().is_none_or(Hyperplanes::is_zero);
         self.convention.check(from_zero, info.mistake_driven).map_err(SetupError::Convention)?;
         if info.whole_vector && self.convention.bias == Bias::Learned {
             return Err(SetupError::BiasBeside(info.name));
@@ -807,7 +807,7 @@ fn weight_of<E: Examples>(examples: E, class_weights: &[f64], row_idx: usize) ->
 
 /// How many of the visited rows `planes` gives the wrong class. Rows of weight 0 are hidden here too.
 pub fn count_errors<E: Examples, D: Decision>(
-    planes: &Planes,
+    planes: &Hyperplanes,
     decision: &D,
     zero: Zero,
     examples: E,
@@ -817,7 +817,7 @@ pub fn count_errors<E: Examples, D: Decision>(
 }
 
 fn errors_among<E: Examples, D: Decision>(
-    planes: &Planes,
+    planes: &Hyperplanes,
     decision: &D,
     zero: Zero,
     examples: E,
@@ -1044,14 +1044,14 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
 
 impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
     /// The hyperplanes as they stand.
-    pub fn last(&self) -> Planes {
+    pub fn last(&self) -> Hyperplanes {
         self.space.linear().planes()
     }
 
     /// The averaged hyperplanes; `None` if they were not remembered.
-    pub fn averaged(&self, kind: Average) -> Option<Planes> {
+    pub fn averaged(&self, kind: Average) -> Option<Hyperplanes> {
         match self.read(Readout::Averaged(kind))? {
-            Kept::Planes(planes) => Some(planes),
+            Kept::Hyperplanes(planes) => Some(planes),
             Kept::Votes(_) | Kept::Other(_) => None,
         }
     }

@@ -6,8 +6,8 @@
 use rosenblatt_core::memory::{self, Votes};
 use rosenblatt_core::{
     Algorithm, Average, Bias, Binary, Convention, ConventionError, Decision, Dense, DenseExamples, EachRound,
-    Kept, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Plan, Planes, Random, Readout, Remember,
-    Round, Rule, Run, Schedule, Setup, SetupError, Shape, Snapshot, Stopped, Totals, Visits, Zero,
+    Hyperplanes, Kept, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Plan, Random, Readout,
+    Remember, Round, Rule, Run, Schedule, Setup, SetupError, Shape, Snapshot, Stopped, Totals, Visits, Zero,
     count_errors, margin, rules, space,
 };
 use std::ops::ControlFlow;
@@ -58,8 +58,8 @@ struct Trained {
     margins: Vec<f64>,
     totals: Totals,
     stopped: Stopped,
-    last: Planes,
-    kept: [Planes; 3],
+    last: Hyperplanes,
+    kept: [Hyperplanes; 3],
     votes: Votes,
 }
 
@@ -71,7 +71,7 @@ impl Trained {
     /// The sum behind an average: `[post, pre, both]`.
     fn sums(&self) -> [Vec<f64>; 3] {
         let n = self.totals.rounds as f64;
-        let sum = |planes: &Planes, n: f64| {
+        let sum = |planes: &Hyperplanes, n: f64| {
             planes.weights(0).iter().chain(planes.biases()).map(|value| (value * n).round()).collect()
         };
         [sum(&self.kept[0], n), sum(&self.kept[1], n), sum(&self.kept[2], n + 1.0)]
@@ -145,7 +145,7 @@ fn geometric(weights: &[f64], points: &[Point]) -> f64 {
 
 fn margins(weights: &[f64], bias: f64, how: Bias, points: &[Point]) -> margin::Margins {
     let data = Data::new(points);
-    let planes = Planes::from_parts(weights.to_vec(), vec![bias]);
+    let planes = Hyperplanes::from_parts(weights.to_vec(), vec![bias]);
     margin::margins(&planes, &Binary, how, data.view()).expect("there are points")
 }
 
@@ -267,7 +267,7 @@ mod note_conventions {
     fn strict_mistakes_from_other_weights_do_learn() {
         let strict = Convention { mistake: Mistake::Lt0, ..NO_BIAS };
         // The second note's algorithm is saved by starting from the first example.
-        let start = Some(Planes::from_parts(vec![4.0, 0.0], vec![0.0]));
+        let start = Some(Hyperplanes::from_parts(vec![4.0, 0.0], vec![0.0]));
         let setup = Setup { width: 2, convention: strict, start, ..Setup::default() };
         let mut run = Run::new(rules::Perceptron::default(), Binary, setup).unwrap();
         let data = Data::new(&A);
@@ -281,7 +281,7 @@ mod note_conventions {
         // y w'x = y w.x + |x|^2, so it is still wrong exactly if y w.x + |x|^2 <= 0.
         for (before, still_wrong) in [(-3.0, true), (-2.0, true), (-1.0, false), (0.0, false)] {
             let x = [1.0, 1.0];
-            let start = Some(Planes::from_parts(vec![before, 0.0], vec![0.0]));
+            let start = Some(Hyperplanes::from_parts(vec![before, 0.0], vec![0.0]));
             let setup = Setup { width: 2, convention: NO_BIAS, start, ..Setup::default() };
             let mut run = Run::new(rules::Perceptron::default(), Binary, setup).unwrap();
             let examples = DenseExamples::new(&x, 2, &[1]);
@@ -587,14 +587,14 @@ mod several_classes {
         assert_eq!((last_epoch.1[0], last_epoch.1[2]), (0, 0));
         assert!(last_epoch.1[1] > 0);
         let middle = rest.last();
-        let alone = Planes::from_parts(middle.weights(1), vec![middle.biases()[1]]);
+        let alone = Hyperplanes::from_parts(middle.weights(1), vec![middle.biases()[1]]);
         let is_middle = classes.map(|class| u32::from(class == 1));
         let view = DenseExamples::new(&values, 2, &is_middle);
         assert!(count_errors(&alone, &Binary, Zero::Wrong, view, Visits::all(view)) > 0);
 
         let mut duels = Run::new(rules::Perceptron::default(), OneVsOne::new(3), setup()).unwrap();
         assert_eq!(duels.fit(examples, &plan(&order, 1000), &mut ()), Stopped::Clean);
-        let errors = |planes: &Planes, decision: &Multiclass| {
+        let errors = |planes: &Hyperplanes, decision: &Multiclass| {
             count_errors(planes, decision, Zero::Wrong, examples, Visits::all(examples))
         };
         assert_eq!(errors(&duels.last(), &Multiclass::OneVsOne(OneVsOne::new(3))), 0);

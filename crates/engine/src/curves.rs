@@ -95,7 +95,7 @@ impl Judge<'_> {
             self.kept.scores(examples.row(row), &mut scores, &mut scratch);
             let class = examples.class(row);
             wrong += u64::from(decision.name(&scores, self.spec.options().zero, &mut random) != class);
-            lost += self.loss.of(decision.lead(class, &scores));
+            lost += self.loss.of(decision.margin(class, &scores));
         }
         let n_rows = self.rows.len().max(1) as f64;
         (wrong as f64 / n_rows, lost / n_rows)
@@ -241,6 +241,6 @@ mod tests {
         let spec = Spec::new(Options { epochs: 200, ..Options::default() }).unwrap();
         let (model, growth) = growth(&spec, &Dataset::from_rows(&rows, &names)).unwrap();
         assert!(growth.points.len() <= MOST_POINTS + 1);
-        assert_eq!(growth.points.last().unwrap().steps, model.story().totals.updates);
+        assert_eq!(growth.points.last().unwrap().steps, model.training_summary().totals.updates);
     }
 }

@@ -7,8 +7,8 @@ use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::{LinearSpace, Outcome};
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Convention, Decision, Examples, Observer, Plan, Planes, Remember, Rule, Run, Setup,
-    Stopped, Totals, Visits,
+    Algorithm, Binary, Convention, Decision, Examples, Hyperplanes, Observer, Plan, Remember, Rule, Run,
+    Setup, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_kernel::{BudgetSpace, Kernel, KernelSpace, Removal};
@@ -64,7 +64,7 @@ pub(crate) struct Shape {
     /// How much each class counts; empty for all alike.
     pub class_weights: Vec<f64>,
     /// Where to start, if not from zero.
-    pub start: Option<Planes>,
+    pub start: Option<Hyperplanes>,
     /// What takes the place of the product of rows, if anything does.
     pub kernel: Option<Arc<dyn Kernel>>,
     /// How many rows there are, if they stay and keep their numbers.

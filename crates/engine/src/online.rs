@@ -16,7 +16,7 @@ use crate::learner::{Learner, Shape};
 use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
-use crate::train::{build, check_finite, hypothesis, story};
+use crate::train::{build, check_finite, hypothesis, training_summary};
 use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
@@ -251,7 +251,7 @@ impl Online {
         let map = self.mapper.as_ref().map(|mapper| Arc::clone(mapper.map()));
         Ok(Model {
             feature_names: self.feature_names.clone(),
-            story: story(totals.rounds as usize, totals, Stopped::Epochs, None),
+            training_summary: training_summary(totals.rounds as usize, totals, Stopped::Epochs, None),
             provenance: Provenance::of_data(self.shown.digest.digest()),
             ..hypothesis(
                 &self.spec,

@@ -128,12 +128,12 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
     let model = Training::new(spec, data).run(&mut tracer)?;
     let Tracer { rounds, repeats, totals, .. } = tracer;
     let ending = match repeats {
-        None => Ending::Over(model.story().stopped),
+        None => Ending::Over(model.training_summary().stopped),
         Some(Repeats { first, again, steps }) => {
             Ending::Repeats { first, again, steps, proof: n_outputs == 1 && has_equal_steps(spec, data) }
         }
     };
-    let totals = if repeats.is_some() { totals } else { model.story().totals };
+    let totals = if repeats.is_some() { totals } else { model.training_summary().totals };
     let outputs = output_names(spec, data.labels());
     let features = (0..data.width()).map(|feature| {
         let named = data.feature_names().and_then(|names| names.get(feature));

@@ -181,7 +181,7 @@ fn objectives_are_as_low_as_scikit_learns() {
             ..Options::default()
         };
         let model = train(&Spec::new(options).unwrap(), &data).unwrap();
-        assert_eq!(model.story().stopped, Stopped::Converged, "{case}");
+        assert_eq!(model.training_summary().stopped, Stopped::Converged, "{case}");
         let planes = model.planes().unwrap();
         let (weights, bias) = (planes.weights(0), planes.biases()[0]);
         let losses = rows.iter().enumerate().map(|(row, (features, class))| {

@@ -5,7 +5,7 @@ use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::words::counted;
-use rosenblatt::core::{Binary, Decision, Dense, Observer, Planes, Random, Round};
+use rosenblatt::core::{Binary, Decision, Dense, Hyperplanes, Observer, Random, Round};
 use rosenblatt::{Spec, Training, trace};
 use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note_lines, number};
 use std::ops::ControlFlow;
@@ -179,7 +179,7 @@ impl Observer for FirstSteps {
 
 /// Hyperplanes, and how they decide.
 struct Hypothesis {
-    planes: Planes,
+    planes: Hyperplanes,
     spec: Spec,
     n_classes: usize,
 }
@@ -189,7 +189,7 @@ impl Hypothesis {
         let width = planes.first().map_or(0, |(weights, _)| weights.len());
         let weights = (0..width).flat_map(|feature| planes.iter().map(move |(weights, _)| weights[feature]));
         let biases = planes.iter().map(|(_, bias)| *bias).collect();
-        Self { planes: Planes::from_parts(weights.collect(), biases), spec: spec.clone(), n_classes }
+        Self { planes: Hyperplanes::from_parts(weights.collect(), biases), spec: spec.clone(), n_classes }
     }
 
     fn decides<'s>(&'s self, scene: &'s Scene<'_>) -> impl FnMut(f64, f64) -> Verdict + 's {
@@ -202,14 +202,14 @@ impl Hypothesis {
             let (x, y) = scene.seen(x, y);
             scene.slice.row_into(x, y, &mut row);
             self.planes.scores(Dense(&row), &mut scores);
-            let (class, lead) = if scores.len() == 1 {
+            let (class, margin) = if scores.len() == 1 {
                 let class = Binary.name(&scores, options.zero, &mut random);
-                (class, Binary.lead(class, &scores))
+                (class, Binary.margin(class, &scores))
             } else {
                 let class = many.name(&scores, options.zero, &mut random);
-                (class, many.lead(class, &scores))
+                (class, many.margin(class, &scores))
             };
-            Verdict { class: class as usize, lead: lead.max(0.0) }
+            Verdict { class: class as usize, margin: margin.max(0.0) }
         }
     }
 }

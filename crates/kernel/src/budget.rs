@@ -6,7 +6,7 @@
 //! and Caputo). Only the last hypothesis is known. A score is a sum over the rows in the order of their places, so that
 //! it does not depend on the size of the blocks in which rows are scored ahead.
 
-use crate::expansion::{Expansion, Voice};
+use crate::expansion::{Combination, Expansion};
 use crate::kernels::Kernel;
 use crate::products::{Block, Wanted, available_threads, suits_dense};
 use crate::rows::Rows;
@@ -435,9 +435,9 @@ impl Outcome for BudgetSpace {
         let rows = self.rows.clone().unwrap_or_else(|| Rows::new(self.width, false));
         let (n_rows, n_outputs) = (self.n_rows(), self.weights.len());
         let weights = (0..n_rows * n_outputs).map(|k| self.weights[k % n_outputs][k / n_outputs]).collect();
-        let voice = Voice::Sums { weights, biases: self.biases.clone() };
+        let combination = Combination::Sums { weights, biases: self.biases.clone() };
         let (kernel, constant) = (Arc::clone(&self.kernel), self.bias.spread());
-        Expansion::from_parts(kernel, constant, rows, n_outputs, voice)
+        Expansion::from_parts(kernel, constant, rows, n_outputs, combination)
             .ok()
             .map(|expansion| Kept::Other(Arc::new(expansion)))
     }

@@ -22,12 +22,12 @@ pub struct Expansion {
     constant: f64,
     rows: Rows,
     n_outputs: usize,
-    voice: Voice,
+    combination: Combination,
 }
 
 /// How support rows speak.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Voice {
+pub enum Combination {
     /// One hypothesis per output.
     Sums {
         /// Support row by support row, one weight per output.
@@ -53,13 +53,13 @@ impl Expansion {
         constant: f64,
         rows: Rows,
         n_outputs: usize,
-        voice: Voice,
+        combination: Combination,
     ) -> Result<Self, &'static str> {
         if n_outputs == 0 || !constant.is_finite() {
             return Err("there are no outputs, or the bias is no number");
         }
-        match &voice {
-            Voice::Sums { weights, biases } => {
+        match &combination {
+            Combination::Sums { weights, biases } => {
                 if Some(weights.len()) != rows.len().checked_mul(n_outputs) || biases.len() != n_outputs {
                     return Err("there are not as many weights as support rows");
                 }
@@ -67,9 +67,9 @@ impl Expansion {
                     return Err("a weight is not a finite number");
                 }
             }
-            Voice::Votes { log, rounds, .. } => check_log(log, rows.len(), n_outputs, *rounds)?,
+            Combination::Votes { log, rounds, .. } => check_log(log, rows.len(), n_outputs, *rounds)?,
         }
-        Ok(Self { kernel, constant, rows, n_outputs, voice })
+        Ok(Self { kernel, constant, rows, n_outputs, combination })
     }
 
     /// What `readout` makes of a run after `rounds` rounds; `None` if it cannot be had of a log.
@@ -94,7 +94,7 @@ impl Expansion {
             let is_last = entry.round <= until && next.is_none_or(|next| next > until);
             f64::from(u8::from(is_last))
         };
-        let voice = match readout {
+        let combination = match readout {
             Readout::Last => sums(&|entry, next| last(entry, next, rounds)),
             Readout::Random => {
                 let moment = Random::for_purpose(seed, "random survivor").below(rounds + 1);
@@ -111,10 +111,10 @@ impl Expansion {
                     |entry: &Entry, next: Option<u64>| next.unwrap_or(end).min(end) - entry.round.min(end);
                 sums(&|entry, next| alive(entry, next) as f64 / divisor.max(1) as f64)
             }
-            Readout::Voted => Voice::Votes { log: log.to_vec(), rounds, ballot },
+            Readout::Voted => Combination::Votes { log: log.to_vec(), rounds, ballot },
         };
         let (kernel, constant) = (Arc::clone(&learned.kernel), learned.bias.spread());
-        Some(Self { kernel, constant, rows, n_outputs: learned.n_outputs, voice })
+        Some(Self { kernel, constant, rows, n_outputs: learned.n_outputs, combination })
     }
 
     /// The kernel.
@@ -138,15 +138,15 @@ impl Expansion {
     }
 
     /// How they speak.
-    pub fn voice(&self) -> &Voice {
-        &self.voice
+    pub fn combination(&self) -> &Combination {
+        &self.combination
     }
 
     /// How much each support row counts, output by output: its weight, or the sum of the steps along it.
     pub fn weights(&self) -> Vec<f64> {
-        match &self.voice {
-            Voice::Sums { weights, .. } => weights.clone(),
-            Voice::Votes { log, .. } => {
+        match &self.combination {
+            Combination::Sums { weights, .. } => weights.clone(),
+            Combination::Votes { log, .. } => {
                 let mut weights = vec![0.0; self.rows.len() * self.n_outputs];
                 for entry in log.iter().filter(|entry| entry.row != NO_ROW) {
                     weights[entry.row as usize * self.n_outputs + entry.output as usize] += entry.amount;
@@ -193,8 +193,8 @@ impl Expansion {
     /// The scores of a panel, output by output, of its values with all support rows.
     fn speak(&self, values: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.n_outputs * PANEL];
-        match &self.voice {
-            Voice::Sums { weights, biases } => {
+        match &self.combination {
+            Combination::Sums { weights, biases } => {
                 for (weights, values) in weights.chunks_exact(self.n_outputs).zip(values.chunks_exact(PANEL))
                 {
                     for (weight, sums) in weights.iter().zip(sums.chunks_exact_mut(PANEL)) {
@@ -210,7 +210,7 @@ impl Expansion {
                 }
                 sums
             }
-            Voice::Votes { log, rounds, ballot } => {
+            Combination::Votes { log, rounds, ballot } => {
                 let mut votes = vec![0.0; self.n_outputs * PANEL];
                 let mut biases = vec![0.0; self.n_outputs];
                 let mut since = vec![1; self.n_outputs];
@@ -270,7 +270,7 @@ fn sums_of(
     n_rows: usize,
     n_outputs: usize,
     share: impl Fn(&Entry, Option<u64>) -> f64,
-) -> Voice {
+) -> Combination {
     let mut weights = vec![0.0; n_rows * n_outputs];
     let mut biases = vec![0.0; n_outputs];
     // Backwards: what a move adds counts in its own hypothesis and in all that came of it.
@@ -287,7 +287,7 @@ fn sums_of(
         carried[output] = entry.keep * counts;
         next[output] = Some(entry.round);
     }
-    Voice::Sums { weights, biases }
+    Combination::Sums { weights, biases }
 }
 
 impl Other for Expansion {
@@ -311,6 +311,6 @@ impl Other for Expansion {
         self.kernel.formula() == other.kernel.formula()
             && self.constant == other.constant
             && self.rows == other.rows
-            && self.voice == other.voice
+            && self.combination == other.combination
     }
 }

@@ -11,7 +11,7 @@ use crate::ui::{self, count};
 use rosenblatt::certify::{Rows, Verdict, pocket};
 use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
 use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Bias, Epoch, Examples, Observer, Planes, Round};
+use rosenblatt::core::{Bias, Epoch, Examples, Hyperplanes, Observer, Round};
 use rosenblatt::{Error, Model, Training, decide_within, with_bias};
 use rosenblatt_data::Visitor;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ pub(super) struct Bounds {
 
 /// Someone to compare the run with.
 struct Rival {
-    planes: Planes,
+    planes: Hyperplanes,
     /// The margin that is asked of it.
     margin: f64,
     bracket: Option<(f64, f64)>,
@@ -145,7 +145,7 @@ fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
         *weight /= length * margin;
     }
     let beside = if constant == 0.0 { 0.0 } else { weights.pop()? * constant };
-    Some(Rival { planes: Planes::from_parts(weights, vec![beside]), margin, bracket })
+    Some(Rival { planes: Hyperplanes::from_parts(weights, vec![beside]), margin, bracket })
 }
 
 /// The median distance of the rows that are on their right side. Any margin gives a bound; this one a fair one.

@@ -257,7 +257,7 @@ pub(super) fn accepted(certificate: &Certificate, sides: &Sides, time: Duration)
 }
 
 /// The mistakes of a model.
-pub(super) fn wrong_rows(rows: &Rows, wrong: &[usize]) -> String {
+pub(super) fn misclassified(rows: &Rows, wrong: &[usize]) -> String {
     let mut text = format!(
         "the model has exactly {} of {} not strictly on their side, whatever rounding does\n",
         count(wrong.len() as u64),

@@ -1,11 +1,11 @@
-//! `rosenblatt inspect MODEL`: a model's story: how it was trained, on what, and what it learned.
+//! `rosenblatt inspect MODEL`: what a model is: how it was trained, on what, and what it learned.
 
 use crate::failure::Failure;
 use crate::report;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::data::{ColumnKind, Scaling, Schema};
-use rosenblatt::kernel::Voice as SupportVoice;
+use rosenblatt::kernel::Combination;
 use rosenblatt::{Export, Model, export, feature_name, write_whole};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -71,7 +71,7 @@ pub(super) fn export_to(model: &Model, format: Export, path: &Path) -> Result<()
 }
 
 fn text(model: &Model, size: u64) -> String {
-    let mut text = format!("{}\n", report::story(model));
+    let mut text = format!("{}\n", report::describe_training(model));
     let options = model.spec().options();
     let _ =
         writeln!(text, "seed {}, bias {}, order {}", options.seed, model.spec().bias(), model.spec().order());
@@ -93,7 +93,7 @@ fn text(model: &Model, size: u64) -> String {
     }
     text.push('\n');
     match model.kept() {
-        Kept::Planes(_) => {
+        Kept::Hyperplanes(_) => {
             let planes = model.hyperplanes();
             let rows: Vec<Vec<String>> = std::iter::once(
                 ["hyperplane for", "weights not zero", "norm", "bias"].map(str::to_owned).to_vec(),
@@ -135,7 +135,7 @@ fn text(model: &Model, size: u64) -> String {
         let _ = writeln!(text, "date: {date}");
     }
     let _ = writeln!(text, "size: {}\n", ui::bytes(size));
-    text.push_str(&report::voices(model));
+    text.push_str(&report::list_top_features(model));
     text
 }
 
@@ -192,7 +192,7 @@ fn support(model: &Model) -> String {
     let rows = expansion.rows();
     let (n_outputs, weights) = (expansion.n_outputs(), expansion.weights());
     let mut text = format!("{}\n", counted(rows.len() as u64, "support vector", "support vectors"));
-    if let SupportVoice::Votes { log, .. } = expansion.voice() {
+    if let Combination::Votes { log, .. } = expansion.combination() {
         let survivors = counted(log.len() as u64 + 1, "survivor", "survivors");
         let _ = writeln!(text, "a vote of {survivors}, each a step along one of them");
     }
@@ -267,7 +267,7 @@ fn shades(entries: impl Iterator<Item = (usize, f64)>, width: usize, height: usi
 }
 
 fn json(model: &Model, size: u64) -> Value {
-    let mut summary = json!(model.summary(report::VOICES));
+    let mut summary = json!(model.summary(report::TOP_FEATURES));
     summary["bytes"] = json!(size);
     summary
 }

@@ -8,7 +8,8 @@ use crate::ui::{self, count, percent};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Epoch, Observer, Totals};
 use rosenblatt::{
-    Error, Keeper as _, Model, Monitor, Online, Progress as RaceProgress, Stage, Training, Wants,
+    CheckpointRequest, Checkpointer as _, Error, Model, Monitor, Online, Progress as RaceProgress, Stage,
+    Training,
 };
 use rosenblatt_data::Meter;
 use std::ops::ControlFlow;
@@ -92,7 +93,7 @@ impl Monitor for Face {
         let (mut checkpoints, mut nobody) = (checkpoints.as_deref().map(lock), ());
         let epochs = training.spec().options().epochs;
         let mut watch = Watch { progress: &self.progress, epochs, mistakes: 0, last: None };
-        let training = training.keeper(match &mut checkpoints {
+        let training = training.checkpointer(match &mut checkpoints {
             Some(checkpoints) => &mut **checkpoints,
             None => &mut nobody,
         });
@@ -117,7 +118,7 @@ impl Monitor for Face {
             if let Some(checkpoints) = checkpoints {
                 let mut checkpoints = lock(&checkpoints);
                 if let Some(checkpoint) = checkpoint {
-                    checkpoints.keep(&checkpoint);
+                    checkpoints.save(&checkpoint);
                 }
                 ui::complain(&checkpoints.stopped(signal));
             }
@@ -127,10 +128,10 @@ impl Monitor for Face {
     fn learned(&mut self, learner: &Online, totals: Totals) {
         if let Some(checkpoints) = &self.checkpoints {
             let mut checkpoints = lock(checkpoints);
-            if checkpoints.wants(&totals) == Wants::Checkpoint
+            if checkpoints.request(&totals) == CheckpointRequest::Save
                 && let Some(checkpoint) = learner.checkpoint()
             {
-                checkpoints.keep(&checkpoint);
+                checkpoints.save(&checkpoint);
             }
         }
         if let Some(table) = &mut self.table

@@ -53,7 +53,7 @@ pub trait Decision {
     fn problems(&mut self, class: u32, scores: &[f64], visit: impl FnMut(Problem<'_>));
 
     /// How far these scores speak for `class`: positive if it beats every rival, by the closest of them.
-    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+    fn margin(&self, class: u32, scores: &[f64]) -> f64 {
         let truth = class as usize;
         strongest_rival(truth, scores).map_or(f64::INFINITY, |rival| scores[truth] - scores[rival])
     }
@@ -145,11 +145,11 @@ impl Decision for Multiclass {
         }
     }
 
-    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+    fn margin(&self, class: u32, scores: &[f64]) -> f64 {
         match self {
-            Self::OneVsRest(decision) => decision.lead(class, scores),
-            Self::OneVsOne(decision) => decision.lead(class, scores),
-            Self::Direct(decision) => decision.lead(class, scores),
+            Self::OneVsRest(decision) => decision.margin(class, scores),
+            Self::OneVsOne(decision) => decision.margin(class, scores),
+            Self::Direct(decision) => decision.margin(class, scores),
         }
     }
 

@@ -51,7 +51,7 @@ impl Decision for OneVsOne {
     }
 
     /// The closest of the duels that the class is in.
-    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+    fn margin(&self, class: u32, scores: &[f64]) -> f64 {
         let duels = self.pairs.iter().zip(scores).filter_map(|(&(a, b), &score)| match class {
             _ if class == a => Some(score),
             _ if class == b => Some(-score),

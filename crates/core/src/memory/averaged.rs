@@ -7,7 +7,7 @@
 
 use super::{Average, Memory};
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes, Table};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move, Table};
 use crate::state::{State, StateError, wrong_length};
 
 /// The running sum behind an averaged perceptron.
@@ -106,10 +106,10 @@ impl Averaged {
     pub(super) fn mean(
         &self,
         kind: Average,
-        start: Option<&Planes>,
+        start: Option<&Hyperplanes>,
         now: &Linear,
         rounds: u64,
-    ) -> Option<Planes> {
+    ) -> Option<Hyperplanes> {
         if self.from != if let Average::From(epoch) = kind { Some(epoch) } else { None } {
             return None;
         }
@@ -139,7 +139,7 @@ impl Averaged {
             (sum + last_share * last.biases()[k] + start_share * started) / divisor
         });
         let biases = biases.collect();
-        Some(Planes::from_parts(weights, biases))
+        Some(Hyperplanes::from_parts(weights, biases))
     }
 }
 

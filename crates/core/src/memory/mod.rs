@@ -17,7 +17,7 @@ pub use running::Running;
 pub use survivors::{Ballot, Log, Survivors, Votes};
 
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError};
 use std::any::Any;
 use std::fmt;
@@ -160,7 +160,7 @@ impl Remember {
 /// What a run remembers besides its current hypothesis.
 #[derive(Debug, Clone, Default)]
 pub struct Memories {
-    start: Option<Planes>,
+    start: Option<Hyperplanes>,
     averaged: Option<Averaged>,
     /// Whether there is any of those below. One question instead of four, where steps are made.
     others: bool,
@@ -175,7 +175,7 @@ pub struct Memories {
 #[expect(clippy::large_enum_variant, reason = "there is one per model, never a list of them")]
 pub enum Kept {
     /// One hyperplane per output.
-    Planes(Planes),
+    Hyperplanes(Hyperplanes),
     /// All survivors, voting.
     Votes(Votes),
     /// What another space than the core's reads out.
@@ -205,7 +205,7 @@ impl Kept {
     /// The scores of a row. `scratch` is room that a caller lends again and again.
     pub fn scores<R: Row>(&self, row: R, scores: &mut [f64], scratch: &mut Vec<f64>) {
         match self {
-            Self::Planes(planes) => planes.scores(row, scores),
+            Self::Hyperplanes(planes) => planes.scores(row, scores),
             Self::Votes(votes) => votes.scores(row, scores, scratch),
             Self::Other(other) => other.scores(&mut row.entries(), scores),
         }
@@ -214,16 +214,16 @@ impl Kept {
     /// How many features it knows.
     pub fn width(&self) -> usize {
         match self {
-            Self::Planes(planes) => planes.width(),
+            Self::Hyperplanes(planes) => planes.width(),
             Self::Votes(votes) => votes.width(),
             Self::Other(other) => other.width(),
         }
     }
 
     /// The hyperplanes, if that is what it is.
-    pub fn planes(&self) -> Option<&Planes> {
+    pub fn planes(&self) -> Option<&Hyperplanes> {
         match self {
-            Self::Planes(planes) => Some(planes),
+            Self::Hyperplanes(planes) => Some(planes),
             Self::Votes(_) | Self::Other(_) => None,
         }
     }
@@ -234,7 +234,7 @@ impl Memories {
     pub fn new(remember: Remember, start: &Linear) -> Self {
         let n_outputs = start.n_outputs();
         let planes = start.planes();
-        let started = planes != Planes::zero(planes.width(), n_outputs);
+        let started = planes != Hyperplanes::zero(planes.width(), n_outputs);
         Self {
             averaged: remember.averaged.then(|| Averaged::new(n_outputs, remember.averaged_from)),
             others: Remember { averaged: false, averaged_from: None, ..remember } != Remember::default(),
@@ -262,7 +262,7 @@ impl Memories {
             Readout::Pocket => self.pocket.as_ref()?.best(now, rounds),
             Readout::Random => self.random.as_ref()?.chosen(now, rounds),
         };
-        Some(Kept::Planes(planes))
+        Some(Kept::Hyperplanes(planes))
     }
 
     /// Whether anything is remembered besides an average.
@@ -278,7 +278,7 @@ impl Memories {
     }
 
     /// A hypothesis whose training errors the pocket wants to know before it takes it.
-    pub(crate) fn to_judge(&self) -> Option<&Planes> {
+    pub(crate) fn to_judge(&self) -> Option<&Hyperplanes> {
         if self.others { self.pocket.as_ref().and_then(Pocket::candidate) } else { None }
     }
 

@@ -7,7 +7,7 @@
 
 use super::Memory;
 use crate::random::Random;
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, at_most};
 
 const CHOSEN: [&str; 2] = ["chosen-weights", "chosen-biases"];
@@ -17,7 +17,7 @@ const CHOSEN: [&str; 2] = ["chosen-weights", "chosen-biases"];
 pub struct RandomSurvivor {
     random: Random,
     born: u64,
-    chosen: Option<Planes>,
+    chosen: Option<Hyperplanes>,
 }
 
 impl RandomSurvivor {
@@ -26,7 +26,7 @@ impl RandomSurvivor {
     }
 
     /// The chosen hypothesis after `rounds` rounds, the current one having its chance too.
-    pub(super) fn chosen(&self, now: &Linear, rounds: u64) -> Planes {
+    pub(super) fn chosen(&self, now: &Linear, rounds: u64) -> Hyperplanes {
         let mut settled = self.clone();
         settled.replace(rounds + 1, now);
         settled.chosen.unwrap_or_else(|| now.planes())

@@ -8,7 +8,7 @@
 
 use super::Memory;
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, wrong_length};
 
 /// scikit-learn's running mean.
@@ -47,7 +47,7 @@ impl Running {
         Self { lag: Vec::new(), outputs: vec![Clock { a: 0.0, b: 1.0, bias: 0.0, done: 0 }; n_outputs] }
     }
 
-    pub(super) fn mean(&self, now: &Linear, rounds: u64) -> Planes {
+    pub(super) fn mean(&self, now: &Linear, rounds: u64) -> Hyperplanes {
         let n_outputs = self.outputs.len();
         let mut outputs = self.outputs.clone();
         for (k, clock) in outputs.iter_mut().enumerate() {
@@ -60,7 +60,7 @@ impl Running {
             (lag + a * weight) * (1.0 / b)
         });
         let weights = weights.collect();
-        Planes::from_parts(weights, outputs.iter().map(|clock| clock.bias).collect())
+        Hyperplanes::from_parts(weights, outputs.iter().map(|clock| clock.bias).collect())
     }
 }
 

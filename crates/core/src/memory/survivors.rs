@@ -7,7 +7,7 @@
 
 use super::Memory;
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, refuse};
 use std::collections::HashMap;
 
@@ -108,7 +108,13 @@ impl Survivors {
         Self { rows: Rows::default(), log: Vec::new(), n_outputs }
     }
 
-    pub(super) fn votes(&self, ballot: Ballot, start: Option<Planes>, width: usize, rounds: u64) -> Votes {
+    pub(super) fn votes(
+        &self,
+        ballot: Ballot,
+        start: Option<Hyperplanes>,
+        width: usize,
+        rounds: u64,
+    ) -> Votes {
         Votes::new(ballot, start, width, self.n_outputs, rounds, self.rows.clone(), self.log.clone())
     }
 }
@@ -175,7 +181,7 @@ impl Memory for Survivors {
 #[derive(Debug, Clone)]
 pub struct Votes {
     ballot: Ballot,
-    start: Option<Planes>,
+    start: Option<Hyperplanes>,
     width: usize,
     n_outputs: usize,
     rounds: u64,
@@ -226,7 +232,7 @@ impl Columns {
 impl Votes {
     fn new(
         ballot: Ballot,
-        start: Option<Planes>,
+        start: Option<Hyperplanes>,
         width: usize,
         n_outputs: usize,
         rounds: u64,
@@ -270,19 +276,19 @@ impl Votes {
 
     /// The votes for a row, both sides counted: per output for and against it, or per class for it and for
     /// all others, as the ballot says. A survivor whose score is zero is on neither side.
-    pub fn tallies<R: Row>(&self, row: R, tallies: &mut [[u64; 2]], scratch: &mut Vec<f64>) {
-        tallies.fill([0; 2]);
+    pub fn counts<R: Row>(&self, row: R, counts: &mut [[u64; 2]], scratch: &mut Vec<f64>) {
+        counts.fill([0; 2]);
         match self.ballot {
             Ballot::PerOutput => self.each_vote(row, scratch, |output, score, rounds| match score {
-                _ if score > 0.0 => tallies[output][0] += rounds,
-                _ if score < 0.0 => tallies[output][1] += rounds,
+                _ if score > 0.0 => counts[output][0] += rounds,
+                _ if score < 0.0 => counts[output][1] += rounds,
                 _ => {}
             }),
             Ballot::Joint => {
                 let mut votes = vec![0.0; self.n_outputs];
                 self.scores(row, &mut votes, scratch);
-                for (tally, votes) in tallies.iter_mut().zip(votes) {
-                    *tally = [votes as u64, self.rounds - votes as u64];
+                for (vote_count, votes) in counts.iter_mut().zip(votes) {
+                    *vote_count = [votes as u64, self.rounds - votes as u64];
                 }
             }
         }
@@ -364,8 +370,8 @@ impl Votes {
 
     /// Shows every survivor with the number of rounds it was the current hypothesis, oldest first.
     /// Rebuilds the weights on the way, so it is for looking, not for predicting.
-    pub fn replay(&self, mut show: impl FnMut(&Planes, u64)) {
-        let mut planes = self.start.clone().unwrap_or_else(|| Planes::zero(self.width, self.n_outputs));
+    pub fn replay(&self, mut show: impl FnMut(&Hyperplanes, u64)) {
+        let mut planes = self.start.clone().unwrap_or_else(|| Hyperplanes::zero(self.width, self.n_outputs));
         let mut since = 1;
         for same_round in self.log.chunk_by(|a, b| a.round == b.round) {
             let round = same_round[0].round;
@@ -392,7 +398,7 @@ impl Votes {
                 }
                 biases[k] = entry.bias;
             }
-            planes = Planes::from_parts(weights, biases);
+            planes = Hyperplanes::from_parts(weights, biases);
         }
         if self.rounds + 1 > since {
             show(&planes, self.rounds + 1 - since);
@@ -406,7 +412,7 @@ pub struct Log {
     /// How they vote.
     pub ballot: Ballot,
     /// Where the run started, if not from zero.
-    pub start: Option<Planes>,
+    pub start: Option<Hyperplanes>,
     /// Features.
     pub width: usize,
     /// Outputs.

@@ -4,7 +4,7 @@
 //! batch began with, and [`Space::settle`] makes the one move at its end. A batch of all rows is the
 //! batch perceptron of the textbooks; a short one is the mini-batch.
 
-use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space};
+use super::{Hyperplanes, Hypothesis, Linear, LinearSpace, Move, Shape, Space};
 use crate::examples::Examples;
 use crate::memory::Memories;
 use crate::row::{Dense, Row};
@@ -119,7 +119,7 @@ impl LinearSpace for Batch {
         &self.linear
     }
 
-    fn start_from(&mut self, planes: &Planes) {
+    fn start_from(&mut self, planes: &Hyperplanes) {
         self.widen(planes.width());
         self.linear.start_from(planes);
     }

@@ -3,7 +3,7 @@
 //! A step goes along `Σx` instead of `x`, and afterwards the variances of the features it touched
 //! shrink: what was seen often moves little. `Σ` is kept as its diagonal, one number per weight.
 
-use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space};
+use super::{Hyperplanes, Hypothesis, Linear, LinearSpace, Move, Shape, Space};
 use crate::convention::Bias;
 use crate::memory::Memories;
 use crate::row::{Row, Stretched};
@@ -108,7 +108,7 @@ impl LinearSpace for Diagonal {
         &self.linear
     }
 
-    fn start_from(&mut self, planes: &Planes) {
+    fn start_from(&mut self, planes: &Hyperplanes) {
         self.widen(planes.width());
         self.linear.start_from(planes);
     }

@@ -8,7 +8,7 @@
 //! Rows are known by their numbers, so this is for rows that stay. A run has converged when no visit of a whole epoch
 //! changed the margin of its row by more than a tolerance.
 
-use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space, Visits};
+use super::{Hyperplanes, Hypothesis, Linear, LinearSpace, Move, Shape, Space, Visits};
 use crate::convention::Bias;
 use crate::examples::Examples;
 use crate::memory::Memories;
@@ -190,7 +190,7 @@ impl LinearSpace for Dual {
     }
 
     /// The penalty is then on the distance from these hyperplanes.
-    fn start_from(&mut self, planes: &Planes) {
+    fn start_from(&mut self, planes: &Hyperplanes) {
         self.linear.start_from(planes);
         if self.l1 > 0.0 {
             // The point that is pulled to where the start lies.

@@ -24,7 +24,7 @@ const LARGEST_SCALE: f64 = 1e60;
 
 /// Hyperplanes that no longer move: what a trained model predicts with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Planes {
+pub struct Hyperplanes {
     width: usize,
     n_outputs: usize,
     /// The weight of feature `j` for output `k` is at `j * n_outputs + k`.
@@ -32,7 +32,7 @@ pub struct Planes {
     biases: Vec<f64>,
 }
 
-impl Planes {
+impl Hyperplanes {
     /// Hyperplanes through the origin with zero weights.
     pub fn zero(width: usize, n_outputs: usize) -> Self {
         Self { width, n_outputs, weights: vec![0.0; width * n_outputs], biases: vec![0.0; n_outputs] }
@@ -103,8 +103,8 @@ impl Planes {
     }
 }
 
-impl Planes {
-    /// [`Planes::scores`] of all visited rows, in their order, each shown with its number. Long rows are read side by
+impl Hyperplanes {
+    /// [`Hyperplanes::scores`] of all visited rows, in their order, each shown with its number. Long rows are read side by
     /// side, which the memory is quicker at; the scores are those of each row alone.
     pub fn each<E: Examples>(&self, examples: E, visits: Visits<'_>, mut show: impl FnMut(usize, &[f64])) {
         let several = self.n_outputs == 1 && examples.has_long_rows() && examples.width() <= self.width;
@@ -199,12 +199,12 @@ impl Linear {
     }
 
     /// The hyperplanes as they stand, as a copy that no longer moves.
-    pub fn planes(&self) -> Planes {
+    pub fn planes(&self) -> Hyperplanes {
         let mut weights = self.weights.compact().into_owned();
         for (place, weight) in weights.iter_mut().enumerate() {
             *weight *= self.outputs[place % self.n_outputs].scale;
         }
-        Planes {
+        Hyperplanes {
             width: self.width(),
             n_outputs: self.n_outputs,
             weights,
@@ -479,7 +479,7 @@ impl LinearSpace for Linear {
         self
     }
 
-    fn start_from(&mut self, planes: &Planes) {
+    fn start_from(&mut self, planes: &Hyperplanes) {
         assert_eq!(planes.n_outputs, self.n_outputs, "as many starting planes as outputs");
         self.widen(planes.width);
         self.weights.set(&planes.weights);
@@ -562,7 +562,7 @@ mod tests {
     #[test]
     fn unknown_features_count_nothing() {
         for n_outputs in [1, 2] {
-            let planes = Planes::from_parts(vec![2.0; 2 * n_outputs], vec![0.5; n_outputs]);
+            let planes = Hyperplanes::from_parts(vec![2.0; 2 * n_outputs], vec![0.5; n_outputs]);
             let mut scores = vec![0.0; n_outputs];
             planes.scores(Dense(&[1.0, 1.0, 9.0, 9.0]), &mut scores);
             assert_eq!(scores, vec![4.5; n_outputs]);
@@ -580,7 +580,7 @@ mod tests {
         assert!(examples.has_long_rows());
         for known in [width, width - 1] {
             let weights = (0..known).map(|k| ((k * 7919) % 1009) as f64 / 17.0 - 29.0).collect();
-            let planes = Planes::from_parts(weights, vec![0.25]);
+            let planes = Hyperplanes::from_parts(weights, vec![0.25]);
             for visits in [Visits::all(examples), Visits::Listed(&[9, 1, 1, 5, 0, 7])] {
                 let mut seen = Vec::new();
                 planes.each(examples, visits, |number, scores| seen.push((number, scores[0].to_bits())));
@@ -600,7 +600,7 @@ mod tests {
         let width = 37;
         let weights: Vec<f64> =
             (0..width * n_outputs).map(|k| ((k * 7919) % 1009) as f64 / 17.0 - 29.0).collect();
-        let planes = Planes::from_parts(weights, vec![0.25; n_outputs]);
+        let planes = Hyperplanes::from_parts(weights, vec![0.25; n_outputs]);
         let row: Vec<f32> = (0..width).map(|j| if j % 3 == 0 { 0.0 } else { j as f32 / 7.0 }).collect();
         let indices: Vec<u32> = (0..width as u32).filter(|j| j % 3 != 0).collect();
         let values: Vec<f32> = indices.iter().map(|&j| row[j as usize]).collect();

@@ -16,7 +16,7 @@ mod table;
 pub use batch::Batch;
 pub use diagonal::Diagonal;
 pub use dual::Dual;
-pub use linear::{Linear, Planes};
+pub use linear::{Hyperplanes, Linear};
 pub(crate) use table::{BLOCK, Block, Change, Table};
 
 use crate::convention::Bias;
@@ -215,7 +215,7 @@ pub trait Outcome: Space<Memory: Recall> + Resumable {
     fn epoch_over(&self, _memory: &mut Self::Memory, _rounds: u64) {}
 
     /// The hyperplanes, where they are all there is, so that the same ones mean the same run from here on.
-    fn whole(&self) -> Option<Planes> {
+    fn whole(&self) -> Option<Hyperplanes> {
         None
     }
 
@@ -249,7 +249,7 @@ impl<S: LinearSpace> Outcome for S {
         memory.epoch_over(rounds, self.linear());
     }
 
-    fn whole(&self) -> Option<Planes> {
+    fn whole(&self) -> Option<Hyperplanes> {
         S::SUITS_KERNELS.then(|| self.linear().planes())
     }
 
@@ -284,5 +284,5 @@ pub trait LinearSpace: Space<Memory = Memories> + Resumable + Clone + Send + Syn
     fn linear(&self) -> &Linear;
 
     /// Starts from given hyperplanes instead of zero. Only before the first round.
-    fn start_from(&mut self, planes: &Planes);
+    fn start_from(&mut self, planes: &Hyperplanes);
 }

@@ -14,7 +14,7 @@ use super::scaler;
 use crate::calibration::{Calibration, Curve, Method};
 use crate::insight::feature_name;
 use crate::model::Model;
-use rosenblatt_core::{Decision, Multiclass, OneVsOne, Planes, Zero};
+use rosenblatt_core::{Decision, Hyperplanes, Multiclass, OneVsOne, Zero};
 use rosenblatt_data::Scaling;
 
 /// Version 8 of the file format came with version 15 of the operators; both are read everywhere today.
@@ -26,7 +26,7 @@ const TEXT: i64 = 8;
 const DOUBLE: i64 = 11;
 
 /// The bytes of the file.
-pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
+pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     let n_classes = model.labels().len();
     let mut graph = Graph::default();
     let (weights, biases) = unscaled(model, planes);
@@ -83,7 +83,7 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
 }
 
 /// Weights and biases for features that are not scaled: `w (x - m) / s = (w / s) x - w m / s`.
-fn unscaled(model: &Model, planes: &Planes) -> (Vec<f64>, Vec<f64>) {
+fn unscaled(model: &Model, planes: &Hyperplanes) -> (Vec<f64>, Vec<f64>) {
     let mut weights = planes.raw_weights().to_vec();
     let mut biases = planes.biases().to_vec();
     if let Some(scaler) = scaler(model) {

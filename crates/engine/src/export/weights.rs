@@ -4,13 +4,13 @@ use super::{scaler, sides};
 use crate::calibration::Curve;
 use crate::insight::feature_name;
 use crate::model::Model;
-use rosenblatt_core::Planes;
+use rosenblatt_core::Hyperplanes;
 use rosenblatt_data::write::csv_cell;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// A line per feature, the biases first.
-pub(super) fn csv(model: &Model, planes: &Planes) -> Vec<u8> {
+pub(super) fn csv(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     let mut text = "feature".to_owned();
     for (class, rival) in sides(model) {
         let head = match rival {
@@ -34,7 +34,7 @@ pub(super) fn csv(model: &Model, planes: &Planes) -> Vec<u8> {
 }
 
 /// Everything needed to predict from encoded features.
-pub(super) fn json(model: &Model, planes: &Planes) -> Vec<u8> {
+pub(super) fn json(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     let hyperplanes: Vec<Value> = sides(model)
         .into_iter()
         .enumerate()

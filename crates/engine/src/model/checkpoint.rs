@@ -1,7 +1,7 @@
 //! A run that was left where it stood: what must be known to end in the same bits as if it had not been.
 //!
 //! The file is a container like a model's. It holds the description of the run, a mark of the data, the
-//! state of the learner, and what the rows held back have said so far. Whoever resumes must bring the same
+//! state of the learner, and what the validation set has said so far. Whoever resumes must bring the same
 //! data and the same description; what differs is told, and nothing is learned.
 
 use super::Validated;
@@ -12,7 +12,7 @@ use super::file::{
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::spec::{Options, Spec};
-use rosenblatt_core::Planes;
+use rosenblatt_core::Hyperplanes;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::state::{List, State};
 use rosenblatt_data::{Labels, Schema};
@@ -50,7 +50,7 @@ pub(crate) struct Mark {
     pub(crate) reading: String,
 }
 
-/// What the rows held back have said so far.
+/// What the validation set has said so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watched {
     /// Errors after each epoch.
@@ -107,7 +107,7 @@ impl Mark {
         (n_rows, width, labels): (usize, usize, &Labels),
         values: &str,
         rows: &[u32],
-        start: Option<&Planes>,
+        start: Option<&Hyperplanes>,
         reading: String,
     ) -> Self {
         let mut choice = Fingerprint::default();

@@ -4,12 +4,12 @@
 //! believed only after its length and its checksum hold, and even then every number is checked before
 //! it is used: a file may be whole and still be wrong.
 
-use super::{Date, Model, Provenance, Story, Validated, expansion, kernels};
+use super::{Date, Model, Provenance, TrainingSummary, Validated, expansion, kernels};
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
 use rosenblatt_core::state::List;
-use rosenblatt_core::{Planes, Stopped, Totals};
+use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Labels, Schema};
 use rosenblatt_kernel::maps::{FeatureMap, Rows};
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ struct Header {
     feature_names: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     schema: Option<Schema>,
-    story: StoryText,
+    training_summary: SummaryText,
     hypothesis: Hypothesis,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     calibration: Option<CalibrationText>,
@@ -120,7 +120,7 @@ struct CalibrationText {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Hypothesis {
     /// `weights` (all, or those that are not zero at `places`) and `biases`.
-    Planes { width: usize, outputs: usize, sparse: bool },
+    Hyperplanes { width: usize, outputs: usize, sparse: bool },
     /// The log of all survivors.
     Votes { width: usize, outputs: usize, rounds: u64, joint: bool, start: bool },
     /// Support rows of a kernel, and how they speak.
@@ -161,7 +161,7 @@ impl Kind {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct StoryText {
+struct SummaryText {
     rows: usize,
     epochs: u64,
     rounds: u64,
@@ -195,26 +195,26 @@ const STOPS: [(Stopped, &str); 6] = [
     (Stopped::Observer, "observer"),
 ];
 
-impl From<&Story> for StoryText {
-    fn from(story: &Story) -> Self {
-        let Totals { epochs, rounds, mistakes, updates, errors } = story.totals;
-        let name = STOPS.iter().find(|(stopped, _)| *stopped == story.stopped);
-        let validation = story.validation.as_ref().map(|held| ValidatedText {
+impl From<&TrainingSummary> for SummaryText {
+    fn from(training_summary: &TrainingSummary) -> Self {
+        let Totals { epochs, rounds, mistakes, updates, errors } = training_summary.totals;
+        let name = STOPS.iter().find(|(stopped, _)| *stopped == training_summary.stopped);
+        let validation = training_summary.validation.as_ref().map(|held| ValidatedText {
             rows: held.rows,
             errors: held.errors.clone(),
             best_epoch: held.best_epoch,
         });
         let stopped = name.map_or("epochs", |(_, name)| name).to_owned();
-        let Story { rows, held_out, folds, raced, .. } = *story;
+        let TrainingSummary { rows, held_out, folds, raced, .. } = *training_summary;
         Self { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out, folds, raced }
     }
 }
 
-impl TryFrom<StoryText> for Story {
+impl TryFrom<SummaryText> for TrainingSummary {
     type Error = FormatError;
 
-    fn try_from(text: StoryText) -> Result<Self, FormatError> {
-        let StoryText {
+    fn try_from(text: SummaryText) -> Result<Self, FormatError> {
+        let SummaryText {
             rows,
             epochs,
             rounds,
@@ -238,7 +238,7 @@ impl TryFrom<StoryText> for Story {
         });
         let totals = Totals { epochs, rounds, mistakes, updates, errors };
         if held_out.or(raced).is_some_and(|share| !(0.0..1.0).contains(&share)) {
-            return Err(content("the share of rows set aside should be from 0 to 1".to_owned()));
+            return Err(content("the share of rows held out should be from 0 to 1".to_owned()));
         }
         Ok(Self { rows, totals, stopped: *stopped, validation, held_out, folds, raced })
     }
@@ -290,7 +290,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         // A schema knows the names of its features.
         feature_names: if model.schema.is_some() { None } else { model.feature_names.clone() },
         schema: model.schema.as_deref().cloned(),
-        story: StoryText::from(&model.story),
+        training_summary: SummaryText::from(&model.training_summary),
         hypothesis,
         calibration,
         data_fingerprint: model.provenance.data.clone(),
@@ -303,7 +303,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
 
 pub(super) fn encode_kept(kept: &Kept, body: &mut Body) -> Hypothesis {
     match kept {
-        Kept::Planes(planes) => encode_planes(planes, body),
+        Kept::Hyperplanes(planes) => encode_planes(planes, body),
         Kept::Votes(votes) => encode_votes(&votes.log(), body),
         Kept::Other(_) => kernels::encode(expansion(kept).expect("kernels are the only others"), body),
     }
@@ -326,7 +326,7 @@ pub(super) fn pack(header: &impl Serialize, body: &Body) -> Vec<u8> {
     bytes
 }
 
-fn encode_planes(planes: &Planes, body: &mut Body) -> Hypothesis {
+fn encode_planes(planes: &Hyperplanes, body: &mut Body) -> Hypothesis {
     let weights = planes.raw_weights();
     let places: Vec<u32> =
         (0..weights.len() as u32).filter(|&place| weights[place as usize] != 0.0).collect();
@@ -340,7 +340,7 @@ fn encode_planes(planes: &Planes, body: &mut Body) -> Hypothesis {
         body.f64s("weights", weights);
     }
     body.f64s("biases", planes.biases());
-    Hypothesis::Planes { width: planes.width(), outputs: planes.n_outputs(), sparse }
+    Hypothesis::Hyperplanes { width: planes.width(), outputs: planes.n_outputs(), sparse }
 }
 
 fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
@@ -602,7 +602,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         schema: header.schema.map(Arc::new),
         map,
         kept,
-        story: header.story.try_into()?,
+        training_summary: header.training_summary.try_into()?,
         calibration,
         provenance: Provenance { data: header.data_fingerprint, date },
     })
@@ -613,7 +613,7 @@ pub(super) fn decode_hypothesis(
     needed: usize,
     arrays: &mut Arrays<'_>,
 ) -> Result<Kept, FormatError> {
-    let (Hypothesis::Planes { width, outputs, .. }
+    let (Hypothesis::Hyperplanes { width, outputs, .. }
     | Hypothesis::Votes { width, outputs, .. }
     | Hypothesis::Kernel { width, outputs, .. }) = *hypothesis;
     if outputs != needed {
@@ -624,13 +624,13 @@ pub(super) fn decode_hypothesis(
     let n_weights = n_weights.ok_or_else(|| content(format!("a width of {width} is beyond all measure")))?;
     match *hypothesis {
         Hypothesis::Kernel { .. } => kernels::decode(hypothesis, arrays),
-        Hypothesis::Planes { sparse, .. } => {
+        Hypothesis::Hyperplanes { sparse, .. } => {
             let weights = if sparse {
                 scatter(&arrays.u32s("places")?, &arrays.f64s("weights")?, n_weights)?
             } else {
                 arrays.f64s("weights")?
             };
-            planes(weights, arrays.f64s("biases")?, width, outputs).map(Kept::Planes)
+            planes(weights, arrays.f64s("biases")?, width, outputs).map(Kept::Hyperplanes)
         }
         Hypothesis::Votes { rounds, joint, start, .. } => {
             let (row_offsets, row_indices) = (arrays.u64s("row-offsets")?, arrays.u32s("row-indices")?);
@@ -735,9 +735,14 @@ fn scatter(places: &[u32], values: &[f64], n_weights: usize) -> Result<Vec<f64>,
     Ok(weights)
 }
 
-fn planes(weights: Vec<f64>, biases: Vec<f64>, width: usize, outputs: usize) -> Result<Planes, FormatError> {
+fn planes(
+    weights: Vec<f64>,
+    biases: Vec<f64>,
+    width: usize,
+    outputs: usize,
+) -> Result<Hyperplanes, FormatError> {
     if weights.len() != width * outputs || biases.len() != outputs {
         return Err(content("there are not as many weights as the width says"));
     }
-    Ok(Planes::from_parts(weights, biases))
+    Ok(Hyperplanes::from_parts(weights, biases))
 }

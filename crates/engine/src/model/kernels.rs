@@ -2,7 +2,7 @@
 
 use super::file::{Arrays, Body, FormatError, Hypothesis, content};
 use rosenblatt_core::memory::{Ballot, Kept};
-use rosenblatt_kernel::{Choice, Entry, Expansion, Rows, Setting, Voice};
+use rosenblatt_kernel::{Choice, Combination, Entry, Expansion, Rows, Setting};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,13 +28,13 @@ pub(super) fn encode(expansion: &Expansion, body: &mut Body) -> Hypothesis {
     body.u64s("support-offsets", offsets.into_iter());
     body.u32s("support-indices", indices.into_iter());
     body.f64s("support-values", &values);
-    let votes = match expansion.voice() {
-        Voice::Sums { weights, biases } => {
+    let votes = match expansion.combination() {
+        Combination::Sums { weights, biases } => {
             body.f64s("support-weights", weights);
             body.f64s("biases", biases);
             None
         }
-        Voice::Votes { log, rounds, ballot } => {
+        Combination::Votes { log, rounds, ballot } => {
             body.u64s("step-rounds", log.iter().map(|entry| entry.round));
             body.u32s("step-outputs", log.iter().map(|entry| entry.output));
             body.u32s("step-rows", log.iter().map(|entry| entry.row));
@@ -72,8 +72,10 @@ pub(super) fn decode(hypothesis: &Hypothesis, arrays: &mut Arrays<'_>) -> Result
     let offsets = arrays.u64s("support-offsets")?;
     let (indices, values) = (arrays.u32s("support-indices")?, arrays.f64s("support-values")?);
     let rows = Rows::from_compressed(*width, &offsets, &indices, &values).map_err(content)?;
-    let voice = match votes {
-        None => Voice::Sums { weights: arrays.f64s("support-weights")?, biases: arrays.f64s("biases")? },
+    let combination = match votes {
+        None => {
+            Combination::Sums { weights: arrays.f64s("support-weights")?, biases: arrays.f64s("biases")? }
+        }
         Some(Ballots { rounds, joint }) => {
             let (move_rounds, move_outputs) = (arrays.u64s("step-rounds")?, arrays.u32s("step-outputs")?);
             let move_rows = arrays.u32s("step-rows")?;
@@ -95,9 +97,9 @@ pub(super) fn decode(hypothesis: &Hypothesis, arrays: &mut Arrays<'_>) -> Result
                 norm2: numbers[3][k],
             };
             let ballot = if *joint { Ballot::Joint } else { Ballot::PerOutput };
-            Voice::Votes { log: (0..n).map(entry).collect(), rounds: *rounds, ballot }
+            Combination::Votes { log: (0..n).map(entry).collect(), rounds: *rounds, ballot }
         }
     };
-    let expansion = Expansion::from_parts(kernel, *constant, rows, *outputs, voice).map_err(content)?;
+    let expansion = Expansion::from_parts(kernel, *constant, rows, *outputs, combination).map_err(content)?;
     Ok(Kept::Other(Arc::new(expansion)))
 }

@@ -197,7 +197,7 @@ pub(super) fn judge(
     // A model of a race is thrown away, and nobody asks what data it comes from.
     let model = Training::new(spec, data).rows(learned).fingerprint("").run(&mut watch)?;
     if watch.has_stopped {
-        return Err(Error::Interrupted { epoch: model.story().totals.epochs + 1 });
+        return Err(Error::Interrupted { epoch: model.training_summary().totals.epochs + 1 });
     }
     let mut seen = watch.seen;
     // A run that ended early stays what it was.
