@@ -3,7 +3,10 @@
 use crate::ui::{count, counted, percent, table};
 use rosenblatt::{Evaluation, Model};
 use rosenblatt_figures::words;
-pub(crate) use rosenblatt_figures::words::{VOICES, estimate, sharpness, short_number, story, voices};
+pub(crate) use rosenblatt_figures::words::{
+    TOP_FEATURES, describe_estimate, describe_probabilities, describe_training, list_top_features,
+    short_number,
+};
 use std::fmt::Write as _;
 
 /// Up to how many classes a confusion matrix is readable.
@@ -98,10 +101,10 @@ pub(crate) fn probabilities(model: &Model, judged: &Evaluation, is_raced: bool) 
         counted(calibration.rows(), "held-out row", "held-out rows")
     };
     let mut text = format!("probabilities: {}, fitted on {fitted}", calibration.method());
-    if let Some(sharpness) = judged.sharpness {
+    if let Some(probability_scores) = judged.probability_scores {
         // Rows of a race are not those that are judged on.
         let how = if is_raced { "" } else { ", each half judged by a fit on the other" };
-        let _ = write!(text, "; {}{how}", self::sharpness(sharpness));
+        let _ = write!(text, "; {}{how}", describe_probabilities(probability_scores));
     }
     text
 }

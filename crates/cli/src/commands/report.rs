@@ -7,7 +7,7 @@ use crate::again::{self, Told};
 use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::report::{error_line, estimate};
+use crate::report::{describe_estimate, error_line};
 use crate::ui;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::{Model, check_writable, write_whole};
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// The model
     model: PathBuf,
-    /// The data it is judged on: what it was trained from, of which the rows set aside are taken, or other
+    /// The data it is judged on: what it was trained from, of which the rows held out are taken, or other
     /// rows whose classes are known
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
@@ -81,14 +81,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "bytes": page.len(),
             "judged-on": report.judged.word(),
             "evaluation": report.evaluation,
-            "estimate": model.story().estimate,
+            "estimate": model.training_summary().estimate,
         });
         return ui::print(&format!("{told}\n"));
     }
     let error = error_line(&report.evaluation);
     let size = ui::bytes(page.len() as u64);
     let judged = report.judged.sentence(report.evaluation.rows);
-    let (of, told) = match (&report.judged, estimate(&model)) {
+    let (of, told) = match (&report.judged, describe_estimate(&model)) {
         (Judged::Learned, Some(told)) => ("training ", format!("{told}\n")),
         (Judged::Learned, None) => ("training ", String::new()),
         _ => ("", String::new()),

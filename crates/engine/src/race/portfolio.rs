@@ -129,9 +129,9 @@ fn bias_for(data: &Dataset) -> Option<Bias> {
 /// Enough epochs to settle; many rows settle in fewer.
 fn epochs(n_rows: usize) -> u64 {
     match n_rows {
-        0..=2_000 => 40,
-        2_001..=100_000 => 20,
-        100_001..=1_000_000 => 10,
+        0..=1_000 => 40,
+        1_001..=8_000 => 20,
+        8_001..=200_000 => 10,
         _ => 5,
     }
 }

@@ -42,7 +42,7 @@ impl Fitting<'_> {
             let rescaled = if is_copied { standardised(data, learned) } else { None };
             let seen = rescaled.as_ref().unwrap_or(data);
             let training = Training::new(&raced.winner, seen).rows(learned).fingerprint(&known);
-            let model = training.keeper(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
+            let model = training.checkpointer(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
             let model = self.calibrated(model, &raced, monitor)?;
             monitor.stage(Stage::Judging);
             let stop = &mut || monitor.wants_to_stop();

@@ -478,7 +478,7 @@ fn measure(
     let in_memory = rows.dataset().is_some();
     let Trained { model, .. } = trained;
     if let Some((calibration, estimate)) = crossed {
-        model.story.estimate = Some(estimate.remembered(true));
+        model.training_summary.estimate = Some(estimate.remembered(true));
         (model.calibration, trained.estimate) = (calibration, Some(estimate));
     } else if !held.is_empty() {
         monitor.stage(Stage::Judging);
@@ -486,7 +486,7 @@ fn measure(
         let mut judged = Judged::new(model, rows, held, with_scores, &mut || monitor.wants_to_stop())?;
         model.calibration = fit_probabilities(&model.spec, calibrate, &mut judged, monitor)?;
         let estimate = Estimate { evaluation: judged.evaluation, fold_errors: Vec::new() };
-        model.story.estimate = Some(estimate.remembered(false));
+        model.training_summary.estimate = Some(estimate.remembered(false));
         trained.estimate = Some(estimate);
     }
     monitor.stage(Stage::Judging);
@@ -512,7 +512,8 @@ fn fit_probabilities(
     let stop: &mut dyn FnMut() -> bool = &mut || monitor.wants_to_stop();
     let decides = spec.options().class_weights == ClassWeights::Even;
     let named = decides.then_some(&mut predicted[..]);
-    evaluation.sharpness = Calibration::cross_fitted(method, n_classes, (scores, classes), named, stop)?;
+    evaluation.probability_scores =
+        Calibration::cross_fitted(method, n_classes, (scores, classes), named, stop)?;
     evaluation.with_predictions(classes, predicted);
     Calibration::fit_or_stop(method, n_classes, scores, classes, stop).map(Some)
 }
