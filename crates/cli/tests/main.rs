@@ -14,6 +14,7 @@ mod online;
 mod plot;
 mod predict;
 mod provenance;
+mod race;
 mod readme;
 mod recipe;
 mod report;

@@ -144,7 +144,7 @@ impl Fitting<'_> {
         let options = RaceOptions {
             metric: racing.metric,
             seed: base.seed,
-            threads: None,
+            threads: Some(self.recipe.reading.threads).filter(|n_threads| *n_threads > 0),
             rescale: self.is_standard(),
             budget: racing.budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         };

@@ -421,22 +421,9 @@ impl Fitting<'_> {
                     judged.push(fold);
                     Ok(())
                 })?;
-                let evaluation = Evaluation::pooled(judged.iter().map(|fold| &fold.evaluation));
-                let sizes: Vec<usize> = judged.iter().map(|fold| fold.classes.len()).collect();
-                let all = |of: fn(&Judged) -> &[u32]| judged.iter().flat_map(of).copied().collect::<Vec<_>>();
-                let (classes, predicted) = (all(|fold| &fold.classes), all(|fold| &fold.predicted));
-                let scores: Vec<f64> = judged.iter().flat_map(|fold| &fold.scores).copied().collect();
-                let evaluation = evaluation.ok_or(Error::NoRows)?;
-                let mut whole = Judged { evaluation, scores, classes, predicted };
-                let calibration = fit_probabilities(&spec, calibrate, &mut whole, monitor)?;
-                let mut rest = whole.classes.iter().zip(&whole.predicted);
-                let fold_errors = sizes.iter().map(|&size| {
-                    let wrong =
-                        rest.by_ref().take(size).filter(|(class, predicted)| class != predicted).count();
-                    wrong as f64 / size as f64
-                });
-                let fold_errors = fold_errors.collect();
-                Some((calibration, Estimate { evaluation: whole.evaluation, fold_errors }))
+                let whole = CrossValidated::new(&spec, calibrate, &judged, monitor)?;
+                let fold_errors = whole.fold_errors();
+                Some((whole.calibration, Estimate { evaluation: whole.evaluation, fold_errors }))
             }
             _ => None,
         };
@@ -495,6 +482,43 @@ fn measure(
     trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
     trained.is_unfinished = false;
     Ok(())
+}
+
+/// All folds of a cross-validation together.
+pub(crate) struct CrossValidated {
+    evaluation: Evaluation,
+    calibration: Option<Calibration>,
+    /// Fold by fold, whether a row was given the wrong class.
+    pub(crate) wrong: Vec<Vec<bool>>,
+}
+
+impl CrossValidated {
+    /// The folds of one training, with probabilities fitted to all of them.
+    pub(crate) fn new(
+        spec: &Spec,
+        calibrate: Option<Method>,
+        folds: &[Judged],
+        monitor: &mut dyn Monitor,
+    ) -> Result<Self, Error> {
+        let evaluation = Evaluation::pooled(folds.iter().map(|fold| &fold.evaluation));
+        let all = |of: fn(&Judged) -> &[u32]| folds.iter().flat_map(of).copied().collect::<Vec<_>>();
+        let (classes, predicted) = (all(|fold| &fold.classes), all(|fold| &fold.predicted));
+        let scores: Vec<f64> = folds.iter().flat_map(|fold| &fold.scores).copied().collect();
+        let mut whole = Judged { evaluation: evaluation.ok_or(Error::NoRows)?, scores, classes, predicted };
+        let calibration = fit_probabilities(spec, calibrate, &mut whole, monitor)?;
+        let mut rest = whole.classes.iter().zip(&whole.predicted);
+        let of_fold = |fold: &Judged| {
+            rest.by_ref().take(fold.classes.len()).map(|(class, said)| class != said).collect()
+        };
+        let wrong = folds.iter().map(of_fold).collect();
+        Ok(Self { evaluation: whole.evaluation, calibration, wrong })
+    }
+
+    fn fold_errors(&self) -> Vec<f64> {
+        let share =
+            |wrong: &Vec<bool>| wrong.iter().filter(|wrong| **wrong).count() as f64 / wrong.len() as f64;
+        self.wrong.iter().map(share).collect()
+    }
 }
 
 /// Fits probabilities to the scores of held-out rows. Each half of the rows is judged, and given a class, by what was
