@@ -37,7 +37,11 @@ fn the_library_gives_the_bytes_of_the_command_line() {
         let trained = Recipe::default().train(&source, &mut ()).unwrap();
         assert!(trained.model.to_bytes() == fs::read(bench.path("m.model")).unwrap(), "{file}");
         let evaluation = trained.estimate.unwrap().evaluation;
-        assert!(evaluation.sharpness.is_some() && evaluation.error() < 0.2, "{file}: {}", evaluation.error());
+        assert!(
+            evaluation.probability_scores.is_some() && evaluation.error() < 0.2,
+            "{file}: {}",
+            evaluation.error()
+        );
     }
 }
 
