@@ -379,7 +379,7 @@ impl SpecArgs {
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
         // Rules that look for the worst row have an order of their own.
-        let is_free = rosenblatt::find(self.rule()).is_ok_and(|entry| !entry.info.picks_worst);
+        let is_free = rosenblatt::algorithms::find(self.rule()).is_ok_and(|entry| !entry.info.picks_worst);
         Self {
             order: self.order.clone().or(is_free.then_some(Order::Given)),
             readout: self.readout.or(Some(Readout::Last)),

@@ -268,7 +268,7 @@ fn parameter(param: &Param, default: Value) -> Parameter {
 }
 
 fn algorithms() -> Vec<Algorithm> {
-    let algorithm = |entry: &crate::Entry| {
+    let algorithm = |entry: &crate::algorithms::Entry| {
         let info = entry.info;
         let mut params = rosenblatt_core::Params::new();
         for param in info.params {

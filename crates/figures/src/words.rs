@@ -1,9 +1,12 @@
 //! Numbers and models in words: what pictures, reports and command lines say alike.
 
+use rosenblatt::Model;
 use rosenblatt::core::Stopped;
+use rosenblatt::evaluate::ProbabilityScores;
+use rosenblatt::insight::{interval, top_features};
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
-use rosenblatt::{Estimated, Model, ProbabilityScores, interval, top_features};
+use rosenblatt::model::Estimated;
 use std::fmt::Write as _;
 
 /// How many strong features are shown per class.

@@ -6,10 +6,12 @@ use crate::output::{Form, Output};
 use crate::progress::Progress;
 use crate::report::short_number;
 use crate::ui;
+use rosenblatt::calibration::class_scores;
 use rosenblatt::core::{Examples, Row};
-use rosenblatt::{
-    Calibration, Contribution, Error, Explainer, Model, Predictor, VoteCounter, class_scores, feature_name,
-};
+use rosenblatt::explain::Contribution;
+use rosenblatt::insight::feature_name;
+use rosenblatt::vote_count::VoteCounter;
+use rosenblatt::{Calibration, Error, Explainer, Model, Predictor};
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
 use serde_json::{Value, json};

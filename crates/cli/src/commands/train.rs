@@ -12,10 +12,9 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Readout;
+use rosenblatt::model::{Claim, Date, check_writable, previous_path};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{
-    Checkpoint, Claim, Date, Error, Model, Recipe, Spec, Trained, check_writable, defaults, previous_path,
-};
+use rosenblatt::{Checkpoint, Error, Model, Recipe, Spec, Trained, defaults};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::fmt::Write as _;

@@ -20,6 +20,7 @@ pub use store::{
     Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 
+pub use crate::fingerprint::fingerprint;
 pub use summary::{Hyperplane, KernelSummary, Summary, TopFeatures, VoteSummary};
 
 use crate::calibration::Calibration;
@@ -148,7 +149,7 @@ impl Provenance {
 impl Model {
     /// What tells the data it was trained on from other data: 32 hexadecimal digits, a digest of the values,
     /// weights and class names of all rows as they were read, those held out included. The same rows have the
-    /// same one whatever file they come in; see [`fingerprint`](crate::fingerprint). Models of the first version
+    /// same one whatever file they come in; see [`fingerprint`](crate::model::fingerprint). Models of the first version
     /// of the format have none.
     pub fn data_fingerprint(&self) -> Option<&str> {
         self.provenance.data.as_deref()
