@@ -213,6 +213,7 @@ impl Args {
             calibration,
             positive: self.positive.clone(),
             memory,
+            exportable: self.export.is_some(),
             online: self.online,
         })
     }

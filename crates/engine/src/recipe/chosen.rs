@@ -118,6 +118,7 @@ impl Fitting<'_> {
     fn is_usual(&self, racing: &Racing) -> bool {
         let Racing { candidates, metric, budget } = racing;
         self.recipe.says_nothing()
+            && !self.recipe.exportable
             && candidates.is_empty()
             && *metric == Metric::default()
             && budget.is_none()
@@ -135,7 +136,9 @@ impl Fitting<'_> {
         let base = Options { validation: None, ..self.recipe.learning.clone() };
         let named = racing.candidates.iter().cloned();
         let candidates = if racing.candidates.is_empty() {
-            portfolio(data, rows.len(), &base)?
+            let mut usual = portfolio(data, rows.len(), &base)?;
+            usual.retain(|spec| !self.recipe.exportable || spec.options().map.is_none());
+            usual
         } else {
             named
                 .map(|options| Spec::new(Options { validation: None, ..options }))
