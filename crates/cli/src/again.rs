@@ -4,8 +4,8 @@ use crate::args::DataArgs;
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
 use rosenblatt::data::{ColumnKind, Layout, Missing, Schema};
 use rosenblatt::{
-    Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Method, Model, Options, Validation,
-    defaults,
+    Calibration, ClassWeights, Classes, Costs, Dataset, KernelOptions, Labels, Method, Model, Options,
+    Validation, defaults,
 };
 use std::fmt::Display;
 
@@ -107,6 +107,7 @@ impl Words {
         if !schema.columns.is_empty() || schema.layout == Layout::Dense || scaling != Scaling::None {
             self.flag("scale", scaling);
         }
+        self.flags("cross", schema.crosses.iter().map(|pair| pair.join(",")));
         for name in &schema.ignored {
             self.flag("ignore", name);
         }
@@ -151,6 +152,7 @@ impl Words {
             self.flag("algorithm", "auto");
             self.flag_unless("seed", options.seed, &default.seed);
             self.class_weights(&options.class_weights);
+            self.costs(&options.costs);
             return;
         }
         self.flag("algorithm", &options.algorithm);
@@ -183,6 +185,7 @@ impl Words {
             }
         }
         self.class_weights(&options.class_weights);
+        self.costs(&options.costs);
         if options.validation != Some(Validation::default()) {
             self.flag("patience", options.validation.map_or(0, |validation| validation.patience));
         }
@@ -194,6 +197,17 @@ impl Words {
             ClassWeights::Balanced => self.flag("class-weight", "balanced"),
             ClassWeights::Given(weights) => {
                 self.flags("class-weight", weights.iter().map(|(class, weight)| format!("{class}={weight}")));
+            }
+        }
+    }
+
+    fn costs(&mut self, costs: &Costs) {
+        match costs {
+            Costs::Even => {}
+            Costs::Threshold(share) => self.flag("threshold", share),
+            Costs::Balanced => self.flag("cost", "balanced"),
+            Costs::Given(costs) => {
+                self.flags("cost", costs.iter().map(|(key, cost)| format!("{key}={cost}")));
             }
         }
     }

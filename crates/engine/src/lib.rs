@@ -54,6 +54,7 @@ mod algorithms;
 mod calibration;
 pub mod catalogue;
 mod compare;
+mod costs;
 mod curves;
 pub mod defaults;
 mod error;
@@ -85,13 +86,14 @@ pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
 pub use catalogue::{Catalogue, catalogue};
 pub use compare::{Candidate, Comparison, Trial, TrialFold, compare};
+pub use costs::Costs;
 pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
 pub use error::Error;
 pub use evaluate::{
     Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, evaluate_source, matched,
 };
 pub use explain::{Argument, Explainer, Explanation, NamedArgument, NamedExplanation};
-pub use export::{Export, export};
+pub use export::{Export, export, left_to_user};
 pub use fingerprint::fingerprint;
 pub use insight::{
     Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,

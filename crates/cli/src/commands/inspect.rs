@@ -6,7 +6,7 @@ use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::data::{ColumnKind, Scaling, Schema};
 use rosenblatt::kernel::Voice as SupportVoice;
-use rosenblatt::{Export, Model, export, feature_name, write_whole};
+use rosenblatt::{Export, Model, export, feature_name, left_to_user, write_whole};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -67,6 +67,9 @@ pub(super) fn export_to(model: &Model, format: Export, path: &Path) -> Result<()
     }
     write_whole(path, &bytes)?;
     ui::note(&format!("{format}: {} ({})", path.display(), ui::bytes(bytes.len() as u64)));
+    for note in left_to_user(model, format) {
+        ui::note(&format!("note: {format}: {note}"));
+    }
     Ok(())
 }
 

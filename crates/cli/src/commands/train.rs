@@ -6,7 +6,7 @@
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
-use crate::args::{DataArgs, SpecArgs, size};
+use crate::args::{DataArgs, SpecArgs, assignment, size};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::failure::Failure;
 use crate::signals;
@@ -14,7 +14,8 @@ use crate::ui;
 use rosenblatt::core::Readout;
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
 use rosenblatt::{
-    Checkpoint, Claim, Date, Error, Model, Recipe, Spec, Trained, check_writable, defaults, previous_path,
+    Checkpoint, Claim, Costs, Date, Error, Model, Options, Recipe, Spec, Trained, check_writable, defaults,
+    previous_path,
 };
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
@@ -103,6 +104,17 @@ pub(crate) struct Args {
     /// lies in the folder for temporary files and is removed in the end
     #[arg(long, value_name = "PATH", requires = "memory")]
     cache: Option<PathBuf>,
+    /// Name the second of two classes, or the positive one, from this probability on, instead of from one half
+    #[arg(long, value_name = "SHARE", conflicts_with = "costs")]
+    threshold: Option<f64>,
+    /// What a mistake costs: CLASS=COST for rows of a class, TRUE:NAMED=COST for one class taken for another, or
+    /// `balanced`, by which the rarer a class the dearer (may be repeated; 1 if not said). The class of least
+    /// expected cost is named, by probabilities
+    #[arg(long = "cost", value_name = "CLASS=COST")]
+    costs: Vec<String>,
+    /// Start from the weights of this model instead of from nothing; rows are read, and classes numbered, as it does
+    #[arg(long, value_name = "MODEL", conflicts_with = "k_fold")]
+    start_from: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
@@ -203,11 +215,17 @@ impl Args {
             let cache = self.cache.clone().unwrap_or(temporary);
             MemoryLimit { bytes, cache: Some(cache), keep: self.cache.is_some() }
         });
+        let costs = self.costs()?;
+        let mut choice = choice;
         // Candidates that were named carry their parameters themselves.
-        let learning = match &choice {
-            Choice::Race(racing) if !racing.candidates.is_empty() => self.spec.options_and_values()?.0,
+        let learning = match &mut choice {
+            Choice::Race(racing) if !racing.candidates.is_empty() => {
+                racing.candidates.iter_mut().for_each(|candidate| candidate.costs = costs.clone());
+                self.spec.options_and_values()?.0
+            }
             _ => self.spec.options()?,
         };
+        let learning = Options { costs, ..learning };
         Ok(Recipe {
             reading: ReadOptions { classes: self.classes.clone(), ..self.data.to_learn()? },
             learning,
@@ -217,6 +235,20 @@ impl Args {
             positive: self.positive.clone(),
             memory,
             online: self.online,
+            start: self.start_from.as_ref().map(Model::load).transpose()?.map(Arc::new),
+        })
+    }
+
+    /// What mistakes cost.
+    fn costs(&self) -> Result<Costs, Failure> {
+        Ok(match (self.threshold, self.costs.as_slice()) {
+            (Some(share), _) => Costs::Threshold(share),
+            (None, []) => Costs::Even,
+            (None, [word]) if word == "balanced" => Costs::Balanced,
+            (None, words) => {
+                let pairs = words.iter().map(|word| assignment("cost", word));
+                Costs::Given(pairs.collect::<Result<_, _>>()?)
+            }
         })
     }
 
