@@ -8,7 +8,7 @@
 
 use crate::costs::CostMatrix;
 use crate::error::Error;
-use crate::evaluate::{Losses, Sharpness, each_prediction};
+use crate::evaluate::{Losses, ProbabilityScores, each_prediction};
 use crate::model::{Model, by_class};
 use rosenblatt_data::Dataset;
 use serde::Serialize;
@@ -107,7 +107,8 @@ fn sigmoid(x: f64) -> f64 {
 /// What turns a model's scores into probabilities.
 ///
 /// ```
-/// use rosenblatt::{Calibration, Method};
+/// use rosenblatt::Calibration;
+/// use rosenblatt::calibration::Method;
 ///
 /// // Scores of eight held-out rows, and whether they were spam.
 /// let scores = [-2.0, -1.5, -1.0, 0.2, -0.2, 1.0, 1.5, 2.0];
@@ -221,7 +222,7 @@ impl Calibration {
         rows: (&[f64], &[u32]),
         predicted: Option<&mut [u32]>,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<Sharpness>, Error> {
+    ) -> Result<Option<ProbabilityScores>, Error> {
         Self::cross_fitted_at(None, method, n_classes, rows, predicted, stop)
     }
 
@@ -233,7 +234,7 @@ impl Calibration {
         (scores, classes): (&[f64], &[u32]),
         mut predicted: Option<&mut [u32]>,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<Sharpness>, Error> {
+    ) -> Result<Option<ProbabilityScores>, Error> {
         let n_curves = n_curves(n_classes);
         // Every other row of each class.
         let mut n_seen = vec![0_usize; n_classes];
@@ -304,7 +305,7 @@ impl Calibration {
     }
 
     /// By how much `class` is ahead of the next in probability, in what the curves count in; 0 is a tie.
-    pub(crate) fn lead(&self, scores: &[f64], class: u32) -> f64 {
+    pub(crate) fn margin(&self, scores: &[f64], class: u32) -> f64 {
         if let [curve] = self.curves.as_slice() {
             return if class == 1 { curve.rank(scores[0]) } else { -curve.rank(scores[0]) };
         }
@@ -350,11 +351,11 @@ impl Verdict<'_> {
     }
 
     /// By how much `class` is ahead of the next; 0 is a tie.
-    pub(crate) fn lead(&self, scores: &[f64], class: u32) -> f64 {
-        let Some(costs) = &self.costs else { return self.calibration.lead(scores, class) };
+    pub(crate) fn margin(&self, scores: &[f64], class: u32) -> f64 {
+        let Some(costs) = &self.costs else { return self.calibration.margin(scores, class) };
         let mut shares = Vec::new();
         self.calibration.probabilities(scores, &mut shares);
-        costs.lead(&shares, class)
+        costs.margin(&shares, class)
     }
 }
 

@@ -121,7 +121,7 @@ impl CostMatrix {
     }
 
     /// By how much `class` is expected to cost less than the next; negative if another costs less.
-    pub(crate) fn lead(&self, shares: &[f64], class: u32) -> f64 {
+    pub(crate) fn margin(&self, shares: &[f64], class: u32) -> f64 {
         let others = (0..self.n_classes).filter(|other| *other != class as usize);
         let next = others.map(|other| self.expected(shares, other)).fold(f64::INFINITY, f64::min);
         next - self.expected(shares, class as usize)
@@ -157,7 +157,7 @@ mod tests {
         let costs = Costs::Threshold(0.9).matrix(&two).unwrap().unwrap();
         for (share, class) in [(0.1, 0), (0.89, 0), (0.91, 1), (1.0, 1)] {
             assert_eq!(costs.least(&[1.0 - share, share], 0), class, "{share}");
-            assert_eq!(costs.lead(&[1.0 - share, share], class) > 0.0, true, "{share}");
+            assert_eq!(costs.margin(&[1.0 - share, share], class) > 0.0, true, "{share}");
         }
         assert!(Costs::Threshold(0.9).matrix(&names(&["a", "b", "c"])).is_err());
         assert!(Costs::Threshold(1.0).check().is_err());

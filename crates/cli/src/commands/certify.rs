@@ -12,7 +12,8 @@ use rosenblatt::certify::{
     self, Certificate, Findings, NotFinite, Part, Polynomial, Question, Rows, check, investigate, lift,
 };
 use rosenblatt::core::Examples;
-use rosenblatt::{Dataset, Error, Model, write_whole};
+use rosenblatt::model::write_whole;
+use rosenblatt::{Dataset, Error, Model};
 use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, Visitor, load_source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -347,5 +348,5 @@ fn model_mistakes(args: &Args, path: &PathBuf, mut read: ReadOptions) -> Result<
         });
         return ui::print(&format!("{report}\n"));
     }
-    ui::print(&say::wrong_rows(&rows, &wrong))
+    ui::print(&say::misclassified(&rows, &wrong))
 }

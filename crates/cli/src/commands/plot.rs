@@ -11,7 +11,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
-use rosenblatt::{Dataset, Model, Spec, check_writable, write_whole};
+use rosenblatt::model::{check_writable, write_whole};
+use rosenblatt::{Dataset, Model, Spec};
 use rosenblatt_figures::{
     Canvas, FIGURES, Figure, FigureError, Look, Needs, Setting, Settings, Subject, Svg, Takes, Terminal, find,
 };

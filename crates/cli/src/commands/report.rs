@@ -9,8 +9,9 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::error_line;
 use crate::ui;
+use rosenblatt::Model;
+use rosenblatt::model::{check_writable, write_whole};
 use rosenblatt::recipe::with_positive;
-use rosenblatt::{Model, check_writable, write_whole};
 use rosenblatt_data::{Source, load_source};
 use rosenblatt_figures::{Judged, Report};
 use serde_json::json;
@@ -24,7 +25,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// The model
     model: PathBuf,
-    /// The data it is judged on: what it was trained from, of which the rows set aside are taken, or other
+    /// The data it is judged on: what it was trained from, of which the rows held out are taken, or other
     /// rows whose classes are known
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,

@@ -12,11 +12,9 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Readout;
+use rosenblatt::model::{Claim, Date, check_writable, previous_path};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{
-    Checkpoint, Claim, Costs, Date, Error, Model, Options, Recipe, Spec, Trained, check_writable, defaults,
-    previous_path,
-};
+use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, defaults};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -36,8 +34,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
   rosenblatt train digits.csv --label digit --kernel poly --degree 4 --readout vote
   rosenblatt train faces.svm --positive ann            is it ann, or anybody else?
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
-  rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks
-  rosenblatt train huge.svm --memory 512MiB               many passes over more than memory holds
+  rosenblatt train huge.svm --online --model huge.model   one epoch, in the memory of a few blocks
+  rosenblatt train huge.svm --memory 512MiB               many epochs over more than memory holds
   rosenblatt train big.svm --checkpoint-every 10m --resume   goes on where it was stopped
 
 Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice,

@@ -10,7 +10,7 @@ mod weights;
 use crate::calibration::Method;
 use crate::error::Error;
 use crate::model::Model;
-use rosenblatt_core::{NameError, Planes, Zero};
+use rosenblatt_core::{Hyperplanes, NameError, Zero};
 use rosenblatt_data::{ColumnKind, FormatInfo, Scaler};
 use std::fmt;
 use std::str::FromStr;
@@ -28,7 +28,7 @@ pub enum Export {
 }
 
 /// What makes the bytes.
-type Writer = fn(&Model, &Planes) -> Vec<u8>;
+type Writer = fn(&Model, &Hyperplanes) -> Vec<u8>;
 
 impl Export {
     /// All there are.

@@ -36,11 +36,17 @@ pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
         let (now, then) = (spec.options().multiclass, was.options().multiclass);
         return refuse(&format!("its classes are told apart {then}, and here {now}"));
     }
-    if spec.bias() != was.bias() {
-        return refuse(&format!("its bias is {}, and here {}", was.bias(), spec.bias()));
-    }
     if spec.kernel().is_some() || spec.map().is_some() {
         return refuse("it has plain weights, and here rows go through a kernel or a map");
+    }
+    if spec.entry().info.per_row {
+        let rule = spec.entry().info.name;
+        return refuse(&format!(
+            "{rule} solves for its weights from a number for each row, which it does not keep"
+        ));
+    }
+    if spec.bias() != was.bias() {
+        return refuse(&format!("its bias is {}, and here {}", was.bias(), spec.bias()));
     }
     let reading = model.to_evaluate(recipe.reading.clone());
     let told_from_rest = model.labels().told_from_rest().map(str::to_owned);
@@ -70,14 +76,14 @@ pub(super) fn check_classes(model: &Model, labels: &Labels) -> Result<(), Error>
 
 /// Where it starts, in words.
 pub(super) fn beginning(model: &Model) -> String {
-    format!("starts from a model that learned from {} rows", model.story().rows)
+    format!("starts from a model that learned from {} rows", model.training_summary().rows)
 }
 
 /// What is to be said about the start; an error if these rows do not fit the model.
 pub(super) fn told(model: &Model, data: &Dataset) -> Result<Vec<String>, Error> {
     check_classes(model, data.labels())?;
     let mut notes = vec![beginning(model)];
-    if model.data_fingerprint() == Some(crate::fingerprint(data).as_str()) {
+    if model.is_of(data) {
         notes.push(
             "that model learned from these very rows, held-out ones perhaps among them: the estimate is too good"
                 .to_owned(),
