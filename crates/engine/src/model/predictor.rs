@@ -4,14 +4,16 @@
 //! most probable class, or the one of least expected cost; without them, or where classes were weighted, its scores
 //! decide.
 
-use super::{Deciding, Model, expansion};
+use super::{Model, expansion};
 use crate::calibration::{Verdict, class_scores};
 use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::mapped::{Mapper, map_some};
 use crate::spec::{ClassWeights, Spec};
 use rosenblatt_core::memory::Kept;
-use rosenblatt_core::{Decision, Dense, DenseExamples, Examples, Random, Row, Sparse, Visits, Zero};
+use rosenblatt_core::{
+    Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Visits, Zero,
+};
 use rosenblatt_data::{Dataset, Precision, View, Visitor};
 use rosenblatt_kernel::AT_ONCE;
 use std::borrow::Cow;
@@ -279,7 +281,7 @@ fn check_finite(features: Option<&[u32]>, values: &[f64]) -> Result<(), Error> {
 pub struct Predictor<'m> {
     kept: Cow<'m, Kept>,
     mapper: Option<Mapper>,
-    decision: Deciding,
+    decision: Multiclass,
     /// What names the class, instead of the scores.
     verdict: Option<Verdict<'m>>,
     n_classes: usize,
@@ -301,7 +303,7 @@ impl<'m> Predictor<'m> {
             kept => Cow::Borrowed(kept),
         };
         let options = spec.options();
-        let decision = Deciding::new(spec, n_classes);
+        let decision = spec.options().multiclass.decision(n_classes);
         let n_outputs = decision.n_outputs();
         Self {
             kept,
