@@ -80,7 +80,8 @@ fn each_column_is_told_once() {
 fn large_labels_and_leading_zeros_stay_what_they_are() {
     let bench = Bench::new();
     let rows = |label: &dyn Fn(usize) -> String| {
-        (0..40).map(|row| format!("{{\"a\":{},\"label\":{}}}\n", row % 2, label(row))).collect::<String>()
+        let line = |row| format!("{{\"a\":{},\"label\":{}}}", row % 2, label(row));
+        (0..40).map(line).collect::<Vec<_>>().join("\n")
     };
     bench.write("big.jsonl", rows(&|row| (9_007_199_254_740_992_u64 + row as u64 % 2).to_string()));
     bench.write("code.jsonl", rows(&|row| if row % 2 == 0 { "\"007\"" } else { "\"7\"" }.to_owned()));

@@ -228,7 +228,7 @@ impl Calibration {
 
     /// The same where mistakes have these costs.
     pub(crate) fn cross_fitted_at(
-        costs: Option<CostMatrix>,
+        costs: Option<&CostMatrix>,
         method: Method,
         n_classes: usize,
         (scores, classes): (&[f64], &[u32]),
@@ -263,7 +263,8 @@ impl Calibration {
             losses[usize::from(halves[place])].add(row, class);
         }
         if let Some(predicted) = &mut predicted {
-            let verdicts = [&second, &first].map(|calibration| Verdict { calibration, costs: costs.clone() });
+            let verdicts =
+                [&second, &first].map(|calibration| Verdict { calibration, costs: costs.cloned() });
             for (place, row) in scores.chunks(n_curves).enumerate() {
                 predicted[place] = verdicts[usize::from(halves[place])].class(row, predicted[place]);
             }

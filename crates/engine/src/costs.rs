@@ -157,7 +157,7 @@ mod tests {
         let costs = Costs::Threshold(0.9).matrix(&two).unwrap().unwrap();
         for (share, class) in [(0.1, 0), (0.89, 0), (0.91, 1), (1.0, 1)] {
             assert_eq!(costs.least(&[1.0 - share, share], 0), class, "{share}");
-            assert_eq!(costs.margin(&[1.0 - share, share], class) > 0.0, true, "{share}");
+            assert!(costs.margin(&[1.0 - share, share], class) > 0.0, "{share}");
         }
         assert!(Costs::Threshold(0.9).matrix(&names(&["a", "b", "c"])).is_err());
         assert!(Costs::Threshold(1.0).check().is_err());

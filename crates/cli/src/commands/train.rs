@@ -15,9 +15,7 @@ use crate::ui;
 use rosenblatt::core::Readout;
 use rosenblatt::model::{Claim, Date, check_writable, previous_path};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{
-    Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, catalogue, defaults,
-};
+use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, catalogue, defaults};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::fmt::Write as _;

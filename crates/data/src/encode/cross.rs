@@ -211,15 +211,12 @@ impl Crosser {
 
 fn nothing_to_cross(schema: &Schema, name: &str) -> DataError {
     let what = if schema.names.is_some() { "namespace" } else { "column" };
-    let mut known: Vec<String> = match &schema.names {
-        Some(names) => {
-            let spaces = names.iter().filter_map(|name| name.split_once(IN_NAMESPACE));
-            spaces.map(|(space, _)| quote(space.as_bytes())).collect()
-        }
-        None => {
-            let some = schema.columns.iter().filter(|column| column.n_features() > 0);
-            some.map(|column| quote(column.name.as_bytes())).collect()
-        }
+    let mut known: Vec<String> = if let Some(names) = &schema.names {
+        let spaces = names.iter().filter_map(|name| name.split_once(IN_NAMESPACE));
+        spaces.map(|(space, _)| quote(space.as_bytes())).collect()
+    } else {
+        let some = schema.columns.iter().filter(|column| column.n_features() > 0);
+        some.map(|column| quote(column.name.as_bytes())).collect()
     };
     known.dedup();
     known.truncate(8);

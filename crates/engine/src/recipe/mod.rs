@@ -589,7 +589,7 @@ fn fit_probabilities(
     let decides = *class_weights == ClassWeights::Even || costs.is_some();
     let named = decides.then_some(&mut predicted[..]);
     evaluation.probability_scores =
-        Calibration::cross_fitted_at(costs, method, n_classes, (scores, classes), named, stop)?;
+        Calibration::cross_fitted_at(costs.as_ref(), method, n_classes, (scores, classes), named, stop)?;
     evaluation.with_predictions(classes, predicted);
     Calibration::fit_or_stop(method, n_classes, scores, classes, stop).map(Some)
 }

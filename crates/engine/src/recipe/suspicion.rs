@@ -129,7 +129,9 @@ impl Visitor for Deciding {
             (done, until) = (n_rows.min(until), until * 8);
             let is_apart = |place: usize| are_apart(&extents[place * n_classes..][..n_classes], &n_seen);
             let (kept, left): (Vec<usize>, Vec<usize>) = (0..alive.len()).partition(|&place| is_apart(place));
-            left.iter().for_each(|&place| place_of[alive[place]] = None);
+            for place in left {
+                place_of[alive[place]] = None;
+            }
             extents =
                 kept.iter().flat_map(|place| &extents[place * n_classes..][..n_classes]).copied().collect();
             alive = kept.iter().map(|&place| alive[place]).collect();
@@ -149,9 +151,10 @@ impl Visitor for Deciding {
 fn are_apart(extents: &[Extent], n_seen: &[usize]) -> bool {
     let seen = extents.iter().zip(n_seen).filter(|(_, n_rows)| **n_rows > 0);
     let mut intervals: Vec<(f64, f64)> = seen
-        .map(|(extent, &n_rows)| match extent.n_values < n_rows {
-            true => (extent.least.min(0.0), extent.largest.max(0.0)),
-            false => (extent.least, extent.largest),
+        .map(|(extent, &n_rows)| {
+            let has_zeros = extent.n_values < n_rows;
+            let zero = |other: f64| if has_zeros { 0.0 } else { other };
+            (extent.least.min(zero(extent.least)), extent.largest.max(zero(extent.largest)))
         })
         .collect();
     intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
