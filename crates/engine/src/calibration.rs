@@ -397,18 +397,39 @@ pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>
     (scores, classes)
 }
 
-/// Platt's sigmoid by Newton's method with a line search (Lin, Lin and Weng 2007). Targets are moved off
-/// 0 and 1 by his prior, so that scores which part the classes do not make the slope endless. `None` if it is to stop.
+/// Scores so many times the median are far.
+const FAR: f64 = 10.0;
+
+/// Platt's sigmoid. A row far beyond all others and on the wrong side can turn the curve round; where the ranks of the
+/// rows say that it should rise, far scores are then taken for less far ones.
 fn platt(pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bool) -> Option<Curve> {
+    let fitted = sigmoid_within(f64::MAX, pairs, stop)?;
+    // The curve is 1 / (1 + exp(slope score + offset)).
+    let is_falling = matches!(fitted, Curve::Platt { slope, .. } if slope > 0.0);
+    if !is_falling || crate::roc::curve(1, pairs.to_vec()).is_none_or(|ranked| ranked.area <= 0.5) {
+        return Some(fitted);
+    }
+    let mut sizes: Vec<f64> = pairs.iter().map(|(score, _)| score.abs()).collect();
+    sizes.sort_unstable_by(f64::total_cmp);
+    match FAR * sizes[sizes.len() / 2] {
+        most if most > 0.0 => sigmoid_within(most, pairs, stop),
+        _ => Some(fitted),
+    }
+}
+
+/// Platt's sigmoid of scores within `-most..most`, by Newton's method with a line search (Lin, Lin and Weng 2007).
+/// Targets are moved off 0 and 1 by his prior, so that scores which part the classes do not make the slope endless.
+/// `None` if it is to stop.
+fn sigmoid_within(most: f64, pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bool) -> Option<Curve> {
+    let near = |score: f64| score.clamp(-most, most);
     // The unit of scores is nobody's choice: votes count in thousands.
-    let finite = |score: f64| score.clamp(f64::MIN, f64::MAX);
-    let unit = pairs.iter().map(|(score, _)| finite(*score).abs()).fold(0.0, f64::max);
+    let unit = pairs.iter().map(|(score, _)| near(*score).abs()).fold(0.0, f64::max);
     let unit = if unit > 0.0 { unit } else { 1.0 };
     let members = pairs.iter().filter(|(_, member)| *member).count() as f64;
     let others = pairs.len() as f64 - members;
     let targets = [1.0 / (others + 2.0), (members + 1.0) / (members + 2.0)];
     let points: Vec<(f64, f64)> =
-        pairs.iter().map(|&(score, member)| (finite(score) / unit, targets[usize::from(member)])).collect();
+        pairs.iter().map(|&(score, member)| (near(score) / unit, targets[usize::from(member)])).collect();
     let cost = |slope: f64, offset: f64| -> f64 {
         points
             .iter()
@@ -517,6 +538,21 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_absurd_score_does_not_turn_the_curve_round() {
+        let of_row =
+            |row: i32| (f64::from(row % 10 + 1) * if row % 20 < 10 { -1.0 } else { 1.0 }, row % 20 >= 10);
+        let pairs: Vec<(f64, bool)> = (0..100).map(of_row).chain([(-1e9, true)]).collect();
+        let scores: Vec<f64> = pairs.iter().map(|(score, _)| *score).collect();
+        let classes: Vec<u32> = pairs.iter().map(|(_, member)| u32::from(*member)).collect();
+        let fitted = Calibration::fit(Method::Platt, 2, &scores, &classes).unwrap();
+        let mut shares = Vec::new();
+        fitted.probabilities(&[5.0], &mut shares);
+        assert!(shares[1] > 0.8, "{shares:?}");
+        fitted.probabilities(&[-5.0], &mut shares);
+        assert!(shares[1] < 0.2, "{shares:?}");
+    }
 
     #[test]
     fn pools_are_joined_by_lines_and_level_beyond_the_ends() {
