@@ -751,6 +751,7 @@ fn open_archive<T: Stored>(input: Input, how: &ReadOptions) -> Result<Box<dyn Re
 
 #[cfg(test)]
 mod tests {
+    use super::array::half;
     use super::*;
     use crate::bytes::source::Source;
     use crate::load::{load, load_source, read_rows};
