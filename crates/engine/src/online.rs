@@ -17,10 +17,10 @@ use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
 use crate::train::{build, check_finite, hypothesis, training_summary};
+use rosenblatt_core::SparseRows;
 use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
-use rosenblatt_kernel::maps::Rows;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ impl Online {
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }
 
-    /// Learns from one row. Rows may grow wider as new features turn up.
+    /// Learns from one row. SparseRows may grow wider as new features turn up.
     pub fn learn(&mut self, row: &[f64], class: &str) -> Result<(), Error> {
         let classes = [self.class(class)?];
         self.show(View::Dense64(DenseExamples::new(row, row.len(), &classes)), 0..1)
@@ -298,7 +298,7 @@ fn mapper(spec: &Spec) -> Result<Option<Mapper>, Error> {
         }
         None => {
             let nothing = Outline { n_rows: 0, width: 0, variance: 0.0, norm2: 0.0, negative: None };
-            Ok(Some(Mapper::new(choice.fit(&nothing, Rows::default())?)))
+            Ok(Some(Mapper::new(choice.fit(&nothing, SparseRows::default())?)))
         }
     }
 }
