@@ -180,7 +180,9 @@ impl Rows {
     /// The rows at these ascending places.
     pub(crate) fn only(&self, places: &[usize]) -> Self {
         let mut stored = SparseRows::default();
-        places.iter().for_each(|&idx| stored.push_entries(self.entries(idx)));
+        for &idx in places {
+            stored.push_entries(self.entries(idx));
+        }
         let sides = places.iter().map(|&idx| self.sides[idx]).collect();
         let numbers = places.iter().map(|&idx| self.numbers[idx]).collect();
         let tails = if self.tails.is_empty() {

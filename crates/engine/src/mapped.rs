@@ -138,7 +138,7 @@ impl Mapper {
         self.out.resize(listed.len() * self.map.size(), 0.0);
         map_rows(&*self.map, view, listed, &mut self.out)?;
         let examples = DenseExamples::new(&self.out, self.map.size(), &self.classes);
-        // SparseRows that all count 1 are learned from the quicker way.
+        // Rows that all count 1 are learned from the quicker way.
         let is_weighted = self.weights.iter().any(|weight| *weight != 1.0);
         Ok(View::Dense32(if is_weighted { examples.with_weights(&self.weights) } else { examples }))
     }

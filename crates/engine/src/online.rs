@@ -87,7 +87,7 @@ impl Online {
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }
 
-    /// Learns from one row. SparseRows may grow wider as new features turn up.
+    /// Learns from one row. Rows may grow wider as new features turn up.
     pub fn learn(&mut self, row: &[f64], class: &str) -> Result<(), Error> {
         let classes = [self.class(class)?];
         self.show(View::Dense64(DenseExamples::new(row, row.len(), &classes)), 0..1)

@@ -153,7 +153,9 @@ impl Rows {
     /// The rows as compressed arrays: where each begins and the end, features, values.
     pub fn compressed(&self) -> (Vec<u64>, Vec<u32>, Vec<f64>) {
         let mut rows = SparseRows::default();
-        (0..self.len() as u32).for_each(|row| rows.push_entries(self.entries(row)));
+        for row in 0..self.len() as u32 {
+            rows.push_entries(self.entries(row));
+        }
         let (offsets, indices, values) = rows.parts();
         (offsets.iter().map(|&offset| offset as u64).collect(), indices.to_vec(), values.to_vec())
     }

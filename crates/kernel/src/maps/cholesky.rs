@@ -1,6 +1,6 @@
 //! Cholesky's factor of a kernel matrix, largest remainder first: what Nyström's map divides by.
 //!
-//! SparseRows that the ones before them nearly make up add nothing but rounding, and are left out. `L⁻¹ k` differs
+//! Rows that the ones before them nearly make up add nothing but rounding, and are left out. `L⁻¹ k` differs
 //! from the textbook's `K^(-1/2) k` by a rotation, which changes no product and so nothing that a learner with
 //! one rate for all features does.
 
