@@ -3,6 +3,7 @@
 use crate::again::quoted;
 use crate::signals;
 use rosenblatt::{Error, StoreError};
+use rosenblatt_data::files::FileError;
 use rosenblatt_data::{DataError, Remedy};
 use std::io;
 use std::process::ExitCode;
@@ -64,7 +65,20 @@ impl From<DataError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::Work(error.to_string())
+        match error {
+            StoreError::File(error) => error.into(),
+            error => Self::Work(error.to_string()),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        match &error {
+            FileError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => Self::NobodyListens,
+            FileError::Clash { .. } => Self::Usage(error.to_string()),
+            _ => Self::Work(error.to_string()),
+        }
     }
 }
 

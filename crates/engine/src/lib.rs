@@ -97,9 +97,8 @@ pub use insight::{
     Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
 };
 pub use model::{
-    Checkpoint, Claim, Date, FormatError, Hyperplane, KernelSummary, Model, Predictor, Sample, StoreError,
-    Story, Strongest, Summary, Validated, VoteSummary, check_writable, model_checksum, previous_path,
-    with_suffix, write_keeping_previous, write_whole,
+    Checkpoint, Date, FormatError, Hyperplane, KernelSummary, Model, Predictor, Sample, StoreError, Story,
+    Strongest, Summary, Validated, VoteSummary, model_checksum,
 };
 pub use monitor::{Monitor, Stage};
 pub use online::Online;
@@ -110,6 +109,7 @@ pub use roc::{Roc, roc};
 pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
+pub use rosenblatt_data::files;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
 pub use rows::RowSource;

@@ -391,9 +391,11 @@ impl Spec {
 
     /// How many scorers `n_classes` classes need.
     pub(crate) fn n_scorers(&self, n_classes: usize) -> usize {
-        match n_classes {
-            2 => 1,
-            _ => rosenblatt_core::Decision::n_scorers(&self.options.multiclass.decision(n_classes)),
+        match (n_classes, self.options.multiclass) {
+            (2, _) => 1,
+            // Without a list of all pairs: how many classes there are, a file may say.
+            (_, Classes::OneVsOne) => n_classes.saturating_mul(n_classes.saturating_sub(1)) / 2,
+            _ => n_classes,
         }
     }
 

@@ -8,11 +8,13 @@ use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::data::{DataError, ReadOptions, Source, Visitor, texts};
 use rosenblatt::{
-    Argument, Dataset, Evaluation, Explainer, Explanation, Model, Wrong, evaluate_rows, feature_name,
-    fingerprint, interval, split, strongest, wrong_rows,
+    Argument, Dataset, Evaluation, Explainer, Explanation, Model, Options, Spec, Wrong, evaluate_rows,
+    feature_name, fingerprint, interval, split, strongest, wrong_rows,
 };
 use rosenblatt_plot::{Heat, Tile};
 
+/// How many epochs a run for a picture takes at most.
+const MOST_EPOCHS: u64 = 100;
 /// Up to how many features rows are looked at from the two directions in which they vary most.
 const MOST_SLICED: usize = 5_000;
 /// Up to how many rows a run is made again to see how it learned.
@@ -106,7 +108,14 @@ impl<'a> Report<'a> {
         let evaluation = evaluate_rows(model, &data, &rows);
         let wrong = wrong_rows(model, &data, &rows);
         let words = format!("{} {}", count(rows.len() as u64), judged.word());
-        let seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
+        let mut seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
+        // A run for a picture takes no longer because a file says so.
+        let options = seen.spec.options();
+        if options.epochs > MOST_EPOCHS
+            && let Ok(shorter) = Spec::new(Options { epochs: MOST_EPOCHS, ..options.clone() })
+        {
+            seen.spec = shorter;
+        }
         let name = name.to_owned();
         Self { name, model, seen, proof: None, texts: None, again: None, wrong, judged, evaluation }
     }

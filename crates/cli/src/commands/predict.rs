@@ -10,6 +10,7 @@ use rosenblatt::core::{Examples, Row};
 use rosenblatt::{
     Argument, Calibration, Counter, Error, Explainer, Model, Predictor, class_scores, feature_name,
 };
+use rosenblatt_data::files::Apart;
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
 use serde_json::{Value, json};
@@ -82,6 +83,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     let source = Source::find_all(&args.files)?;
+    let mut files = Apart::default();
+    args.data.note(&mut files, &source);
+    files.reads("the model", &args.model);
+    if let Some(path) = &args.output {
+        files.writes("the output", path);
+    }
+    files.check()?;
     let mut stream = blocks(&source, &read)?;
     let mut output = Output::new(form, args.output.as_deref(), &columns)?;
     // Lines that scroll by are progress enough.
