@@ -10,7 +10,7 @@ use crate::exact::length_up;
 use crate::in_the_way::in_the_way;
 use crate::kernel_margin::Axes;
 use crate::lift::lift;
-use crate::perceptron::{Cycle, Told, cycle_by, perceptron_by};
+use crate::perceptron::{Cycle, PerceptronRun, cycle_by, perceptron_by};
 use crate::rows::{Rows, shift};
 use crate::watch::{Clock, Part, Watch};
 
@@ -31,7 +31,7 @@ pub struct Findings {
     /// How hard the rows are for the perceptron, if they are separable.
     pub difficulty: Option<Difficulty>,
     /// What the textbook perceptron did, rows in their order, if they are separable.
-    pub perceptron: Option<Told>,
+    pub perceptron: Option<PerceptronRun>,
     /// The cycle of its weights, if they are not, and one was met.
     pub cycle: Option<Cycle>,
     /// Rows, from 0, that contradict each other alone or in pairs.
@@ -105,7 +105,7 @@ pub fn investigate_in(
         // With a bias the theorem is about rows with one feature more, whose margin is another one.
         findings.difficulty =
             (!question.bias).then(|| Difficulty::new(radius, (at_least, at_most))).flatten();
-        findings.perceptron = seen.map(|seen| perceptron_by(&seen, question.bias, passes(&seen), clock));
+        findings.perceptron = seen.map(|seen| perceptron_by(&seen, question.bias, epochs(&seen), clock));
     } else {
         findings.opposites = opposites(&lifted, question.bias, MOST_PAIRS);
         findings.in_the_way = Some(in_the_way(&lifted, question.bias, clock));
@@ -120,7 +120,7 @@ pub fn investigate(rows: &Rows, question: Question, watch: &Watch<'_>) -> Findin
     let mut findings = Findings::new(answer, radius(rows));
     if let Verdict::Separable(_) = findings.answer.verdict {
         findings.difficulty = difficulty(rows, question, &findings.answer, clock);
-        findings.perceptron = Some(perceptron_by(rows, question.bias, passes(rows), clock));
+        findings.perceptron = Some(perceptron_by(rows, question.bias, epochs(rows), clock));
     } else {
         findings.opposites = opposites(rows, question.bias, MOST_PAIRS);
         findings.in_the_way = Some(in_the_way(rows, question.bias, clock));
@@ -131,12 +131,12 @@ pub fn investigate(rows: &Rows, question: Question, watch: &Watch<'_>) -> Findin
     findings
 }
 
-/// How many passes the perceptron is given.
-fn passes(rows: &Rows) -> u64 {
+/// How many epochs the perceptron is given.
+fn epochs(rows: &Rows) -> u64 {
     (PERCEPTRON_WORK / size(rows)).clamp(100, 1_000_000) as u64
 }
 
-/// How many values a pass looks at.
+/// How many values an epoch looks at.
 pub(crate) fn size(rows: &Rows) -> usize {
     (0..rows.len()).map(|idx| rows.entries(idx).len() + 1).sum::<usize>().max(1)
 }

@@ -361,7 +361,7 @@ pub(crate) struct SupportArgs {
     /// Divide every hypothesis by its length before it is read out
     #[arg(long, requires = "kernel", conflicts_with = "map")]
     normalise: bool,
-    /// Memory for sums that are kept from pass to pass and values that are computed ahead (512MiB, 2GiB); changes
+    /// Memory for sums that are kept from epoch to epoch and values that are computed ahead (512MiB, 2GiB); changes
     /// nothing but the time it takes
     #[arg(long, value_name = "SIZE", requires = "kernel", conflicts_with = "map", value_parser = size)]
     kernel_memory: Option<u64>,
@@ -390,7 +390,7 @@ impl SpecArgs {
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
         // Rules that look for the worst row have an order of their own.
-        let is_free = rosenblatt::find(self.rule()).is_ok_and(|entry| !entry.info.picks_worst);
+        let is_free = rosenblatt::algorithms::find(self.rule()).is_ok_and(|entry| !entry.info.picks_worst);
         Self {
             order: self.order.clone().or(is_free.then_some(Order::Given)),
             readout: self.readout.or(Some(Readout::Last)),

@@ -2,8 +2,9 @@
 
 use crate::again::quoted;
 use crate::signals;
-use rosenblatt::{Error, StoreError};
-use rosenblatt_data::files::FileError;
+use rosenblatt::Error;
+use rosenblatt::files::FileError;
+use rosenblatt::model::StoreError;
 use rosenblatt_data::{DataError, Remedy};
 use std::io;
 use std::process::ExitCode;

@@ -32,7 +32,7 @@ impl Candidate {
     /// Candidates with commas between them.
     ///
     /// ```
-    /// use rosenblatt::Candidate;
+    /// use rosenblatt::compare::Candidate;
     ///
     /// let several = Candidate::list("pa1(C=0.1), alma(p=2,alpha=0.9):last, perceptron@poly^4")?;
     /// assert_eq!((several.len(), several[0].params["C"], several[1].params.len()), (3, 0.1, 2));
@@ -243,7 +243,8 @@ pub fn compare(
         let mut trial = Trial { candidate, spec: spec.clone(), folds: Vec::new() };
         let outcome = folds.judge(spec, data, candidate, monitor, |model, learned, judged| {
             let pairs = judged.classes.iter().zip(&judged.predicted);
-            let (wrong, mistakes) = (pairs.map(|(a, b)| a != b).collect(), model.story().totals.mistakes);
+            let (wrong, mistakes) =
+                (pairs.map(|(a, b)| a != b).collect(), model.training_summary().totals.mistakes);
             let margin = smallest_margin(&model, data, learned);
             // As it would be stored: what it must know to read new data is a part of a model.
             let model = if let Some(schema) = schema { model.with_schema(Arc::clone(schema)) } else { model };

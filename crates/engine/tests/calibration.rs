@@ -4,10 +4,9 @@
 //! regression has one answer, and both must find it to the last bits. Platt's sigmoid is searched for: both
 //! stop near the same minimum, scikit-learn a little earlier.
 
+use rosenblatt::calibration::{Method, class_scores};
 use rosenblatt::core::{Dense, Readout};
-use rosenblatt::{
-    Calibration, Classes, Dataset, Method, Model, Options, Spec, class_scores, evaluate, split, train,
-};
+use rosenblatt::{Calibration, Classes, Dataset, Model, Options, Spec, evaluate, split, train};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -92,11 +91,14 @@ fn a_calibrated_model_is_saved_with_its_curves_and_judged_by_them() {
             assert_eq!(again.calibration(), model.calibration());
             assert_eq!(again.to_bytes(), bytes);
             let judged = evaluate(&again, &data);
-            let sharpness = judged.sharpness.unwrap();
+            let probability_scores = judged.probability_scores.unwrap();
             // Better than saying every class is as likely as the others.
-            assert!(sharpness.log_loss < (n_classes as f64).ln(), "{multiclass} {method}: {sharpness:?}");
+            assert!(
+                probability_scores.log_loss < (n_classes as f64).ln(),
+                "{multiclass} {method}: {probability_scores:?}"
+            );
             let chance = if n_classes == 2 { 0.25 } else { 1.0 - 1.0 / n_classes as f64 };
-            assert!(sharpness.brier < chance, "{multiclass} {method}: {sharpness:?}");
+            assert!(probability_scores.brier < chance, "{multiclass} {method}: {probability_scores:?}");
             let (mut scores, mut shares) = (Vec::new(), Vec::new());
             let mut predictor = again.predictor(0);
             predictor.predict(Dense(&[-0.9, 1.0]));
@@ -108,7 +110,7 @@ fn a_calibrated_model_is_saved_with_its_curves_and_judged_by_them() {
         }
     }
     let plain = train(&Spec::default(), &noisy(2)).unwrap();
-    assert!(plain.calibration().is_none() && evaluate(&plain, &noisy(2)).sharpness.is_none());
+    assert!(plain.calibration().is_none() && evaluate(&plain, &noisy(2)).probability_scores.is_none());
 }
 
 #[test]
@@ -122,7 +124,7 @@ fn curves_that_cannot_be_are_refused() {
         let mut changed = bytes.clone();
         let place = changed.len() - 8;
         changed[place..].copy_from_slice(&f64::to_le_bytes(wrong));
-        rosenblatt::model_checksum(&mut changed);
+        rosenblatt::model::model_checksum(&mut changed);
         let error = Model::from_bytes(&changed).unwrap_err().to_string();
         assert!(error.contains("calibration") || error.contains("isotonic-shares"), "{error}");
     }

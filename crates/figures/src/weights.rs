@@ -5,7 +5,8 @@ use crate::settings::{Setting, Settings, Takes, size};
 use crate::subject::Subject;
 use crate::{Figure, Needs};
 use rosenblatt::data::Scaling;
-use rosenblatt::{Error, Model, feature_name, weights_for};
+use rosenblatt::insight::{feature_name, weights_for};
+use rosenblatt::{Error, Model};
 use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
 
 /// More classes than this are not drawn at once.
@@ -14,7 +15,7 @@ const MOST_PANELS: usize = 6;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "weights",
-    about: "the strongest features as bars, or the weights of pixels as a picture",
+    about: "the top features as bars, or the weights of pixels as a picture",
     needs: Needs::ModelOnly,
     textbook: false,
     settings: &[TOP, CLASS, IMAGE],

@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use crate::ui;
+use rosenblatt::algorithms::find;
+use rosenblatt::catalogue;
 use rosenblatt::catalogue::Algorithm;
-use rosenblatt::{catalogue, find};
 use serde_json::json;
 use std::fmt::Write as _;
 

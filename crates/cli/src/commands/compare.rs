@@ -8,10 +8,9 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::short_number;
 use crate::ui::{self, count, counted, percent};
-use rosenblatt::{
-    Candidate, Classes, Comparison, Dataset, Monitor, Options, Spec, Stage, Trial, TrialFold, compare,
-    defaults,
-};
+use rosenblatt::compare::{Candidate, Comparison, Trial, TrialFold};
+use rosenblatt::monitor::Stage;
+use rosenblatt::{Classes, Dataset, Monitor, Options, Spec, compare, defaults};
 use rosenblatt_data::{Source, load_with_schema};
 use serde_json::{Value, json};
 use std::fmt::Write as _;

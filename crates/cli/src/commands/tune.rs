@@ -3,8 +3,11 @@
 use super::train;
 use crate::args::{by_name, seconds};
 use crate::failure::Failure;
+use rosenblatt::Options;
+use rosenblatt::algorithms::find;
+use rosenblatt::compare::Candidate;
+use rosenblatt::race::Metric;
 use rosenblatt::recipe::{Choice, Racing};
-use rosenblatt::{Candidate, Metric, Options, find};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -30,12 +30,12 @@ impl Fitting<'_> {
     ) -> Result<Trained, Error> {
         let all: Vec<u32> = (0..data.len() as u32).collect();
         let seed = self.recipe.learning.seed;
-        let known = crate::fingerprint(data);
+        let known = crate::model::fingerprint(data);
         let mut notes = self.notes.clone();
         let judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
             let raced = self.choose(racing, data, learned, monitor)?;
             let training = Training::new(&raced.winner, data).rows(learned).fingerprint(&known);
-            let model = training.keeper(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
+            let model = training.checkpointer(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
             let model = self.calibrated(model, &raced, monitor)?;
             monitor.stage(Stage::Judging);
             let stop = &mut || monitor.wants_to_stop();

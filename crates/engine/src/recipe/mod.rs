@@ -1,7 +1,8 @@
 //! From files to a model and an honest estimate of how good it is: what every face of Rosenblatt does when it trains.
 //!
 //! ```no_run
-//! use rosenblatt::{Recipe, data::Source};
+//! use rosenblatt::Recipe;
+//! use rosenblatt::data::Source;
 //!
 //! let trained = Recipe::default().train(&Source::find("mail.csv")?, &mut ())?;
 //! println!("{:.1} % of new rows are wrong", 100.0 * trained.estimate.unwrap().evaluation.error());
@@ -502,7 +503,8 @@ fn fit_probabilities(
     let stop: &mut dyn FnMut() -> bool = &mut || monitor.wants_to_stop();
     let decides = spec.options().class_weights == ClassWeights::Even;
     let named = decides.then_some(&mut predicted[..]);
-    evaluation.sharpness = Calibration::cross_fitted(method, n_classes, (scores, classes), named, stop)?;
+    evaluation.probability_scores =
+        Calibration::cross_fitted(method, n_classes, (scores, classes), named, stop)?;
     evaluation.with_predictions(classes, predicted);
     Calibration::fit_or_stop(method, n_classes, scores, classes, stop).map(Some)
 }
