@@ -202,7 +202,7 @@ fn bounds_stand_beside_the_mistakes_while_training() {
             "rosenblatt train {file}.csv --algorithm perceptron --holdout 0 --scale none --bias none --order given {options} --epochs 1 --bounds --json --model x.model"
         ));
         let report: Value = serde_json::from_str(&report).unwrap();
-        let pass = &report["bounds"]["passes"][0];
+        let pass = &report["bounds"]["epochs"][0];
         let (length, mean) = (a.hypot(b), (a + b) / 2.0);
         assert_eq!(pass["mistakes"], 2, "{options}: {pass}");
         let near = |found: &Value, expected: f64| (found.as_f64().unwrap() / expected - 1.0).abs() < 1e-6;
