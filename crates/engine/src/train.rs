@@ -280,7 +280,6 @@ impl<'a> Training<'a> {
             None => (learner.read(spec.readout()), None),
         };
         let kept = kept.expect("learners remember what their spec reads out");
-        drop(source);
         let support_numbers = support_numbers(&kept, &mut data, train_rows)?;
         let model = Model {
             feature_names: names.clone(),

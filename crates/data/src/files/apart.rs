@@ -113,8 +113,12 @@ mod tests {
 
     fn refused(read: &[&Path], written: &[&Path]) -> bool {
         let mut files = Apart::default();
-        read.iter().for_each(|path| files.reads("what is read", *path));
-        written.iter().for_each(|path| files.writes("what is written", *path));
+        for path in read {
+            files.reads("what is read", *path);
+        }
+        for path in written {
+            files.writes("what is written", *path);
+        }
         files.check().is_err()
     }
 

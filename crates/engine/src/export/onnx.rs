@@ -43,7 +43,7 @@ pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
 
     let options = model.spec().options();
     let duels = match options.multiclass.decision(n_classes) {
-        Multiclass::OneVsOne(decision) if n_classes > 2 => Some(decision),
+        Multiclass::OneVsOne(decision) => Some(decision),
         _ => None,
     };
     let class_scores = duels.as_ref().map_or_else(|| "scores".to_owned(), |duels| graph.duels(duels));
