@@ -12,6 +12,7 @@ mod hardening;
 mod json;
 mod kernel;
 mod maps;
+mod never_wrong;
 mod online;
 mod plot;
 mod predict;

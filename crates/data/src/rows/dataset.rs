@@ -205,6 +205,17 @@ impl Dataset {
         Self { matrix, classes, labels, weights, feature_names, left_out: LeftOutRows::default() }
     }
 
+    /// Changes the features of all rows, which are then called `names`.
+    pub(crate) fn cross<E>(
+        &mut self,
+        change: impl FnOnce(&mut Matrix) -> Result<(), E>,
+        names: Option<Vec<String>>,
+    ) -> Result<(), E> {
+        change(&mut self.matrix)?;
+        self.feature_names = names;
+        Ok(())
+    }
+
     /// A dense dataset from rows and their class names, the shortest way from `Vec`s to a model.
     ///
     /// # Panics
