@@ -17,6 +17,7 @@ mod online;
 mod plot;
 mod predict;
 mod provenance;
+mod race;
 mod readme;
 mod recipe;
 mod report;
