@@ -77,7 +77,9 @@ fn exit() -> ! {
 pub(crate) fn tell_of_exhaustion() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        let message = panic.payload_as_str().unwrap_or_default();
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let message = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or_default();
         if message.contains("failed to spawn thread") {
             end(b"error: the system gives no more threads, or no memory for them; try `--threads 1`\n");
         }
