@@ -7,6 +7,8 @@ mod commands;
 mod compare;
 mod convert;
 mod export;
+#[cfg(unix)]
+mod hardening;
 mod json;
 mod kernel;
 mod maps;
@@ -15,6 +17,7 @@ mod online;
 mod plot;
 mod predict;
 mod provenance;
+mod race;
 mod readme;
 mod recipe;
 mod report;

@@ -4,8 +4,8 @@ use crate::page::{Cell, Page};
 use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::{
-    TOP_FEATURES, count, counted, describe_probabilities, describe_training, list_top_features, percent,
-    short_number,
+    TOP_FEATURES, count, counted, describe_estimate, describe_probabilities, describe_training,
+    list_top_features, percent, short_number,
 };
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
@@ -15,9 +15,11 @@ use rosenblatt::explain::{Contribution, Explanation};
 use rosenblatt::insight::{feature_name, interval, top_features};
 use rosenblatt::misclassified::{Misclassified, misclassified};
 use rosenblatt::model::fingerprint;
-use rosenblatt::{Dataset, Evaluation, Explainer, Model, split};
+use rosenblatt::{Dataset, Evaluation, Explainer, Model, Options, Spec, split};
 use rosenblatt_plot::{Heat, Tile};
 
+/// How many epochs a run for a picture takes at most.
+const MOST_EPOCHS: u64 = 100;
 /// Up to how many features rows are looked at from the two directions in which they vary most.
 const MOST_SLICED: usize = 5_000;
 /// Up to how many rows a run is made again to see how it learned.
@@ -39,7 +41,7 @@ const FEW_CLASSES: usize = 12;
 pub enum Judged {
     /// Those of its data that were held out before it learned.
     SetAside,
-    /// Those it learned from: none were held out.
+    /// Those it learned from.
     Learned,
     /// Others than those it learned from.
     Others,
@@ -62,9 +64,7 @@ impl Judged {
             Self::SetAside => {
                 format!("judged on the {rows} of its own data that were held out before it learned")
             }
-            Self::Learned => format!(
-                "judged on the {rows} it learned from, none of which were held out: on new rows it may do worse"
-            ),
+            Self::Learned => format!("judged on the {rows} it learned from: on new rows it may do worse"),
             Self::Others => format!("judged on {rows} that are not the data it was trained on"),
         }
     }
@@ -111,7 +111,14 @@ impl<'a> Report<'a> {
         let evaluation = evaluate_rows(model, &data, &rows);
         let wrong = misclassified(model, &data, &rows);
         let words = format!("{} {}", count(rows.len() as u64), judged.word());
-        let seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
+        let mut seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
+        // A run for a picture takes no longer because a file says so.
+        let options = seen.spec.options();
+        if options.epochs > MOST_EPOCHS
+            && let Ok(shorter) = Spec::new(Options { epochs: MOST_EPOCHS, ..options.clone() })
+        {
+            seen.spec = shorter;
+        }
         let name = name.to_owned();
         Self { name, model, seen, proof: None, texts: None, again: None, wrong, judged, evaluation }
     }
@@ -174,6 +181,10 @@ impl<'a> Report<'a> {
     fn summary(&self, page: &mut Page) {
         let (model, evaluation) = (self.model, &self.evaluation);
         let (low, high) = interval(evaluation.errors, evaluation.rows);
+        let is_learned = self.judged == Judged::Learned;
+        if is_learned && let Some(told) = describe_estimate(model) {
+            page.lead(&format!("{}.", capital(&told.replace('\n', ", "))));
+        }
         page.lead(&format!(
             "{} of {} right. The error is {}, and with 95 % confidence between {} and {}.",
             percent(evaluation.accuracy()),
@@ -183,13 +194,13 @@ impl<'a> Report<'a> {
             percent(high)
         ));
         let judged = format!("{}.", capital(&self.judged.sentence(evaluation.rows)));
-        if self.judged == Judged::Learned {
+        if is_learned {
             page.warning(&judged);
         } else {
             page.paragraph(&judged);
         }
         page.tiles(&[
-            (percent(evaluation.error()), "error"),
+            (percent(evaluation.error()), if is_learned { "training error" } else { "error" }),
             (count(evaluation.errors), "rows wrong"),
             (count(model.training_summary().rows as u64), "rows learned from"),
             (count(model.width() as u64), "features"),

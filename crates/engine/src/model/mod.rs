@@ -2,7 +2,6 @@
 
 mod checkpoint;
 mod date;
-mod disk;
 mod file;
 mod kernels;
 mod predictor;
@@ -16,9 +15,7 @@ pub use date::Date;
 pub use file::{FormatError, model_checksum};
 pub(crate) use predictor::by_class;
 pub use predictor::{Predictor, Sample};
-pub use store::{
-    Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
-};
+pub use store::StoreError;
 
 pub use crate::fingerprint::fingerprint;
 pub use summary::{Hyperplane, KernelSummary, Summary, TopFeatures, VoteSummary};
@@ -30,8 +27,8 @@ use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Schema};
 use rosenblatt_kernel::Expansion;
 use rosenblatt_kernel::maps::FeatureMap;
-use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -53,11 +50,26 @@ pub struct TrainingSummary {
     /// The share of the data that was kept out of the race in which it was chosen, if it was the usual race. It learned
     /// from all rows all the same.
     pub raced: Option<f64>,
+    /// What rows that were not learned from said of this training.
+    pub estimate: Option<Estimated>,
+}
+
+/// The error of a training on rows that it did not learn from, and that had no part in choosing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Estimated {
+    /// How many rows were held out; with folds, every row was once.
+    pub rows: u64,
+    /// How many of them were given the wrong class.
+    pub errors: u64,
+    /// Whether the model learned from these rows afterwards: then they were judged by models trained in the same way on
+    /// the rest of the rows.
+    pub refitted: bool,
 }
 
 impl Serialize for TrainingSummary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("TrainingSummary", 11)?;
+        let mut object = serializer.serialize_struct("TrainingSummary", 12)?;
         object.serialize_field("rows", &self.rows)?;
         object.serialize_field("epochs", &self.totals.epochs)?;
         object.serialize_field("rounds", &self.totals.rounds)?;
@@ -69,6 +81,7 @@ impl Serialize for TrainingSummary {
         object.serialize_field("held-out", &self.held_out)?;
         object.serialize_field("folds", &self.folds)?;
         object.serialize_field("raced", &self.raced)?;
+        object.serialize_field("estimate", &self.estimate)?;
         object.end()
     }
 }
@@ -120,12 +133,14 @@ pub(crate) struct Provenance {
     /// The fingerprint of the data.
     pub(crate) data: Option<String>,
     pub(crate) date: Option<Date>,
+    /// Which rows of the data the support vectors are, from 0; nothing if that is not known.
+    pub(crate) support_numbers: Vec<u64>,
 }
 
 impl Provenance {
     /// What is known of a model of this data.
     pub(crate) fn of_data(fingerprint: String) -> Self {
-        Self { data: Some(fingerprint), date: None }
+        Self { data: Some(fingerprint), ..Self::default() }
     }
 }
 
@@ -202,6 +217,13 @@ impl Model {
         self
     }
 
+    /// The same model, knowing what rows that were not learned from said of its training.
+    #[must_use]
+    pub fn with_estimate(mut self, estimate: Option<Estimated>) -> Self {
+        self.training_summary.estimate = estimate;
+        self
+    }
+
     /// The same model, knowing that the same training was cross-validated over this many folds.
     #[must_use]
     pub fn with_folds(mut self, n_folds: usize) -> Self {
@@ -217,6 +239,12 @@ impl Model {
     /// The support rows it predicts with, if it has a kernel.
     pub fn expansion(&self) -> Option<&Expansion> {
         expansion(&self.kept)
+    }
+
+    /// The number of a support vector in the data it was trained on, from 0, left-out rows counted; of equal rows the
+    /// first. `None` where that is not known: without a kernel, and for rows that were on disk.
+    pub fn support_number(&self, support: usize) -> Option<u64> {
+        self.provenance.support_numbers.get(support).copied()
     }
 
     /// The hyperplanes it predicts with, unless it is a vote or has a kernel.
