@@ -118,10 +118,10 @@ impl<'a> Training<'a> {
         Self { start: Some(planes), ..self }
     }
 
-    /// The model shall expect data of this schema.
+    /// The model shall expect data of this schema, if there is one.
     #[must_use]
-    pub fn schema(self, schema: Arc<Schema>) -> Self {
-        Self { schema: Some(schema), ..self }
+    pub fn schema(self, schema: impl Into<Option<Arc<Schema>>>) -> Self {
+        Self { schema: schema.into(), ..self }
     }
 
     /// Goes on from where an earlier run of the same description on the same data stood, in memory or on disk. The

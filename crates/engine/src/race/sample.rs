@@ -4,7 +4,7 @@
 //! cost. Rows of many zeros are copied without them once, for all candidates.
 
 use rosenblatt_core::Random;
-use rosenblatt_data::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use rosenblatt_data::{Dataset, DenseMatrix, DenseRef, Matrix, MatrixRef, SparseMatrix, SparseRef};
 
 /// About `most` of `rows`, every class in its proportion and never without a row; all if they are fewer.
 ///
@@ -48,10 +48,10 @@ pub(super) fn sample(classes: &[u32], n_classes: usize, rows: &[u32], most: usiz
 /// The rows of `data` that are named, as data of their own, in their order.
 pub(super) fn gather(data: &Dataset, rows: &[u32]) -> Dataset {
     let matrix = match data.matrix() {
-        Matrix::Dense32(matrix) => Matrix::Dense32(dense(matrix, rows)),
-        Matrix::Dense64(matrix) => Matrix::Dense64(dense(matrix, rows)),
-        Matrix::Sparse32(matrix) => Matrix::Sparse32(sparse(matrix, rows)),
-        Matrix::Sparse64(matrix) => Matrix::Sparse64(sparse(matrix, rows)),
+        MatrixRef::Dense32(matrix) => Matrix::Dense32(dense(matrix, rows)),
+        MatrixRef::Dense64(matrix) => Matrix::Dense64(dense(matrix, rows)),
+        MatrixRef::Sparse32(matrix) => Matrix::Sparse32(sparse(matrix, rows)),
+        MatrixRef::Sparse64(matrix) => Matrix::Sparse64(sparse(matrix, rows)),
     };
     let classes = rows.iter().map(|&row| data.classes()[row as usize]).collect();
     let gathered = Dataset::new(matrix, classes, data.labels().clone());
@@ -62,7 +62,7 @@ pub(super) fn gather(data: &Dataset, rows: &[u32]) -> Dataset {
     gathered.sparse_twin().unwrap_or(gathered)
 }
 
-fn dense<T: Copy>(matrix: &DenseMatrix<T>, rows: &[u32]) -> DenseMatrix<T> {
+fn dense<T: Copy>(matrix: DenseRef<'_, T>, rows: &[u32]) -> DenseMatrix<T> {
     let width = matrix.width;
     let mut values = Vec::with_capacity(rows.len() * width);
     for &row in rows {
@@ -72,7 +72,7 @@ fn dense<T: Copy>(matrix: &DenseMatrix<T>, rows: &[u32]) -> DenseMatrix<T> {
     DenseMatrix { values, width }
 }
 
-fn sparse<T: Copy>(matrix: &SparseMatrix<T>, rows: &[u32]) -> SparseMatrix<T> {
+fn sparse<T: Copy>(matrix: SparseRef<'_, T>, rows: &[u32]) -> SparseMatrix<T> {
     let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for &row in rows {
         let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];
@@ -113,7 +113,7 @@ mod tests {
         let part = gather(&data, &[8, 1]);
         assert_eq!(part.classes(), [0, 1]);
         assert_eq!(part.weights().unwrap(), [8.0, 1.0]);
-        let Matrix::Dense64(matrix) = part.matrix() else { panic!("dense rows stay dense") };
+        let MatrixRef::Dense64(matrix) = part.matrix() else { panic!("dense rows stay dense") };
         assert_eq!(matrix.values, [8.0, 1.0, 2.0, 1.0, 1.0, 2.0]);
     }
 }

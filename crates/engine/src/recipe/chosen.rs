@@ -63,7 +63,7 @@ impl Fitting<'_> {
             }
         };
         monitor.stage(Stage::Training);
-        let schema = Arc::new(self.schema.clone());
+        let schema = self.schema.clone().map(Arc::new);
         let training = Training::new(&raced.winner, data).rows(&all).schema(schema).fingerprint(&known);
         let model = monitor.train(training.resume(checkpoint))?;
         let (model, share) = match self.recipe.estimate {

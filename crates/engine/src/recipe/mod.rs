@@ -272,10 +272,36 @@ impl Recipe {
         {
             return Ok(trained);
         }
-        let mut notes = Vec::new();
         let reading = self.reading();
         let (data, schema) = load_with_schema(source, &reading)?;
         infer::check_label(&reading, &schema, data.classes().len(), data.labels().len())?;
+        self.fit(source.name(), data, Some((&reading, schema)), checkpoint, monitor)
+    }
+
+    /// The same for rows that are in memory already, and are taken as they are.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Recipe};
+    ///
+    /// let rows: Vec<[f64; 2]> = (0..40).map(|row| [f64::from(row), f64::from(row % 3)]).collect();
+    /// let names: Vec<&str> = (0..40).map(|row| if row < 20 { "low" } else { "high" }).collect();
+    /// let trained = Recipe::default().train_rows(Dataset::from_rows(&rows, &names), &mut ())?;
+    /// assert_eq!(trained.model.predict(&[39.0, 1.0])?, "high");
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn train_rows(&self, data: Dataset, monitor: &mut dyn Monitor) -> Result<Trained, Error> {
+        self.check()?;
+        self.fit("rows in memory".to_owned(), data, None, None, monitor)
+    }
+
+    fn fit(
+        &self,
+        name: String,
+        data: Dataset,
+        read: Option<(&ReadOptions, Schema)>,
+        checkpoint: Option<Checkpoint>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Trained, Error> {
         let data = match &self.positive {
             Some(class) => with_positive(data, class)?,
             None => data,
@@ -285,14 +311,16 @@ impl Recipe {
         {
             return Err(Error::TooFewRows { folds, rows: data.len() });
         }
-        notes.extend(schema.notes.iter().cloned());
+        let mut notes = read.as_ref().map_or_else(Vec::new, |(_, schema)| schema.notes.clone());
         if data.rows_are_alike() {
             notes.push(
                 "all features are constant: every row is the same, and no class can be told".to_owned(),
             );
         }
-        let outline = outline(source.name(), &(&data).into(), &reading, &schema);
+        let outline =
+            outline(name, &(&data).into(), read.as_ref().map(|(reading, schema)| (*reading, schema)));
         let spec = self.spec(&(&data).into())?;
+        let schema = read.map(|(_, schema)| schema);
         let fitting =
             Fitting { recipe: self, spec, schema, calibrate: self.calibration.method(), outline, notes };
         fitting.run(&mut (&data).into(), checkpoint, monitor)
@@ -356,7 +384,7 @@ fn no_class(labels: &Labels, class: &str) -> Error {
     Error::UnknownClass { name: class.to_owned(), known: labels.names().to_vec() }
 }
 
-fn outline(source: String, rows: &RowSource<'_>, reading: &ReadOptions, schema: &Schema) -> Outline {
+fn outline(source: String, rows: &RowSource<'_>, read: Option<(&ReadOptions, &Schema)>) -> Outline {
     let mut counts = vec![0; rows.labels().len()];
     rows.classes().iter().for_each(|&class| counts[class as usize] += 1);
     Outline {
@@ -364,8 +392,10 @@ fn outline(source: String, rows: &RowSource<'_>, reading: &ReadOptions, schema: 
         rows: rows.classes().len() as u64,
         features: rows.width(),
         classes: rows.labels().names().iter().cloned().zip(counts).collect(),
-        label: LabelFound::new(reading, schema),
-        scaling: schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling),
+        label: read.and_then(|(reading, schema)| LabelFound::new(reading, schema)),
+        scaling: read
+            .and_then(|(_, schema)| schema.scaler.as_ref())
+            .map_or(Scaling::None, |scaler| scaler.scaling),
         dropped: 0,
         skipped: 0,
     }
@@ -375,7 +405,8 @@ fn outline(source: String, rows: &RowSource<'_>, reading: &ReadOptions, schema: 
 struct Fitting<'a> {
     recipe: &'a Recipe,
     spec: Spec,
-    schema: Schema,
+    /// How the rows came to be, if they were read.
+    schema: Option<Schema>,
     calibrate: Option<Method>,
     outline: Outline,
     notes: Vec<String>,
@@ -436,7 +467,7 @@ impl Fitting<'_> {
             _ => None,
         };
         monitor.stage(Stage::Training);
-        let training = Training::new(&spec, rows.reborrow()).rows(&learned).schema(Arc::new(schema));
+        let training = Training::new(&spec, rows.reborrow()).rows(&learned).schema(schema.map(Arc::new));
         let model = monitor.train(training.resume(checkpoint))?;
         let model = match recipe.estimate {
             Plan::HoldOut(share) => model.with_held_out(share),
