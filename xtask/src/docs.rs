@@ -102,7 +102,7 @@ const PIECES: &[Piece] = &[
     Piece {
         name: "spam-roc",
         title: "How many are found at the price of how many false alarms",
-        about: "Judged on rows that were set aside before anything was learned.",
+        about: "Judged on rows that were held out before anything was learned.",
         commands: &["rosenblatt plot roc sms-spam.tsv -o spam-roc.svg"],
         needs_mnist: false,
     },

@@ -89,7 +89,7 @@ struct Room {
 
 const DATA: &str = "data.svm";
 const MODEL: &str = "m.model";
-/// Non-separable data, a read-out that remembers much, rows held back: much state to carry over.
+/// Non-separable data, a read-out that remembers much, a validation set: much state to carry over.
 const NEW: &str = "--seed 2 --epochs 12 --patience 10 --readout voted --quiet";
 const OLD: &str = "--seed 1 --epochs 2 --patience 0 --quiet";
 

@@ -7,7 +7,7 @@
 use crate::decide::{Answer, Question, Verdict, decide_by, opposites};
 use crate::exact::length_up;
 use crate::in_the_way::in_the_way;
-use crate::perceptron::{Cycle, Told, cycle_by, perceptron_by};
+use crate::perceptron::{Cycle, PerceptronRun, cycle_by, perceptron_by};
 use crate::rows::{Rows, shift};
 use crate::watch::{Clock, Part, Watch};
 
@@ -28,7 +28,7 @@ pub struct Findings {
     /// How hard the rows are for the perceptron, if they are separable.
     pub difficulty: Option<Difficulty>,
     /// What the textbook perceptron did, rows in their order, if they are separable.
-    pub perceptron: Option<Told>,
+    pub perceptron: Option<PerceptronRun>,
     /// The cycle of its weights, if they are not, and one was met.
     pub cycle: Option<Cycle>,
     /// Rows, from 0, that contradict each other alone or in pairs.
@@ -66,8 +66,8 @@ pub fn investigate(rows: &Rows, question: Question, watch: &Watch<'_>) -> Findin
     };
     if let Verdict::Separable(_) = findings.answer.verdict {
         findings.difficulty = difficulty(rows, question, &findings.answer, clock);
-        let passes = (PERCEPTRON_WORK / size(rows)).clamp(100, 1_000_000) as u64;
-        findings.perceptron = Some(perceptron_by(rows, question.bias, passes, clock));
+        let epochs = (PERCEPTRON_WORK / size(rows)).clamp(100, 1_000_000) as u64;
+        findings.perceptron = Some(perceptron_by(rows, question.bias, epochs, clock));
     } else {
         findings.opposites = opposites(rows, question.bias, MOST_PAIRS);
         findings.in_the_way = Some(in_the_way(rows, question.bias, clock));
@@ -78,7 +78,7 @@ pub fn investigate(rows: &Rows, question: Question, watch: &Watch<'_>) -> Findin
     findings
 }
 
-/// How many values a pass looks at.
+/// How many values an epoch looks at.
 pub(crate) fn size(rows: &Rows) -> usize {
     (0..rows.len()).map(|idx| rows.entries(idx).len() + 1).sum::<usize>().max(1)
 }

@@ -21,7 +21,7 @@ const DENSE: f64 = 0.5;
 
 pub(crate) fn in_the_way(rows: &Rows, bias: bool, clock: &Clock<'_>) -> Vec<usize> {
     clock.begin("looking for the rows in the way");
-    let passes = (POCKET_WORK / size(rows)).clamp(4, 1000) as u64 / (2 * POCKETS) + 1;
+    let epochs = (POCKET_WORK / size(rows)).clamp(4, 1000) as u64 / (2 * POCKETS) + 1;
     // Without a hyperplane, the smaller side goes.
     let n_positive = (0..rows.len()).filter(|&idx| rows.is_positive(idx)).count();
     let smaller = 2 * n_positive < rows.len();
@@ -34,7 +34,7 @@ pub(crate) fn in_the_way(rows: &Rows, bias: bool, clock: &Clock<'_>) -> Vec<usiz
     for seed in 0..POCKETS {
         for alike in [Some(&alike), None] {
             let trained = alike.map_or(rows, |alike| &alike.rows);
-            for (weights, intercept) in candidates(trained, bias, passes, seed, clock) {
+            for (weights, intercept) in candidates(trained, bias, epochs, seed, clock) {
                 let (weights, intercept) =
                     alike.map_or((weights.clone(), intercept), |alike| alike.back(&weights, intercept));
                 if !weights.iter().all(|weight| weight.is_finite()) {

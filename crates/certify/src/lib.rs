@@ -48,6 +48,6 @@ pub use decide::{Answer, Plane, Question, Verdict, decide, mistakes, opposites};
 pub use findings::{Difficulty, Findings, MOST_PAIRS, investigate};
 pub use lift::lift;
 pub use num_bigint::BigInt;
-pub use perceptron::{Cycle, Told, cycle, perceptron, pocket};
+pub use perceptron::{Cycle, PerceptronRun, cycle, perceptron, pocket};
 pub use rows::{NotFinite, Rows};
 pub use watch::{Part, Progress, Watch};

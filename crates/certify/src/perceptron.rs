@@ -9,25 +9,25 @@ use crate::rows::{Rows, shift};
 use crate::watch::{Clock, Watch};
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{
-    Average, Bias, Binary, Convention, Observer, Order, Pass, Plan, Ratchet, Readout, Remember, Round, Run,
+    Average, Bias, Binary, Convention, Epoch, Observer, Order, Plan, Ratchet, Readout, Remember, Round, Run,
     Setup, Stopped, rules,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
-/// How many passes may be spent on a quick answer.
-const QUICK_PASSES: u64 = 50;
+/// How many epochs may be spent on a quick answer.
+const QUICK_EPOCHS: u64 = 50;
 /// Doubles hold every integer up to here.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// What a run of the perceptron came to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct PerceptronRun {
     /// How many mistakes it made.
     pub mistakes: u64,
-    /// How many passes.
-    pub passes: u64,
-    /// Whether the last pass was without a mistake.
+    /// How many epochs.
+    pub epochs: u64,
+    /// Whether the last epoch was without a mistake.
     pub converged: bool,
     /// Its last weights and bias.
     pub weights: Vec<f64>,
@@ -35,10 +35,10 @@ pub struct Told {
     pub intercept: f64,
 }
 
-struct Passes<'a>(&'a Clock<'a>);
+struct Epochs<'a>(&'a Clock<'a>);
 
-impl Observer for Passes<'_> {
-    fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+impl Observer for Epochs<'_> {
+    fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
         go_on(self.0)
     }
 }
@@ -51,39 +51,38 @@ fn convention(bias: bool) -> Convention {
     Convention { bias: if bias { Bias::Learned } else { Bias::None }, ..Convention::default() }
 }
 
-/// The textbook perceptron: rows in their order, a score of zero is a mistake, until a pass is clean.
-pub fn perceptron(rows: &Rows, bias: bool, passes: u64, watch: &Watch<'_>) -> Told {
-    perceptron_by(rows, bias, passes, &Clock::new(watch))
+/// The textbook perceptron: rows in their order, a score of zero is a mistake, until an epoch is clean.
+pub fn perceptron(rows: &Rows, bias: bool, epochs: u64, watch: &Watch<'_>) -> PerceptronRun {
+    perceptron_by(rows, bias, epochs, &Clock::new(watch))
 }
 
-pub(crate) fn perceptron_by(rows: &Rows, bias: bool, passes: u64, clock: &Clock<'_>) -> Told {
+pub(crate) fn perceptron_by(rows: &Rows, bias: bool, epochs: u64, clock: &Clock<'_>) -> PerceptronRun {
     clock.begin("running the perceptron");
     let setup = Setup { width: rows.width(), convention: convention(bias), ..Setup::default() };
     let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
     let order = Order::Given;
-    let plan =
-        Plan { rows: None, order: &order, seed: 0, epochs: passes, max_updates: None, stop_when_clean: true };
-    let stopped = run.fit(rows.examples(), &plan, &mut Passes(clock));
+    let plan = Plan { rows: None, order: &order, seed: 0, epochs, max_updates: None, stop_when_clean: true };
+    let stopped = run.fit(rows.examples(), &plan, &mut Epochs(clock));
     let (totals, last) = (run.totals(), run.last());
-    Told {
+    PerceptronRun {
         mistakes: totals.mistakes,
-        passes: totals.epochs,
+        epochs: totals.epochs,
         converged: stopped == Stopped::Clean,
         weights: last.weights(0),
         intercept: if bias { last.biases()[0] } else { 0.0 },
     }
 }
 
-/// A hyperplane, if a few passes are enough to find one.
+/// A hyperplane, if a few epochs are enough to find one.
 pub(crate) fn quick(rows: &Rows, bias: bool, clock: &Clock<'_>) -> Option<(Vec<f64>, f64)> {
-    let told = perceptron_by(rows, bias, QUICK_PASSES, clock);
+    let told = perceptron_by(rows, bias, QUICK_EPOCHS, clock);
     told.converged.then_some((told.weights, told.intercept))
 }
 
 /// The fewest mistakes the pocket finds, as weights and bias. Finding the fewest possible is NP-hard, so
 /// that this is an upper bound and nothing else.
-pub fn pocket(rows: &Rows, bias: bool, passes: u64, seed: u64, watch: &Watch<'_>) -> (Vec<f64>, f64) {
-    candidates(rows, bias, passes, seed, &Clock::new(watch)).swap_remove(0)
+pub fn pocket(rows: &Rows, bias: bool, epochs: u64, seed: u64, watch: &Watch<'_>) -> (Vec<f64>, f64) {
+    candidates(rows, bias, epochs, seed, &Clock::new(watch)).swap_remove(0)
 }
 
 /// Hyperplanes with few mistakes, as weights and bias: what a perceptron keeps in its pocket first, then its average
@@ -91,7 +90,7 @@ pub fn pocket(rows: &Rows, bias: bool, passes: u64, seed: u64, watch: &Watch<'_>
 pub(crate) fn candidates(
     rows: &Rows,
     bias: bool,
-    passes: u64,
+    epochs: u64,
     seed: u64,
     clock: &Clock<'_>,
 ) -> Vec<(Vec<f64>, f64)> {
@@ -100,9 +99,8 @@ pub(crate) fn candidates(
         Setup { width: rows.width(), convention: convention(bias), remember, seed, ..Setup::default() };
     let mut run = Run::new(rules::Perceptron::default(), Binary, setup).expect("a textbook setup");
     let order = Order::ShuffleEpoch;
-    let plan =
-        Plan { rows: None, order: &order, seed, epochs: passes, max_updates: None, stop_when_clean: true };
-    run.fit(rows.examples(), &plan, &mut Passes(clock));
+    let plan = Plan { rows: None, order: &order, seed, epochs, max_updates: None, stop_when_clean: true };
+    run.fit(rows.examples(), &plan, &mut Epochs(clock));
     let kept = [Readout::Pocket, Readout::Averaged(Average::Post)]
         .map(|readout| run.read(readout).and_then(|kept| kept.planes().cloned()));
     let planes = kept.into_iter().flatten().chain([run.last()]);
@@ -182,7 +180,7 @@ struct Follower<'a> {
     steps: Vec<usize>,
     found: Option<(usize, usize)>,
     unit: f64,
-    /// How many steps there were when this pass began.
+    /// How many steps there were when this epoch began.
     steps_before: usize,
     clock: &'a Clock<'a>,
 }
@@ -229,7 +227,7 @@ impl Observer for Follower<'_> {
         if self.steps.len().is_multiple_of(256) { go_on(self.clock) } else { ControlFlow::Continue(()) }
     }
 
-    fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+    fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
         // A mistake on nothing but zeros is no step. Where there are no others, nothing will ever change.
         let is_still = self.steps.len() == self.steps_before;
         self.steps_before = self.steps.len();

@@ -147,7 +147,7 @@ impl Words {
             }
             _ => {}
         }
-        if model.story().raced.is_some() {
+        if model.training_summary().raced.is_some() {
             self.flag("algorithm", "auto");
             self.flag_unless("seed", options.seed, &default.seed);
             self.class_weights(&options.class_weights);
@@ -199,15 +199,17 @@ impl Words {
     }
 
     fn judging(&mut self, model: &Model) {
-        let story = model.story();
-        match (story.folds, story.held_out.or(story.raced)) {
+        let training_summary = model.training_summary();
+        match (training_summary.folds, training_summary.held_out.or(training_summary.raced)) {
             (Some(n_folds), _) => self.flag("k-fold", n_folds),
             (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &defaults::HOLD_OUT),
         }
         match model.calibration().map(Calibration::method) {
             Some(Method::Platt) => {}
             Some(method) => self.flag("calibrate", method),
-            None if story.folds.or(story.held_out.map(|_| 0)).is_some() || story.raced.is_some() => {
+            None if training_summary.folds.or(training_summary.held_out.map(|_| 0)).is_some()
+                || training_summary.raced.is_some() =>
+            {
                 self.flag("calibrate", "none");
             }
             None => {}

@@ -350,7 +350,7 @@ pub(crate) struct SupportArgs {
     /// Divide every hypothesis by its length before it is read out
     #[arg(long, requires = "kernel", conflicts_with = "map")]
     normalise: bool,
-    /// Memory for sums that are kept from pass to pass and values that are computed ahead (512MiB, 2GiB); changes
+    /// Memory for sums that are kept from epoch to epoch and values that are computed ahead (512MiB, 2GiB); changes
     /// nothing but the time it takes
     #[arg(long, value_name = "SIZE", requires = "kernel", conflicts_with = "map", value_parser = size)]
     kernel_memory: Option<u64>,

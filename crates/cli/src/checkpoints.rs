@@ -4,7 +4,10 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Totals;
-use rosenblatt::{Checkpoint, Keeper, StoreError, Wants, previous_path, with_suffix, write_keeping_previous};
+use rosenblatt::{
+    Checkpoint, CheckpointRequest, Checkpointer, StoreError, previous_path, with_suffix,
+    write_keeping_previous,
+};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -13,7 +16,7 @@ use std::time::{Duration, Instant};
 /// How often a checkpoint is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Every {
-    Passes(u64),
+    Epochs(u64),
     Rows(u64),
     Time(Duration),
 }
@@ -28,7 +31,7 @@ impl FromStr for Every {
         let seconds =
             |factor| number.and_then(|n| n.checked_mul(factor)).map(|n| Self::Time(Duration::from_secs(n)));
         let every = match unit.trim() {
-            "" => number.map(Self::Passes),
+            "" => number.map(Self::Epochs),
             "rows" => number.map(Self::Rows),
             "s" => seconds(1),
             "m" => seconds(60),
@@ -36,12 +39,12 @@ impl FromStr for Every {
             _ => None,
         };
         every.ok_or_else(|| {
-            "it should be a number of passes, or for instance 30s, 10m, 2h or 100000rows".to_owned()
+            "it should be a number of epochs, or for instance 30s, 10m, 2h or 100000rows".to_owned()
         })
     }
 }
 
-/// The keeper of one training's checkpoints.
+/// When the checkpoints of one training are due, and where they go.
 pub(crate) struct Checkpoints {
     path: PathBuf,
     every: Option<Every>,
@@ -118,26 +121,26 @@ impl Checkpoints {
     }
 }
 
-impl Keeper for Checkpoints {
-    fn wants(&mut self, so_far: &Totals) -> Wants {
+impl Checkpointer for Checkpoints {
+    fn request(&mut self, so_far: &Totals) -> CheckpointRequest {
         if signals::asked().is_some() {
-            return Wants::Stop;
+            return CheckpointRequest::SaveAndStop;
         }
-        let Some(every) = self.every else { return Wants::Nothing };
+        let Some(every) = self.every else { return CheckpointRequest::Continue };
         let (since, before) = *self.last.get_or_insert_with(|| (Instant::now(), *so_far));
         let due = match every {
-            Every::Passes(passes) => so_far.epochs - before.epochs >= passes,
+            Every::Epochs(epochs) => so_far.epochs - before.epochs >= epochs,
             Every::Rows(rows) => so_far.rounds - before.rounds >= rows,
             Every::Time(time) => since.elapsed() >= time,
         };
         if !due {
-            return Wants::Nothing;
+            return CheckpointRequest::Continue;
         }
         self.last = Some((Instant::now(), *so_far));
-        Wants::Checkpoint
+        CheckpointRequest::Save
     }
 
-    fn keep(&mut self, checkpoint: &[u8]) {
+    fn save(&mut self, checkpoint: &[u8]) {
         match write_keeping_previous(&self.path, checkpoint) {
             Ok(()) => (self.saved, self.failed) = (true, false),
             // The model may still come out well, so training goes on; it is said once, not every time.
@@ -171,14 +174,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_are_passes_rows_or_time() {
+    fn intervals_are_epochs_rows_or_time() {
         let every = |text: &str| text.parse::<Every>();
-        assert_eq!(every("3"), Ok(Every::Passes(3)));
+        assert_eq!(every("3"), Ok(Every::Epochs(3)));
         assert_eq!(every("1000rows"), Ok(Every::Rows(1000)));
         assert_eq!(every("90s"), Ok(Every::Time(Duration::from_secs(90))));
         assert_eq!(every("2h"), Ok(Every::Time(Duration::from_secs(7200))));
         for wrong in ["", "0", "x", "3 weeks", "-1", "99999999999999999999", "18446744073709551615h"] {
-            assert!(every(wrong).unwrap_err().contains("number of passes"), "{wrong}");
+            assert!(every(wrong).unwrap_err().contains("number of epochs"), "{wrong}");
         }
     }
 }

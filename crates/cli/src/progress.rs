@@ -199,15 +199,15 @@ mod tests {
     fn task(done: Option<f64>, seconds: u64) -> Task {
         let since = Instant::now().checked_sub(Duration::from_secs(seconds));
         let done = done.map(|done| (done, Instant::now()));
-        Task { since, done, text: "pass 2 of at most 8".to_owned(), ..Task::default() }
+        Task { since, done, text: "epoch 2 of at most 8".to_owned(), ..Task::default() }
     }
 
     #[test]
     fn the_line_tells_share_and_time_left_and_fits() {
         let line = task(Some(0.25), 3).line(80, false);
-        assert_eq!(line, "━━━━━───────────────  25 %  9 s left  pass 2 of at most 8");
+        assert_eq!(line, "━━━━━───────────────  25 %  9 s left  epoch 2 of at most 8");
         assert!(task(Some(0.25), 3).line(80, true).starts_with("\x1b[36m━━━━━\x1b[0m─"));
         assert_eq!(task(Some(0.25), 3).line(10, false).chars().count(), 10);
-        assert_eq!(task(None, 3).line(80, false), "3.0 s  pass 2 of at most 8");
+        assert_eq!(task(None, 3).line(80, false), "3.0 s  epoch 2 of at most 8");
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::ui::{count, counted, percent, table};
 use rosenblatt::{Evaluation, Model, interval};
-pub(crate) use rosenblatt_figures::words::{VOICES, sharpness, short_number, story, voices};
+pub(crate) use rosenblatt_figures::words::{
+    TOP_FEATURES, describe_probabilities, describe_training, list_top_features, short_number,
+};
 use std::fmt::Write as _;
 
 /// Up to how many classes a confusion matrix is readable.
@@ -101,8 +103,12 @@ pub(crate) fn probabilities(model: &Model, judged: &Evaluation) -> String {
     };
     let fitted = counted(calibration.rows(), "held-out row", "held-out rows");
     let mut text = format!("probabilities: {}, fitted on {fitted}", calibration.method());
-    if let Some(sharpness) = judged.sharpness {
-        let _ = write!(text, "; {}, each half judged by a fit on the other", self::sharpness(sharpness));
+    if let Some(probability_scores) = judged.probability_scores {
+        let _ = write!(
+            text,
+            "; {}, each half judged by a fit on the other",
+            describe_probabilities(probability_scores)
+        );
     }
     text
 }

@@ -153,12 +153,12 @@ fn bounds_stand_beside_the_mistakes_while_training() {
     let report = bench
         .ok("rosenblatt train crates/data/bundled/banknote.csv --holdout 0 --bounds --json --model x.model");
     let report: Value = serde_json::from_str(&report).unwrap();
-    let passes = report["bounds"]["passes"].as_array().unwrap();
-    assert!(!passes.is_empty() && report["bounds"]["violation"].is_null(), "{report}");
-    for pass in passes {
-        let mistakes = pass["mistakes"].as_f64().unwrap();
-        assert!(mistakes <= pass["any-vector"].as_f64().unwrap() + 1e-6, "{pass}");
-        assert!(mistakes <= pass["inseparable"].as_f64().unwrap() + 1e-6, "{pass}");
+    let epochs = report["bounds"]["epochs"].as_array().unwrap();
+    assert!(!epochs.is_empty() && report["bounds"]["violation"].is_null(), "{report}");
+    for epoch in epochs {
+        let mistakes = epoch["mistakes"].as_f64().unwrap();
+        assert!(mistakes <= epoch["any-vector"].as_f64().unwrap() + 1e-6, "{epoch}");
+        assert!(mistakes <= epoch["inseparable"].as_f64().unwrap() + 1e-6, "{epoch}");
     }
     // Other steps than 1: the sum of the steps is bounded, and so is their number in units of the mean step.
     for options in ["--rate 0.001", "--rate 20", "--class-weight 0=7", "--rate 3 --class-weight 1=0.01"] {
@@ -166,12 +166,12 @@ fn bounds_stand_beside_the_mistakes_while_training() {
             "rosenblatt train crates/data/bundled/banknote.csv --holdout 0 {options} --epochs 5 --bounds --json --model x.model"
         ));
         let report: Value = serde_json::from_str(&report).unwrap();
-        for pass in report["bounds"]["passes"].as_array().unwrap() {
-            let mistakes = pass["mistakes"].as_f64().unwrap();
-            for bound in [&pass["any-vector"], &pass["inseparable"]] {
-                assert!(bound.as_f64().is_none_or(|bound| mistakes <= bound + 1e-6), "{options}: {pass}");
+        for epoch in report["bounds"]["epochs"].as_array().unwrap() {
+            let mistakes = epoch["mistakes"].as_f64().unwrap();
+            for bound in [&epoch["any-vector"], &epoch["inseparable"]] {
+                assert!(bound.as_f64().is_none_or(|bound| mistakes <= bound + 1e-6), "{options}: {epoch}");
             }
-            assert!(pass["any-vector"].is_f64(), "{options}: {pass}");
+            assert!(epoch["any-vector"].is_f64(), "{options}: {epoch}");
         }
     }
     let three = bench.run("rosenblatt train crates/data/bundled/iris.csv --bounds --model y.model");

@@ -9,7 +9,7 @@ const TABLE: &str = "x,z,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n5,-1,dot
 #[test]
 fn the_demo_does_the_main_job() {
     let text = Bench::new().ok("rosenblatt demo --model sms.model && rosenblatt inspect sms.model");
-    for expected in ["5,574 rows", "held-out error: 0.", "speaks for spam: £", "What to try next"] {
+    for expected in ["5,574 rows", "held-out error: 0.", "top features for spam: £", "What to try next"] {
         assert!(text.contains(expected), "`{expected}` in\n{text}");
     }
 }
@@ -32,14 +32,14 @@ fn the_same_data_in_other_clothes_gives_the_same_model() {
     bench.write("t.svm", "plus 1:4 2:0.5\nminus 1:1 2:1.25\nminus 1:0.5 2:1\nplus 1:-2 2:-2\n");
     bench.ok("gzip -k t.svm && cat t.svm > t.txt");
     let train = "rosenblatt train --holdout 0 --scale none --quiet --json";
-    let story = |line: &str| {
+    let training_summary = |line: &str| {
         let report: serde_json::Value = serde_json::from_str(&bench.ok(line)).unwrap();
-        report["story"].clone()
+        report["training-summary"].clone()
     };
-    let csv = story(&format!("{train} t.csv --model csv.model"));
-    assert_eq!(csv, story(&format!("{train} t.svm --model svm.model")));
-    assert_eq!(csv, story(&format!("{train} t.svm.gz --model gz.model")));
-    assert_eq!(csv, story(&format!("cat t.svm | {train} - --model stdin.model")));
+    let csv = training_summary(&format!("{train} t.csv --model csv.model"));
+    assert_eq!(csv, training_summary(&format!("{train} t.svm --model svm.model")));
+    assert_eq!(csv, training_summary(&format!("{train} t.svm.gz --model gz.model")));
+    assert_eq!(csv, training_summary(&format!("cat t.svm | {train} - --model stdin.model")));
     let weights = |model: &str| {
         let text = bench.ok(&format!("rosenblatt inspect {model} --weights"));
         text.lines().map(|line| line.split_once(',').unwrap().1.to_owned()).collect::<Vec<_>>()

@@ -137,10 +137,10 @@ fn the_experiment_of_1999_is_run_again() {
     std::fs::create_dir_all(bench.path("mnist")).unwrap();
     write_pictures(&bench, "train", 300, 1);
     write_pictures(&bench, "t10k", 90, 2);
-    let line = "rosenblatt reproduce freund-schapire --data mnist --degree 2,4 --passes 2 --permutations 2";
+    let line = "rosenblatt reproduce freund-schapire --data mnist --degree 2,4 --epochs 2 --permutations 2";
     let text = bench.ok(line);
     for expected in
-        ["300 training and 90 test rows, 2 permutations", "recalled", "degree 4, passes", "published"]
+        ["300 training and 90 test rows, 2 permutations", "recalled", "degree 4, epochs", "published"]
     {
         assert!(text.contains(expected), "`{expected}` in\n{text}");
     }

@@ -1,4 +1,4 @@
-//! `rosenblatt train --online`: one pass, a table at powers of two, and a model at the end.
+//! `rosenblatt train --online`: one epoch, a table at powers of two, and a model at the end.
 
 use crate::bench::Bench;
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn the_table_doubles_and_the_model_predicts() {
 }
 
 #[test]
-fn the_table_adds_up_and_is_that_of_a_pass_in_the_given_order() {
+fn the_table_adds_up_and_is_that_of_an_epoch_in_the_given_order() {
     let bench = Bench::new();
     let data = "crates/data/bundled/banknote.csv";
     let json = |line: &str| -> Value { serde_json::from_str(&bench.ok(line)).unwrap() };
@@ -33,7 +33,7 @@ fn the_table_adds_up_and_is_that_of_a_pass_in_the_given_order() {
         "rosenblatt train {data} --epochs 1 --patience 0 --order given --holdout 0 --json --model whole.model"
     ));
     for what in ["rows", "rounds", "mistakes", "updates", "errors"] {
-        assert_eq!(online["story"][what], whole["story"][what], "{what}");
+        assert_eq!(online["training-summary"][what], whole["training-summary"][what], "{what}");
     }
     let weights = |model: &str| bench.ok(&format!("rosenblatt inspect {model} --weights"));
     assert_eq!(weights("online.model"), weights("whole.model"));

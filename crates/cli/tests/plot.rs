@@ -82,7 +82,7 @@ fn frames_show_every_step_with_the_boundary_before_and_after() {
     // What is before a step is what was after the last one.
     let (first, second) = (Drawn::new(&format!("<g{}", frames[0])), Drawn::new(&format!("<g{}", frames[1])));
     assert_eq!(first.paths("boundary"), second.paths("before"));
-    assert!(frames[3].contains("converged in pass 2"));
+    assert!(frames[3].contains("converged in epoch 2"));
     bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
     let text = bench.ok("rosenblatt plot boundary xor.csv --label class --frames=2");
     assert!(text.contains("There are 2 more steps"), "{text}");

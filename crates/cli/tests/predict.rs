@@ -82,7 +82,7 @@ fn reasons_add_up_to_the_score() {
     let bias: f64 = weights.lines().nth(1).unwrap().rsplit_once(',').unwrap().1.parse().unwrap();
     for row in &rows {
         let shares = ["for", "against"].into_iter().flat_map(|side| row[side].as_array().unwrap());
-        let sum: f64 = shares.map(|said| said["share"].as_f64().unwrap()).sum();
+        let sum: f64 = shares.map(|said| said["contribution"].as_f64().unwrap()).sum();
         let side = if row["class"] == "star" { 1.0 } else { -1.0 };
         let score = row["scores"][0].as_f64().unwrap();
         assert!((sum + side * bias - side * score).abs() < 1e-9, "{row}");
@@ -90,7 +90,7 @@ fn reasons_add_up_to_the_score() {
     assert_eq!(rows[0]["for"][0]["feature"], "x");
     assert_eq!(rows[1]["for"][0]["feature"], "z");
     let table = bench.ok("rosenblatt predict new.csv --model t.model --explain 1");
-    assert!(table.starts_with("class,speaks for,speaks against\ndot,x +"), "{table}");
+    assert!(table.starts_with("class,contributions for,contributions against\ndot,x +"), "{table}");
     bench.write("odd.csv", "\"a,b\",class\n1,\"yes, sir\"\n-1,no\n2,\"yes, sir\"\n");
     bench.ok("rosenblatt train odd.csv --holdout 0 --scale none --quiet --model odd.model");
     let odd = bench.ok("printf '\"a,b\"\\n3\\n' | rosenblatt predict - --model odd.model --explain 1");
@@ -166,7 +166,10 @@ fn several_classes_are_voted_on_and_votes_are_explained() {
             "rosenblatt train {iris} --quiet --readout voted --multiclass {multiclass} --model v.model"
         ));
         let table = bench.ok(&format!("rosenblatt predict {iris} --model v.model --votes --explain 1"));
-        assert!(table.starts_with(&format!("class,{heads},speaks for,speaks against\n")), "{table}");
+        assert!(
+            table.starts_with(&format!("class,{heads},contributions for,contributions against\n")),
+            "{table}"
+        );
         assert_eq!(table.lines().count(), 151);
         let line = table.lines().nth(1).unwrap();
         assert!(line.contains("column_"), "{line}");

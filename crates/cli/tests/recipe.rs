@@ -2,11 +2,12 @@
 //! `compare` promises `train` delivers.
 
 use crate::bench::Bench;
-use rosenblatt::data::{ReadOptions, Source, load_with_schema};
+use rosenblatt::data::{Missing, ReadOptions, Source, load_with_schema};
 use rosenblatt::recipe::{Calibrate, Plan};
 use rosenblatt::{Candidate, Options, Recipe, compare};
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn the_library_gives_the_bytes_of_the_command_line() {
@@ -36,7 +37,66 @@ fn the_library_gives_the_bytes_of_the_command_line() {
         let trained = Recipe::default().train(&source, &mut ()).unwrap();
         assert!(trained.model.to_bytes() == fs::read(bench.path("m.model")).unwrap(), "{file}");
         let evaluation = trained.estimate.unwrap().evaluation;
-        assert!(evaluation.sharpness.is_some() && evaluation.error() < 0.2, "{file}: {}", evaluation.error());
+        assert!(
+            evaluation.probability_scores.is_some() && evaluation.error() < 0.2,
+            "{file}: {}",
+            evaluation.error()
+        );
+    }
+}
+
+/// Files that pandas, polars, pyarrow and NumPy wrote of one table, and one of numbers alone.
+#[test]
+fn one_table_gives_one_model_in_every_format_without_a_flag() {
+    let bench = Bench::new();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/data/mixed");
+    for entry in samples.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, bench.path(path.file_name().unwrap().to_str().unwrap())).unwrap();
+    }
+    let mut tables =
+        vec!["table.csv", "table.tsv", "semicolons.csv", "table.csv.gz", "table.csv.zst", "table.jsonl"];
+    tables.extend(["pandas.csv", "polars.ndjson"]);
+    if cfg!(feature = "parquet") {
+        tables.extend([
+            "pandas.parquet",
+            "polars.parquet",
+            "polars.arrow",
+            "categories.feather",
+            "stream.arrows",
+        ]);
+    }
+    let mut gaps = vec!["gaps.csv", "gaps.jsonl"];
+    if cfg!(feature = "parquet") {
+        gaps.extend(["gaps.parquet", "gaps.arrow"]);
+    }
+    // What is missing cannot be known: it is asked for.
+    assert_eq!(bench.run("rosenblatt train gaps.csv").code, Some(1));
+    for (files, flags, missing) in [(tables, "", Missing::Error), (gaps, "--missing mean", Missing::Mean)] {
+        let train = |words: &str| {
+            bench.ok(&format!("rosenblatt train {words} {flags} --model t.model"));
+            fs::read(bench.path("t.model")).unwrap()
+        };
+        let expected = train(files[0]);
+        for file in &files {
+            assert!(train(file) == expected, "{file}");
+            let source = Source::find(bench.path(file)).unwrap();
+            let reading = ReadOptions { missing, ..ReadOptions::default() };
+            let trained = Recipe { reading, ..Recipe::default() }.train(&source, &mut ()).unwrap();
+            assert!(trained.model.to_bytes() == expected, "the library with {file}");
+            // A pipe has no name.
+            assert!(train(&format!("- < {file}")) == expected, "{file} through a pipe");
+        }
+    }
+    // Arrays know no names; all else is the same.
+    let model = |words: &str| {
+        bench.ok(&format!("rosenblatt train {words} --model t.model"));
+        let facts: Value = serde_json::from_str(&bench.ok("rosenblatt inspect t.model --json")).unwrap();
+        ["hyperplanes", "calibration", "data-fingerprint", "spec"].map(|name| facts[name].clone())
+    };
+    let expected = model("numbers.csv");
+    for array in ["numbers.npy --label -1", "fortran.npy --label -1", "numbers.npz", "- < numbers.npz"] {
+        assert_eq!(model(array), expected, "{array}");
     }
 }
 

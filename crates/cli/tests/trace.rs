@@ -21,7 +21,7 @@ fn the_lecture_note_line_by_line() {
     assert_eq!(row("3"), "3 1 3 (0, 1) -1 -1 right (3, -1) 0 2");
     assert_eq!(row("4"), "4 1 4 (-2, -2) +1 -4 mistake w += x (1, -3) 0 1");
     assert_eq!(row("8"), "8 2 4 (-2, -2) +1 4 right (1, -3) 0 5");
-    assert!(done.stdout.ends_with("converged in pass 2: no mistake in a whole pass, after 3 mistakes\n"));
+    assert!(done.stdout.ends_with("converged in epoch 2: no mistake in a whole epoch, after 3 mistakes\n"));
 }
 
 #[test]

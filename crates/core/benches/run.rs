@@ -27,7 +27,7 @@ fn main() {
     // First, while the memory of the process is still all its own.
     let voted = voted(if quick { 20_000 } else { 100_000 });
 
-    println!("perceptron, first pass from zero weights, f32 rows: ns per example (ratio ours/hand)\n");
+    println!("perceptron, first epoch from zero weights, f32 rows: ns per example (ratio ours/hand)\n");
     println!(
         "{:<14} {:<9} {:>9} {:>18} {:>18} {:>8}",
         "rows", "memory", "ours", "hand, same bits", "hand, free order", "steps"
@@ -78,7 +78,7 @@ fn remember(averaged: bool) -> Remember {
     Remember { averaged, ..Remember::default() }
 }
 
-/// One pass of the engine.
+/// One epoch of the engine.
 fn ours<E: Examples, D: Decision>(
     examples: E,
     decision: D,
@@ -87,15 +87,15 @@ fn ours<E: Examples, D: Decision>(
     let setup = Setup { width: examples.width(), remember, ..Setup::default() };
     let mut run = Run::new(Perceptron::default(), decision, setup).unwrap();
     let time = timed(|| {
-        let _ = black_box(&mut run).pass(black_box(examples), Visits::all(examples), &mut ());
+        let _ = black_box(&mut run).learn(black_box(examples), Visits::all(examples), &mut ());
     });
     (time, run)
 }
 
-/// One pass of a loop written by hand.
-fn by_hand(width: usize, averaged: bool, pass: impl FnOnce(&mut Learned)) -> (Duration, Learned) {
+/// One epoch of a loop written by hand.
+fn by_hand(width: usize, averaged: bool, epoch: impl FnOnce(&mut Learned)) -> (Duration, Learned) {
     let mut learned = Learned::zero(width, averaged);
-    let time = timed(|| pass(black_box(&mut learned)));
+    let time = timed(|| epoch(black_box(&mut learned)));
     (time, learned)
 }
 

@@ -8,15 +8,15 @@
 //! example weights, both of which are part of `a_t`. Bounds on `M` itself need steps of equal length
 //! and are left out as soon as two steps differ.
 //!
-//! It applies to runs from zero weights in which each scorer learns alone and at once (two classes,
+//! It applies to runs from zero weights in which each output learns alone and at once (two classes,
 //! one-vs-rest, one-vs-one), by rules that neither shrink their weights nor change the metric: the
 //! perceptron, fixed and uneven margins, `MinOver` and the like. Not to direct multiclass, batches or
 //! second-order rules. A learned bias counts as a coordinate of its own here, which is what it is.
 
 use crate::convention::Bias;
 use crate::examples::Examples;
-use crate::observer::{Observer, Pass, Round, Snapshot};
-use crate::space::Planes;
+use crate::observer::{Epoch, Observer, Round, Snapshot};
+use crate::space::Hyperplanes;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -80,28 +80,28 @@ impl Check {
 pub struct Violation {
     /// In which round.
     pub round: u64,
-    /// By which scorer.
-    pub scorer: usize,
+    /// By which output.
+    pub output: usize,
     /// The inequality with both sides.
     pub check: Check,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { round, scorer, check: Check { inequality, smaller, larger } } = self;
-        write!(f, "round {round}, scorer {scorer}: `{inequality}` should hold, but {smaller} > {larger}")
+        let Self { round, output, check: Check { inequality, smaller, larger } } = self;
+        write!(f, "round {round}, output {output}: `{inequality}` should hold, but {smaller} > {larger}")
     }
 }
 
 impl std::error::Error for Violation {}
 
-/// All inequalities of one scorer at the end of a pass.
+/// All inequalities of one output at the end of an epoch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Number of the pass, from 1.
+    /// Number of the epoch, from 1.
     pub epoch: u64,
-    /// Which scorer.
-    pub scorer: usize,
+    /// Which output.
+    pub output: usize,
     /// `M`: its steps so far.
     pub updates: u64,
     /// `‖w‖²`, the bias coordinate included.
@@ -110,14 +110,14 @@ pub struct Summary {
     pub checks: Vec<Check>,
 }
 
-/// Someone to compare with: one vector per scorer, and the margin it should have.
+/// Someone to compare with: one vector per output, and the margin it should have.
 #[derive(Debug, Clone)]
 struct Rival {
-    planes: Planes,
+    planes: Hyperplanes,
     margin: Option<f64>,
 }
 
-/// What is known of one scorer.
+/// What is known of one output.
 #[derive(Debug, Clone)]
 struct State {
     updates: u64,
@@ -138,14 +138,14 @@ struct State {
 ///
 /// ```
 /// use rosenblatt_core::invariants::Invariants;
-/// use rosenblatt_core::{rules, Bias, Binary, Convention, DenseExamples, Planes, Run, Setup, Visits};
+/// use rosenblatt_core::{rules, Bias, Binary, Convention, DenseExamples, Hyperplanes, Run, Setup, Visits};
 ///
 /// let examples = DenseExamples::new(&[4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0], 2, &[1, 0, 0, 1]);
 /// let convention = Convention { bias: Bias::None, ..Convention::default() };
 /// let mut run = Run::new(rules::Perceptron::default(), Binary, Setup { convention, ..Setup::default() })?;
-/// let best = Planes::from_parts(vec![1.0, -5.0], vec![0.0]);
+/// let best = Hyperplanes::from_parts(vec![1.0, -5.0], vec![0.0]);
 /// let mut proof = Invariants::new(examples, Bias::None).against(best, Some(4.0 / 26_f64.sqrt()));
-/// let _ = run.pass(examples, Visits::all(examples), &mut proof);
+/// let _ = run.learn(examples, Visits::all(examples), &mut proof);
 /// assert_eq!(proof.violation(), None);
 /// # Ok::<(), rosenblatt_core::SetupError>(())
 /// ```
@@ -190,10 +190,10 @@ impl<E: Examples> Invariants<E> {
         Self { stops: true, ..self }
     }
 
-    /// Compares with `planes`, one vector per scorer. If `margin` is given, its inequalities are checked
+    /// Compares with `planes`, one vector per output. If `margin` is given, its inequalities are checked
     /// for the vectors brought to unit length; where rows miss the margin, the inseparable ones.
     #[must_use]
-    pub fn against(mut self, planes: Planes, margin: Option<f64>) -> Self {
+    pub fn against(mut self, planes: Hyperplanes, margin: Option<f64>) -> Self {
         assert!(margin.is_none_or(|margin| margin > 0.0), "a margin to compare with is positive");
         self.rivals.push(Rival { planes, margin });
         self
@@ -209,14 +209,14 @@ impl<E: Examples> Invariants<E> {
         self.applies
     }
 
-    /// Both sides of everything, scorer by scorer, at the end of each pass.
+    /// Both sides of everything, output by output, at the end of each epoch.
     pub fn summaries(&self) -> &[Summary] {
         &self.summaries
     }
 
-    /// Both sides of every inequality that applies to `scorer` now.
-    pub fn checks(&self, scorer: usize) -> Vec<Check> {
-        let Some(state) = self.states.get(scorer) else { return Vec::new() };
+    /// Both sides of every inequality that applies to `output` now.
+    pub fn checks(&self, output: usize) -> Vec<Check> {
+        let Some(state) = self.states.get(output) else { return Vec::new() };
         let mut checks = Vec::new();
         let mut check = |inequality, smaller, larger| checks.push(Check { inequality, smaller, larger });
         let State { lengths, squares, spreads, norm2, radius2, .. } = *state;
@@ -225,7 +225,7 @@ impl<E: Examples> Invariants<E> {
         check(Inequality::SpreadsByRadius, spreads, radius2 * squares + 2.0 * b * lengths);
         let even = state.length.filter(|_| state.even);
         for (rival, &(missed2, hinge)) in self.rivals.iter().zip(&state.misses) {
-            let length = self.length(&rival.planes, scorer);
+            let length = self.length(&rival.planes, output);
             check(Inequality::AnyVector, lengths, hinge + length * norm);
             if let Some(a) = even.filter(|_| b == 0.0) {
                 let (hinge, reach) = (hinge / a, length * radius);
@@ -246,19 +246,19 @@ impl<E: Examples> Invariants<E> {
     }
 
     /// The length of a vector, its constant coordinate included.
-    fn length(&self, planes: &Planes, scorer: usize) -> f64 {
-        let weights = planes.raw_weights().iter().skip(scorer).step_by(planes.n_scorers());
+    fn length(&self, planes: &Hyperplanes, output: usize) -> f64 {
+        let weights = planes.raw_weights().iter().skip(output).step_by(planes.n_outputs());
         let constant = match self.bias {
             Bias::None => 0.0,
-            Bias::Learned => planes.biases()[scorer],
-            Bias::Augmented(constant) => planes.biases()[scorer] / constant,
+            Bias::Learned => planes.biases()[output],
+            Bias::Augmented(constant) => planes.biases()[output] / constant,
         };
         (weights.map(|weight| weight * weight).sum::<f64>() + constant * constant).sqrt()
     }
 
     /// Takes a round in.
     fn note(&mut self, round: &Round<'_>) {
-        while self.states.len() <= round.scorer {
+        while self.states.len() <= round.output {
             self.states.push(State {
                 updates: 0,
                 lengths: 0.0,
@@ -272,22 +272,22 @@ impl<E: Examples> Invariants<E> {
             });
         }
         let beside = if self.bias == Bias::Learned { 1.0 } else { 0.0 };
-        let constant = beside * round.hypothesis.bias(round.scorer);
+        let constant = beside * round.hypothesis.bias(round.output);
         let spread = round.spread + beside;
         let length = round.step.map(|step| step.tau * round.weight);
         let mut misses = Vec::with_capacity(self.rivals.len());
         for rival in &self.rivals {
-            let mut scores = vec![0.0; rival.planes.n_scorers()];
+            let mut scores = vec![0.0; rival.planes.n_outputs()];
             rival.planes.scores(self.examples.row(round.row), &mut scores);
-            let margin = round.label * scores[round.scorer];
+            let margin = round.label * scores[round.output];
             let missed = rival.margin.map_or(0.0, |wanted| {
                 // A margin that is met up to rounding is met.
-                let miss = wanted - margin / self.length(&rival.planes, round.scorer);
+                let miss = wanted - margin / self.length(&rival.planes, round.output);
                 if miss > 1e-12 * wanted { miss } else { 0.0 }
             });
             misses.push((missed * missed, length.map_or(0.0, |length| length * (1.0 - margin).max(0.0))));
         }
-        let state = &mut self.states[round.scorer];
+        let state = &mut self.states[round.output];
         for (total, (missed2, hinge)) in state.misses.iter_mut().zip(misses) {
             total.0 += missed2;
             total.1 += hinge;
@@ -316,9 +316,9 @@ impl<E: Examples> Observer for Invariants<E> {
         }
         self.note(round);
         if self.violation.is_none() && round.step.is_some() {
-            let violated = self.checks(round.scorer).into_iter().find(|check| !check.holds());
+            let violated = self.checks(round.output).into_iter().find(|check| !check.holds());
             self.violation =
-                violated.map(|check| Violation { round: round.round, scorer: round.scorer, check });
+                violated.map(|check| Violation { round: round.round, output: round.output, check });
         }
         if self.stops && self.violation.is_some() {
             ControlFlow::Break(())
@@ -327,11 +327,11 @@ impl<E: Examples> Observer for Invariants<E> {
         }
     }
 
-    fn pass(&mut self, pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
-        for (scorer, state) in self.states.iter().enumerate().filter(|_| self.applies) {
-            let checks = self.checks(scorer);
+    fn epoch(&mut self, epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
+        for (output, state) in self.states.iter().enumerate().filter(|_| self.applies) {
+            let checks = self.checks(output);
             let (updates, norm2) = (state.updates, state.norm2);
-            self.summaries.push(Summary { epoch: pass.epoch, scorer, updates, norm2, checks });
+            self.summaries.push(Summary { epoch: epoch.number, output, updates, norm2, checks });
         }
         ControlFlow::Continue(())
     }
@@ -373,7 +373,7 @@ mod tests {
     fn exclusive_or_by_hand() {
         let values = [1.0, 1.0, 1.0, -1.0, -1.0, 1.0, -1.0, -1.0];
         let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
-        let unit = Planes::from_parts(vec![1.0, 0.0], vec![0.0]);
+        let unit = Hyperplanes::from_parts(vec![1.0, 0.0], vec![0.0]);
         let mut proof = Invariants::new(examples, Bias::None).against(unit, Some(1.0));
         let mut run = Run::new(rules::Perceptron::default(), Binary, setup(Bias::None)).unwrap();
         run.fit(examples, &plan(1), &mut proof);
@@ -394,7 +394,7 @@ mod tests {
     fn the_notes_four_points_by_hand() {
         let values = [4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0];
         let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
-        let best = Planes::from_parts(vec![1.0, -5.0], vec![0.0]);
+        let best = Hyperplanes::from_parts(vec![1.0, -5.0], vec![0.0]);
         let mut proof = Invariants::new(examples, Bias::None).against(best, Some(4.0 / 26_f64.sqrt()));
         let mut run = Run::new(rules::Perceptron::default(), Binary, setup(Bias::None)).unwrap();
         run.fit(examples, &plan(10), &mut proof);
@@ -409,11 +409,11 @@ mod tests {
     }
 
     /// Rows of three classes, which nothing separates, and random vectors to compare with.
-    fn noisy(seed: u64) -> (Vec<f64>, Vec<u32>, Vec<f64>, Planes) {
+    fn noisy(seed: u64) -> (Vec<f64>, Vec<u32>, Vec<f64>, Hyperplanes) {
         let mut random = Random::new(seed);
         let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| 4.0 * random.unit() - 2.0).collect() };
         let (values, weights) = (draw(4 * 25), draw(25).iter().map(|value| value.abs()).collect());
-        let planes = Planes::from_parts(draw(4 * 3), draw(3));
+        let planes = Hyperplanes::from_parts(draw(4 * 3), draw(3));
         let classes = values.chunks(4).map(|row| u32::from(row[0] > 0.3) + u32::from(row[1] > 0.5)).collect();
         (values, classes, weights, planes)
     }
@@ -424,7 +424,7 @@ mod tests {
             let (values, classes, weights, mut planes) = noisy(seed);
             for bias in [Bias::None, Bias::Learned, Bias::Augmented(2.0)] {
                 if bias == Bias::None {
-                    planes = Planes::from_parts(planes.raw_weights().to_vec(), vec![0.0; 3]);
+                    planes = Hyperplanes::from_parts(planes.raw_weights().to_vec(), vec![0.0; 3]);
                 }
                 let examples = DenseExamples::new(&values, 4, &classes);
                 let mut proof = Invariants::new(examples, bias).against(planes.clone(), Some(0.5));
@@ -452,7 +452,7 @@ mod tests {
     fn margin_rules_meet_their_bound() {
         let values = [4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0];
         let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
-        let best = Planes::from_parts(vec![1.0, -5.0], vec![0.0]);
+        let best = Hyperplanes::from_parts(vec![1.0, -5.0], vec![0.0]);
         let mut proof = Invariants::new(examples, Bias::None)
             .with_threshold(16.0)
             .against(best, Some(4.0 / 26_f64.sqrt()));
@@ -482,18 +482,18 @@ mod tests {
         let values = [4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0];
         let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
         let caught = |rule: Broken| {
-            let space = Linear::new(Shape { width: 2, n_scorers: 1, bias: Bias::None });
+            let space = Linear::new(Shape { width: 2, n_outputs: 1, bias: Bias::None });
             let convention = setup(Bias::None).convention;
             let mut run =
                 Run::from_parts(rule, space, Memories::default(), Binary, convention, Vec::new(), 0);
-            let best = Planes::from_parts(vec![1.0, -5.0], vec![0.0]);
+            let best = Hyperplanes::from_parts(vec![1.0, -5.0], vec![0.0]);
             let margin = 4.0 / 26_f64.sqrt();
             let mut proof = Invariants::new(examples, Bias::None).against(best, Some(margin)).stopping();
             run.fit(examples, &plan(20), &mut proof);
             (proof.violation(), run.totals().rounds)
         };
         assert_eq!(caught(Broken { always: false, tau: 1.0 }), (None, 8));
-        // Steps on right answers too: the second pass makes w longer than its steps allow.
+        // Steps on right answers too: the second epoch makes w longer than its steps allow.
         let (violation, rounds) = caught(Broken { always: true, tau: 1.0 });
         let violation = violation.expect("it steps on right answers");
         assert_eq!((violation.check.inequality, violation.round), (Inequality::NormBySpreads, rounds));

@@ -64,7 +64,7 @@
 //! for (row, class) in stream.iter().cycle().take(30) {
 //!     let class = [*class];
 //!     let example = DenseExamples::new(row, 2, &class);
-//!     let _ = run.pass(example, Visits::all(example), &mut ());
+//!     let _ = run.learn(example, Visits::all(example), &mut ());
 //! }
 //! let mut scores = [0.0; 3];
 //! run.last().scores(Dense(&[2.0, 0.5]), &mut scores);
@@ -104,7 +104,7 @@ pub use examples::{DenseExamples, Examples, SparseExamples};
 pub use loss::{Loss, OnlineLoss};
 pub use memory::{Average, Kept, Ratchet, Readout, Remember};
 pub use names::{Choices, NameError, Named};
-pub use observer::{EachPass, EachRound, Observer, Pass, Round, Snapshot};
+pub use observer::{EachEpoch, EachRound, Epoch, Observer, Round, Snapshot};
 pub use order::Order;
 pub use params::{Param, ParamError, Params, Range};
 pub use random::Random;
@@ -112,4 +112,4 @@ pub use row::{Dense, Row, SIDE_BY_SIDE, Sparse, Stretched, Value};
 pub use rule::{Algorithm, Info, Law, Needs, Rule, Seen, Step};
 pub use run::{Plan, Recall, Run, Setup, SetupError, Stopped, Totals, count_errors};
 pub use schedule::Schedule;
-pub use space::{Hypothesis, Planes, Shape, Visits};
+pub use space::{Hyperplanes, Hypothesis, Shape, Visits};

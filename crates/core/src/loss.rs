@@ -51,21 +51,21 @@ impl Loss {
 /// `None` if nothing counts. A vote's margins are counted in rounds.
 ///
 /// ```
-/// use rosenblatt_core::{loss, Binary, DenseExamples, Kept, Loss, Planes};
+/// use rosenblatt_core::{loss, Binary, DenseExamples, Kept, Loss, Hyperplanes};
 ///
 /// let examples = DenseExamples::new(&[2.0, -1.0], 1, &[1, 1]);
-/// let kept = Kept::Planes(Planes::from_parts(vec![1.0], vec![0.0]));
+/// let kept = Kept::Hyperplanes(Hyperplanes::from_parts(vec![1.0], vec![0.0]));
 /// assert_eq!(loss::risk(&kept, &Binary, Loss::Hinge, examples), Some(1.0));
 /// assert_eq!(loss::risk(&kept, &Binary, Loss::ZeroOne, examples), Some(0.5));
 /// ```
 pub fn risk<E: Examples, D: Decision>(kept: &Kept, decision: &D, loss: Loss, examples: E) -> Option<f64> {
-    let mut scores = vec![0.0; decision.n_scorers()];
+    let mut scores = vec![0.0; decision.n_outputs()];
     let mut scratch = Vec::new();
     let (mut lost, mut weights) = (0.0, 0.0);
     for row_idx in (0..examples.len()).filter(|&row_idx| examples.weight(row_idx) != 0.0) {
         kept.scores(examples.row(row_idx), &mut scores, &mut scratch);
         let weight = examples.weight(row_idx);
-        lost += weight * loss.of(decision.lead(examples.class(row_idx), &scores));
+        lost += weight * loss.of(decision.margin(examples.class(row_idx), &scores));
         weights += weight;
     }
     (weights > 0.0).then(|| lost / weights)
@@ -73,7 +73,7 @@ pub fn risk<E: Examples, D: Decision>(kept: &Kept, decision: &D, loss: Loss, exa
 
 /// Watches a stream and adds up what each example cost before it was learned from.
 ///
-/// Every scorer that is asked is charged: one-vs-rest and one-vs-one pay once per scorer and round,
+/// Every output that is asked is charged: one-vs-rest and one-vs-one pay once per output and round,
 /// direct multiclass once per round. Examples count by their weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnlineLoss {
@@ -119,7 +119,7 @@ mod tests {
     use crate::examples::DenseExamples;
     use crate::rules::Perceptron;
     use crate::run::{Run, Setup};
-    use crate::space::{Planes, Visits};
+    use crate::space::{Hyperplanes, Visits};
 
     #[test]
     fn losses_by_hand_and_by_name() {
@@ -141,13 +141,13 @@ mod tests {
     #[test]
     fn at_zero_weights_the_perceptron_loses_nothing_and_steps_all_the_same() {
         let examples = DenseExamples::new(&[4.0, 0.0], 2, &[1]);
-        let zero = Kept::Planes(Planes::zero(2, 1));
+        let zero = Kept::Hyperplanes(Hyperplanes::zero(2, 1));
         assert_eq!(risk(&zero, &Binary, Loss::Perceptron, examples), Some(0.0));
         let convention = Convention { bias: Bias::None, ..Convention::default() };
         let setup = Setup { convention, ..Setup::default() };
         let mut run = Run::new(Perceptron::default(), Binary, setup).unwrap();
         let mut online = OnlineLoss::new(Loss::Perceptron);
-        assert!(run.pass(examples, Visits::all(examples), &mut online).is_continue());
+        assert!(run.learn(examples, Visits::all(examples), &mut online).is_continue());
         assert_eq!((online.total(), run.totals().updates), (0.0, 1));
     }
 
@@ -167,11 +167,11 @@ mod tests {
             let setup = Setup { convention, ..Setup::default() };
             let mut run = Run::new(Perceptron::default(), Binary, setup).unwrap();
             let mut online = OnlineLoss::new(loss);
-            assert!(run.pass(examples, Visits::all(examples), &mut online).is_continue());
+            assert!(run.learn(examples, Visits::all(examples), &mut online).is_continue());
             assert_eq!((online.total(), online.mean()), (total, total / 4.0));
         }
         // The weights it ends with, (1, -3), have margins 4, 2, 3, 4.
-        let last = Kept::Planes(Planes::from_parts(vec![1.0, -3.0], vec![0.0]));
+        let last = Kept::Hyperplanes(Hyperplanes::from_parts(vec![1.0, -3.0], vec![0.0]));
         assert_eq!(risk(&last, &Binary, Loss::Squared, examples), Some((9.0 + 1.0 + 4.0 + 9.0) / 4.0));
         let heavy = examples.with_weights(&[0.0, 3.0, 1.0, 0.0]);
         assert_eq!(risk(&last, &Binary, Loss::Squared, heavy), Some((3.0 + 4.0) / 4.0));
@@ -180,10 +180,11 @@ mod tests {
 
     #[test]
     fn several_classes_lose_by_the_lead_over_the_strongest_rival() {
-        let planes =
-            |scores: &[f64]| Kept::Planes(Planes::from_parts(scores.to_vec(), vec![0.0; scores.len()]));
+        let planes = |scores: &[f64]| {
+            Kept::Hyperplanes(Hyperplanes::from_parts(scores.to_vec(), vec![0.0; scores.len()]))
+        };
         let examples = DenseExamples::new(&[1.0], 1, &[2]);
-        // Scores 1, -2, 1.5: the lead is 1/2.
+        // Scores 1, -2, 1.5: the margin is 1/2.
         assert_eq!(risk(&planes(&[1.0, -2.0, 1.5]), &OneVsRest::new(3), Loss::Hinge, examples), Some(0.5));
         // Duels (0,1), (0,2), (1,2): class 2 wins the second by 3 and loses the third by 1/4.
         let duels = planes(&[9.0, -3.0, 0.25]);

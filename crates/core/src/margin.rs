@@ -8,7 +8,7 @@ use crate::convention::Bias;
 use crate::decision::{Decision, strongest_rival};
 use crate::examples::Examples;
 use crate::row::Row;
-use crate::space::Planes;
+use crate::space::Hyperplanes;
 use std::collections::BTreeMap;
 
 /// The smallest margins of some hyperplanes over some examples.
@@ -36,35 +36,35 @@ impl Margins {
 /// alone, so that geometric margins are distances. A learned bias steps like `Augmented(1)`: ask with
 /// that when a bound is wanted. Where `w = 0` the geometric margins are 0.
 ///
-/// With several scorers the smallest margin over all problems counts: each scorer's own in one-vs-rest
+/// With several outputs the smallest margin over all problems counts: each output's own in one-vs-rest
 /// and one-vs-one, the lead over the strongest rival in direct multiclass, there divided by the
 /// length of the difference of the two.
 ///
 /// ```
-/// use rosenblatt_core::{margin, Bias, Binary, DenseExamples, Planes};
+/// use rosenblatt_core::{margin, Bias, Binary, DenseExamples, Hyperplanes};
 ///
 /// let examples = DenseExamples::new(&[3.0, 4.0, 0.0, -1.0], 2, &[1, 0]);
-/// let planes = Planes::from_parts(vec![3.0, 4.0], vec![-5.0]);
+/// let planes = Hyperplanes::from_parts(vec![3.0, 4.0], vec![-5.0]);
 /// let margins = margin::margins(&planes, &Binary, Bias::Learned, examples).unwrap();
 /// assert_eq!((margins.functional, margins.geometric), (9.0, 1.8));
 /// ```
-pub fn margins<E, D>(planes: &Planes, decision: &D, bias: Bias, examples: E) -> Option<Margins>
+pub fn margins<E, D>(planes: &Hyperplanes, decision: &D, bias: Bias, examples: E) -> Option<Margins>
 where
     E: Examples,
     D: Decision + Clone,
 {
     let mut decision = decision.clone();
-    let mut scores = vec![0.0; planes.n_scorers()];
+    let mut scores = vec![0.0; planes.n_outputs()];
     let mut found: Option<Margins> = None;
-    // By scorer, and by rival where there is one: each length is needed often and computed once.
+    // By output, and by rival where there is one: each length is needed often and computed once.
     let mut lengths: BTreeMap<(usize, Option<usize>), f64> = BTreeMap::new();
     for row_idx in (0..examples.len()).filter(|&row_idx| examples.weight(row_idx) != 0.0) {
         planes.scores(examples.row(row_idx), &mut scores);
         decision.problems(examples.class(row_idx), &scores, |problem| {
-            let scorer = problem.directions[0].0;
-            let rival = if problem.joint { strongest_rival(scorer, &scores) } else { None };
+            let output = problem.directions[0].0;
+            let rival = if problem.joint { strongest_rival(output, &scores) } else { None };
             let length =
-                *lengths.entry((scorer, rival)).or_insert_with(|| length(planes, scorer, rival, bias));
+                *lengths.entry((output, rival)).or_insert_with(|| length(planes, output, rival, bias));
             let geometric = if length == 0.0 { 0.0 } else { problem.margin / length };
             let so_far = found.get_or_insert(Margins {
                 functional: f64::INFINITY,
@@ -79,10 +79,10 @@ where
     found
 }
 
-/// The length of `scorer`'s vector, or of its difference from that of `rival`.
-fn length(planes: &Planes, scorer: usize, rival: Option<usize>, bias: Bias) -> f64 {
-    let difference = |parts: &[f64]| parts[scorer] - rival.map_or(0.0, |rival| parts[rival]);
-    let weights = planes.raw_weights().chunks_exact(planes.n_scorers());
+/// The length of `output`'s vector, or of its difference from that of `rival`.
+fn length(planes: &Hyperplanes, output: usize, rival: Option<usize>, bias: Bias) -> f64 {
+    let difference = |parts: &[f64]| parts[output] - rival.map_or(0.0, |rival| parts[rival]);
+    let weights = planes.raw_weights().chunks_exact(planes.n_outputs());
     let constant = match bias {
         Bias::Augmented(constant) => difference(planes.biases()) / constant,
         Bias::None | Bias::Learned => 0.0,
@@ -110,7 +110,7 @@ mod tests {
     fn the_three_margins_of_one_line() {
         // f = 2a - 1 on a = 1, 0, -1 with classes 1, 0, 1: margins 1, 1, -3, lengths 2 or sqrt(5).
         let examples = DenseExamples::new(&[1.0, 0.0, -1.0], 1, &[1, 0, 1]);
-        let planes = Planes::from_parts(vec![2.0], vec![-1.0]);
+        let planes = Hyperplanes::from_parts(vec![2.0], vec![-1.0]);
         let found = margins(&planes, &Binary, Bias::Learned, examples).unwrap();
         assert_eq!(found, Margins { functional: -3.0, geometric: -1.5, unsigned: 0.5 });
         let found = margins(&planes, &Binary, Bias::Augmented(1.0), examples).unwrap();
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn hidden_rows_and_no_rows() {
         let examples = DenseExamples::new(&[1.0, -9.0], 1, &[1, 1]).with_weights(&[1.0, 0.0]);
-        let planes = Planes::from_parts(vec![1.0], vec![0.0]);
+        let planes = Hyperplanes::from_parts(vec![1.0], vec![0.0]);
         assert_eq!(margins(&planes, &Binary, Bias::None, examples).unwrap().functional, 1.0);
         assert_eq!(radius(examples, Bias::None), 1.0);
         let nothing = DenseExamples::new(&[] as &[f64], 1, &[]);
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn several_classes() {
-        // Scores of (1, 2): 1, 2 and -3, truth 1: lead 1 over class 0, |w1 - w0| = sqrt(2).
-        let planes = Planes::from_parts(vec![1.0, 0.0, -1.0, 0.0, 1.0, -1.0], vec![0.0; 3]);
+        // Scores of (1, 2): 1, 2 and -3, truth 1: margin 1 over class 0, |w1 - w0| = sqrt(2).
+        let planes = Hyperplanes::from_parts(vec![1.0, 0.0, -1.0, 0.0, 1.0, -1.0], vec![0.0; 3]);
         let examples = DenseExamples::new(&[1.0, 2.0], 2, &[1]);
         let direct = margins(&planes, &Direct::new(3, Share::Max), Bias::None, examples).unwrap();
         assert_eq!((direct.functional, direct.geometric), (1.0, 1.0 / 2_f64.sqrt()));
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn zero_weights_have_zero_margins() {
         let examples = DenseExamples::new(&[1.0], 1, &[1]);
-        let found = margins(&Planes::zero(1, 1), &Binary, Bias::None, examples).unwrap();
+        let found = margins(&Hyperplanes::zero(1, 1), &Binary, Bias::None, examples).unwrap();
         assert_eq!((found.geometric, found.difficulty(1.0)), (0.0, f64::INFINITY));
     }
 }

@@ -1,6 +1,6 @@
 //! Who watches a run: progress, traces, proofs, early stopping.
 //!
-//! An [`Observer`] is told of every pass, and of every round if it asks for that. It may end the run.
+//! An [`Observer`] is told of every epoch, and of every round if it asks for that. It may end the run.
 //! Observers combine as tuples, so a trace and a proof can watch the same run; `()` watches nothing
 //! and costs nothing.
 
@@ -11,22 +11,22 @@ use crate::space::Hypothesis;
 use crate::state::State;
 use std::ops::ControlFlow;
 
-/// One round, after it is over: one example, one scorer.
+/// One round, after it is over: one example, one output.
 #[derive(Clone, Copy)]
 pub struct Round<'a> {
     /// Number of the round, from 1.
     pub round: u64,
-    /// Number of the pass, from 1.
+    /// Number of the epoch, from 1.
     pub epoch: u64,
     /// Which row was shown.
     pub row: usize,
     /// Its class.
     pub class: u32,
-    /// Which scorer was asked; in direct multiclass, that of the true class.
-    pub scorer: usize,
-    /// `+1` or `-1`: which side the example was on for this scorer.
+    /// Which output was asked; in direct multiclass, that of the true class.
+    pub output: usize,
+    /// `+1` or `-1`: which side the example was on for this output.
     pub label: f64,
-    /// What the scorer said.
+    /// What the output said.
     pub activation: f64,
     /// How right it was: positive is right.
     pub margin: f64,
@@ -44,20 +44,20 @@ pub struct Round<'a> {
     pub hypothesis: &'a dyn Hypothesis,
 }
 
-/// Totals of a run so far, and of its last pass.
+/// Totals of a run so far, and of its last epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pass {
-    /// Number of the pass, from 1.
-    pub epoch: u64,
+pub struct Epoch {
+    /// Its number, from 1.
+    pub number: u64,
     /// Rounds since the run began.
     pub rounds: u64,
-    /// Rounds of this pass.
+    /// Rounds of this epoch.
     pub visited: u64,
-    /// Mistakes of this pass, summed over scorers.
+    /// Mistakes of this epoch, summed over outputs.
     pub mistakes: u64,
-    /// Steps of this pass, summed over scorers.
+    /// Steps of this epoch, summed over outputs.
     pub updates: u64,
-    /// Rows of this pass that were given the wrong class before the hypothesis learned from them.
+    /// Rows of this epoch that were given the wrong class before the hypothesis learned from them.
     pub errors: u64,
 }
 
@@ -82,14 +82,14 @@ pub trait Observer {
         ControlFlow::Continue(())
     }
 
-    /// Asked before a pass and again and again during it, every thousand rows or so. Breaking leaves the
-    /// run where it stands, in the middle of a pass; the next fit goes on from there.
+    /// Asked before an epoch and again and again during it, every thousand rows or so. Breaking leaves the
+    /// run where it stands, in the middle of an epoch; the next fit goes on from there.
     fn pause(&mut self, _so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// A pass is over. Breaking ends the run.
-    fn pass(&mut self, _pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+    /// An epoch is over. Breaking ends the run.
+    fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
@@ -109,8 +109,8 @@ impl<O: Observer + ?Sized> Observer for &mut O {
         (**self).pause(so_far, run)
     }
 
-    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
-        (**self).pass(pass, run)
+    fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
+        (**self).epoch(epoch, run)
     }
 }
 
@@ -140,11 +140,11 @@ macro_rules! observe_as_tuple {
                 flow
             }
 
-            fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+            fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
                 #[expect(non_snake_case, reason = "the type's name serves as the field's")]
                 let ($($name,)+) = self;
                 let mut flow = ControlFlow::Continue(());
-                $(if $name.pass(pass, run).is_break() { flow = ControlFlow::Break(()); })+
+                $(if $name.epoch(epoch, run).is_break() { flow = ControlFlow::Break(()); })+
                 flow
             }
         }
@@ -167,7 +167,7 @@ observe_as_tuple!(A B C D);
 /// let mut two_rounds = EachRound(|round: &Round<'_>| {
 ///     if round.round == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 /// });
-/// assert!(run.pass(examples, Visits::all(examples), &mut two_rounds).is_break());
+/// assert!(run.learn(examples, Visits::all(examples), &mut two_rounds).is_break());
 /// assert_eq!(run.totals().rounds, 2);
 /// # Ok::<(), rosenblatt_core::SetupError>(())
 /// ```
@@ -183,11 +183,11 @@ impl<F: FnMut(&Round<'_>) -> ControlFlow<()>> Observer for EachRound<F> {
     }
 }
 
-/// Calls a function for every pass, and stops when it says so.
-pub struct EachPass<F>(pub F);
+/// Calls a function for every epoch, and stops when it says so.
+pub struct EachEpoch<F>(pub F);
 
-impl<F: FnMut(&Pass) -> ControlFlow<()>> Observer for EachPass<F> {
-    fn pass(&mut self, pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
-        (self.0)(pass)
+impl<F: FnMut(&Epoch) -> ControlFlow<()>> Observer for EachEpoch<F> {
+    fn epoch(&mut self, epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
+        (self.0)(epoch)
     }
 }

@@ -1,6 +1,6 @@
-//! In which order rows are visited, pass by pass.
+//! In which order rows are visited, epoch by epoch.
 //!
-//! All randomness comes from one seed, and a sequence can be asked for any pass: what pass 7 looks
+//! All randomness comes from one seed, and a sequence can be asked for any epoch: what epoch 7 looks
 //! like depends on the seed and on 7, so a resumed run sees what an undisturbed one would have seen.
 
 use crate::random::Random;
@@ -12,20 +12,20 @@ pub enum Order {
     /// As the rows stand, again and again.
     #[default]
     Given,
-    /// Shuffled once, then the same order in every pass.
+    /// Shuffled once, then the same order in every epoch.
     ShuffleOnce,
-    /// Shuffled anew for every pass.
+    /// Shuffled anew for every epoch.
     ShuffleEpoch,
-    /// Every visit a fresh uniform draw, with replacement; a pass is as many draws as there are rows.
+    /// Every visit a fresh uniform draw, with replacement; an epoch is as many draws as there are rows.
     Draws,
-    /// This order, in every pass.
+    /// This order, in every epoch.
     Permutation(Vec<u32>),
-    /// Always the row with the smallest margin. A pass is as many steps as there are rows.
+    /// Always the row with the smallest margin. An epoch is as many steps as there are rows.
     Worst,
 }
 
 impl Order {
-    /// The rows of pass `epoch` (from 1) in order, drawn from `rows`. [`Order::Given`] and
+    /// The rows of epoch `epoch` (from 1) in order, drawn from `rows`. [`Order::Given`] and
     /// [`Order::Worst`] leave them as they are.
     pub fn arrange(&self, rows: &[u32], epoch: u64, seed: u64) -> Vec<u32> {
         let random =
@@ -42,7 +42,7 @@ impl Order {
                 rows.iter().map(|_| rows[random.below(rows.len() as u64) as usize]).collect()
             }
             Self::Permutation(order) => {
-                // Rows that are held back, or not there at all, are not visited.
+                // Rows of the validation set, or not there at all, are not visited.
                 let end = rows.iter().max().map_or(0, |&last| last as usize + 1);
                 let mut wanted = vec![false; end];
                 for &row in rows {
@@ -53,7 +53,7 @@ impl Order {
         }
     }
 
-    /// Whether one pass visits every one of `rows`, so that a pass without an update proves that nothing
+    /// Whether one epoch visits every one of `rows`, so that an epoch without an update proves that nothing
     /// is left to learn from them.
     pub fn covers(&self, rows: &[u32]) -> bool {
         match self {
@@ -65,12 +65,12 @@ impl Order {
         }
     }
 
-    /// Whether every pass visits the same rows in the same order.
+    /// Whether every epoch visits the same rows in the same order.
     pub fn repeats(&self) -> bool {
         matches!(self, Self::Given | Self::ShuffleOnce | Self::Permutation(_))
     }
 
-    /// Whether one pass is certain to visit every row, so that a pass without an update proves that
+    /// Whether one epoch is certain to visit every row, so that an epoch without an update proves that
     /// nothing is left to learn.
     pub fn visits_every_row(&self) -> bool {
         !matches!(self, Self::Draws | Self::Worst)
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passes_depend_on_seed_and_number_only() {
+    fn epochs_depend_on_seed_and_number_only() {
         let rows: Vec<u32> = (0..50).collect();
         let epoch = |order: &Order, epoch| order.arrange(&rows, epoch, 9);
         assert_eq!(epoch(&Order::Given, 3), rows);

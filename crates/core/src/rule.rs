@@ -3,7 +3,7 @@
 //! In this family a variant is mostly one number. A [`Rule`] is therefore pure scalar code: it sees a
 //! margin, a norm and two counters ([`Seen`]) and answers with a [`Step`], or with nothing, in which
 //! case the hypothesis survives. It holds its checked parameters and no other state, so the same rule
-//! drives one scorer or a thousand, primal or kernel, fresh or resumed.
+//! drives one output or a thousand, primal or kernel, fresh or resumed.
 //!
 //! [`Algorithm`] adds what the outside needs to know: the name, the parameters with their ranges, the
 //! paper, the guarantee, and the laws the rule is exempt from.
@@ -215,8 +215,8 @@ pub enum Law {
     ZeroRow,
     /// Dense and sparse rows give the same bits.
     DenseIsSparse,
-    /// One pass is two half passes.
-    HalfPasses,
+    /// One epoch is two half epochs.
+    HalfEpochs,
     /// The average is the vote-weighted mean of the survivors.
     AverageOfSurvivors,
     /// Scaling the rate, from zero weights, changes no prediction.

@@ -1,20 +1,20 @@
 //! The training loop. There is only this one.
 //!
 //! A [`Run`] puts a rule, a space, its memory and a decision together and shows them examples, one at
-//! a time: score, ask the rule, move or survive. Passes over files, single examples from a stream and
-//! the steps of a classroom demonstration all go through [`Run::pass`].
+//! a time: score, ask the rule, move or survive. Epochs over rows in memory or on disk, single examples from a stream and
+//! the steps of a classroom demonstration all go through [`Run::learn`].
 
 use crate::convention::{Bias, Convention, ConventionError, Mistake, Zero};
 use crate::decision::{Decision, Problem};
 use crate::examples::Examples;
 use crate::memory::{Average, Kept, Memories, Readout, Remember};
-use crate::observer::{Observer, Pass, Round, Snapshot};
+use crate::observer::{Epoch, Observer, Round, Snapshot};
 use crate::order::Order;
 use crate::random::Random;
 use crate::row::Row;
 use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
 use crate::simd::{self, Work};
-use crate::space::{LinearSpace, Move, Outcome, Planes, Shape, Space, Visits};
+use crate::space::{Hyperplanes, LinearSpace, Move, Outcome, Shape, Space, Visits};
 use crate::state::{State, StateError, at_most};
 use std::convert::Infallible;
 use std::fmt;
@@ -30,7 +30,7 @@ pub struct Setup {
     /// Which hypotheses to remember.
     pub remember: Remember,
     /// Where to start; zero if nothing is given.
-    pub start: Option<Planes>,
+    pub start: Option<Hyperplanes>,
     /// How much each class counts; 1 where nothing is given.
     pub class_weights: Vec<f64>,
     /// For coin tosses.
@@ -97,11 +97,11 @@ pub struct Plan<'a> {
     pub order: &'a Order,
     /// For shuffles and draws.
     pub seed: u64,
-    /// Stop after this many passes, counted from the beginning of the run.
+    /// Stop after this many epochs, counted from the beginning of the run.
     pub epochs: u64,
     /// Stop after this many steps, counted from the beginning of the run.
     pub max_updates: Option<u64>,
-    /// Stop when nothing is left to learn: after a pass over every row without a mistake or a step, when the rule has
+    /// Stop when nothing is left to learn: after an epoch that met every row without a mistake or a step, when the rule has
     /// converged, or when the same hypotheses come round again.
     pub stop_when_clean: bool,
 }
@@ -109,15 +109,15 @@ pub struct Plan<'a> {
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// All passes were made.
+    /// All epochs were made.
     Epochs,
     /// All steps were made.
     Updates,
-    /// A pass over every row found nothing left to learn: the data is separated.
+    /// An epoch that met every row found nothing left to learn: the data is separated.
     Clean,
     /// The rule found the hypothesis it looks for, to its tolerance.
     Converged,
-    /// The hypothesis after a pass was the one after an earlier pass, under an order and a rule that repeat themselves:
+    /// The hypothesis after an epoch was the one after an earlier epoch, under an order and a rule that repeat themselves:
     /// from here on nothing new would ever come.
     Cycle,
     /// An observer had seen enough.
@@ -127,13 +127,13 @@ pub enum Stopped {
 /// Totals of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// Passes finished.
+    /// Epochs finished.
     pub epochs: u64,
     /// Examples shown.
     pub rounds: u64,
-    /// Mistakes made, summed over scorers.
+    /// Mistakes made, summed over outputs.
     pub mistakes: u64,
-    /// Steps made, summed over scorers.
+    /// Steps made, summed over outputs.
     pub updates: u64,
     /// Rows that were given the wrong class before they were learned from.
     pub errors: u64,
@@ -152,7 +152,7 @@ impl Totals {
 /// Memories as the loop needs them: someone may ask for the training errors of a hypothesis.
 pub trait Recall {
     /// A hypothesis whose training errors are wanted.
-    fn to_judge(&self) -> Option<&Planes> {
+    fn to_judge(&self) -> Option<&Hyperplanes> {
         None
     }
 
@@ -168,7 +168,7 @@ pub trait Recall {
 impl Recall for () {}
 
 impl Recall for Memories {
-    fn to_judge(&self) -> Option<&Planes> {
+    fn to_judge(&self) -> Option<&Hyperplanes> {
         Memories::to_judge(self)
     }
 
@@ -195,15 +195,15 @@ pub struct Run<R, S: Space, D> {
     class_weights: Vec<f64>,
     random: Random,
     totals: Totals,
-    /// The totals when the current pass began, and how many of its visits are over.
+    /// The totals when the current epoch began, and how many of its visits are over.
     before: Totals,
     place: usize,
     max_updates: u64,
-    /// Whether the last pass changed nothing of weight, as the space says.
+    /// Whether the last epoch changed nothing of weight, as the space says.
     has_converged: bool,
-    /// The hyperplanes after an earlier pass, to see whether they come back; replaced when the number of passes has
+    /// The hyperplanes after an earlier epoch, to see whether they come back; replaced when the number of epochs has
     /// doubled (Brent 1980), so that a cycle of any length is found.
-    anchor: Option<Planes>,
+    anchor: Option<Hyperplanes>,
     scores: Vec<f64>,
     /// The moves of the current row that are still to be made; none between two rounds.
     moves: Vec<Move>,
@@ -213,7 +213,7 @@ impl<R: Algorithm, D: Decision> Run<R, R::Space, D> {
     /// A run of `rule` that has seen nothing yet.
     pub fn new(rule: R, decision: D, setup: Setup) -> Result<Self, SetupError> {
         let space = |shape| rule.space(shape);
-        let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
+        let (space, memory) = setup.prepare(&R::INFO, decision.n_outputs(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
         let run = Self::from_parts(rule, space, memory, decision, convention, class_weights, seed);
         Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
@@ -225,7 +225,7 @@ impl<S: LinearSpace, D: Decision> Run<Box<dyn Rule + Send + Sync>, S, D> {
     /// score. For several classes, where the scores cost more than the call.
     pub fn erased<R: Algorithm<Space = S>>(rule: R, decision: D, setup: Setup) -> Result<Self, SetupError> {
         let space = |shape| rule.space(shape);
-        let (space, memory) = setup.prepare(&R::INFO, decision.n_scorers(), space)?;
+        let (space, memory) = setup.prepare(&R::INFO, decision.n_outputs(), space)?;
         let Setup { convention, class_weights, seed, .. } = setup;
         let run = Self::from_parts(Box::new(rule), space, memory, decision, convention, class_weights, seed);
         Ok(Self { mistake_driven: R::INFO.mistake_driven, ..run })
@@ -235,7 +235,7 @@ impl<S: LinearSpace, D: Decision> Run<Box<dyn Rule + Send + Sync>, S, D> {
 impl Setup {
     /// Whether this can work with a rule, whatever space it moves in.
     pub fn check(&self, info: &Info) -> Result<(), SetupError> {
-        let from_zero = self.start.as_ref().is_none_or(Planes::is_zero);
+        let from_zero = self.start.as_ref().is_none_or(Hyperplanes::is_zero);
         self.convention.check(from_zero, info.mistake_driven).map_err(SetupError::Convention)?;
         if info.whole_vector && self.convention.bias == Bias::Learned {
             return Err(SetupError::BiasBeside(info.name));
@@ -250,15 +250,15 @@ impl Setup {
     fn prepare<S: LinearSpace>(
         &self,
         info: &Info,
-        n_scorers: usize,
+        n_outputs: usize,
         space: impl FnOnce(Shape) -> S,
     ) -> Result<(S, Memories), SetupError> {
         self.check(info)?;
         let Self { width, convention, remember, start, .. } = self;
-        let mut space = space(Shape { width: *width, n_scorers, bias: convention.bias });
+        let mut space = space(Shape { width: *width, n_outputs, bias: convention.bias });
         if let Some(planes) = start {
-            if planes.n_scorers() != n_scorers {
-                return Err(SetupError::Start { needed: n_scorers, given: planes.n_scorers() });
+            if planes.n_outputs() != n_outputs {
+                return Err(SetupError::Start { needed: n_outputs, given: planes.n_outputs() });
             }
             space.start_from(planes);
         }
@@ -282,7 +282,7 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
         if needs.norm2 {
             space.track_norm();
         }
-        let scores = vec![0.0; decision.n_scorers()];
+        let scores = vec![0.0; decision.n_outputs()];
         let random = Random::for_purpose(seed, "ties");
         let (totals, max_updates) = (Totals::default(), u64::MAX);
         Self {
@@ -367,18 +367,18 @@ where
 {
     /// Shows the visited rows, once, in their order. Breaks when an observer or the limit of steps
     /// ends the run.
-    pub fn pass<E: Examples, O: Observer + ?Sized>(
+    pub fn learn<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         visits: Visits<'_>,
         observer: &mut O,
     ) -> ControlFlow<Stopped> {
-        self.pass_judged(examples, visits, Visits::all(examples), observer, true)
+        self.learn_judged(examples, visits, Visits::all(examples), observer, true)
     }
 
-    /// [`Run::pass`], with hypotheses judged on the rows `training`. A block that is cut off at the end of
+    /// [`Run::learn`], with hypotheses judged on the rows `training`. A block that is cut off at the end of
     /// the visits is only over if the visits are the `last` ones.
-    fn pass_judged<E: Examples, O: Observer + ?Sized>(
+    fn learn_judged<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         visits: Visits<'_>,
@@ -420,7 +420,7 @@ where
 
     /// Shows the rows of one block.
     ///
-    /// Compiled more than once: `PLAIN` rounds have a sole scorer, nobody who watches and a rule that asks
+    /// Compiled more than once: `PLAIN` rounds have a sole output, nobody who watches and a rule that asks
     /// for no norm, and most of them are [quiet](Self::is_quiet). They get [wide registers](simd::widest).
     #[inline(always)]
     fn rounds<const PLAIN: bool, E: Examples, O: Observer + ?Sized>(
@@ -441,7 +441,7 @@ where
             // Nothing moves until a round is loud. This loop looks for one and keeps all it needs at hand.
             let shown = {
                 let Self { rule, space, decision, class_weights, .. } = self;
-                let sole_score = space.sole_scorer();
+                let sole_score = space.sole_output();
                 // What a dual variable says is not known before the round is met.
                 let may_be_quiet = !rule.needs().dual;
                 let updates = space.moves(0);
@@ -619,7 +619,7 @@ where
 }
 
 impl<R: Rule, S: Space> Learner<'_, R, S> {
-    /// Whether the scorer was mistaken, by the convention of the run.
+    /// Whether the output was mistaken, by the convention of the run.
     #[inline(always)]
     fn is_mistaken(
         &mut self,
@@ -665,7 +665,7 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
                 seen.spread = problem
                     .directions
                     .iter()
-                    .map(|(scorer, direction)| direction * direction * space.spread(place, *scorer, row))
+                    .map(|(output, direction)| direction * direction * space.spread(place, *output, row))
                     .sum();
             }
             step = rule.step(&seen);
@@ -686,20 +686,20 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
             });
         }
         if !PLAIN && watch.rounds {
-            let scorer = problem.directions[0].0;
+            let output = problem.directions[0].0;
             let told = Round {
                 round,
                 epoch: totals.epochs + 1,
                 row: row_idx,
                 class,
-                scorer,
+                output,
                 label: problem.label,
-                activation: scores[scorer],
+                activation: scores[output],
                 margin: problem.margin,
                 mistaken,
                 step,
                 weight,
-                spread: space.spread(place, scorer, row),
+                spread: space.spread(place, output, row),
                 norm2: norm2(*space, problem),
                 hypothesis: *space,
             };
@@ -711,7 +711,7 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
     }
 }
 
-/// Margin and label of the problem that a decision with a sole scorer poses. Out of its closure, which the
+/// Margin and label of the problem that a decision with a sole output poses. Out of its closure, which the
 /// compiler would not always merge into the loop.
 #[inline(always)]
 fn sole_problem<D: Decision>(decision: &mut D, class: u32, scores: &[f64]) -> (f64, f64) {
@@ -735,7 +735,7 @@ fn updates<S: Space>(space: &S, totals: &Totals, problem: &Problem<'_>) -> u64 {
     if problem.joint { totals.updates } else { space.moves(problem.directions[0].0) }
 }
 
-/// Whether a plain round is over with its score: the scorer is right, which under every convention is no
+/// Whether a plain round is over with its score: the output is right, which under every convention is no
 /// mistake and no error, and the rule does not act. Most rounds are.
 #[inline(always)]
 fn is_quiet<R: Rule, D: Decision>(
@@ -754,7 +754,7 @@ fn is_quiet<R: Rule, D: Decision>(
 /// `‖w‖²` of what a problem calls the hypothesis.
 fn norm2<S: Space>(space: &S, problem: &Problem<'_>) -> f64 {
     if problem.joint {
-        (0..space.n_scorers()).map(|scorer| space.norm2(scorer)).sum()
+        (0..space.n_outputs()).map(|output| space.norm2(output)).sum()
     } else {
         space.norm2(problem.directions[0].0)
     }
@@ -780,20 +780,20 @@ fn each_move(
     mut make: impl FnMut(Move),
 ) {
     let Step { tau, keep, extra } = step;
-    let of = |scorer: usize, direction: f64| {
+    let of = |output: usize, direction: f64| {
         // The label last: all else is known before the score is.
         let amount = direction * (tau * weight);
-        Move { scorer, amount, keep, extra, score: scores[scorer], round }
+        Move { output, amount, keep, extra, score: scores[output], round }
     };
-    for &(scorer, direction) in problem.directions {
-        make(of(scorer, direction));
+    for &(output, direction) in problem.directions {
+        make(of(output, direction));
     }
     if problem.joint && keep != 1.0 {
-        // All scorers are one vector: those that do not step still shrink.
+        // All outputs are one vector: those that do not step still shrink.
         let bystanders =
-            (0..scores.len()).filter(|scorer| problem.directions.iter().all(|(k, _)| k != scorer));
-        for scorer in bystanders {
-            make(of(scorer, 0.0));
+            (0..scores.len()).filter(|output| problem.directions.iter().all(|(k, _)| k != output));
+        for output in bystanders {
+            make(of(output, 0.0));
         }
     }
 }
@@ -807,7 +807,7 @@ fn weight_of<E: Examples>(examples: E, class_weights: &[f64], row_idx: usize) ->
 
 /// How many of the visited rows `planes` gives the wrong class. Rows of weight 0 are hidden here too.
 pub fn count_errors<E: Examples, D: Decision>(
-    planes: &Planes,
+    planes: &Hyperplanes,
     decision: &D,
     zero: Zero,
     examples: E,
@@ -817,7 +817,7 @@ pub fn count_errors<E: Examples, D: Decision>(
 }
 
 fn errors_among<E: Examples, D: Decision>(
-    planes: &Planes,
+    planes: &Hyperplanes,
     decision: &D,
     zero: Zero,
     examples: E,
@@ -835,7 +835,7 @@ fn errors_among<E: Examples, D: Decision>(
 }
 
 impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
-    /// Passes over the rows until the plan says stop.
+    /// Learns from the rows, epoch by epoch, until the plan says stop.
     pub fn fit<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
@@ -852,24 +852,24 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             &all
         };
         let training = Visits::Listed(rows);
-        let epoch = |run: &mut Self, observer: &mut O| -> Result<_, Infallible> {
+        let show = |run: &mut Self, observer: &mut O| -> Result<_, Infallible> {
             Ok(match plan.order {
-                Order::Given => run.pass_in_parts(examples, training, training, observer),
-                Order::Worst => run.pass_over_worst(examples, training, observer),
+                Order::Given => run.epoch_in_parts(examples, training, training, observer),
+                Order::Worst => run.epoch_over_worst(examples, training, observer),
                 order => {
                     let arranged = order.arrange(rows, run.totals.epochs + 1, plan.seed);
-                    run.pass_in_parts(examples, Visits::Listed(&arranged), training, observer)
+                    run.epoch_in_parts(examples, Visits::Listed(&arranged), training, observer)
                 }
             })
         };
         let judge = |run: &mut Self| run.judge(examples, training);
-        let Ok(stopped) = self.epochs(plan, (plan.order, rows), observer, epoch, judge);
+        let Ok(stopped) = self.epochs(plan, (plan.order, rows), observer, show, judge);
         self.space.leaves();
         stopped
     }
 
     /// The same for rows that are lent block by block. `epoch` shows the rest of an epoch, all that is behind the
-    /// [place](Run::place) the run has come to, with [`Run::pass`]; it breaks with nothing if the run is to be left
+    /// [place](Run::place) the run has come to, with [`Run::learn`]; it breaks with nothing if the run is to be left
     /// there. Rows are taken as they stand, whatever order the plan names, and no hypothesis is judged on all of them.
     pub fn fit_in_blocks<O: Observer + ?Sized, X>(
         &mut self,
@@ -886,7 +886,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         plan: &Plan<'_>,
         (order, rows): (&Order, &[u32]),
         observer: &mut O,
-        mut epoch: impl FnMut(&mut Self, &mut O) -> Result<ControlFlow<Option<Stopped>>, X>,
+        mut show: impl FnMut(&mut Self, &mut O) -> Result<ControlFlow<Option<Stopped>>, X>,
         judge: impl Fn(&mut Self),
     ) -> Result<Stopped, X> {
         self.max_updates = plan.max_updates.unwrap_or(u64::MAX);
@@ -894,25 +894,25 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             return Ok(Stopped::Updates);
         }
         while self.totals.epochs < plan.epochs {
-            self.begin_pass();
-            let flow = epoch(self, observer)?;
+            self.begin_epoch();
+            let flow = show(self, observer)?;
             if flow == ControlFlow::Break(None) {
                 return Ok(Stopped::Observer);
             }
             self.place = 0;
             let before = self.before;
-            let pass = self.end_pass(&before);
+            let epoch = self.end_epoch(&before);
             judge(self);
             if let ControlFlow::Break(Some(stopped)) = flow {
-                // The pass was cut short, but whoever keeps books wants to hear of it.
-                let _ = observer.pass(&pass, self);
+                // The epoch was cut short, but whoever keeps books wants to hear of it.
+                let _ = observer.epoch(&epoch, self);
                 return Ok(stopped);
             }
-            if observer.pass(&pass, self).is_break() {
+            if observer.epoch(&epoch, self).is_break() {
                 return Ok(Stopped::Observer);
             }
             if plan.stop_when_clean
-                && let Some(stopped) = self.is_over(&pass, order, rows)
+                && let Some(stopped) = self.is_over(&epoch, order, rows)
             {
                 return Ok(stopped);
             }
@@ -920,9 +920,9 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         Ok(Stopped::Epochs)
     }
 
-    /// A pass from the place it has come to, in parts between which the observer may pause it. Breaks with
+    /// An epoch from the place it has come to, in parts between which the observer may pause it. Breaks with
     /// nothing if it does.
-    fn pass_in_parts<E: Examples, O: Observer + ?Sized>(
+    fn epoch_in_parts<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         visits: Visits<'_>,
@@ -940,7 +940,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             let to = visits.len().min(self.place.saturating_add(part));
             let (visited, last) = (visits.part(self.place, to), to == visits.len());
             self.place = to;
-            self.pass_judged(examples, visited, training, observer, last).map_break(Some)?;
+            self.learn_judged(examples, visited, training, observer, last).map_break(Some)?;
         }
         ControlFlow::Continue(())
     }
@@ -949,7 +949,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         observer.pause(&self.totals, self).map_break(|()| None)
     }
 
-    fn pass_over_worst<E: Examples, O: Observer + ?Sized>(
+    fn epoch_over_worst<E: Examples, O: Observer + ?Sized>(
         &mut self,
         examples: E,
         training: Visits<'_>,
@@ -961,24 +961,24 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
             self.pause(observer)?;
             let worst = [self.worst(examples, training)];
             self.place += 1;
-            let step = self.pass_judged(examples, Visits::Listed(&worst), training, observer, true);
+            let step = self.learn_judged(examples, Visits::Listed(&worst), training, observer, true);
             step.map_break(Some)?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Ends a pass that began when the totals were `before`. Says what came of it.
-    fn end_pass(&mut self, before: &Totals) -> Pass {
-        self.space.pass_over(&mut self.memory, self.totals.rounds);
+    /// Ends an epoch that began when the totals were `before`. Says what came of it.
+    fn end_epoch(&mut self, before: &Totals) -> Epoch {
+        self.space.epoch_over(&mut self.memory, self.totals.rounds);
         self.has_converged = self.space.end_epoch();
         self.totals.epochs += 1;
         self.since(before)
     }
 
-    /// Whether nothing is left to learn after `pass` over `rows` in this order, and why. To be asked once after every
-    /// pass.
-    fn is_over(&mut self, pass: &Pass, order: &Order, rows: &[u32]) -> Option<Stopped> {
-        if pass.mistakes == 0 && pass.updates == 0 && order.covers(rows) {
+    /// Whether nothing is left to learn after `epoch` over `rows` in this order, and why. To be asked once after every
+    /// epoch.
+    fn is_over(&mut self, epoch: &Epoch, order: &Order, rows: &[u32]) -> Option<Stopped> {
+        if epoch.mistakes == 0 && epoch.updates == 0 && order.covers(rows) {
             return Some(Stopped::Clean);
         }
         if self.has_converged && order.covers(rows) {
@@ -1005,18 +1005,18 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         self.place = place;
     }
 
-    /// What a pass begins with, unless it has begun.
-    fn begin_pass(&mut self) {
+    /// What an epoch begins with, unless it has begun.
+    fn begin_epoch(&mut self) {
         if self.place == 0 {
             self.before = self.totals;
-            self.space.pass_begins(&mut self.memory, self.totals.epochs + 1, self.totals.rounds);
+            self.space.epoch_begins(&mut self.memory, self.totals.epochs + 1, self.totals.rounds);
         }
     }
 
-    fn since(&self, before: &Totals) -> Pass {
+    fn since(&self, before: &Totals) -> Epoch {
         let now = &self.totals;
-        Pass {
-            epoch: now.epochs,
+        Epoch {
+            number: now.epochs,
             rounds: now.rounds,
             visited: now.rounds - before.rounds,
             mistakes: now.mistakes - before.mistakes,
@@ -1035,7 +1035,7 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         }
         let [place, random] = state.take_counters("place")?;
         (self.place, self.random) = (place as usize, Random::new(random));
-        self.anchor = state.take_planes(ANCHOR, self.space.n_scorers(), usize::MAX)?;
+        self.anchor = state.take_planes(ANCHOR, self.space.n_outputs(), usize::MAX)?;
         self.space.restore(&mut state)?;
         self.space.restore_memory(&mut self.memory, &mut state, self.totals.rounds)?;
         state.finish()
@@ -1044,14 +1044,14 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
 
 impl<R: Rule, S: LinearSpace, D: Decision> Run<R, S, D> {
     /// The hyperplanes as they stand.
-    pub fn last(&self) -> Planes {
+    pub fn last(&self) -> Hyperplanes {
         self.space.linear().planes()
     }
 
     /// The averaged hyperplanes; `None` if they were not remembered.
-    pub fn averaged(&self, kind: Average) -> Option<Planes> {
+    pub fn averaged(&self, kind: Average) -> Option<Hyperplanes> {
         match self.read(Readout::Averaged(kind))? {
-            Kept::Planes(planes) => Some(planes),
+            Kept::Hyperplanes(planes) => Some(planes),
             Kept::Votes(_) | Kept::Other(_) => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Learning rates: how long the k-th step is.
 //!
-//! `k` counts the updates of a scorer, from 1, as in the textbooks' variable increments. Separation
+//! `k` counts the updates of an output, from 1, as in the textbooks' variable increments. Separation
 //! is reached on separable data whenever `Σ η_k` diverges and `Σ η_k² / (Σ η_k)²` vanishes; all named
 //! schedules here meet that for powers up to 1.
 

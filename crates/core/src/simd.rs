@@ -164,29 +164,29 @@ pub(crate) fn widen<'a, T: Value>(values: &[T], wide: &'a mut Room<f64, PIECE>) 
     row::widen(values, wide)
 }
 
-/// How many scorers are summed in one sweep over a row.
+/// How many outputs are summed in one sweep over a row.
 pub(crate) const SWEEP: usize = 16;
 
-/// The partial sums of up to [`SWEEP`] scorers, each in the lanes of [`crate::row`].
+/// The partial sums of up to [`SWEEP`] outputs, each in the lanes of [`crate::row`].
 #[derive(Default)]
 #[repr(align(64))]
 pub(crate) struct Lanes(pub(crate) [[f64; SWEEP]; 8]);
 
-/// The weights of several scorers, feature by feature.
+/// The weights of several outputs, feature by feature.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a> {
     pub(crate) weights: &'a [f64],
     pub(crate) width: usize,
-    pub(crate) n_scorers: usize,
+    pub(crate) n_outputs: usize,
 }
 
-/// Adds the products of some entries with the weights of these scorers, [`SWEEP`] at most, to their lanes. The first
+/// Adds the products of some entries with the weights of these outputs, [`SWEEP`] at most, to their lanes. The first
 /// entry is one for the first lane.
 #[inline(always)]
 pub(crate) fn add_many(
     lanes: &mut Lanes,
     columns: Columns<'_>,
-    scorers: Range<usize>,
+    outputs: Range<usize>,
     features: &[u32],
     values: &[f64],
 ) {
@@ -194,22 +194,22 @@ pub(crate) fn add_many(
     if has_avx512() {
         #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]
         // SAFETY: the one thing this needs is a processor with AVX-512, and this one has it.
-        return unsafe { widest::add_many(lanes, columns, scorers, features, values) };
+        return unsafe { widest::add_many(lanes, columns, outputs, features, values) };
     }
-    add_many_plainly(lanes, columns, scorers, features, values);
+    add_many_plainly(lanes, columns, outputs, features, values);
 }
 
 fn add_many_plainly(
     lanes: &mut Lanes,
     columns: Columns<'_>,
-    scorers: Range<usize>,
+    outputs: Range<usize>,
     features: &[u32],
     values: &[f64],
 ) {
-    let Columns { weights, n_scorers, .. } = columns;
+    let Columns { weights, n_outputs, .. } = columns;
     for (place, (&feature, value)) in features.iter().zip(values).enumerate() {
-        let first = feature as usize * n_scorers;
-        let weights = &weights[first + scorers.start..first + scorers.end];
+        let first = feature as usize * n_outputs;
+        let weights = &weights[first + outputs.start..first + outputs.end];
         for (sum, weight) in lanes.0[place % 8].iter_mut().zip(weights) {
             *sum += weight * value;
         }
@@ -218,7 +218,7 @@ fn add_many_plainly(
 
 const TOO_WIDE: &str = "the row is wider than the weights";
 
-/// The partial sums of two blocks of scorers, in the lanes of [`crate::row`]. How they lie is for those to know who
+/// The partial sums of two blocks of outputs, in the lanes of [`crate::row`]. How they lie is for those to know who
 /// add to them.
 #[repr(align(64))]
 pub(crate) struct Sums {
@@ -234,14 +234,14 @@ impl Sums {
         Self { lanes: [[[0.0; BLOCK]; 8]; 2], totals: [0.0; 2 * BLOCK], begun: false }
     }
 
-    /// The sums of the scorers, those of the second block from place eight on.
+    /// The sums of the outputs, those of the second block from place eight on.
     #[inline(always)]
     pub(crate) fn totals(&self) -> &[f64; 2 * BLOCK] {
         &self.totals
     }
 }
 
-/// Adds the products of some entries, [`PIECE`] at most, with the weights of one block of scorers or of two. The first
+/// Adds the products of some entries, [`PIECE`] at most, with the weights of one block of outputs or of two. The first
 /// entry is one for the first lane. All features must be below `width`.
 #[inline(always)]
 pub(crate) fn add_blocks(sums: &mut Sums, blocks: &[Block], width: usize, features: &[u32], values: &[f64]) {
@@ -273,7 +273,7 @@ fn add_blocks_plainly(sums: &mut Sums, blocks: &[Block], width: usize, features:
     sums.begun = true;
 }
 
-/// Adds some entries, [`PIECE`] at most, to the scorers of some blocks, so many times to each. All features must be
+/// Adds some entries, [`PIECE`] at most, to the outputs of some blocks, so many times to each. All features must be
 /// below `width`.
 #[inline(always)]
 pub(crate) fn change_blocks(
@@ -301,7 +301,7 @@ fn change_blocks_plainly(
 ) {
     assert!(features.iter().all(|&feature| (feature as usize) < width), "{TOO_WIDE}");
     for (Block { stride, cells }, change) in blocks.iter_mut().zip(changes) {
-        for place in (0..BLOCK).filter(|place| change.scorers & 1 << place != 0) {
+        for place in (0..BLOCK).filter(|place| change.outputs & 1 << place != 0) {
             for (&feature, value) in features.iter().zip(values) {
                 cells[feature as usize * *stride + place] += change.amounts[place] * value;
             }
@@ -662,7 +662,7 @@ pub(crate) mod widest {
         }
     }
 
-    /// The scorers of a block in one register.
+    /// The outputs of a block in one register.
     ///
     /// # Safety
     /// The processor has AVX-512, for every function below, and pointers are good for `N` doubles.
@@ -850,7 +850,7 @@ pub(crate) mod widest {
         }
     }
 
-    /// Two scorers, four lanes of theirs side by side in a register: a quarter of the additions.
+    /// Two outputs, four lanes of theirs side by side in a register: a quarter of the additions.
     struct Pairs([__m512d; 2]);
 
     impl Pairs {
@@ -1034,7 +1034,7 @@ pub(crate) mod widest {
         // SAFETY: so many were written.
         let offsets = unsafe { room.first(features.len()) };
         for (Block { stride, cells }, change) in blocks.iter_mut().zip(changes) {
-            if change.scorers == 0 {
+            if change.outputs == 0 {
                 continue;
             }
             assert!(width * *stride <= cells.len(), "cells for all");
@@ -1045,7 +1045,7 @@ pub(crate) mod widest {
                     2 => change_each::<__m128d>(cells, change, offsets, values),
                     4 => change_each::<__m256d>(cells, change, offsets, values),
                     8 => change_each::<__m512d>(cells, change, offsets, values),
-                    _ => unreachable!("no other strides where there are several scorers"),
+                    _ => unreachable!("no other strides where there are several outputs"),
                 }
             }
         }
@@ -1063,7 +1063,7 @@ pub(crate) mod widest {
             let (amounts, nothing) = (R::load(change.amounts.as_ptr()), R::splat(-0.0));
             for (&offset, &value) in offsets.iter().zip(values) {
                 let place = cells.byte_add(offset as usize * (R::N / 2));
-                let products = amounts.times_where(change.scorers, R::splat(value), nothing);
+                let products = amounts.times_where(change.outputs, R::splat(value), nothing);
                 R::load(place).plus(products).store(place);
             }
         }
@@ -1073,32 +1073,32 @@ pub(crate) mod widest {
     pub(super) fn add_many(
         lanes: &mut Lanes,
         columns: Columns<'_>,
-        scorers: Range<usize>,
+        outputs: Range<usize>,
         features: &[u32],
         values: &[f64],
     ) {
-        if scorers.len() <= SWEEP / 2 {
-            add_halves::<1>(lanes, columns, scorers, features, values);
+        if outputs.len() <= SWEEP / 2 {
+            add_halves::<1>(lanes, columns, outputs, features, values);
         } else {
-            add_halves::<2>(lanes, columns, scorers, features, values);
+            add_halves::<2>(lanes, columns, outputs, features, values);
         }
     }
 
-    /// For up to eight scorers, or up to sixteen: as many as find a register for every lane.
+    /// For up to eight outputs, or up to sixteen: as many as find a register for every lane.
     #[inline(never)]
     #[target_feature(enable = "avx512f")]
     fn add_halves<const N: usize>(
         lanes: &mut Lanes,
         columns: Columns<'_>,
-        scorers: Range<usize>,
+        outputs: Range<usize>,
         features: &[u32],
         values: &[f64],
     ) {
-        let Columns { weights, width, n_scorers } = columns;
-        let n = scorers.len();
-        assert!(n <= N * 8 && scorers.end <= n_scorers && width * n_scorers <= weights.len());
+        let Columns { weights, width, n_outputs } = columns;
+        let n = outputs.len();
+        assert!(n <= N * 8 && outputs.end <= n_outputs && width * n_outputs <= weights.len());
         let present = [first_places(n), first_places(n.saturating_sub(8))];
-        let first = &weights[scorers.start..];
+        let first = &weights[outputs.start..];
         let mut sums = [[_mm512_setzero_pd(); N]; 8];
         for (sums, lane) in sums.iter_mut().zip(&lanes.0) {
             for (half, sum) in sums.iter_mut().enumerate() {
@@ -1110,10 +1110,10 @@ pub(crate) mod widest {
             assert!((feature as usize) < width, "{TOO_WIDE}");
             let value = _mm512_set1_pd(value);
             for half in 0..N {
-                // SAFETY: only what is present is read, which ends with the last of these scorers' weights for a
+                // SAFETY: only what is present is read, which ends with the last of these outputs' weights for a
                 // feature that there is.
                 let weights = unsafe {
-                    let from = first.as_ptr().add(feature as usize * n_scorers + 8 * half);
+                    let from = first.as_ptr().add(feature as usize * n_outputs + 8 * half);
                     _mm512_maskz_loadu_pd(present[half], from)
                 };
                 sums[half] = _mm512_add_pd(sums[half], _mm512_mul_pd(weights, value));
@@ -1339,34 +1339,34 @@ mod tests {
     }
 
     #[test]
-    fn many_scorers_at_once_are_each_alone_to_the_bit() {
+    fn many_outputs_at_once_are_each_alone_to_the_bit() {
         let mut random = Random::new(4);
-        for (width, n_scorers) in [(1, 2), (5, 3), (40, 7), (40, 8), (300, 9), (70, 16), (33, 17), (20, 40)] {
-            let weights: Vec<f64> = (0..width * n_scorers).map(|_| random.unit() - 0.5).collect();
-            let columns = Columns { weights: &weights, width, n_scorers };
+        for (width, n_outputs) in [(1, 2), (5, 3), (40, 7), (40, 8), (300, 9), (70, 16), (33, 17), (20, 40)] {
+            let weights: Vec<f64> = (0..width * n_outputs).map(|_| random.unit() - 0.5).collect();
+            let columns = Columns { weights: &weights, width, n_outputs };
             let features: Vec<u32> = (0..width as u32).filter(|_| random.unit() < 0.7).collect();
             let values: Vec<f64> = features.iter().map(|_| random.unit() - 0.5).collect();
-            for from in (0..n_scorers).step_by(SWEEP) {
-                let scorers = from..n_scorers.min(from + SWEEP);
+            for from in (0..n_outputs).step_by(SWEEP) {
+                let outputs = from..n_outputs.min(from + SWEEP);
                 let (mut wide, mut plain) = (Lanes::default(), Lanes::default());
-                add_many(&mut wide, columns, scorers.clone(), &features, &values);
-                add_many_plainly(&mut plain, columns, scorers.clone(), &features, &values);
-                assert_eq!(wide.0, plain.0, "{width} by {n_scorers}");
+                add_many(&mut wide, columns, outputs.clone(), &features, &values);
+                add_many_plainly(&mut plain, columns, outputs.clone(), &features, &values);
+                assert_eq!(wide.0, plain.0, "{width} by {n_outputs}");
             }
         }
     }
 
     #[test]
-    fn blocks_of_scorers_are_swept_alike_in_registers_and_plainly() {
+    fn blocks_of_outputs_are_swept_alike_in_registers_and_plainly() {
         let mut random = Random::new(6);
-        for (width, n_scorers) in
+        for (width, n_outputs) in
             [(1, 2), (30, 3), (90, 5), (300, 8), (256, 9), (200, 10), (40, 12), (250, 16)]
         {
             // Zeros of both signs: what does not change keeps its sign.
             let mut number = |_| if random.unit() < 0.1 { -0.0 } else { random.unit() - 0.5 };
-            let numbers: Vec<f64> = (0..width * n_scorers).map(&mut number).collect();
+            let numbers: Vec<f64> = (0..width * n_outputs).map(&mut number).collect();
             let (mut wide, mut plain) =
-                (Table::from_compact(&numbers, n_scorers), Table::from_compact(&numbers, n_scorers));
+                (Table::from_compact(&numbers, n_outputs), Table::from_compact(&numbers, n_outputs));
             let (mut sums, mut plain_sums) = (Sums::new(), Sums::new());
             // Two pieces of a row, of which only the last may be odd, and the changes that each asks for.
             for n in [width.min(PIECE) / 8 * 8, width.min(PIECE) - width.min(PIECE) / 3] {
@@ -1375,21 +1375,21 @@ mod tests {
                 add_blocks(&mut sums, wide.blocks(), width, &features, &values);
                 add_blocks_plainly(&mut plain_sums, plain.blocks(), width, &features, &values);
                 let bits =
-                    |sums: &Sums| sums.totals()[..n_scorers].iter().map(|s| s.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(&sums), bits(&plain_sums), "{width} by {n_scorers}");
+                    |sums: &Sums| sums.totals()[..n_outputs].iter().map(|s| s.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&sums), bits(&plain_sums), "{width} by {n_outputs}");
 
                 let mut changes = [Change::default(); 2];
-                for scorer in 0..n_scorers {
+                for output in 0..n_outputs {
                     if random.unit() < 0.5 {
                         continue;
                     }
-                    changes[scorer / BLOCK].amounts[scorer % BLOCK] = random.unit() - 0.5;
-                    changes[scorer / BLOCK].scorers |= 1 << (scorer % BLOCK);
+                    changes[output / BLOCK].amounts[output % BLOCK] = random.unit() - 0.5;
+                    changes[output / BLOCK].outputs |= 1 << (output % BLOCK);
                 }
                 change_blocks(wide.blocks(), &changes, width, &features, &values);
                 change_blocks_plainly(plain.blocks(), &changes, width, &features, &values);
                 let bits = |table: &Table| table.compact().iter().map(|w| w.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(&wide), bits(&plain), "{width} by {n_scorers}");
+                assert_eq!(bits(&wide), bits(&plain), "{width} by {n_outputs}");
             }
         }
     }

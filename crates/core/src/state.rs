@@ -5,7 +5,7 @@
 //! restored into a fresh one of the same setup. Lists may come from a file: lengths and
 //! counters are checked before they are believed. Nothing here knows how a state is stored.
 
-use crate::space::Planes;
+use crate::space::Hyperplanes;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -79,9 +79,9 @@ impl<'a> State<'a> {
     }
 
     /// Hyperplanes that may not be there: no biases, no planes.
-    pub(crate) fn planes(&mut self, names: [&'static str; 2], planes: Option<&'a Planes>) {
-        self.f64s(names[0], planes.map_or(&[][..], Planes::raw_weights));
-        self.f64s(names[1], planes.map_or(&[][..], Planes::biases));
+    pub(crate) fn planes(&mut self, names: [&'static str; 2], planes: Option<&'a Hyperplanes>) {
+        self.f64s(names[0], planes.map_or(&[][..], Hyperplanes::raw_weights));
+        self.f64s(names[1], planes.map_or(&[][..], Hyperplanes::biases));
     }
 
     fn take(&mut self, name: &str) -> Result<List<'a>, StateError> {
@@ -139,24 +139,24 @@ impl<'a> State<'a> {
         Ok(values)
     }
 
-    /// Hyperplanes of `n_scorers` scorers with at most `most` weights, if they were there.
+    /// Hyperplanes of `n_outputs` outputs with at most `most` weights, if they were there.
     pub(crate) fn take_planes(
         &mut self,
         names: [&'static str; 2],
-        n_scorers: usize,
+        n_outputs: usize,
         most: usize,
-    ) -> Result<Option<Planes>, StateError> {
+    ) -> Result<Option<Hyperplanes>, StateError> {
         let (weights, biases) = (self.take_f64s(names[0])?, self.take_f64s(names[1])?);
         if biases.is_empty() && weights.is_empty() {
             return Ok(None);
         }
-        if biases.len() != n_scorers {
-            return Err(wrong_length(names[1], n_scorers, biases.len()));
+        if biases.len() != n_outputs {
+            return Err(wrong_length(names[1], n_outputs, biases.len()));
         }
-        if weights.len() > most || !weights.len().is_multiple_of(n_scorers) {
+        if weights.len() > most || !weights.len().is_multiple_of(n_outputs) {
             return Err(wrong_length(names[0], most, weights.len()));
         }
-        Ok(Some(Planes::from_parts(weights, biases)))
+        Ok(Some(Hyperplanes::from_parts(weights, biases)))
     }
 }
 

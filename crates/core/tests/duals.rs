@@ -1,8 +1,8 @@
 //! Rules that are solved in the dual end at the optimum: the duality gap, which no other hypothesis could beat, closes.
 
 use rosenblatt_core::{
-    Algorithm, Bias, Binary, Convention, DenseExamples, Examples as _, Order, Params, Plan, Planes, Random,
-    Row as _, Run, Setup, Stopped, rules,
+    Algorithm, Bias, Binary, Convention, DenseExamples, Examples as _, Hyperplanes, Order, Params, Plan,
+    Random, Row as _, Run, Setup, Stopped, rules,
 };
 
 /// A row's loss of the margin, and what its dual variable adds to the dual.
@@ -57,7 +57,7 @@ impl Problem {
 }
 
 /// The objective of these hyperplanes.
-fn primal(problem: &Problem, planes: &Planes, bias: Bias, [c, l1]: [f64; 2], loss: Loss) -> f64 {
+fn primal(problem: &Problem, planes: &Hyperplanes, bias: Bias, [c, l1]: [f64; 2], loss: Loss) -> f64 {
     let weights = planes.weights(0);
     let constant = if let Bias::Augmented(constant) = bias { planes.biases()[0] / constant } else { 0.0 };
     let norm2 = weights.iter().map(|w| w * w).sum::<f64>() + constant * constant;

@@ -7,9 +7,9 @@
 use rosenblatt_core::margin::{margins, radius};
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::{
-    Algorithm, Average, Bias, Binary, Convention, Decision, Dense, DenseExamples, Direct, Examples, Kept,
-    Law, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Plan, Planes, Random, Range, Ratchet,
-    Readout, Remember, Run, Schedule, Setup, Share, Snapshot, SparseExamples, Stopped, Visits, Zero,
+    Algorithm, Average, Bias, Binary, Convention, Decision, Dense, DenseExamples, Direct, Examples,
+    Hyperplanes, Kept, Law, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Plan, Random, Range,
+    Ratchet, Readout, Remember, Run, Schedule, Setup, Share, Snapshot, SparseExamples, Stopped, Visits, Zero,
     count_errors,
 };
 
@@ -228,9 +228,9 @@ fn fingerprint<R: Algorithm, D: Decision>(run: &Run<R, R::Space, D>, probe: &Pro
         vec![run.totals().mistakes, run.totals().updates, run.totals().errors, run.totals().rounds];
     let averages = [Average::Post, Average::Pre, Average::Both, Average::Running].map(Readout::Averaged);
     let others = [Readout::Last, Readout::Voted, Readout::Pocket, Readout::Random];
-    let mut scores = vec![0.0; run.decision().n_scorers()];
+    let mut scores = vec![0.0; run.decision().n_outputs()];
     for kept in averages.into_iter().chain(others).filter_map(|readout| run.read(readout)) {
-        if let Kept::Planes(planes) = &kept {
+        if let Kept::Hyperplanes(planes) = &kept {
             bits.extend(planes.raw_weights().iter().chain(planes.biases()).map(|value| value.to_bits()));
         }
         for row in probe.rows.iter().take(5) {
@@ -241,9 +241,10 @@ fn fingerprint<R: Algorithm, D: Decision>(run: &Run<R, R::Space, D>, probe: &Pro
     bits
 }
 
-fn near(one: &Planes, other: &Planes, tolerance: f64) -> bool {
-    let values =
-        |planes: &Planes| planes.raw_weights().iter().chain(planes.biases()).copied().collect::<Vec<_>>();
+fn near(one: &Hyperplanes, other: &Hyperplanes, tolerance: f64) -> bool {
+    let values = |planes: &Hyperplanes| {
+        planes.raw_weights().iter().chain(planes.biases()).copied().collect::<Vec<_>>()
+    };
     let (one, other) = (values(one), values(other));
     let size = one.iter().fold(1.0_f64, |size, value| size.max(value.abs()));
     one.len() == other.len()
@@ -294,7 +295,7 @@ fn flipping_labels_flips_the_model() {
                 let (one, other) = (run(&problem), run(&flipped));
                 for readout in [Readout::Last, Readout::Averaged(Average::Post), Readout::Random] {
                     let values = |kept: Option<Kept>, sign: f64| -> Vec<f64> {
-                        let Some(Kept::Planes(planes)) = kept else { panic!("planes were asked for") };
+                        let Some(Kept::Hyperplanes(planes)) = kept else { panic!("planes were asked for") };
                         planes.raw_weights().iter().chain(planes.biases()).map(|value| sign * value).collect()
                     };
                     assert_eq!(
@@ -311,7 +312,7 @@ fn flipping_labels_flips_the_model() {
 }
 
 #[test]
-fn renaming_classes_renames_scorers() {
+fn renaming_classes_renames_outputs() {
     fn check<R: Algorithm>() {
         for seed in 0..SEEDS {
             let problem = Problem::noisy(seed, 4);
@@ -367,12 +368,12 @@ fn the_order_of_features_is_irrelevant() {
                     .last()
                 };
                 let (one, other) = (run(&problem), run(&shuffled));
-                for scorer in 0..decision.n_scorers() {
+                for output in 0..decision.n_outputs() {
                     let renumbered: Vec<f64> =
-                        order.iter().map(|&feature| one.weights(scorer)[feature]).collect();
+                        order.iter().map(|&feature| one.weights(output)[feature]).collect();
                     let (one, other) = (
-                        Planes::from_parts(renumbered, vec![0.0]),
-                        Planes::from_parts(other.weights(scorer), vec![0.0]),
+                        Hyperplanes::from_parts(renumbered, vec![0.0]),
+                        Hyperplanes::from_parts(other.weights(output), vec![0.0]),
                     );
                     assert!(
                         near(&one, &other, 1e-8),
@@ -458,7 +459,7 @@ fn dense_is_sparse_to_the_bit() {
     fn check<R: Algorithm>() {
         for seed in 0..SEEDS / 2 {
             let (two, three) = (Problem::noisy(seed, 2), Problem::noisy(seed, 3));
-            // A duel has one scorer and takes the path of the binary decision.
+            // A duel has one output and takes the path of the binary decision.
             let duel = Multiclass::OneVsOne(OneVsOne::new(2));
             for params in variants::<R>() {
                 for bias in biases::<R>() {
@@ -477,7 +478,7 @@ fn dense_is_sparse_to_the_bit() {
 }
 
 #[test]
-fn one_pass_is_two_half_passes() {
+fn one_epoch_is_two_half_epochs() {
     fn check<R: Algorithm>() {
         for seed in 0..SEEDS {
             let problem = Problem::noisy(seed, 3);
@@ -489,23 +490,23 @@ fn one_pass_is_two_half_passes() {
                 .iter()
                 .flat_map(|params| decisions(3).into_iter().map(move |decision| (params, decision)))
             {
-                let passes = |parts: &[(usize, usize)]| {
+                let epochs = |parts: &[(usize, usize)]| {
                     let mut run = begin::<R, _>(params, decision.clone(), convention(biases::<R>()[0]));
                     for &(first, end) in parts {
-                        assert!(run.pass(examples, Visits::Range { first, end }, &mut ()).is_continue());
+                        assert!(run.learn(examples, Visits::Range { first, end }, &mut ()).is_continue());
                     }
                     fingerprint(&run, &problem)
                 };
                 assert_eq!(
-                    passes(&[(0, n)]),
-                    passes(&[(0, cut), (cut, n)]),
+                    epochs(&[(0, n)]),
+                    epochs(&[(0, cut), (cut, n)]),
                     "{}, {params:?}, seed {seed}",
                     R::INFO.name
                 );
             }
         }
     }
-    for_every_rule!(exempt by Law::HalfPasses, check);
+    for_every_rule!(exempt by Law::HalfEpochs, check);
 }
 
 #[test]
@@ -519,12 +520,12 @@ fn averages_are_vote_weighted_survivors() {
                 .flat_map(|params| biases::<R>().into_iter().map(move |bias| (params, bias)))
             {
                 for (decision, started) in decisions(3).into_iter().zip([false, true].into_iter().cycle()) {
-                    let k = decision.n_scorers();
+                    let k = decision.n_outputs();
                     let mut random = Random::for_purpose(seed, "start");
                     let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| normal(&mut random)).collect() };
                     let biases = if bias == Bias::None { vec![0.0; k] } else { draw(k) };
-                    let start = started.then(|| Planes::from_parts(draw(problem.width * k), biases));
-                    let zero = Planes::zero(problem.width, k);
+                    let start = started.then(|| Hyperplanes::from_parts(draw(problem.width * k), biases));
+                    let zero = Hyperplanes::zero(problem.width, k);
                     let first = start.clone().unwrap_or(zero);
                     let setup = Setup {
                         convention: convention(bias),
@@ -541,7 +542,7 @@ fn averages_are_vote_weighted_survivors() {
                     };
                     let mut sum = vec![0.0; problem.width * k + k];
                     let mut n_votes = 0;
-                    let add = |sum: &mut [f64], planes: &Planes, times: f64| {
+                    let add = |sum: &mut [f64], planes: &Hyperplanes, times: f64| {
                         for (total, value) in
                             sum.iter_mut().zip(planes.raw_weights().iter().chain(planes.biases()))
                         {
@@ -568,7 +569,7 @@ fn averages_are_vote_weighted_survivors() {
                         add(&mut mean, &last, of_last);
                         let mean: Vec<f64> = mean.iter().map(|value| value / divisor as f64).collect();
                         let (weights, biases) = mean.split_at(problem.width * k);
-                        let expected = Planes::from_parts(weights.to_vec(), biases.to_vec());
+                        let expected = Hyperplanes::from_parts(weights.to_vec(), biases.to_vec());
                         let found = run.averaged(kind).unwrap();
                         assert!(
                             near(&found, &expected, 1e-8),
@@ -606,7 +607,7 @@ fn a_late_average_is_the_mean_of_what_came_after() {
                 let pairs = all.iter().zip(early);
                 pairs.map(|(all, early)| (all * n_all - early * n_early) / (n_all - n_early)).collect()
             };
-            let expected = Planes::from_parts(
+            let expected = Hyperplanes::from_parts(
                 rest(all.raw_weights(), early.raw_weights()),
                 rest(all.biases(), early.biases()),
             );
@@ -687,8 +688,8 @@ fn scaling_the_rate_from_zero_changes_no_prediction() {
                     R::INFO.name
                 );
                 for row in &problem.rows {
-                    let scores = |planes: &Planes, factor: f64| {
-                        let mut scores = vec![0.0; planes.n_scorers()];
+                    let scores = |planes: &Hyperplanes, factor: f64| {
+                        let mut scores = vec![0.0; planes.n_outputs()];
                         planes.scores(Dense(row), &mut scores);
                         // Exact ties are broken by rounding once a factor is not a power of two.
                         scores.iter().map(|score| (score / factor * 1e9).round()).collect::<Vec<_>>()
@@ -714,7 +715,7 @@ fn mistakes_stay_within_the_bound_and_separable_data_is_separated() {
             let (problem, unit) = Problem::separable(seed);
             let stored = problem.wide();
             let examples = stored.dense();
-            let best = Planes::from_parts(unit, vec![0.0]);
+            let best = Hyperplanes::from_parts(unit, vec![0.0]);
             for bias in [Bias::None, Bias::Augmented(1.5)] {
                 let margin = margins(&best, &Binary, bias, examples).unwrap().geometric;
                 let radius = radius(examples, bias);
@@ -742,7 +743,7 @@ fn mistakes_stay_within_the_bound_and_separable_data_is_separated() {
 
 #[test]
 fn large_margin_rules_keep_what_their_papers_promise() {
-    fn clean<R: Algorithm>(params: &Params, examples: impl Examples) -> (Planes, u64) {
+    fn clean<R: Algorithm>(params: &Params, examples: impl Examples) -> (Hyperplanes, u64) {
         let mut run = begin::<R, _>(params, Binary, convention(Bias::None));
         let order = Order::Given;
         let stopped = run.fit(examples, &Plan { stop_when_clean: true, ..plan(&order, 1_000_000) }, &mut ());
@@ -754,9 +755,10 @@ fn large_margin_rules_keep_what_their_papers_promise() {
         let (problem, unit) = Problem::separable(seed);
         let stored = problem.wide();
         let examples = stored.dense();
-        let geometric = |planes: &Planes| margins(planes, &Binary, Bias::None, examples).unwrap().geometric;
+        let geometric =
+            |planes: &Hyperplanes| margins(planes, &Binary, Bias::None, examples).unwrap().geometric;
         let radius = radius(examples, Bias::None);
-        let known = geometric(&Planes::from_parts(unit, vec![0.0]));
+        let known = geometric(&Hyperplanes::from_parts(unit, vec![0.0]));
         for b in [0.5, 5.0] {
             let params = Params::new().with("margin", b);
             let (planes, updates) = clean::<rules::FixedMargin>(&params, examples);
@@ -868,16 +870,16 @@ fn one_vs_rest_is_a_binary_run_per_class() {
                         let bits = |weights: Vec<f64>| {
                             weights.iter().map(|weight| weight.to_bits()).collect::<Vec<_>>()
                         };
-                        let scorer = class as usize;
+                        let output = class as usize;
                         assert_eq!(
                             bits(one.weights(0)),
-                            bits(all.weights(scorer)),
+                            bits(all.weights(output)),
                             "{}, {params:?}, {bias:?}, {kind:?}, seed {seed}",
                             R::INFO.name
                         );
                         assert_eq!(
                             one.biases()[0].to_bits(),
-                            all.biases()[scorer].to_bits(),
+                            all.biases()[output].to_bits(),
                             "{}, seed {seed}",
                             R::INFO.name
                         );
@@ -914,7 +916,7 @@ fn direct_multiclass_with_two_classes_is_the_perceptron() {
                             binary.totals(),
                             "{share:?}, {convention:?}, seed {seed}"
                         );
-                        // Both scorers move by the same row, so each is the binary one or its mirror image.
+                        // Both outputs move by the same row, so each is the binary one or its mirror image.
                         let (pair, alone) = (direct.last(), binary.last());
                         assert_eq!(pair.weights(1), alone.weights(0), "{share:?}, seed {seed}");
                         let mirrored: Vec<f64> = alone.weights(0).iter().map(|weight| -weight).collect();
@@ -959,7 +961,7 @@ fn a_duel_of_two_classes_is_the_binary_run() {
 #[test]
 fn the_random_survivor_is_drawn_in_proportion() {
     const DRAWS: u32 = 8000;
-    // The four points of the notes: after two passes the survivors have 1, 2 and 5 rounds of 8.
+    // The four points of the notes: after two epochs the survivors have 1, 2 and 5 rounds of 8.
     let values = [4.0, 0.0, 1.0, 1.0, 0.0, 1.0, -2.0, -2.0];
     let examples = DenseExamples::new(&values, 2, &[1, 0, 0, 1]);
     let mut counts = [0_u32; 3];
@@ -969,7 +971,7 @@ fn the_random_survivor_is_drawn_in_proportion() {
         let mut run = Run::new(rules::Perceptron::default(), Binary, setup).unwrap();
         let order = Order::Given;
         run.fit(examples, &plan(&order, 2), &mut ());
-        let Some(Kept::Planes(planes)) = run.read(Readout::Random) else {
+        let Some(Kept::Hyperplanes(planes)) = run.read(Readout::Random) else {
             panic!("one survivor was remembered")
         };
         let survivors = [[4.0, 0.0], [3.0, -1.0], [1.0, -3.0]];
@@ -999,7 +1001,7 @@ fn the_pocket_with_ratchet_only_gets_better_and_reaches_the_best() {
         };
         let mut run = Run::new(rules::Perceptron::default(), Binary, setup).unwrap();
         let errors = |run: &dyn Snapshot| {
-            let Some(Kept::Planes(planes)) = run.read(Readout::Pocket) else {
+            let Some(Kept::Hyperplanes(planes)) = run.read(Readout::Pocket) else {
                 panic!("the pocket was asked for")
             };
             count_errors(&planes, &Binary, Zero::Wrong, examples, Visits::all(examples))
@@ -1008,7 +1010,7 @@ fn the_pocket_with_ratchet_only_gets_better_and_reaches_the_best() {
         for epoch in 1..=300 {
             run.fit(examples, &Plan { seed, ..plan(&Order::Draws, epoch) }, &mut ());
             let now = errors(&run);
-            assert!(now <= fewest, "seed {seed}, pass {epoch}: {now} > {fewest}");
+            assert!(now <= fewest, "seed {seed}, epoch {epoch}: {now} > {fewest}");
             fewest = now;
         }
         assert_eq!(fewest, 1, "seed {seed}");
@@ -1029,7 +1031,7 @@ fn the_pocket_only_gets_better_for_every_rule_and_decision() {
                 let order = order::<R>();
                 for epoch in 1..=6 {
                     run.fit(examples, &plan(&order, epoch), &mut ());
-                    let Some(Kept::Planes(planes)) = run.read(Readout::Pocket) else {
+                    let Some(Kept::Hyperplanes(planes)) = run.read(Readout::Pocket) else {
                         panic!("the pocket was asked for")
                     };
                     let now = count_errors(&planes, &decision, Zero::Minus, examples, Visits::all(examples));
@@ -1087,7 +1089,7 @@ fn rows_of_weight_zero_are_hidden() {
                     R::INFO.name
                 );
             }
-            // A class of weight 0 is hidden as well; the fourth scorer then only ever sees other classes.
+            // A class of weight 0 is hidden as well; the fourth output then only ever sees other classes.
             let decision = Multiclass::Direct(Direct::new(4, Share::Max));
             let weights = vec![1.0, 1.0, 1.0, 0.0];
             let shown = run(&problem, decision.clone(), Vec::new());
@@ -1183,11 +1185,11 @@ fn a_run_that_grows_is_one_that_was_wide_from_the_start() {
             for decision in decisions(3) {
                 let convention = convention(Bias::Augmented(1.0));
                 let mut grown = begin::<R, _>(&Params::new(), decision.clone(), convention);
-                let _ = grown.pass(narrow, Visits::all(narrow), &mut ());
-                let _ = grown.pass(stored.dense(), rest, &mut ());
+                let _ = grown.learn(narrow, Visits::all(narrow), &mut ());
+                let _ = grown.learn(stored.dense(), rest, &mut ());
                 let mut wide = begin::<R, _>(&Params::new(), decision.clone(), convention);
-                let _ = wide.pass(stored.dense(), Visits::Range { first: 0, end: half }, &mut ());
-                let _ = wide.pass(stored.dense(), rest, &mut ());
+                let _ = wide.learn(stored.dense(), Visits::Range { first: 0, end: half }, &mut ());
+                let _ = wide.learn(stored.dense(), rest, &mut ());
                 assert_eq!(grown.last(), wide.last(), "{}, {decision:?}, seed {seed}", R::INFO.name);
                 assert_eq!(
                     grown.averaged(Average::Post),

@@ -61,7 +61,7 @@ fn drift(n: usize) -> (f64, f64) {
             exact += u128::from(units);
         }
         let examples = DenseExamples::new(&values, 1, &classes);
-        assert!(run.pass(examples, Visits::all(examples), &mut ()).is_continue());
+        assert!(run.learn(examples, Visits::all(examples), &mut ()).is_continue());
     }
     let truth = exact as f64 / (1_u64 << 24) as f64;
     let error = |found: f64| ((found - truth) / truth).abs();
@@ -88,7 +88,7 @@ fn steps_that_no_precision_holds_drift_a_hundred_million_times_slower_in_doubles
     let (values, classes) = (vec![0.1_f64; 1000], vec![1; 1000]);
     let examples = DenseExamples::new(&values, 1, &classes);
     for _ in 0..n / 1000 {
-        assert!(run.pass(examples, Visits::all(examples), &mut ()).is_continue());
+        assert!(run.learn(examples, Visits::all(examples), &mut ()).is_continue());
     }
     let truth = f64::from(n) * 0.1;
     let error = |found: f64| ((found - truth) / truth).abs();

@@ -6,8 +6,8 @@
 use rosenblatt_core::memory::{self, Votes};
 use rosenblatt_core::{
     Algorithm, Average, Bias, Binary, Convention, ConventionError, Decision, Dense, DenseExamples, EachRound,
-    Kept, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Plan, Planes, Random, Readout, Remember,
-    Round, Rule, Run, Schedule, Setup, SetupError, Shape, Snapshot, Stopped, Totals, Visits, Zero,
+    Hyperplanes, Kept, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Plan, Random, Readout,
+    Remember, Round, Rule, Run, Schedule, Setup, SetupError, Shape, Snapshot, Stopped, Totals, Visits, Zero,
     count_errors, margin, rules, space,
 };
 use std::ops::ControlFlow;
@@ -58,8 +58,8 @@ struct Trained {
     margins: Vec<f64>,
     totals: Totals,
     stopped: Stopped,
-    last: Planes,
-    kept: [Planes; 3],
+    last: Hyperplanes,
+    kept: [Hyperplanes; 3],
     votes: Votes,
 }
 
@@ -71,7 +71,7 @@ impl Trained {
     /// The sum behind an average: `[post, pre, both]`.
     fn sums(&self) -> [Vec<f64>; 3] {
         let n = self.totals.rounds as f64;
-        let sum = |planes: &Planes, n: f64| {
+        let sum = |planes: &Hyperplanes, n: f64| {
             planes.weights(0).iter().chain(planes.biases()).map(|value| (value * n).round()).collect()
         };
         [sum(&self.kept[0], n), sum(&self.kept[1], n), sum(&self.kept[2], n + 1.0)]
@@ -91,7 +91,7 @@ fn start<R: Algorithm>(
     Run::new(rule, Binary, Setup { width: 2, convention, remember, ..Setup::default() })
 }
 
-/// Trains on `points` until a clean pass, or to the end of the plan.
+/// Trains on `points` until a clean epoch, or to the end of the plan.
 fn train_by<R: Algorithm>(
     params: &Params,
     points: &[Point],
@@ -125,7 +125,7 @@ fn train<R: Algorithm>(params: &Params, points: &[Point], convention: Convention
     train_by::<R>(params, points, convention, &plan(&Order::Given, 10_000))
 }
 
-fn one_pass<R: Algorithm>(params: &Params, points: &[Point]) -> Trained {
+fn one_epoch<R: Algorithm>(params: &Params, points: &[Point]) -> Trained {
     train_by::<R>(params, points, NO_BIAS, &plan(&Order::Given, 1))
 }
 
@@ -145,7 +145,7 @@ fn geometric(weights: &[f64], points: &[Point]) -> f64 {
 
 fn margins(weights: &[f64], bias: f64, how: Bias, points: &[Point]) -> margin::Margins {
     let data = Data::new(points);
-    let planes = Planes::from_parts(weights.to_vec(), vec![bias]);
+    let planes = Hyperplanes::from_parts(weights.to_vec(), vec![bias]);
     margin::margins(&planes, &Binary, how, data.view()).expect("there are points")
 }
 
@@ -253,7 +253,7 @@ mod note_conventions {
         assert_eq!(refusal, SetupError::Convention(ConventionError::NeverLearns));
         assert!(refusal.to_string().contains("every margin is 0 and 0 < 0 is false"), "{refusal}");
 
-        let shape = Shape { width: 2, n_scorers: 1, bias: Bias::None };
+        let shape = Shape { width: 2, n_outputs: 1, bias: Bias::None };
         let (space, memory) = (space::Linear::new(shape), memory::Memories::default());
         let rule = rules::Perceptron::default();
         let mut run = Run::from_parts(rule, space, memory, Binary, strict, Vec::new(), 0);
@@ -267,7 +267,7 @@ mod note_conventions {
     fn strict_mistakes_from_other_weights_do_learn() {
         let strict = Convention { mistake: Mistake::Lt0, ..NO_BIAS };
         // The second note's algorithm is saved by starting from the first example.
-        let start = Some(Planes::from_parts(vec![4.0, 0.0], vec![0.0]));
+        let start = Some(Hyperplanes::from_parts(vec![4.0, 0.0], vec![0.0]));
         let setup = Setup { width: 2, convention: strict, start, ..Setup::default() };
         let mut run = Run::new(rules::Perceptron::default(), Binary, setup).unwrap();
         let data = Data::new(&A);
@@ -281,11 +281,11 @@ mod note_conventions {
         // y w'x = y w.x + |x|^2, so it is still wrong exactly if y w.x + |x|^2 <= 0.
         for (before, still_wrong) in [(-3.0, true), (-2.0, true), (-1.0, false), (0.0, false)] {
             let x = [1.0, 1.0];
-            let start = Some(Planes::from_parts(vec![before, 0.0], vec![0.0]));
+            let start = Some(Hyperplanes::from_parts(vec![before, 0.0], vec![0.0]));
             let setup = Setup { width: 2, convention: NO_BIAS, start, ..Setup::default() };
             let mut run = Run::new(rules::Perceptron::default(), Binary, setup).unwrap();
             let examples = DenseExamples::new(&x, 2, &[1]);
-            let _ = run.pass(examples, Visits::all(examples), &mut ());
+            let _ = run.learn(examples, Visits::all(examples), &mut ());
             let mut after = [0.0];
             run.last().scores(Dense(&x), &mut after);
             assert_eq!(after[0], before + 2.0);
@@ -304,7 +304,7 @@ mod note_conventions {
         // After round 1 the vector that round 1 made has the count 1, and the zero vector none.
         let one = DenseExamples::new(&[4.0, 0.0], 2, &[1]);
         let mut run = start::<rules::Perceptron>(&none(), NO_BIAS).unwrap();
-        let _ = run.pass(one, Visits::all(one), &mut ());
+        let _ = run.learn(one, Visits::all(one), &mut ());
         let Some(Kept::Votes(votes)) = run.read(Readout::Voted) else { panic!("survivors were remembered") };
         votes.replay(|planes, rounds| assert_eq!((planes.weights(0), rounds), (vec![4.0, 0.0], 1)));
 
@@ -424,7 +424,7 @@ mod margins_of_data_a {
         assert_eq!(taus[..5], [1.0 / 16.0, 5.0 / 8.0, 3.0 / 8.0, 5.0 / 32.0, 1.0 / 8.0]);
     }
 
-    /// The lengths of the steps of `epochs` passes.
+    /// The lengths of the steps of `epochs` epochs.
     fn steps_of<R: Algorithm>(params: &Params, points: &[Point], epochs: u64) -> Vec<f64> {
         let data = Data::new(points);
         let mut run = start::<R>(params, NO_BIAS).unwrap();
@@ -440,9 +440,9 @@ mod margins_of_data_a {
 
     #[test]
     fn passive_aggressive_with_slack() {
-        let trained = one_pass::<rules::PaOne>(&none().with("C", 0.1), &A);
+        let trained = one_epoch::<rules::PaOne>(&none().with("C", 0.1), &A);
         assert_path_near(&trained.rounds, &[[0.25, 0.0], [0.15, -0.1], [0.15, -0.2], [-0.05, -0.4]]);
-        let trained = one_pass::<rules::PaTwo>(&none().with("C", 1.0), &A);
+        let trained = one_epoch::<rules::PaTwo>(&none().with("C", 1.0), &A);
         let third = [-14.0 / 55.0, -412.0 / 495.0];
         assert_path_near(&trained.rounds, &[[8.0 / 33.0, 0.0], [-14.0 / 55.0, -82.0 / 165.0], third, third]);
     }
@@ -560,7 +560,7 @@ mod several_classes {
         let duels = OneVsOne::new(3);
         assert_eq!(decide(&duels, &[1.0, -1.0, -1.0]), Some(2));
         for k in 2..8 {
-            assert_eq!(OneVsOne::new(k).n_scorers(), k * (k - 1) / 2);
+            assert_eq!(OneVsOne::new(k).n_outputs(), k * (k - 1) / 2);
         }
     }
 
@@ -579,7 +579,7 @@ mod several_classes {
             if round.epoch != last_epoch.0 {
                 last_epoch = (round.epoch, [0; 3]);
             }
-            last_epoch.1[round.scorer] += u32::from(round.mistaken);
+            last_epoch.1[round.output] += u32::from(round.mistaken);
             ControlFlow::Continue(())
         });
         // The outer classes are learned for good; the middle one errs for ever, and goes round in a circle.
@@ -587,14 +587,14 @@ mod several_classes {
         assert_eq!((last_epoch.1[0], last_epoch.1[2]), (0, 0));
         assert!(last_epoch.1[1] > 0);
         let middle = rest.last();
-        let alone = Planes::from_parts(middle.weights(1), vec![middle.biases()[1]]);
+        let alone = Hyperplanes::from_parts(middle.weights(1), vec![middle.biases()[1]]);
         let is_middle = classes.map(|class| u32::from(class == 1));
         let view = DenseExamples::new(&values, 2, &is_middle);
         assert!(count_errors(&alone, &Binary, Zero::Wrong, view, Visits::all(view)) > 0);
 
         let mut duels = Run::new(rules::Perceptron::default(), OneVsOne::new(3), setup()).unwrap();
         assert_eq!(duels.fit(examples, &plan(&order, 1000), &mut ()), Stopped::Clean);
-        let errors = |planes: &Planes, decision: &Multiclass| {
+        let errors = |planes: &Hyperplanes, decision: &Multiclass| {
             count_errors(planes, decision, Zero::Wrong, examples, Visits::all(examples))
         };
         assert_eq!(errors(&duels.last(), &Multiclass::OneVsOne(OneVsOne::new(3))), 0);
@@ -608,7 +608,7 @@ mod five_rows {
     use rosenblatt_core::rules::Visit;
 
     fn rounds<R: Algorithm>(params: &Params) -> Vec<Vec<f64>> {
-        one_pass::<R>(params, &FIVE).rounds
+        one_epoch::<R>(params, &FIVE).rounds
     }
 
     /// The rows of the table for which this module has a trace.
@@ -720,17 +720,17 @@ mod five_rows {
 
     #[test]
     fn aggressive_romma() {
-        // Every margin of (1/4, -5/4) but the last is at least 1, so the first pass is ROMMA's.
+        // Every margin of (1/4, -5/4) but the last is at least 1, so the first epoch is ROMMA's.
         let expected = [[0.25, 0.0], [0.25, -1.25], [0.25, -1.25], [0.25, -1.25], [0.71875, -1.15625]];
         assert_path_near(&rounds::<rules::AggressiveRomma>(&none()), &expected);
         // A short row that is right by too little asks for nothing but itself: u = x/|x|².
         let points = [([1.0, 0.0], 1.0), ([0.5, 0.0], 1.0), ([0.5, 0.5], 1.0)];
-        let found = one_pass::<rules::AggressiveRomma>(&none(), &points).rounds;
+        let found = one_epoch::<rules::AggressiveRomma>(&none(), &points).rounds;
         assert_path_near(&found, &[[1.0, 0.0], [2.0, 0.0], [2.0, 0.0]]);
         // w = (1, 0) has margin 1/2 on x = (1/2, 1/4) with |x|²|w|² = 5/16 < 1/2: the old constraint is
         // met by x/|x|² = (8/5, 4/5) alone.
         let points = [([1.0, 0.0], 1.0), ([0.5, 0.25], 1.0)];
-        let found = one_pass::<rules::AggressiveRomma>(&none(), &points).rounds;
+        let found = one_epoch::<rules::AggressiveRomma>(&none(), &points).rounds;
         assert_path_near(&found, &[[1.0, 0.0], [1.6, 0.8]]);
     }
 
@@ -769,26 +769,26 @@ mod five_rows {
         assert_path_near(&rounds::<rules::Arow>(&none()), &expected);
         let data = Data::new(&FIVE);
         let mut run = start::<rules::Arow>(&none(), NO_BIAS).unwrap();
-        let _ = run.pass(data.view(), Visits::all(data.view()), &mut ());
+        let _ = run.learn(data.view(), Visits::all(data.view()), &mut ());
         assert_near(run.space().variances(0), &[142.0 / 3439.0, 954.0 / 3439.0]);
     }
 
     #[test]
     fn batch() {
-        let passes = |params: &Params| -> Vec<Vec<f64>> {
+        let epochs = |params: &Params| -> Vec<Vec<f64>> {
             let order = Order::Given;
             let after = |n| train_by::<rules::Batch>(params, &FIVE, NO_BIAS, &plan(&order, n)).weights();
             (1..=3).map(after).collect()
         };
         // All five are ties at first; then rows 2 and 4 are wrong; then row 5.
-        assert_eq!(passes(&none()), [[4.0, -3.0], [1.0, -6.0], [4.0, -5.0]]);
+        assert_eq!(epochs(&none()), [[4.0, -3.0], [1.0, -6.0], [4.0, -5.0]]);
         let mean = none().with("mean", 1.0);
-        assert_path_near(&passes(&mean), &[[0.8, -0.6], [-0.7, -2.1], [2.8, -1.6]]);
+        assert_path_near(&epochs(&mean), &[[0.8, -0.6], [-0.7, -2.1], [2.8, -1.6]]);
         // Batches of two: rows 1 and 2, rows 3 and 4, row 5. A round shows the weights it was scored by.
         let expected = [[0.0, 0.0], [0.0, 0.0], [3.0, -1.0], [3.0, -1.0], [1.0, -3.0]];
         let mini = none().with("size", 2.0);
         assert_eq!(rounds::<rules::Batch>(&mini), expected);
-        assert_eq!(one_pass::<rules::Batch>(&mini, &FIVE).weights(), [4.0, -2.0]);
+        assert_eq!(one_epoch::<rules::Batch>(&mini, &FIVE).weights(), [4.0, -2.0]);
     }
 
     #[test]

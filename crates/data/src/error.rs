@@ -213,7 +213,7 @@ impl DataError {
         self.0.help.as_ref()
     }
 
-    /// The whole story in the library's words: the error line, the offending text with a caret, the advice.
+    /// All of it in the library's words: the error line, the offending text with a caret, the advice.
     pub fn report(&self) -> String {
         self.report_as(Remedy::to_string)
     }

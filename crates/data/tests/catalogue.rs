@@ -691,7 +691,7 @@ fn item_36_rows_are_counted_beyond_32_bits() {
     run.restore(state).unwrap();
     let values = [1.0; 10];
     let examples = DenseExamples::new(&values, 1, &[0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
-    let _ = run.pass(examples, Visits::all(examples), &mut ());
+    let _ = run.learn(examples, Visits::all(examples), &mut ());
     let totals = run.totals();
     assert_eq!((totals.rounds, totals.rounds >> 32), (below + 10, 1));
     // A score of zero is a mistake, and speaks for the first class.

@@ -29,6 +29,6 @@ fn main() -> Result<(), Error> {
     Training::new(&spec, &data).run(&mut watch)?;
 
     assert_eq!(trace[..4], [[4.0, 0.0], [3.0, -1.0], [3.0, -1.0], [1.0, -3.0]]);
-    assert_eq!(trace.len(), 8, "the second pass is clean, and then it stops");
+    assert_eq!(trace.len(), 8, "the second epoch is clean, and then it stops");
     Ok(())
 }

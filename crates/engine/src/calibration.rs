@@ -7,7 +7,7 @@
 //! those of scikit-learn (`tests/calibration.rs` holds the two together).
 
 use crate::error::Error;
-use crate::evaluate::{Losses, Sharpness, each_prediction};
+use crate::evaluate::{Losses, ProbabilityScores, each_prediction};
 use crate::model::{Model, by_class};
 use rosenblatt_data::Dataset;
 use serde::Serialize;
@@ -220,7 +220,7 @@ impl Calibration {
         (scores, classes): (&[f64], &[u32]),
         mut predicted: Option<&mut [u32]>,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<Sharpness>, Error> {
+    ) -> Result<Option<ProbabilityScores>, Error> {
         let n_curves = n_curves(n_classes);
         // Every other row of each class.
         let mut n_seen = vec![0_usize; n_classes];
@@ -289,7 +289,7 @@ impl Calibration {
     }
 
     /// By how much `class` is ahead of the next in probability, in what the curves count in; 0 is a tie.
-    pub(crate) fn lead(&self, scores: &[f64], class: u32) -> f64 {
+    pub(crate) fn margin(&self, scores: &[f64], class: u32) -> f64 {
         if let [curve] = self.curves.as_slice() {
             return if class == 1 { curve.rank(scores[0]) } else { -curve.rank(scores[0]) };
         }

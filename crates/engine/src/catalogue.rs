@@ -392,7 +392,7 @@ const LEARNING: Meanings = &[
     ),
     ("order", "in which order rows are visited; the rule's own if not given", Takes::Choice("order")),
     ("seed", "decides every random choice", Takes::AtLeast(0)),
-    ("epochs", "the most passes over the training rows", Takes::AtLeast(1)),
+    ("epochs", "the most epochs: times that every training row is met", Takes::AtLeast(1)),
     ("max-updates", "the most steps", Takes::AtLeast(1)),
     ("stop-when-clean", "stop after an epoch in which nothing was left to learn", Takes::Switch),
     ("validation", "a validation set that decides when to stop", Takes::Group("validation")),
@@ -479,7 +479,7 @@ const TEXT: Meanings = &[
     ),
     (
         "keep-names",
-        "names of hashed features are remembered, which takes a pass over the data",
+        "names of hashed features are remembered, for which the data is read once more",
         Takes::Switch,
     ),
 ];

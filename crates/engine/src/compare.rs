@@ -243,7 +243,8 @@ pub fn compare(
         let mut trial = Trial { candidate, spec: spec.clone(), folds: Vec::new() };
         let outcome = folds.judge(spec, data, candidate, monitor, |model, learned, judged| {
             let pairs = judged.classes.iter().zip(&judged.predicted);
-            let (wrong, mistakes) = (pairs.map(|(a, b)| a != b).collect(), model.story().totals.mistakes);
+            let (wrong, mistakes) =
+                (pairs.map(|(a, b)| a != b).collect(), model.training_summary().totals.mistakes);
             let margin = smallest_margin(&model, data, learned);
             // As it would be stored: what it must know to read new data is a part of a model.
             let model = if let Some(schema) = schema { model.with_schema(Arc::clone(schema)) } else { model };

@@ -1,11 +1,11 @@
-//! How learning goes, pass by pass and step by step: what learning curves are drawn from.
+//! How learning goes, epoch by epoch and step by step: what learning curves are drawn from.
 
 use crate::error::Error;
 use crate::model::Model;
 use crate::spec::{Options, Spec};
 use crate::train::Training;
 use rosenblatt_core::memory::Kept;
-use rosenblatt_core::observer::{Observer, Pass, Round, Snapshot};
+use rosenblatt_core::observer::{Epoch, Observer, Round, Snapshot};
 use rosenblatt_core::{Bias, Binary, Decision, Examples, Loss, Readout};
 use rosenblatt_data::{Dataset, Visitor};
 use serde::Serialize;
@@ -14,30 +14,30 @@ use std::ops::ControlFlow;
 /// More steps than this are thinned out.
 const MOST_POINTS: usize = 2000;
 
-/// One pass of a run.
+/// One epoch of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PassPoint {
-    /// Number of the pass, from 1.
+pub struct EpochPoint {
+    /// Number of the epoch, from 1.
     pub epoch: u64,
-    /// Mistakes made while learning in this pass, summed over scorers.
+    /// Mistakes made while learning in this epoch, summed over outputs.
     pub mistakes: u64,
-    /// The share of rows given the wrong class, after the pass: of those learned from, and of those held out.
+    /// The share of rows given the wrong class, after the epoch: of those learned from, and of those held out.
     pub errors: [f64; 2],
-    /// The mean loss of the rows learned from, and of those held out, after the pass.
+    /// The mean loss of the rows learned from, and of those held out, after the epoch.
     pub losses: [f64; 2],
 }
 
-/// A run, read out after every pass. `rows` are learned from, `held` are not; without any held out, their
+/// A run, read out after every epoch. `rows` are learned from, `held` are not; without any held out, their
 /// figures are 0.
 ///
-/// Nothing stops early but a clean pass, so that read-outs of one spec can be laid over each other.
+/// Nothing stops early but a clean epoch, so that read-outs of one spec can be laid over each other.
 pub fn learning_curve(
     spec: &Spec,
     data: &Dataset,
     (rows, held): (&[u32], &[u32]),
     readout: Readout,
     loss: Loss,
-) -> Result<Vec<PassPoint>, Error> {
+) -> Result<Vec<EpochPoint>, Error> {
     let options = Options { readout: Some(readout), validation: None, ..spec.options().clone() };
     let spec = Spec::new(options)?;
     let mut curve = Curve { spec: &spec, data, parts: [rows, held], readout, loss, points: Vec::new() };
@@ -51,11 +51,11 @@ struct Curve<'a> {
     parts: [&'a [u32]; 2],
     readout: Readout,
     loss: Loss,
-    points: Vec<PassPoint>,
+    points: Vec<EpochPoint>,
 }
 
 impl Observer for Curve<'_> {
-    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+    fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
         if let Some(kept) = run.read(self.readout) {
             let judged = self.parts.map(|rows| {
                 self.data.visit(Judge {
@@ -66,9 +66,9 @@ impl Observer for Curve<'_> {
                     n_classes: self.data.labels().len(),
                 })
             });
-            self.points.push(PassPoint {
-                epoch: pass.epoch,
-                mistakes: pass.mistakes,
+            self.points.push(EpochPoint {
+                epoch: epoch.number,
+                mistakes: epoch.mistakes,
                 errors: judged.map(|(error, _)| error),
                 losses: judged.map(|(_, loss)| loss),
             });
@@ -87,7 +87,7 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     fn judge<E: Examples, D: Decision>(&self, examples: E, decision: &D) -> (f64, f64) {
-        let mut scores = vec![0.0; decision.n_scorers()];
+        let mut scores = vec![0.0; decision.n_outputs()];
         let mut scratch = Vec::new();
         let mut random = rosenblatt_core::Random::for_purpose(self.spec.options().seed, "predict");
         let (mut wrong, mut lost) = (0_u64, 0.0);
@@ -95,7 +95,7 @@ impl Judge<'_> {
             self.kept.scores(examples.row(row), &mut scores, &mut scratch);
             let class = examples.class(row);
             wrong += u64::from(decision.name(&scores, self.spec.options().zero, &mut random) != class);
-            lost += self.loss.of(decision.lead(class, &scores));
+            lost += self.loss.of(decision.margin(class, &scores));
         }
         let n_rows = self.rows.len().max(1) as f64;
         (wrong as f64 / n_rows, lost / n_rows)
@@ -140,7 +140,7 @@ pub struct Growth {
     pub plain: bool,
 }
 
-/// Trains one scorer, two classes, and writes down how its weights grow.
+/// Trains one output, two classes, and writes down how its weights grow.
 pub fn growth(spec: &Spec, data: &Dataset) -> Result<(Model, Growth), Error> {
     let mut watch = GrowthWatch {
         bias: spec.bias(),
@@ -179,7 +179,7 @@ impl Observer for GrowthWatch {
         let Some(step) = round.step else { return ControlFlow::Continue(()) };
         growth.plain &= step.tau * round.weight == 1.0 && step.keep == 1.0 && step.extra == 0.0;
         self.steps += 1;
-        let constant = beside * round.hypothesis.bias(round.scorer);
+        let constant = beside * round.hypothesis.bias(round.output);
         let norm = (round.norm2 + constant * constant).sqrt();
         let point = GrowthPoint { round: round.round, steps: self.steps, mistakes: growth.mistakes, norm };
         self.last = Some(point);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lecture_note_pass_by_pass() {
+    fn the_lecture_note_epoch_by_epoch() {
         let (spec, data) = lecture();
         let rows = [0, 1, 2, 3];
         let curve = learning_curve(&spec, &data, (&rows, &[]), Readout::Last, Loss::Perceptron).unwrap();
@@ -241,6 +241,6 @@ mod tests {
         let spec = Spec::new(Options { epochs: 200, ..Options::default() }).unwrap();
         let (model, growth) = growth(&spec, &Dataset::from_rows(&rows, &names)).unwrap();
         assert!(growth.points.len() <= MOST_POINTS + 1);
-        assert_eq!(growth.points.last().unwrap().steps, model.story().totals.updates);
+        assert_eq!(growth.points.last().unwrap().steps, model.training_summary().totals.updates);
     }
 }

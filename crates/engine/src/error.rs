@@ -221,13 +221,13 @@ pub enum Error {
     },
     /// The hypotheses would not fit into memory.
     #[error(
-        "{features} features for {scorers} scorers need {needed} bytes of weights; hash the features, or raise the limit"
+        "{features} features for {outputs} outputs need {needed} bytes of weights; hash the features, or raise the limit"
     )]
     TooLarge {
         /// Features of the data.
         features: usize,
-        /// Scorers the classes need.
-        scorers: usize,
+        /// Outputs the classes need.
+        outputs: usize,
         /// Bytes the weights would take.
         needed: u128,
     },

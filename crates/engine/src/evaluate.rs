@@ -34,12 +34,12 @@ pub struct Evaluation {
     /// model has no score of its own for the class.
     pub auc: Vec<Option<f64>>,
     /// How good the model's probabilities are, if it has any.
-    pub sharpness: Option<Sharpness>,
+    pub probability_scores: Option<ProbabilityScores>,
 }
 
 /// How good probabilities are: both are 0 if every row's class was certain, and smaller is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sharpness {
+pub struct ProbabilityScores {
     /// The mean squared difference from the truth: of the second class's probability for two classes, of
     /// all classes' probabilities together for more.
     pub brier: f64,
@@ -95,7 +95,7 @@ impl Evaluation {
             let areas: Vec<f64> = several.iter().filter_map(|part| part.auc[class]).collect();
             whole.auc[class] = (!areas.is_empty()).then(|| areas.iter().sum::<f64>() / areas.len() as f64);
         }
-        whole.sharpness = None;
+        whole.probability_scores = None;
         Some(whole)
     }
 
@@ -183,8 +183,8 @@ impl Serialize for Evaluation {
             interval: interval(self.errors, self.rows),
             confusion: &self.confusion,
             classes: names.enumerate().map(of_class).collect(),
-            brier: self.sharpness.map(|sharpness| sharpness.brier),
-            log_loss: self.sharpness.map(|sharpness| sharpness.log_loss),
+            brier: self.probability_scores.map(|probability_scores| probability_scores.brier),
+            log_loss: self.probability_scores.map(|probability_scores| probability_scores.log_loss),
         };
         whole.serialize(serializer)
     }
@@ -275,9 +275,9 @@ impl Judged {
         if n_scores == 1 {
             auc[0] = auc[1];
         }
-        let sharpness = losses.and_then(Losses::mean);
+        let probability_scores = losses.and_then(Losses::mean);
         let errors = n_rows - n_right;
-        let evaluation = Evaluation { rows: n_rows, errors, labels, confusion, auc, sharpness };
+        let evaluation = Evaluation { rows: n_rows, errors, labels, confusion, auc, probability_scores };
         Ok(Self { evaluation, scores, classes, predicted: guesses })
     }
 }
@@ -308,15 +308,15 @@ impl<'a> Losses<'a> {
     }
 
     /// The mean of two parts, or of one.
-    pub(crate) fn together(parts: &[Self]) -> Option<Sharpness> {
+    pub(crate) fn together(parts: &[Self]) -> Option<ProbabilityScores> {
         let n_rows = parts.iter().map(|part| part.n_rows).sum::<u64>() as f64;
-        (n_rows > 0.0).then(|| Sharpness {
+        (n_rows > 0.0).then(|| ProbabilityScores {
             brier: parts.iter().map(|part| part.brier).sum::<f64>() / n_rows,
             log_loss: parts.iter().map(|part| part.log_loss).sum::<f64>() / n_rows,
         })
     }
 
-    fn mean(self) -> Option<Sharpness> {
+    fn mean(self) -> Option<ProbabilityScores> {
         Self::together(&[self])
     }
 }
@@ -455,7 +455,7 @@ impl Folds {
         for (fold, (learned, held)) in self.parts.iter().enumerate() {
             monitor.stage(Stage::Fold { candidate, fold, n_folds: self.parts.len() });
             let training = Training::new(spec, data).rows(learned).fingerprint(&self.fingerprint);
-            let model = training.keeper(&mut OrStop(monitor)).run(&mut ());
+            let model = training.checkpointer(&mut OrStop(monitor)).run(&mut ());
             let model = model.map_err(|error| match error {
                 Error::Interrupted { .. } => Error::Stopped,
                 error => error,

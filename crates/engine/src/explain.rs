@@ -1,7 +1,7 @@
-//! Why a row was given its class: the features that spoke for it, and those that spoke against it.
+//! Why a row was given its class: the features that contributed to its score, and those that counted against it.
 //!
-//! A score is a sum over features, so each feature's share of it is exact; nothing is sampled or fitted. A
-//! vote has no such sum: there, the shares are those of the mean of the survivors, each counting as long as
+//! A score is a sum over features, so each feature's contribution is exact; nothing is sampled or fitted. A
+//! vote has no such sum: there, the contributions are those of the mean of the survivors, each counting as long as
 //! it lived, which is the average that the same run would have been read out as.
 
 use crate::insight::{feature_name, weights_for};
@@ -9,9 +9,9 @@ use crate::model::Model;
 use rosenblatt_core::Row;
 use serde::Serialize;
 
-/// What one feature of a row said.
+/// What one feature of a row adds to the score of a class.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Argument {
+pub struct Contribution {
     /// The feature, from 0; see [`crate::feature_name`].
     pub feature: usize,
     /// Its value in the row, as the model sees it.
@@ -20,59 +20,66 @@ pub struct Argument {
     pub weight: f64,
 }
 
-impl Argument {
-    /// How much it adds to the score of the class.
-    pub fn share(&self) -> f64 {
+impl Contribution {
+    /// Weight times value: how much it adds to the score of the class.
+    pub fn amount(&self) -> f64 {
         self.weight * self.value
     }
 }
 
-/// The loudest features of a row, loudest first.
+/// The largest contributions of a row's features, the largest first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Explanation {
-    /// Those that spoke for the class.
-    pub speak_for: Vec<Argument>,
-    /// Those that spoke against it.
-    pub speak_against: Vec<Argument>,
+    /// Those in favour of the class.
+    pub in_favour: Vec<Contribution>,
+    /// Those against it.
+    pub against: Vec<Contribution>,
 }
 
 impl Explanation {
     /// The same with the names of the features, to be written down.
     pub fn named(&self, model: &Model) -> NamedExplanation {
-        let named = |arguments: &[Argument]| arguments.iter().map(|argument| argument.named(model)).collect();
-        NamedExplanation { speak_for: named(&self.speak_for), speak_against: named(&self.speak_against) }
+        let named = |contributions: &[Contribution]| {
+            contributions.iter().map(|contribution| contribution.named(model)).collect()
+        };
+        NamedExplanation { in_favour: named(&self.in_favour), against: named(&self.against) }
     }
 }
 
-impl Argument {
-    fn named(&self, model: &Model) -> NamedArgument {
+impl Contribution {
+    fn named(&self, model: &Model) -> NamedContribution {
         let &Self { feature, value, weight } = self;
-        NamedArgument { feature: feature_name(model, feature), value, weight, share: self.share() }
+        NamedContribution {
+            feature: feature_name(model, feature),
+            value,
+            weight,
+            contribution: self.amount(),
+        }
     }
 }
 
 /// An [`Explanation`] with the names of features.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedExplanation {
-    /// Those that spoke for the class.
+    /// Those in favour of the class.
     #[serde(rename = "for")]
-    pub speak_for: Vec<NamedArgument>,
-    /// Those that spoke against it.
+    pub in_favour: Vec<NamedContribution>,
+    /// Those against it.
     #[serde(rename = "against")]
-    pub speak_against: Vec<NamedArgument>,
+    pub against: Vec<NamedContribution>,
 }
 
-/// An [`Argument`] with the name of its feature.
+/// An [`Contribution`] with the name of its feature.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NamedArgument {
+pub struct NamedContribution {
     /// What the feature is called.
     pub feature: String,
     /// Its value in the row, as the model sees it.
     pub value: f64,
     /// Its weight in favour of the class.
     pub weight: f64,
-    /// How much it adds to the score of the class.
-    pub share: f64,
+    /// Weight times value: how much it adds to the score of the class.
+    pub contribution: f64,
 }
 
 /// Explains the predictions of a model.
@@ -85,8 +92,8 @@ pub struct NamedArgument {
 /// let model = train(&Spec::default(), &data)?;
 /// let mut explainer = Explainer::new(&model);
 /// let explanation = explainer.explain(Dense(&[2.0, 1.0]), 1, 3);
-/// assert_eq!(explanation.speak_for[0].feature, 0);
-/// assert_eq!(explanation.speak_against[0].feature, 1);
+/// assert_eq!(explanation.in_favour[0].feature, 0);
+/// assert_eq!(explanation.against[0].feature, 1);
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -109,16 +116,17 @@ impl<'m> Explainer<'m> {
             .get_or_insert_with(|| weights_for(model, class).unwrap_or_default());
         let mut explanation = Explanation::default();
         for (feature, value) in row.entries() {
-            let argument = Argument { feature, value, weight: weights.get(feature).copied().unwrap_or(0.0) };
-            match argument.share() {
-                share if share > 0.0 => explanation.speak_for.push(argument),
-                share if share < 0.0 => explanation.speak_against.push(argument),
+            let contribution =
+                Contribution { feature, value, weight: weights.get(feature).copied().unwrap_or(0.0) };
+            match contribution.amount() {
+                amount if amount > 0.0 => explanation.in_favour.push(contribution),
+                amount if amount < 0.0 => explanation.against.push(contribution),
                 _ => {}
             }
         }
-        for side in [&mut explanation.speak_for, &mut explanation.speak_against] {
-            // Equally loud ones stay in the order of the features.
-            side.sort_by(|a, b| b.share().abs().total_cmp(&a.share().abs()));
+        for side in [&mut explanation.in_favour, &mut explanation.against] {
+            // Equally large ones stay in the order of the features.
+            side.sort_by(|a, b| b.amount().abs().total_cmp(&a.amount().abs()));
             side.truncate(most);
         }
         explanation
@@ -139,9 +147,8 @@ mod tests {
         let mut predictor = model.predictor(0);
         for row in &rows {
             let class = predictor.predict(Dense(row));
-            let Explanation { speak_for, speak_against } =
-                Explainer::new(&model).explain(Dense(row), class, 9);
-            let sum: f64 = speak_for.iter().chain(&speak_against).map(Argument::share).sum();
+            let Explanation { in_favour, against } = Explainer::new(&model).explain(Dense(row), class, 9);
+            let sum: f64 = in_favour.iter().chain(&against).map(Contribution::amount).sum();
             let side = if class == 1 { 1.0 } else { -1.0 };
             let bias = model.planes().unwrap().biases()[0];
             assert!((sum + side * bias - side * predictor.scores()[0]).abs() < 1e-12);
@@ -159,7 +166,7 @@ mod tests {
                 let mut explainer = Explainer::new(&model);
                 for (class, row) in rows.iter().enumerate() {
                     let explanation = explainer.explain(Dense(row), class as u32, 1);
-                    assert_eq!(explanation.speak_for[0].feature, class, "{multiclass}");
+                    assert_eq!(explanation.in_favour[0].feature, class, "{multiclass}");
                 }
             }
         }

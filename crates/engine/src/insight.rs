@@ -3,14 +3,14 @@
 use crate::model::Model;
 use crate::spec::ClassWeights;
 use rosenblatt_core::memory::{Kept, Votes};
-use rosenblatt_core::{Bias, Binary, Decision, Examples, Multiclass, Planes, Row, margin};
+use rosenblatt_core::{Bias, Binary, Decision, Examples, Hyperplanes, Multiclass, Row, margin};
 use rosenblatt_data::{Dataset, Visitor};
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// A feature that speaks for a class, and how loudly.
+/// A feature with a large weight for a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Voice {
+pub struct TopFeature {
     /// What the feature is called.
     #[serde(rename = "feature")]
     pub name: String,
@@ -20,22 +20,22 @@ pub struct Voice {
 
 /// The features that speak most strongly for `class`, strongest first. Of a vote, those of the mean of
 /// its survivors.
-pub fn strongest(model: &Model, class: u32, most: usize) -> Vec<Voice> {
+pub fn top_features(model: &Model, class: u32, most: usize) -> Vec<TopFeature> {
     let Some(weights) = weights_for(model, class) else { return Vec::new() };
     let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] > 0.0).collect();
     features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
     features.truncate(most);
     features
         .into_iter()
-        .map(|feature| Voice { name: feature_name(model, feature), weight: weights[feature] })
+        .map(|feature| TopFeature { name: feature_name(model, feature), weight: weights[feature] })
         .collect()
 }
 
 /// The hyperplanes of a model; of a vote, the mean of its survivors, each counting as long as it lived. `None` if it
 /// has no weights for features at all.
-pub(crate) fn mean_planes(model: &Model) -> Option<Cow<'_, Planes>> {
+pub(crate) fn mean_planes(model: &Model) -> Option<Cow<'_, Hyperplanes>> {
     match model.kept() {
-        Kept::Planes(planes) => Some(Cow::Borrowed(planes)),
+        Kept::Hyperplanes(planes) => Some(Cow::Borrowed(planes)),
         Kept::Votes(votes) => Some(Cow::Owned(mean_of_survivors(votes))),
         Kept::Other(_) => None,
     }
@@ -43,23 +43,23 @@ pub(crate) fn mean_planes(model: &Model) -> Option<Cow<'_, Planes>> {
 
 /// Walks the moves from the last to the first: a row that was stepped along is part of every survivor from
 /// then on, shrunk as they shrank.
-fn mean_of_survivors(votes: &Votes) -> Planes {
+fn mean_of_survivors(votes: &Votes) -> Hyperplanes {
     let log = votes.log();
-    let n_scorers = log.n_scorers;
-    let mut weights = vec![0.0; log.width * n_scorers];
-    let mut biases = vec![0.0; n_scorers];
-    // Per scorer: how much something added now counts in the end, and until which round.
-    let mut worth = vec![0.0; n_scorers];
-    let mut until = vec![log.rounds + 1; n_scorers];
-    for (&(round, scorer, row), &[amount, keep, bias]) in log.moves.iter().zip(&log.steps).rev() {
-        let k = scorer as usize;
+    let n_outputs = log.n_outputs;
+    let mut weights = vec![0.0; log.width * n_outputs];
+    let mut biases = vec![0.0; n_outputs];
+    // Per output: how much something added now counts in the end, and until which round.
+    let mut worth = vec![0.0; n_outputs];
+    let mut until = vec![log.rounds + 1; n_outputs];
+    for (&(round, output, row), &[amount, keep, bias]) in log.moves.iter().zip(&log.steps).rev() {
+        let k = output as usize;
         let lived = (until[k] - round) as f64;
         let since = lived + worth[k];
         biases[k] += bias * lived;
         if row != u32::MAX {
             let (first, end) = (log.row_offsets[row as usize], log.row_offsets[row as usize + 1]);
             for entry in first as usize..end as usize {
-                weights[log.row_indices[entry] as usize * n_scorers + k] +=
+                weights[log.row_indices[entry] as usize * n_outputs + k] +=
                     amount * since * log.row_values[entry];
             }
         }
@@ -69,7 +69,7 @@ fn mean_of_survivors(votes: &Votes) -> Planes {
     if let Some(start) = &log.start {
         let start = start.widened(log.width);
         for (place, weight) in start.raw_weights().iter().enumerate() {
-            let k = place % n_scorers;
+            let k = place % n_outputs;
             weights[place] += weight * ((until[k] - 1) as f64 + worth[k]);
         }
         for (k, bias) in start.biases().iter().enumerate() {
@@ -78,7 +78,7 @@ fn mean_of_survivors(votes: &Votes) -> Planes {
     }
     let rounds = log.rounds.max(1) as f64;
     weights.iter_mut().chain(&mut biases).for_each(|value| *value /= rounds);
-    Planes::from_parts(weights, biases)
+    Hyperplanes::from_parts(weights, biases)
 }
 
 /// The weight of every feature in favour of `class`; `None` if the model has none for it, or for features. Of a vote,
@@ -94,17 +94,17 @@ pub fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
         (n_classes, _) => match model.spec().options().multiclass.decision(n_classes) {
             Multiclass::OneVsOne(decision) => {
                 let mut sum = vec![0.0; planes.width()];
-                for (scorer, &(a, b)) in decision.pairs().iter().enumerate() {
+                for (output, &(a, b)) in decision.pairs().iter().enumerate() {
                     let side = if a == class { 1.0 } else { -1.0 };
                     if a == class || b == class {
                         sum.iter_mut()
-                            .zip(planes.weights(scorer))
+                            .zip(planes.weights(output))
                             .for_each(|(sum, weight)| *sum += side * weight);
                     }
                 }
                 sum
             }
-            decision if (class as usize) < decision.n_scorers() => planes.weights(class as usize),
+            decision if (class as usize) < decision.n_outputs() => planes.weights(class as usize),
             _ => return None,
         },
     })
@@ -136,7 +136,7 @@ pub fn feature_name(model: &Model, feature: usize) -> String {
 /// differently: bounds are about steps that do not depend on classes or weights.
 pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64> {
     struct Reach<'a> {
-        planes: &'a Planes,
+        planes: &'a Hyperplanes,
         rows: &'a [u32],
     }
     impl Visitor for Reach<'_> {
@@ -161,7 +161,7 @@ pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64>
     if model.spec().options().class_weights != ClassWeights::Even {
         return None;
     }
-    let planes = plain_planes(model, data).filter(|planes| planes.n_scorers() == 1)?;
+    let planes = plain_planes(model, data).filter(|planes| planes.n_outputs() == 1)?;
     let (longest, nearest) = data.visit(Reach { planes, rows })?;
     // A learned bias is a coordinate that is always 1, as far as the bound is concerned.
     let constant = match model.spec().bias() {
@@ -181,7 +181,7 @@ pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64>
 }
 
 /// The hyperplanes that rows of `data` meet as they are.
-fn plain_planes<'m>(model: &'m Model, data: &Dataset) -> Option<&'m Planes> {
+fn plain_planes<'m>(model: &'m Model, data: &Dataset) -> Option<&'m Hyperplanes> {
     model.planes().filter(|planes| model.map().is_none() && planes.width() >= data.width())
 }
 
@@ -211,7 +211,7 @@ pub fn smallest_margin(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f6
     }
     struct Smallest<'a> {
         model: &'a Model,
-        planes: &'a Planes,
+        planes: &'a Hyperplanes,
         rows: &'a [u32],
     }
     impl Visitor for Smallest<'_> {
@@ -232,34 +232,34 @@ pub fn smallest_margin(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f6
     data.visit(Smallest { model, planes, rows })
 }
 
-/// How far each of these rows is on the right side of the model: by how much its class leads, or is behind if that is
+/// The margin of each of these rows: by how much its class is ahead of the others, or behind if that is
 /// negative. For two classes, with `distances`, divided by the length of the weights, if the model has any.
-pub fn leads(model: &Model, data: &Dataset, rows: &[u32], distances: bool) -> Vec<f64> {
-    struct Leads<'a> {
+pub fn margins(model: &Model, data: &Dataset, rows: &[u32], distances: bool) -> Vec<f64> {
+    struct Margins<'a> {
         model: &'a Model,
         rows: &'a [u32],
         numbers: Vec<u32>,
         length: f64,
     }
-    impl Visitor for Leads<'_> {
+    impl Visitor for Margins<'_> {
         type Output = Vec<f64>;
         fn visit<E: Examples>(self, examples: E) -> Vec<f64> {
             let mut predictor = self.model.predictor(examples.width());
-            let lead = |&row: &u32| {
+            let margin = |&row: &u32| {
                 predictor.predict(examples.row(row as usize));
                 let class = self.numbers[examples.class(row as usize) as usize];
                 // A class the model never heard of is behind all others.
                 let is_known = (class as usize) < self.model.labels().len();
-                if is_known { predictor.lead(class) / self.length } else { f64::NEG_INFINITY }
+                if is_known { predictor.margin(class) / self.length } else { f64::NEG_INFINITY }
             };
-            self.rows.iter().map(lead).collect()
+            self.rows.iter().map(margin).collect()
         }
     }
     let (_, numbers) = crate::evaluate::matched(model, data);
-    let weights = model.planes().filter(|planes| distances && planes.n_scorers() == 1);
+    let weights = model.planes().filter(|planes| distances && planes.n_outputs() == 1);
     let length = weights
         .map_or(1.0, |planes| planes.raw_weights().iter().map(|weight| weight * weight).sum::<f64>().sqrt());
-    data.visit(Leads { model, rows, numbers, length: if length > 0.0 { length } else { 1.0 } })
+    data.visit(Margins { model, rows, numbers, length: if length > 0.0 { length } else { 1.0 } })
 }
 
 /// Between which error rates the true one lies, with 95 % confidence, after `errors` in `rows`
@@ -307,11 +307,11 @@ mod tests {
     fn a_separating_model_bounds_the_mistakes_of_its_own_training() {
         let rows = [[4.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-2.0, -2.0]];
         let data = Dataset::from_rows(&rows, &["b", "a", "a", "b"]);
-        // The last hypothesis of a run that ended with a clean pass separates the rows.
+        // The last hypothesis of a run that ended with a clean epoch separates the rows.
         let last = Spec::new(Options { readout: Some(Readout::Last), ..Options::default() }).unwrap();
         let model = train(&last, &data).unwrap();
         let bound = mistake_bound(&model, &data, &[0, 1, 2, 3]).unwrap();
-        assert!(model.story().totals.mistakes as f64 <= bound, "{bound}");
+        assert!(model.training_summary().totals.mistakes as f64 <= bound, "{bound}");
         assert!(bound >= 187.0 / 9.0, "no hyperplane has a larger margin than the best: {bound}");
         let xor =
             Dataset::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &["b", "a", "a", "b"]);
@@ -380,7 +380,7 @@ mod tests {
         let data = Dataset::from_rows(&rows, &["spam", "spam", "ham", "ham"])
             .with_feature_names(["free", "lunch", "the"].map(str::to_owned).to_vec());
         let model = train(&Spec::default(), &data).unwrap();
-        assert_eq!(strongest(&model, 1, 1)[0].name, "free");
-        assert_eq!(strongest(&model, 0, 1)[0].name, "lunch");
+        assert_eq!(top_features(&model, 1, 1)[0].name, "free");
+        assert_eq!(top_features(&model, 0, 1)[0].name, "lunch");
     }
 }

@@ -1,4 +1,4 @@
-//! A run whose rule was chosen by name: static inside, one virtual call per pass outside.
+//! A run whose rule was chosen by name: static inside, one virtual call per epoch outside.
 
 use crate::error::Error;
 use crate::model::Deciding;
@@ -7,8 +7,8 @@ use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::{LinearSpace, Outcome};
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Convention, Decision, Examples, Observer, Plan, Planes, Remember, Rule, Run, Setup,
-    Stopped, Totals, Visits,
+    Algorithm, Binary, Convention, Decision, Examples, Hyperplanes, Observer, Plan, Remember, Rule, Run,
+    Setup, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_kernel::{BudgetSpace, Kernel, KernelSpace, Removal};
@@ -17,18 +17,18 @@ use std::sync::Arc;
 
 /// A run of some rule for some classes.
 pub(crate) trait Learner: Snapshot + Send {
-    /// Passes over the rows until the plan says stop.
+    /// Learns from the rows, epoch by epoch, until the plan says stop.
     fn fit(&mut self, rows: View<'_>, plan: &Plan<'_>, observer: &mut dyn Observer) -> Stopped;
 
     /// Shows these of the rows once, in their order.
-    fn pass(
+    fn learn(
         &mut self,
         rows: View<'_>,
         visits: Visits<'_>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<Stopped>;
 
-    /// Passes over rows that are lent block by block; see [`Run::fit_in_blocks`].
+    /// The same for rows that are lent block by block; see [`Run::fit_in_blocks`].
     fn fit_in_blocks(
         &mut self,
         plan: &Plan<'_>,
@@ -64,7 +64,7 @@ pub(crate) struct Shape {
     /// How much each class counts; empty for all alike.
     pub class_weights: Vec<f64>,
     /// Where to start, if not from zero.
-    pub start: Option<Planes>,
+    pub start: Option<Hyperplanes>,
     /// What takes the place of the product of rows, if anything does.
     pub kernel: Option<Arc<dyn Kernel>>,
     /// How many rows there are, if they stay and keep their numbers.
@@ -124,7 +124,7 @@ pub(crate) fn build<A: Algorithm>(
             if options.removal == Removal::Forgetron && n_classes > 2 {
                 return Err(Error::Range {
                     name: "removal",
-                    expected: "random or projectron for more than two classes, as the forgetron forgets for one scorer",
+                    expected: "random or projectron for more than two classes, as the forgetron forgets for one output",
                     found: options.removal.to_string(),
                 });
             }
@@ -161,7 +161,7 @@ fn check_per_row(
             "one that keeps nothing of single rows where they come and go, as this one has a number for each";
         return Err(Error::Range { name: "algorithm", expected, found: name.to_owned() });
     };
-    let n_numbers = n_rows as u128 * spec.n_scorers(n_classes) as u128;
+    let n_numbers = n_rows as u128 * spec.n_outputs(n_classes) as u128;
     if n_numbers * 8 > MOST_BYTES_PER_ROW {
         let expected =
             "one that keeps nothing of single rows, as a number for each row and output would not fit";
@@ -181,7 +181,7 @@ fn with_kernel(
 ) -> Box<dyn Learner> {
     let Setup { width, convention, class_weights, seed, .. } = setup;
     let options = spec.kernel().cloned().unwrap_or_default();
-    let shape = rosenblatt_core::Shape { width, n_scorers: spec.n_scorers(n_classes), bias: convention.bias };
+    let shape = rosenblatt_core::Shape { width, n_outputs: spec.n_outputs(n_classes), bias: convention.bias };
     match options.budget {
         None => {
             let space = KernelSpace::new(kernel, shape, options.limits());
@@ -228,24 +228,24 @@ where
         rows.visit(Fit { run: self, plan, observer })
     }
 
-    fn pass(
+    fn learn(
         &mut self,
         rows: View<'_>,
         visits: Visits<'_>,
         observer: &mut dyn Observer,
     ) -> ControlFlow<Stopped> {
-        struct OnePass<'a, 'v, R, S: Outcome, D> {
+        struct Learn<'a, 'v, R, S: Outcome, D> {
             run: &'a mut Run<R, S, D>,
             visits: Visits<'v>,
             observer: &'a mut dyn Observer,
         }
-        impl<R: Rule, S: Outcome, D: Decision> Visitor for OnePass<'_, '_, R, S, D> {
+        impl<R: Rule, S: Outcome, D: Decision> Visitor for Learn<'_, '_, R, S, D> {
             type Output = ControlFlow<Stopped>;
             fn visit<E: Examples>(self, examples: E) -> ControlFlow<Stopped> {
-                self.run.pass(examples, self.visits, self.observer)
+                self.run.learn(examples, self.visits, self.observer)
             }
         }
-        rows.visit(OnePass { run: self, visits, observer })
+        rows.visit(Learn { run: self, visits, observer })
     }
 
     fn fit_in_blocks(

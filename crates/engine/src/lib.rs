@@ -42,7 +42,7 @@
 //! | choose among algorithms | [`compare()`] |
 //! | have probabilities | [`Model::calibrated`], [`Calibration`] |
 //! | learn with a kernel | [`Options::kernel`], [`KernelOptions`], [`kernel::KERNELS`] |
-//! | ask why | [`strongest`], [`Explainer`], [`wrong_rows`], [`Counter`] |
+//! | ask why | [`top_features`], [`Explainer`], [`misclassified`], [`VoteCounter`] |
 //! | know whether a hyperplane separates the data | [`certify`] |
 //! | keep | [`Model::save`], [`Model::load`], [`export`] for other programs |
 //! | see every round of a run | [`trace`] |
@@ -64,6 +64,7 @@ mod fingerprint;
 mod insight;
 mod learner;
 mod mapped;
+mod misclassified;
 mod model;
 mod monitor;
 mod online;
@@ -76,30 +77,30 @@ mod separation;
 mod slice;
 mod spec;
 mod split;
-mod tally;
 mod trace;
 mod train;
-mod wrong;
+mod vote_count;
 
 pub use algorithms::{ALGORITHMS, Entry, find};
 pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
 pub use catalogue::{Catalogue, catalogue};
 pub use compare::{Candidate, Comparison, Trial, TrialFold, compare};
-pub use curves::{Growth, GrowthPoint, PassPoint, growth, learning_curve};
+pub use curves::{EpochPoint, Growth, GrowthPoint, growth, learning_curve};
 pub use error::Error;
 pub use evaluate::{
-    Evaluation, Fold, Sharpness, cross_validate, evaluate, evaluate_rows, evaluate_source, matched,
+    Evaluation, Fold, ProbabilityScores, cross_validate, evaluate, evaluate_rows, evaluate_source, matched,
 };
-pub use explain::{Argument, Explainer, Explanation, NamedArgument, NamedExplanation};
+pub use explain::{Contribution, Explainer, Explanation, NamedContribution, NamedExplanation};
 pub use export::{Export, export};
 pub use fingerprint::fingerprint;
 pub use insight::{
-    Voice, feature_name, interval, leads, mistake_bound, smallest_margin, strongest, weights_for,
+    TopFeature, feature_name, interval, margins, mistake_bound, smallest_margin, top_features, weights_for,
 };
+pub use misclassified::{Misclassified, misclassified};
 pub use model::{
     Checkpoint, Claim, Date, FormatError, Hyperplane, KernelSummary, Model, Predictor, Sample, StoreError,
-    Story, Strongest, Summary, Validated, VoteSummary, check_writable, model_checksum, previous_path,
-    with_suffix, write_keeping_previous, write_whole,
+    Summary, TopFeatures, TrainingSummary, Validated, VoteSummary, check_writable, model_checksum,
+    previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 pub use monitor::{Monitor, Stage};
 pub use online::Online;
@@ -117,10 +118,9 @@ pub use separation::{certified_margin, decide_within, with_bias};
 pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
 pub use split::{folds, split};
-pub use tally::{Counter, Tally};
 pub use trace::{Ending, RoundRecord, Trace, TracedRound, TracedStep, trace};
-pub use train::{Keeper, Training, Wants, check_order, train};
-pub use wrong::{Wrong, wrong_rows};
+pub use train::{CheckpointRequest, Checkpointer, Training, check_order, train};
+pub use vote_count::{VoteCount, VoteCounter};
 
 /// The README's and the contributor's guide's code, compiled and run.
 #[cfg(doctest)]

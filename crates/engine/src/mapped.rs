@@ -28,7 +28,7 @@ pub(crate) fn fit(
 }
 
 /// What maps and kernels must know of these rows, and those of them that stand at the places `wanted`, which ascend.
-/// Takes two passes, as a variance needs the mean.
+/// Reads the rows twice, as a variance needs the mean.
 pub(crate) fn outline(
     data: &mut RowSource<'_>,
     rows: &[u32],

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::online::Online;
 use crate::race::Progress;
-use crate::train::{Keeper, Training, Wants};
+use crate::train::{CheckpointRequest, Checkpointer, Training};
 use rosenblatt_core::Totals;
 use rosenblatt_data::Source;
 use std::sync::{Arc, Mutex};
@@ -65,10 +65,10 @@ impl Monitor for () {}
 /// Work whose outcome is of no use unless it is finished, and that is given up when the monitor wants to stop.
 pub(crate) struct OrStop<'a>(pub(crate) &'a mut dyn Monitor);
 
-impl Keeper for OrStop<'_> {
-    fn wants(&mut self, _so_far: &Totals) -> Wants {
-        if self.0.wants_to_stop() { Wants::Stop } else { Wants::Nothing }
+impl Checkpointer for OrStop<'_> {
+    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
+        if self.0.wants_to_stop() { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
     }
 
-    fn keep(&mut self, _checkpoint: &[u8]) {}
+    fn save(&mut self, _checkpoint: &[u8]) {}
 }

@@ -16,7 +16,7 @@ use crate::learner::{Learner, Shape};
 use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
-use crate::train::{build, check_finite, hypothesis, story};
+use crate::train::{build, check_finite, hypothesis, training_summary};
 use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
@@ -134,10 +134,10 @@ impl Online {
         self.show(rows, part)
     }
 
-    /// Nobody watches and no limit is set, so a pass always runs to its end.
-    fn pass(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
+    /// Nobody watches and no limit is set, so learning always comes to its end.
+    fn learn_part(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
         let Some(mapper) = &mut self.mapper else {
-            let _ = self.learner.pass(rows, Visits::Range { first: part.start, end: part.end }, &mut ());
+            let _ = self.learner.learn(rows, Visits::Range { first: part.start, end: part.end }, &mut ());
             return Ok(());
         };
         let width = rows.width();
@@ -146,7 +146,7 @@ impl Online {
         let listed: Vec<u32> = part.map(|row| row as u32).collect();
         for some in listed.chunks(MAPPED_AT_ONCE) {
             let mapped = mapper.block(rows, some)?;
-            let _ = self.learner.pass(mapped, Visits::Range { first: 0, end: mapped.len() }, &mut ());
+            let _ = self.learner.learn(mapped, Visits::Range { first: 0, end: mapped.len() }, &mut ());
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Online {
     }
 
     /// Goes on from where an earlier learner stood. It must then be shown the stream from its beginning;
-    /// the rows that are known already are compared with those learned from, and passed over.
+    /// the rows that are known already are compared with those learned from, and skipped.
     pub fn resume(mut self, checkpoint: Checkpoint) -> Result<Self, Error> {
         let mut differences = checkpoint.differences(&self.spec);
         if checkpoint.mark.classes != self.labels.names() {
@@ -182,15 +182,15 @@ impl Online {
     }
 
     /// How many rows that are known already must still be shown again.
-    pub fn rows_to_pass_over(&self) -> usize {
+    pub fn rows_to_skip(&self) -> usize {
         let Shown { rows, resumed, .. } = &self.shown;
         resumed.as_ref().map_or(0, |mark| mark.rows.saturating_sub(*rows))
     }
 
     /// A checkpoint of the learner as it stands; `None` unless it is [keeping
-    /// track](Online::keeping_track), and while rows are passed over.
+    /// track](Online::keeping_track), and while rows are skipped.
     pub fn checkpoint(&self) -> Option<Vec<u8>> {
-        if !self.keeps_track || self.rows_to_pass_over() > 0 {
+        if !self.keeps_track || self.rows_to_skip() > 0 {
             return None;
         }
         let shown = &self.shown;
@@ -208,7 +208,7 @@ impl Online {
 
     /// Takes note of rows about to be learned from, and says which of them are new.
     fn note(&mut self, rows: View<'_>, part: Range<usize>) -> Result<Range<usize>, Error> {
-        let known = self.rows_to_pass_over().min(part.len());
+        let known = self.rows_to_skip().min(part.len());
         let shown = &mut self.shown;
         let new = part.start + known..part.end;
         shown.digest.add_rows(rows, part.start..new.start);
@@ -232,9 +232,9 @@ impl Online {
             self.feature_names = Some(names);
             return self;
         }
-        // A pass over no rows of this width makes room for features that may never turn up.
+        // Learning from no rows of this width makes room for features that may never turn up.
         let none = View::Sparse64(SparseExamples::new(&[0], &[], &[], names.len(), &[]));
-        let _ = self.learner.pass(none, Visits::Listed(&[]), &mut ());
+        let _ = self.learner.learn(none, Visits::Listed(&[]), &mut ());
         self.feature_names = Some(names);
         self
     }
@@ -245,13 +245,13 @@ impl Online {
             return Err(Error::Overflow { epoch: 1, row: None });
         }
         let totals = self.totals();
-        // All that was shown, in however many pieces, was one pass.
+        // All that was shown, in however many pieces, was one epoch.
         let totals = Totals { epochs: u64::from(totals.rounds > 0), ..totals };
         let kept = self.learner.read(self.spec.readout());
         let map = self.mapper.as_ref().map(|mapper| Arc::clone(mapper.map()));
         Ok(Model {
             feature_names: self.feature_names.clone(),
-            story: story(totals.rounds as usize, totals, Stopped::Epochs, None),
+            training_summary: training_summary(totals.rounds as usize, totals, Stopped::Epochs, None),
             provenance: Provenance::of_data(self.shown.digest.digest()),
             ..hypothesis(
                 &self.spec,
@@ -271,7 +271,7 @@ impl Online {
     fn show(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
         check_finite(rows)?;
         let part = self.note(rows, part)?;
-        self.pass(rows, part)
+        self.learn_part(rows, part)
     }
 
     fn class(&self, name: &str) -> Result<u32, Error> {

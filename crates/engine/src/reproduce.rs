@@ -2,12 +2,12 @@
 //!
 //! Freund and Schapire's (*Large Margin Classification Using the Perceptron Algorithm*, 1999): one kernel perceptron
 //! per digit against the rest, all sharing one set of kernel values, one permutation of the rows that is the same in
-//! every pass, seven ways to read the run out. One run's log gives all of them at every number of passes.
+//! every epoch, seven ways to read the run out. One run's log gives all of them at every number of epochs.
 
 use crate::error::Error;
 use crate::train::{check_finite, two_classes};
 use rosenblatt_core::observer::{Observer, Snapshot};
-use rosenblatt_core::{Bias, Convention, Examples, OneVsRest, Order, Pass, Plan, Run, Shape, Totals, rules};
+use rosenblatt_core::{Bias, Convention, Epoch, Examples, OneVsRest, Order, Plan, Run, Shape, Totals, rules};
 use rosenblatt_data::{Dataset, Visitor};
 use rosenblatt_kernel::{Choice, KernelSpace, Limits, NO_ROW, Outline, Setting, errors_at};
 use std::ops::ControlFlow;
@@ -17,8 +17,8 @@ use std::ops::ControlFlow;
 pub struct FreundSchapire<'a> {
     /// The degree of the kernel `(1 + x·y)^degree` on raw pixels.
     pub degree: u32,
-    /// After how many passes to measure, ascending; 0.1 is the first tenth of the rows.
-    pub passes: &'a [f64],
+    /// After how many epochs to measure, ascending; 0.1 is the first tenth of the rows.
+    pub epochs: &'a [f64],
     /// Decides the permutation.
     pub seed: u64,
     /// By how much the pixels were divided: the kernel's constant shrinks with their squares, which leaves every
@@ -26,11 +26,11 @@ pub struct FreundSchapire<'a> {
     pub largest: f64,
 }
 
-/// What came of a run after some passes.
+/// What came of a run after some epochs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// After how many passes.
-    pub passes: f64,
+    /// After how many epochs.
+    pub epochs: f64,
     /// Test errors by read-out ([`rosenblatt_kernel::READOUTS`]), as shares; of random draws, the expected ones.
     pub errors: [f64; 7],
     /// Rows that any class was ever mistaken on.
@@ -69,7 +69,7 @@ impl Visitor for Learn<'_, '_> {
     type Output = Result<Vec<Measured>, Error>;
 
     fn visit<E: Examples>(self, examples: E) -> Self::Output {
-        let FreundSchapire { degree, passes, seed, largest } = *self.experiment;
+        let FreundSchapire { degree, epochs, seed, largest } = *self.experiment;
         // The pixels themselves are whole numbers, so that their products are exact.
         let scale = 1.0 / (largest * largest);
         let choice = [("degree", f64::from(degree)), ("gamma", scale), ("offset", scale)]
@@ -78,32 +78,32 @@ impl Visitor for Learn<'_, '_> {
                 choice.with(name, Setting::Number(value))
             });
         let kernel = choice.kernel(&Outline::of(examples, self.rows))?;
-        let shape = Shape { width: examples.width(), n_scorers: self.n_classes, bias: Bias::None };
+        let shape = Shape { width: examples.width(), n_outputs: self.n_classes, bias: Bias::None };
         let space = KernelSpace::new(kernel, shape, Limits::default());
         let convention = Convention { bias: Bias::None, ..Convention::default() };
         let (rule, decision) = (rules::Perceptron::default(), OneVsRest::new(self.n_classes));
         let mut run = Run::from_parts(rule, space, (), decision, convention, Vec::new(), seed);
-        let last = passes.last().copied().unwrap_or(0.0);
+        let last = epochs.last().copied().unwrap_or(0.0);
         let plan = Plan {
             rows: None,
             order: &Order::ShuffleOnce,
             seed,
             epochs: last.ceil() as u64,
             max_updates: None,
-            // A pass without a mistake leaves all others without one.
+            // An epoch without a mistake leaves all others without one.
             stop_when_clean: true,
         };
         let n_rounds = last * examples.len() as f64;
         run.fit(examples, &plan, &mut Tell { tell: self.tell, n_rounds });
         let moments: Vec<u64> =
-            passes.iter().map(|passes| (passes * examples.len() as f64).round() as u64).collect();
+            epochs.iter().map(|epochs| (epochs * examples.len() as f64).round() as u64).collect();
         let learned = run.space().learned();
         let errors = measure(learned, self.test, &moments);
-        let measured = passes.iter().zip(&moments).zip(errors).map(|((passes, moment), errors)| {
+        let measured = epochs.iter().zip(&moments).zip(errors).map(|((epochs, moment), errors)| {
             let until = || learned.log().iter().take_while(|entry| entry.round <= *moment);
             let highest = until().filter(|entry| entry.row != NO_ROW).map(|entry| entry.row + 1).max();
             Measured {
-                passes: *passes,
+                epochs: *epochs,
                 errors: errors.map(|errors| errors / self.test.len() as f64),
                 // Support rows are numbered as they come.
                 support: u64::from(highest.unwrap_or(0)),
@@ -137,8 +137,8 @@ impl Observer for Tell<'_> {
         ControlFlow::Continue(())
     }
 
-    fn pass(&mut self, pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
-        (self.tell)(pass.rounds as f64 / self.n_rounds);
+    fn epoch(&mut self, epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
+        (self.tell)(epoch.rounds as f64 / self.n_rounds);
         ControlFlow::Continue(())
     }
 }
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn one_run_gives_every_read_out_at_every_moment() {
         let (train, test) = (pictures(400, 1), pictures(200, 2));
-        let experiment = |passes| FreundSchapire { degree: 2, passes, seed: 5, largest: 255.0 };
+        let experiment = |epochs| FreundSchapire { degree: 2, epochs, seed: 5, largest: 255.0 };
         let mut told = Vec::new();
         let all = freund_schapire(&experiment(&[0.1, 1.0, 2.0]), &train, &test, &mut |done| told.push(done))
             .unwrap();
@@ -177,7 +177,7 @@ mod tests {
             told.windows(2).all(|pair| pair[0] <= pair[1]) && told.last().is_some_and(|done| *done <= 1.0)
         );
         let first = freund_schapire(&experiment(&[0.1]), &train, &test, &mut |_| ()).unwrap();
-        assert_eq!(first[0], all[0], "a tenth of a pass is the beginning of two");
+        assert_eq!(first[0], all[0], "a tenth of an epoch is the beginning of two");
         assert!(all[0].support <= all[0].mistakes && all[0].mistakes <= all[1].mistakes);
         assert!(all[2].errors[2] < 0.05 && all[2].errors[2] <= all[0].errors[5], "{all:?}");
         let other = Dataset::from_rows(&[[0.0; 16]], &["7"]);

@@ -1,4 +1,4 @@
-//! Rows that can be passed over again and again: all in memory, or on disk and lent block by block.
+//! Rows that can be read again and again: all in memory, or on disk and lent block by block.
 //!
 //! Whatever looks at many rows (training, evaluation, calibration, the fit of a map) asks for them here, so that it is
 //! written once. Where rows are is nobody else's business, except that only rows in memory can be visited in any order.

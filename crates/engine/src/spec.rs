@@ -156,7 +156,7 @@ pub struct KernelOptions {
     pub params: BTreeMap<String, Setting>,
     /// Divide every hypothesis by its length before it is read out.
     pub normalised: bool,
-    /// Bytes for sums that are kept from pass to pass and for values that are computed ahead. Changes nothing but
+    /// Bytes for sums that are kept from epoch to epoch and for values that are computed ahead. Changes nothing but
     /// the time it takes.
     pub memory: u64,
     /// The most support vectors; as many as there are mistaken rows if nothing is given.
@@ -389,11 +389,11 @@ impl Spec {
         self.options.map.as_ref().map(|map| map.choice(self.options.seed))
     }
 
-    /// How many scorers `n_classes` classes need.
-    pub(crate) fn n_scorers(&self, n_classes: usize) -> usize {
+    /// How many outputs `n_classes` classes need.
+    pub(crate) fn n_outputs(&self, n_classes: usize) -> usize {
         match n_classes {
             2 => 1,
-            _ => rosenblatt_core::Decision::n_scorers(&self.options.multiclass.decision(n_classes)),
+            _ => rosenblatt_core::Decision::n_outputs(&self.options.multiclass.decision(n_classes)),
         }
     }
 

@@ -18,24 +18,24 @@ use std::ops::{ControlFlow, RangeInclusive};
 /// How many numbers are kept to notice that weights repeat. A run that outgrows them is no longer searched.
 const MOST_REMEMBERED: usize = 1 << 24;
 
-/// One round of one scorer.
+/// One round of one output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedRound {
     /// Number of the round, from 1.
     pub round: u64,
-    /// Number of the pass, from 1.
+    /// Number of the epoch, from 1.
     pub epoch: u64,
     /// Which row was shown, from 0.
     pub row: usize,
     /// Its class.
     pub class: u32,
-    /// Which scorer was asked; its name is in [`Trace::scorers`].
-    pub scorer: usize,
-    /// `+1` or `-1`: the side the row is on for this scorer.
+    /// Which output was asked; its name is in [`Trace::outputs`].
+    pub output: usize,
+    /// `+1` or `-1`: the side the row is on for this output.
     pub side: f64,
     /// The features that are not zero.
     pub features: Vec<(usize, f64)>,
-    /// What the scorer said.
+    /// What the output said.
     pub activation: f64,
     /// Whether that counts as a mistake.
     pub mistaken: bool,
@@ -82,8 +82,8 @@ pub enum Ending {
 pub struct Trace {
     /// The rounds that were asked for.
     pub rounds: Vec<TracedRound>,
-    /// What the scorers are called.
-    pub scorers: Vec<String>,
+    /// What the outputs are called.
+    pub outputs: Vec<String>,
     /// What the classes are called.
     pub classes: Vec<String>,
     /// What the features are called.
@@ -113,34 +113,34 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
         let expected = "none, as a trace shows weights";
         return Err(Error::Range { name: "kernel", expected, found: options.name.clone() });
     }
-    let n_scorers = spec.n_scorers(data.labels().len());
+    let n_outputs = spec.n_outputs(data.labels().len());
     let mut tracer = Tracer {
         data,
         window,
         rounds: Vec::new(),
-        born: vec![0; n_scorers],
+        born: vec![0; n_outputs],
         seen: HashMap::new(),
         room: MOST_REMEMBERED,
         totals: Totals::default(),
         repeats: None,
     };
-    tracer.seen.insert(bits_of_start(data.width(), n_scorers), (0, 0));
+    tracer.seen.insert(bits_of_start(data.width(), n_outputs), (0, 0));
     let model = Training::new(spec, data).run(&mut tracer)?;
     let Tracer { rounds, repeats, totals, .. } = tracer;
     let ending = match repeats {
-        None => Ending::Over(model.story().stopped),
+        None => Ending::Over(model.training_summary().stopped),
         Some(Repeats { first, again, steps }) => {
-            Ending::Repeats { first, again, steps, proof: n_scorers == 1 && has_equal_steps(spec, data) }
+            Ending::Repeats { first, again, steps, proof: n_outputs == 1 && has_equal_steps(spec, data) }
         }
     };
-    let totals = if repeats.is_some() { totals } else { model.story().totals };
-    let scorers = scorer_names(spec, data.labels());
+    let totals = if repeats.is_some() { totals } else { model.training_summary().totals };
+    let outputs = output_names(spec, data.labels());
     let features = (0..data.width()).map(|feature| {
         let named = data.feature_names().and_then(|names| names.get(feature));
         named.cloned().unwrap_or_else(|| format!("x{}", feature + 1))
     });
     let (classes, features) = (data.labels().names().to_vec(), features.collect());
-    Ok(Trace { rounds, scorers, classes, features, totals, ending })
+    Ok(Trace { rounds, outputs, classes, features, totals, ending })
 }
 
 /// A round as it is written down, with names in place of numbers, and rows counted from 1.
@@ -169,19 +169,19 @@ impl Trace {
         let mistakes = counted(totals.mistakes, "mistake", "mistakes");
         match self.ending {
             Ending::Over(Stopped::Clean) => {
-                format!("converged in pass {}: no mistake in a whole pass, after {mistakes}", totals.epochs)
+                format!("converged in epoch {}: no mistake in a whole epoch, after {mistakes}", totals.epochs)
             }
             Ending::Over(Stopped::Converged) => {
-                format!("converged in pass {}, after {mistakes}", totals.epochs)
+                format!("converged in epoch {}, after {mistakes}", totals.epochs)
             }
             Ending::Over(Stopped::Cycle) => {
-                format!("stopped in pass {}: the weights of an earlier one came back", totals.epochs)
+                format!("stopped in epoch {}: the weights of an earlier one came back", totals.epochs)
             }
             Ending::Over(Stopped::Updates) => {
                 format!("stopped after {} steps, with {mistakes}", totals.updates)
             }
             Ending::Over(_) => {
-                format!("not converged after {} and {mistakes}", counted(totals.epochs, "pass", "passes"))
+                format!("not converged after {} and {mistakes}", counted(totals.epochs, "epoch", "epochs"))
             }
             Ending::Repeats { first, again, steps, proof } => {
                 let before =
@@ -206,7 +206,7 @@ impl Trace {
             epoch: round.epoch,
             row: round.row + 1,
             class: &self.classes[round.class as usize],
-            asked: &self.scorers[round.scorer],
+            asked: &self.outputs[round.output],
             side: round.side,
             x: round.features.iter().map(|&(feature, value)| (&*self.features[feature], value)).collect(),
             activation: round.activation,
@@ -228,10 +228,10 @@ fn has_equal_steps(spec: &Spec, data: &Dataset) -> bool {
         && options.class_weights == crate::ClassWeights::Even
 }
 
-/// What each scorer decides.
-fn scorer_names(spec: &Spec, labels: &Labels) -> Vec<String> {
+/// What each output decides.
+fn output_names(spec: &Spec, labels: &Labels) -> Vec<String> {
     let names = labels.names();
-    if names.len() == 2 && spec.n_scorers(2) == 1 {
+    if names.len() == 2 && spec.n_outputs(2) == 1 {
         return vec![names[1].clone()];
     }
     match spec.options().multiclass {
@@ -243,18 +243,18 @@ fn scorer_names(spec: &Spec, labels: &Labels) -> Vec<String> {
     }
 }
 
-/// Weights and biases of all scorers, bit by bit, zeros without a sign.
+/// Weights and biases of all outputs, bit by bit, zeros without a sign.
 type Bits = Vec<u64>;
 
-fn bits_of_start(width: usize, n_scorers: usize) -> Bits {
-    vec![0; (width + 1) * n_scorers]
+fn bits_of_start(width: usize, n_outputs: usize) -> Bits {
+    vec![0; (width + 1) * n_outputs]
 }
 
 fn bits_of(hypothesis: &dyn Hypothesis) -> Bits {
     let mut bits = Vec::new();
-    for scorer in 0..hypothesis.n_scorers() {
-        bits.extend(hypothesis.weights(scorer).iter().map(|weight| (weight + 0.0).to_bits()));
-        bits.push((hypothesis.bias(scorer) + 0.0).to_bits());
+    for output in 0..hypothesis.n_outputs() {
+        bits.extend(hypothesis.weights(output).iter().map(|weight| (weight + 0.0).to_bits()));
+        bits.push((hypothesis.bias(output) + 0.0).to_bits());
     }
     bits
 }
@@ -269,7 +269,7 @@ struct Tracer<'a> {
     data: &'a Dataset,
     window: RangeInclusive<u64>,
     rounds: Vec<TracedRound>,
-    /// For every scorer, the round in which it last moved.
+    /// For every output, the round in which it last moved.
     born: Vec<u64>,
     /// The hypotheses so far, each with the round and the number of steps that led to it.
     seen: HashMap<Bits, (u64, u64)>,
@@ -284,7 +284,7 @@ impl Observer for Tracer<'_> {
     }
 
     fn round(&mut self, told: &Round<'_>) -> ControlFlow<()> {
-        let Round { round, epoch, row, class, scorer, label, activation, mistaken, step, weight, .. } = *told;
+        let Round { round, epoch, row, class, output, label, activation, mistaken, step, weight, .. } = *told;
         let totals = &mut self.totals;
         *totals = Totals {
             epochs: epoch,
@@ -294,7 +294,7 @@ impl Observer for Tracer<'_> {
             errors: totals.errors,
         };
         if step.is_some() {
-            self.born[scorer] = round;
+            self.born[output] = round;
         }
         if self.window.contains(&round) {
             self.rounds.push(TracedRound {
@@ -302,15 +302,15 @@ impl Observer for Tracer<'_> {
                 epoch,
                 row,
                 class,
-                scorer,
+                output,
                 side: label,
                 features: features_of(self.data, row),
                 activation,
                 mistaken,
                 step: step.map(|step| TracedStep { amount: label * (step.tau * weight), keep: step.keep }),
-                weights: told.hypothesis.weights(scorer),
-                bias: told.hypothesis.bias(scorer),
-                survived: round + 1 - self.born[scorer].max(1),
+                weights: told.hypothesis.weights(output),
+                bias: told.hypothesis.bias(output),
+                survived: round + 1 - self.born[output].max(1),
             });
         }
         if step.is_some() { self.compare(told) } else { ControlFlow::Continue(()) }
@@ -440,7 +440,7 @@ mod tests {
             let options = Options { multiclass: multiclass.parse().unwrap(), ..textbook(Bias::None) };
             let spec = Spec::new(options).unwrap();
             let trace = trace(&spec, &many, 1..=1000).unwrap();
-            assert_eq!(trace.scorers.len(), 3, "{multiclass}");
+            assert_eq!(trace.outputs.len(), 3, "{multiclass}");
             assert_eq!(trace.ending, Ending::Over(Stopped::Clean), "{multiclass}");
         }
         for entry in crate::ALGORITHMS.iter() {

@@ -10,7 +10,7 @@ use crate::evaluate::each_prediction;
 use crate::learner::{Learner, Shape};
 use crate::mapped::{self, Mapper};
 use crate::model::{
-    Checkpoint, Mark, Model, Provenance, Story, Validated, Watched, encode_checkpoint, reading,
+    Checkpoint, Mark, Model, Provenance, TrainingSummary, Validated, Watched, encode_checkpoint, reading,
 };
 use crate::rows::RowSource;
 use crate::spec::{ClassWeights, Spec};
@@ -18,7 +18,7 @@ use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
 use rosenblatt_core::{
-    Examples, Law, Observer, Order, Pass, Plan, Planes, Readout, Row, Stopped, Totals, Visits,
+    Epoch, Examples, Hyperplanes, Law, Observer, Order, Plan, Readout, Row, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
 use rosenblatt_kernel::maps::FeatureMap;
@@ -54,46 +54,47 @@ pub struct Training<'a> {
     spec: &'a Spec,
     data: RowSource<'a>,
     rows: Option<&'a [u32]>,
-    start: Option<Planes>,
+    start: Option<Hyperplanes>,
     schema: Option<Arc<Schema>>,
     checkpoint: Option<Checkpoint>,
-    keeper: Option<&'a mut dyn Keeper>,
+    checkpointer: Option<&'a mut dyn Checkpointer>,
     fingerprint: Option<&'a str>,
 }
 
-/// Someone who keeps checkpoints of a training, and may stop it.
-pub trait Keeper {
-    /// What is wanted now. Asked before every epoch and again and again during it.
-    fn wants(&mut self, so_far: &Totals) -> Wants;
+/// Decides when a training's checkpoints are made, saves them, and may stop the training.
+pub trait Checkpointer {
+    /// What is to be done now. Asked before every epoch and again and again during it.
+    fn request(&mut self, so_far: &Totals) -> CheckpointRequest;
 
-    /// The checkpoint that was wanted, to be kept somewhere.
-    fn keep(&mut self, checkpoint: &[u8]);
+    /// Saves a checkpoint that was requested.
+    fn save(&mut self, checkpoint: &[u8]);
 }
 
-impl Keeper for () {
-    fn wants(&mut self, _so_far: &Totals) -> Wants {
-        Wants::Nothing
+impl Checkpointer for () {
+    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
+        CheckpointRequest::Continue
     }
 
-    fn keep(&mut self, _checkpoint: &[u8]) {}
+    fn save(&mut self, _checkpoint: &[u8]) {}
 }
 
-/// What a [`Keeper`] wants.
+/// What a [`Checkpointer`] asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wants {
-    /// That training goes on.
-    Nothing,
-    /// A checkpoint.
-    Checkpoint,
-    /// A checkpoint, and that training stops.
-    Stop,
+pub enum CheckpointRequest {
+    /// No checkpoint: training goes on.
+    Continue,
+    /// A checkpoint; training goes on.
+    Save,
+    /// A checkpoint, and the end of training.
+    SaveAndStop,
 }
 
 impl<'a> Training<'a> {
     /// Trains what `spec` describes on `data`, a [`Dataset`] or rows on disk.
     pub fn new(spec: &'a Spec, data: impl Into<RowSource<'a>>) -> Self {
-        let (rows, start, schema, checkpoint, keeper, fingerprint) = (None, None, None, None, None, None);
-        Self { spec, data: data.into(), rows, start, schema, checkpoint, keeper, fingerprint }
+        let (rows, start, schema, checkpoint, checkpointer, fingerprint) =
+            (None, None, None, None, None, None);
+        Self { spec, data: data.into(), rows, start, schema, checkpoint, checkpointer, fingerprint }
     }
 
     /// What is trained.
@@ -114,7 +115,7 @@ impl<'a> Training<'a> {
 
     /// Starts from these hyperplanes instead of zero.
     #[must_use]
-    pub fn start(self, planes: Planes) -> Self {
+    pub fn start(self, planes: Hyperplanes) -> Self {
         Self { start: Some(planes), ..self }
     }
 
@@ -131,14 +132,23 @@ impl<'a> Training<'a> {
         Self { checkpoint: checkpoint.into(), ..self }
     }
 
-    /// Hands checkpoints to `keeper` whenever it wants one.
+    /// Hands checkpoints to `checkpointer` whenever it asks for one.
     #[must_use]
-    pub fn keeper<'k>(self, keeper: &'k mut dyn Keeper) -> Training<'k>
+    pub fn checkpointer<'k>(self, checkpointer: &'k mut dyn Checkpointer) -> Training<'k>
     where
         'a: 'k,
     {
         let Self { spec, data, rows, start, schema, checkpoint, fingerprint, .. } = self;
-        Training { spec, data, rows, start, schema, checkpoint, keeper: Some(keeper), fingerprint }
+        Training {
+            spec,
+            data,
+            rows,
+            start,
+            schema,
+            checkpoint,
+            checkpointer: Some(checkpointer),
+            fingerprint,
+        }
     }
 
     /// The [`fingerprint`](crate::fingerprint()) of the data, if it is known already: it is found by a look at
@@ -150,7 +160,7 @@ impl<'a> Training<'a> {
 
     /// Trains, watched by `observer`.
     pub fn run(self, observer: &mut dyn Observer) -> Result<Model, Error> {
-        let Self { spec, mut data, rows, start, schema, checkpoint, keeper, fingerprint: known } = self;
+        let Self { spec, mut data, rows, start, schema, checkpoint, checkpointer, fingerprint: known } = self;
         let all: Vec<u32>;
         let rows = if let Some(rows) = rows {
             rows
@@ -230,8 +240,15 @@ impl<'a> Training<'a> {
         let source = RefCell::new(seen.map_or_else(|| data.reborrow(), RowSource::Memory));
         let on_the_way = map.clone().filter(|_| seen.is_none());
         let mut mapper = on_the_way.clone().map(Mapper::new);
-        let mut watch =
-            Keeping { spec, source: &source, map: on_the_way, patience, keeper, mark, ended: Ok(false) };
+        let mut watch = Keeping {
+            spec,
+            source: &source,
+            map: on_the_way,
+            patience,
+            checkpointer,
+            mark,
+            ended: Ok(false),
+        };
         if let Some(checkpoint) = checkpoint {
             let watched = watch.patience.as_mut().map(|patience| &mut patience.watched);
             let visits = match plan.order {
@@ -263,7 +280,7 @@ impl<'a> Training<'a> {
         let kept = kept.expect("learners remember what their spec reads out");
         let model = Model {
             feature_names: names.clone(),
-            story: story(train_rows.len(), learner.totals(), stopped, validation),
+            training_summary: training_summary(train_rows.len(), learner.totals(), stopped, validation),
             provenance: Provenance::of_data(values.clone()),
             ..hypothesis(spec, &labels, map, kept)
         };
@@ -288,14 +305,19 @@ pub(crate) fn hypothesis(
         schema: None,
         map,
         kept,
-        story: story(0, Totals::default(), Stopped::Epochs, None),
+        training_summary: training_summary(0, Totals::default(), Stopped::Epochs, None),
         calibration: None,
         provenance: Provenance::default(),
     }
 }
 
-pub(crate) fn story(rows: usize, totals: Totals, stopped: Stopped, validation: Option<Validated>) -> Story {
-    Story { rows, totals, stopped, validation, held_out: None, folds: None, raced: None }
+pub(crate) fn training_summary(
+    rows: usize,
+    totals: Totals,
+    stopped: Stopped,
+    validation: Option<Validated>,
+) -> TrainingSummary {
+    TrainingSummary { rows, totals, stopped, validation, held_out: None, folds: None, raced: None }
 }
 
 /// The rest of an epoch over rows on disk: what is behind the place that the learner has come to.
@@ -321,7 +343,7 @@ fn epoch(
             } else {
                 Visits::Listed(listed)
             };
-            return learner.pass(view, visits, observer).map_break(stopped);
+            return learner.learn(view, visits, observer).map_break(stopped);
         };
         for some in listed.chunks(MAPPED_AT_ONCE) {
             let mapped = mapper.block(view, some).map_err(Err);
@@ -330,7 +352,7 @@ fn epoch(
                 Err(error) => return ControlFlow::Break(error),
             };
             let whole = Visits::Range { first: 0, end: mapped.len() };
-            learner.pass(mapped, whole, observer).map_break(stopped)?;
+            learner.learn(mapped, whole, observer).map_break(stopped)?;
         }
         ControlFlow::Continue(())
     })?;
@@ -350,7 +372,7 @@ pub fn check_order(spec: &Spec) -> Result<(), Error> {
         return refuse("order", "given", spec.order().to_string());
     }
     let info = spec.entry().info;
-    if info.exempt.iter().any(|(law, _)| *law == Law::HalfPasses) {
+    if info.exempt.iter().any(|(law, _)| *law == Law::HalfEpochs) {
         let expected = "one that learns row by row";
         return refuse("algorithm", expected, info.name.to_owned());
     }
@@ -409,9 +431,9 @@ fn overflow(
             if round.step.is_none() || round.norm2.is_finite() {
                 return ControlFlow::Continue(());
             }
-            let is_finite = (0..round.hypothesis.n_scorers()).all(|scorer| {
-                let weights = round.hypothesis.weights(scorer);
-                weights.iter().chain([&round.hypothesis.bias(scorer)]).all(|weight| weight.is_finite())
+            let is_finite = (0..round.hypothesis.n_outputs()).all(|output| {
+                let weights = round.hypothesis.weights(output);
+                weights.iter().chain([&round.hypothesis.bias(output)]).all(|weight| weight.is_finite())
             });
             if is_finite {
                 return ControlFlow::Continue(());
@@ -427,10 +449,10 @@ fn overflow(
 
 /// Builds the learner, unless its weights alone would be too large.
 pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
-    let scorers = spec.n_scorers(n_classes);
-    let needed = shape.width as u128 * scorers as u128 * 8;
+    let outputs = spec.n_outputs(n_classes);
+    let needed = shape.width as u128 * outputs as u128 * 8;
     if needed > MOST_WEIGHT_BYTES && shape.kernel.is_none() {
-        return Err(Error::TooLarge { features: shape.width, scorers, needed });
+        return Err(Error::TooLarge { features: shape.width, outputs, needed });
     }
     (spec.entry().build)(spec, n_classes, shape)
 }
@@ -529,36 +551,36 @@ impl LazyMark<'_> {
     }
 }
 
-/// Asks the validation set after every epoch, and the keeper of checkpoints all the time.
+/// Asks the validation set after every epoch, and the checkpointer all the time.
 struct Keeping<'a, 's, 'k, 'm> {
     spec: &'a Spec,
     /// The rows as the learner sees them, unless they go through the map on their way.
     source: &'a RefCell<RowSource<'s>>,
     map: Option<Arc<dyn FeatureMap>>,
     patience: Option<Patience<'a>>,
-    keeper: Option<&'k mut dyn Keeper>,
+    checkpointer: Option<&'k mut dyn Checkpointer>,
     mark: LazyMark<'m>,
-    /// Whether the keeper wanted to stop, or why the validation set could not be asked.
+    /// Whether the checkpointer asked to stop, or why the validation set could not be asked.
     ended: Result<bool, Error>,
 }
 
 impl Observer for Keeping<'_, '_, '_, '_> {
     fn pause(&mut self, so_far: &Totals, run: &dyn Snapshot) -> ControlFlow<()> {
-        let Some(keeper) = &mut self.keeper else { return ControlFlow::Continue(()) };
-        let wants = keeper.wants(so_far);
-        if wants == Wants::Nothing {
+        let Some(checkpointer) = &mut self.checkpointer else { return ControlFlow::Continue(()) };
+        let wants = checkpointer.request(so_far);
+        if wants == CheckpointRequest::Continue {
             return ControlFlow::Continue(());
         }
         let watched = self.patience.as_ref().map(|patience| &patience.watched);
-        keeper.keep(&encode_checkpoint(self.spec, self.mark.get(), &run.state(), watched));
-        if wants == Wants::Checkpoint {
+        checkpointer.save(&encode_checkpoint(self.spec, self.mark.get(), &run.state(), watched));
+        if wants == CheckpointRequest::Save {
             return ControlFlow::Continue(());
         }
         self.ended = Ok(true);
         ControlFlow::Break(())
     }
 
-    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+    fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
         let Some(patience) = &mut self.patience else { return ControlFlow::Continue(()) };
         let Some(kept) = run.read(self.spec.readout()) else { return ControlFlow::Continue(()) };
         let mut source = self.source.borrow_mut();
@@ -569,7 +591,7 @@ impl Observer for Keeping<'_, '_, '_, '_> {
             self.ended = Err(error);
             return ControlFlow::Break(());
         }
-        let n_without_progress = patience.watched.note(pass.epoch, errors, model.kept);
+        let n_without_progress = patience.watched.note(epoch.number, errors, model.kept);
         if n_without_progress >= patience.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
@@ -606,7 +628,7 @@ mod tests {
         }
         let linear = train(&Spec::default(), &data).unwrap();
         assert!(evaluate(&linear, &data).error() > 0.2);
-        // One example at a time, in their order, is one pass over them.
+        // One example at a time, in their order, is one epoch.
         let given = Options {
             order: Some(Order::Given),
             epochs: 1,
@@ -641,8 +663,9 @@ mod tests {
         let refused = |name: &str| train(&with_kernel(name, Readout::Last), &data).unwrap_err().to_string();
         assert!(refused("precomputed").contains("3 rows of 2 columns"));
         assert!(refused("intersection").contains("feature 1 of row 0 is -1"));
-        let start =
-            Training::new(&with_kernel("rbf", Readout::Last), &data).start(Planes::zero(2, 1)).run(&mut ());
+        let start = Training::new(&with_kernel("rbf", Readout::Last), &data)
+            .start(Hyperplanes::zero(2, 1))
+            .run(&mut ());
         assert_eq!(start.unwrap_err(), Error::StartBesideKernel);
         let long = Dataset::from_rows(&[[1e200, 1.0], [1.0, 2.0]], &["a", "b"]);
         let said = train(&with_kernel("poly", Readout::Last), &long).unwrap_err().to_string();
@@ -665,7 +688,7 @@ mod tests {
                 let algorithm = algorithm.to_owned();
                 let spec = Spec::new(Options { algorithm, epochs, ..Options::default() }).unwrap();
                 let [dense, sparse] = [&dense, &sparse].map(|data| train(&spec, data).unwrap().to_bytes());
-                assert!(dense == sparse, "{n_classes} classes, {epochs} passes");
+                assert!(dense == sparse, "{n_classes} classes, {epochs} epochs");
             }
         }
     }

@@ -92,11 +92,14 @@ fn a_calibrated_model_is_saved_with_its_curves_and_judged_by_them() {
             assert_eq!(again.calibration(), model.calibration());
             assert_eq!(again.to_bytes(), bytes);
             let judged = evaluate(&again, &data);
-            let sharpness = judged.sharpness.unwrap();
+            let probability_scores = judged.probability_scores.unwrap();
             // Better than saying every class is as likely as the others.
-            assert!(sharpness.log_loss < (n_classes as f64).ln(), "{multiclass} {method}: {sharpness:?}");
+            assert!(
+                probability_scores.log_loss < (n_classes as f64).ln(),
+                "{multiclass} {method}: {probability_scores:?}"
+            );
             let chance = if n_classes == 2 { 0.25 } else { 1.0 - 1.0 / n_classes as f64 };
-            assert!(sharpness.brier < chance, "{multiclass} {method}: {sharpness:?}");
+            assert!(probability_scores.brier < chance, "{multiclass} {method}: {probability_scores:?}");
             let (mut scores, mut shares) = (Vec::new(), Vec::new());
             let mut predictor = again.predictor(0);
             predictor.predict(Dense(&[-0.9, 1.0]));
@@ -108,7 +111,7 @@ fn a_calibrated_model_is_saved_with_its_curves_and_judged_by_them() {
         }
     }
     let plain = train(&Spec::default(), &noisy(2)).unwrap();
-    assert!(plain.calibration().is_none() && evaluate(&plain, &noisy(2)).sharpness.is_none());
+    assert!(plain.calibration().is_none() && evaluate(&plain, &noisy(2)).probability_scores.is_none());
 }
 
 #[test]

@@ -4,8 +4,8 @@ use rosenblatt::core::{Order, Readout, Totals};
 use rosenblatt::data::{Cached, Park, ReadOptions, Source, load_with_schema};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit};
 use rosenblatt::{
-    Checkpoint, Error, Keeper, KernelOptions, Method, Model, Options, Recipe, Spec, Training, Validation,
-    Wants, check_order, evaluate_rows, evaluate_source, split,
+    Checkpoint, CheckpointRequest, Checkpointer, Error, KernelOptions, Method, Model, Options, Recipe, Spec,
+    Training, Validation, check_order, evaluate_rows, evaluate_source, split,
 };
 use std::fmt::Write as _;
 
@@ -77,13 +77,17 @@ struct Stopper {
     kept: Option<Vec<u8>>,
 }
 
-impl Keeper for Stopper {
-    fn wants(&mut self, _so_far: &Totals) -> Wants {
+impl Checkpointer for Stopper {
+    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
         self.asked += 1;
-        if self.asked.is_multiple_of(self.every) { Wants::Stop } else { Wants::Nothing }
+        if self.asked.is_multiple_of(self.every) {
+            CheckpointRequest::SaveAndStop
+        } else {
+            CheckpointRequest::Continue
+        }
     }
 
-    fn keep(&mut self, checkpoint: &[u8]) {
+    fn save(&mut self, checkpoint: &[u8]) {
         self.kept = Some(checkpoint.to_vec());
     }
 }
@@ -125,9 +129,13 @@ fn a_run_that_is_stopped_again_and_again_ends_in_the_same_bits() {
             // Now and then it goes on in memory.
             let outcome = if n_pieces % 4 == 3 {
                 let training = Training::new(&spec, &dataset).rows(&rows).schema(schema.clone().into());
-                training.resume(from).keeper(&mut stopper).run(&mut ())
+                training.resume(from).checkpointer(&mut stopper).run(&mut ())
             } else {
-                Training::new(&spec, &mut cached).rows(&rows).resume(from).keeper(&mut stopper).run(&mut ())
+                Training::new(&spec, &mut cached)
+                    .rows(&rows)
+                    .resume(from)
+                    .checkpointer(&mut stopper)
+                    .run(&mut ())
             };
             match outcome {
                 Err(Error::Interrupted { .. }) => checkpoint = stopper.kept,
@@ -168,7 +176,7 @@ fn probabilities_and_one_class_against_the_rest_are_those_of_memory() {
         assert!(in_memory.model.to_bytes() == on_disk.model.to_bytes());
         let [told, same] = [&in_memory, &on_disk].map(|trained| trained.estimate.as_ref().unwrap());
         assert_eq!(told.evaluation.confusion, same.evaluation.confusion);
-        assert_eq!(told.evaluation.sharpness, same.evaluation.sharpness);
+        assert_eq!(told.evaluation.probability_scores, same.evaluation.probability_scores);
         // By hand, step by step.
         let (mut dataset, schema) = load_with_schema(&source, &ReadOptions::default()).unwrap();
         if let Some(class) = class {

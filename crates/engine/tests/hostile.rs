@@ -8,8 +8,8 @@ mod allocations;
 
 use rosenblatt::core::{Random, Readout};
 use rosenblatt::{
-    Checkpoint, Classes, Dataset, Keeper, KernelOptions, Mapping, Model, Options, Spec, Training, Wants,
-    model_checksum, train,
+    Checkpoint, CheckpointRequest, Checkpointer, Classes, Dataset, KernelOptions, Mapping, Model, Options,
+    Spec, Training, model_checksum, train,
 };
 use std::time::{Duration, Instant};
 
@@ -28,11 +28,11 @@ fn data() -> Dataset {
 /// A small file of every kind.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     struct Once(Vec<u8>);
-    impl Keeper for Once {
-        fn wants(&mut self, so_far: &rosenblatt::core::Totals) -> Wants {
-            if so_far.epochs == 1 { Wants::Stop } else { Wants::Nothing }
+    impl Checkpointer for Once {
+        fn request(&mut self, so_far: &rosenblatt::core::Totals) -> CheckpointRequest {
+            if so_far.epochs == 1 { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
         }
-        fn keep(&mut self, checkpoint: &[u8]) {
+        fn save(&mut self, checkpoint: &[u8]) {
             self.0 = checkpoint.to_vec();
         }
     }
@@ -50,7 +50,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
     let kernel_votes = spec(Readout::Voted, Classes::OneVsOne, Some(KernelOptions::default()));
     let checkpoint = |spec: &Spec| {
         let mut kept = Once(Vec::new());
-        Training::new(spec, &data()).keeper(&mut kept).run(&mut ()).unwrap_err();
+        Training::new(spec, &data()).checkpointer(&mut kept).run(&mut ()).unwrap_err();
         kept.0
     };
     vec![
@@ -67,14 +67,14 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
 
 /// What a kind of case came to.
 #[derive(Default)]
-struct Tally {
+struct VoteCount {
     cases: usize,
     accepted: usize,
     slowest: Duration,
     memory: usize,
 }
 
-impl Tally {
+impl VoteCount {
     /// Reads `bytes` as a model and as a checkpoint.
     fn try_one(&mut self, bytes: &[u8]) {
         let mut fastest = Duration::MAX;
@@ -114,11 +114,11 @@ fn whatever_was_done_to_a_file_is_noticed_quickly_and_in_little_memory() {
     let n_flips = if full { 10_000 } else { 500 };
     let mut random = Random::new(1);
     for (kind, bytes) in files() {
-        let mut cut = Tally::default();
+        let mut cut = VoteCount::default();
         (0..bytes.len()).for_each(|length| cut.try_one(&bytes[..length]));
         cut.report(&format!("{kind}: cut at every byte"), full);
 
-        let mut flipped = Tally::default();
+        let mut flipped = VoteCount::default();
         for _ in 0..n_flips {
             let mut changed = bytes.clone();
             changed[random.below(bytes.len() as u64) as usize] ^= 1 << random.below(8);
@@ -126,7 +126,7 @@ fn whatever_was_done_to_a_file_is_noticed_quickly_and_in_little_memory() {
         }
         flipped.report(&format!("{kind}: one bit flipped"), full);
 
-        let mut lengths = Tally::default();
+        let mut lengths = VoteCount::default();
         for place in (0..bytes.len().min(512)).step_by(4) {
             for hostile in [u64::from(u32::MAX), i64::MAX as u64, 1 << 30] {
                 let mut lying = bytes.clone();
@@ -140,7 +140,7 @@ fn whatever_was_done_to_a_file_is_noticed_quickly_and_in_little_memory() {
         lengths.report(&format!("{kind}: hostile lengths"), full);
 
         // With the checksum made right, the header must be disbelieved for what it says.
-        let mut counts = Tally::default();
+        let mut counts = VoteCount::default();
         let text = String::from_utf8_lossy(&bytes[64..]).into_owned();
         for (at, _) in text.match_indices("\"count\":") {
             let digits = text[at + 8..].bytes().take_while(u8::is_ascii_digit).count();
@@ -158,7 +158,7 @@ fn whatever_was_done_to_a_file_is_noticed_quickly_and_in_little_memory() {
         }
         counts.report(&format!("{kind}: hostile counts, checksum right"), full);
 
-        let mut strangers = Tally::default();
+        let mut strangers = VoteCount::default();
         let halves = bytes.split_at(bytes.len() / 2);
         for stranger in [
             [&bytes[..], &bytes].concat(),

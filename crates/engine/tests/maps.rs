@@ -5,8 +5,8 @@ use rosenblatt::core::{DenseExamples, Order, Random, Readout};
 use rosenblatt::data::{Cached, Matrix, Park, ReadOptions, Source, SparseMatrix, View, load_with_schema};
 use rosenblatt::kernel::Setting;
 use rosenblatt::{
-    Checkpoint, Dataset, Keeper, Mapping, Model, Online, Options, Spec, Training, Validation, Wants,
-    evaluate, export, split, trace, train,
+    Checkpoint, CheckpointRequest, Checkpointer, Dataset, Mapping, Model, Online, Options, Spec, Training,
+    Validation, evaluate, export, split, trace, train,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -59,7 +59,7 @@ fn exclusive_or_is_learned_behind_every_map_and_by_no_hyperplane() {
     let many = Dataset::from_rows(&rows, &names);
     let (learned, held) = split(&many, 0.25, 1);
     for map in maps() {
-        // The last hypothesis of a run that ended with a clean pass is right everywhere.
+        // The last hypothesis of a run that ended with a clean epoch is right everywhere.
         let last = Options { readout: Some(Readout::Last), ..spec(&map).options().clone() };
         let model = train(&Spec::new(last).unwrap(), &four).unwrap();
         assert_eq!(evaluate(&model, &four).errors, 0, "{map:?}");
@@ -107,11 +107,12 @@ fn votes_and_several_classes_see_mapped_rows_too() {
         Options { map: Some(maps()[0].clone()), readout: Some(Readout::Voted), ..Options::default() };
     let model = train(&Spec::new(options).unwrap(), &data).unwrap();
     assert!(evaluate(&model, &data).error() < 0.1);
-    let mut counter = rosenblatt::Counter::new(&model).unwrap();
+    let mut counter = rosenblatt::VoteCounter::new(&model).unwrap();
     let mut predictor = model.predictor(0);
     let class = predictor.predict(rosenblatt::core::Dense(&rows[0]));
-    let tallies = counter.count(rosenblatt::core::Dense(&rows[0]));
-    let most = (0..3).max_by_key(|&class| i128::from(tallies[class].ayes) - i128::from(tallies[class].noes));
+    let counts = counter.count(rosenblatt::core::Dense(&rows[0]));
+    let most =
+        (0..3).max_by_key(|&class| i128::from(counts[class].in_favour) - i128::from(counts[class].against));
     assert_eq!(most, Some(class as usize));
 }
 
@@ -167,11 +168,11 @@ fn a_stream_is_mapped_row_by_row_and_may_grow_wider() {
 #[test]
 fn a_stopped_run_goes_on_to_the_same_model() {
     struct Stop(Option<Vec<u8>>);
-    impl Keeper for Stop {
-        fn wants(&mut self, so_far: &rosenblatt::core::Totals) -> Wants {
-            if so_far.epochs == 2 { Wants::Stop } else { Wants::Nothing }
+    impl Checkpointer for Stop {
+        fn request(&mut self, so_far: &rosenblatt::core::Totals) -> CheckpointRequest {
+            if so_far.epochs == 2 { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
         }
-        fn keep(&mut self, checkpoint: &[u8]) {
+        fn save(&mut self, checkpoint: &[u8]) {
             self.0 = Some(checkpoint.to_vec());
         }
     }
@@ -182,7 +183,7 @@ fn a_stopped_run_goes_on_to_the_same_model() {
             Options { map: Some(map.clone()), epochs: 6, stop_when_clean: false, ..Options::default() };
         let spec = Spec::new(options.clone()).unwrap();
         let mut stop = Stop(None);
-        Training::new(&spec, &data).keeper(&mut stop).run(&mut ()).unwrap_err();
+        Training::new(&spec, &data).checkpointer(&mut stop).run(&mut ()).unwrap_err();
         let checkpoint = Checkpoint::from_bytes(&stop.0.unwrap()).unwrap();
         let resumed = Training::new(&spec, &data).resume(checkpoint.clone()).run(&mut ()).unwrap();
         assert_eq!(resumed.to_bytes(), train(&spec, &data).unwrap().to_bytes());
@@ -213,7 +214,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
     let model = train(&fourier, &data).unwrap();
     let refused = export(&model, "json".parse().unwrap()).unwrap_err();
     assert_eq!(refused.remedy().unwrap().to_string(), "leave `map` out", "{refused}");
-    assert!(rosenblatt::strongest(&model, 0, 5).is_empty());
+    assert!(rosenblatt::top_features(&model, 0, 5).is_empty());
 
     let huge = Dataset::from_rows(&[[1e200], [-1e200]], &["a", "b"]);
     let steep = spec(&Mapping { params: with("gamma", 1e300), ..Mapping::default() });

@@ -71,7 +71,7 @@ fn what_is_saved_comes_back_and_is_saved_alike() {
         assert_eq!(again.to_bytes(), bytes);
         assert_eq!(again.predict_all(&data), model.predict_all(&data));
         assert_eq!(again.feature_names(), model.feature_names());
-        assert_eq!(again.story(), model.story());
+        assert_eq!(again.training_summary(), model.training_summary());
     }
 }
 
@@ -136,7 +136,7 @@ fn a_whole_file_that_says_what_cannot_be_is_refused() {
     let bytes = models()[0].to_bytes();
     let lie = |from: &str, to: &str| lie(&bytes, from, to);
     assert!(lie("\"width\":5", "\"width\":9").contains("not as many weights"));
-    assert!(lie("\"scorers\":3", "\"scorers\":2").contains("need 3 scorers"));
+    assert!(lie("\"outputs\":3", "\"outputs\":2").contains("need 3 outputs"));
     assert!(lie("\"a\",\"b\",\"c\"", "\"a\",\"a\",\"c\"").contains("two different classes"));
     assert!(lie("perceptron", "percebtron").contains("no algorithm"));
     assert!(lie("\"name\":\"weights\"", "\"name\":\"heights\"").contains("heights"));

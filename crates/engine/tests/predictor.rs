@@ -59,7 +59,7 @@ fn the_class_is_the_most_probable_one_wherever_it_is_named() {
                 classes.iter().zip(data.classes()).filter(|(given, truth)| given != truth).count() as u64;
             assert_eq!(rosenblatt::evaluate(&model, &data).errors, wrong);
             let all: Vec<u32> = (0..600).collect();
-            assert_eq!(rosenblatt::wrong_rows(&model, &data, &all).len() as u64, wrong);
+            assert_eq!(rosenblatt::misclassified(&model, &data, &all).len() as u64, wrong);
         }
     }
     assert!(moved > 0, "the test cannot tell the two apart");

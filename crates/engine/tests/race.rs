@@ -5,7 +5,8 @@ use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::{ReadOptions, Scaling, Source};
 use rosenblatt::recipe::{Choice, Plan};
 use rosenblatt::{
-    Checkpoint, Error, Keeper, Model, Monitor, Options, Recipe, Trained, Training, Wants, interval, split,
+    Checkpoint, CheckpointRequest, Checkpointer, Error, Model, Monitor, Options, Recipe, Trained, Training,
+    interval, split,
 };
 use std::fmt::Write as _;
 
@@ -62,7 +63,7 @@ fn held_out_rows_have_no_part_in_the_choice_but_are_learned_from() {
     let second = train(&lines.collect::<String>(), &recipe);
     assert_eq!(told(&first), told(&second));
     assert_ne!(first.model.kept(), second.model.kept(), "all rows are learned from in the end");
-    assert_eq!(first.model.story().rows, 400);
+    assert_eq!(first.model.training_summary().rows, 400);
     assert_eq!(first.estimate.unwrap().evaluation.rows, held.len() as u64);
     assert!(second.estimate.unwrap().evaluation.error() > 0.5, "what is no good is not told to be");
 }
@@ -101,20 +102,20 @@ struct Impatient {
     kept: Option<Vec<u8>>,
 }
 
-impl Keeper for Impatient {
-    fn wants(&mut self, _so_far: &Totals) -> Wants {
+impl Checkpointer for Impatient {
+    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
         self.left = self.left.saturating_sub(1);
-        if self.left == 0 { Wants::Stop } else { Wants::Nothing }
+        if self.left == 0 { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
     }
 
-    fn keep(&mut self, checkpoint: &[u8]) {
+    fn save(&mut self, checkpoint: &[u8]) {
         self.kept = Some(checkpoint.to_vec());
     }
 }
 
 impl Monitor for Impatient {
     fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
-        training.keeper(self).run(&mut ())
+        training.checkpointer(self).run(&mut ())
     }
 }
 
@@ -147,7 +148,7 @@ fn what_is_said_is_done_without_a_race() {
         assert!(trained.race.is_none() && trained.model.spec().options().algorithm == learning.algorithm);
     }
     let given = train(&csv, &Recipe { choice: Choice::Given, ..Recipe::default() });
-    assert!(given.race.is_none() && given.model.story().held_out == Some(0.2));
+    assert!(given.race.is_none() && given.model.training_summary().held_out == Some(0.2));
     let seeded = Recipe { learning: Options { seed: 3, ..Options::default() }, ..Recipe::default() };
-    assert_eq!(train(&csv, &seeded).model.story().raced, Some(0.2));
+    assert_eq!(train(&csv, &seeded).model.training_summary().raced, Some(0.2));
 }

@@ -2,8 +2,8 @@
 
 use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals};
 use rosenblatt::{
-    ALGORITHMS, Checkpoint, ClassWeights, Classes, Dataset, Error, Keeper, KernelOptions, Model, Options,
-    Spec, Training, Validation, Wants,
+    ALGORITHMS, Checkpoint, CheckpointRequest, Checkpointer, ClassWeights, Classes, Dataset, Error,
+    KernelOptions, Model, Options, Spec, Training, Validation,
 };
 
 /// Rows that no hyperplane separates, of `n_classes` classes.
@@ -29,13 +29,17 @@ struct Stopper {
     kept: Option<Vec<u8>>,
 }
 
-impl Keeper for Stopper {
-    fn wants(&mut self, _so_far: &Totals) -> Wants {
+impl Checkpointer for Stopper {
+    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
         self.asked += 1;
-        if self.asked.is_multiple_of(self.every) { Wants::Stop } else { Wants::Nothing }
+        if self.asked.is_multiple_of(self.every) {
+            CheckpointRequest::SaveAndStop
+        } else {
+            CheckpointRequest::Continue
+        }
     }
 
-    fn keep(&mut self, checkpoint: &[u8]) {
+    fn save(&mut self, checkpoint: &[u8]) {
         self.kept = Some(checkpoint.to_vec());
     }
 }
@@ -45,7 +49,7 @@ fn in_pieces(spec: &Spec, data: &Dataset, every: u64) -> (Result<Model, Error>, 
     let mut checkpoint: Option<Vec<u8>> = None;
     for pieces in 1.. {
         let mut stopper = Stopper { every, asked: 0, kept: None };
-        let mut training = Training::new(spec, data).keeper(&mut stopper);
+        let mut training = Training::new(spec, data).checkpointer(&mut stopper);
         if let Some(bytes) = &checkpoint {
             training = training.resume(Checkpoint::from_bytes(bytes).unwrap());
         }
@@ -194,7 +198,7 @@ fn other_data_and_other_options_are_refused_with_what_differs() {
     let options = Options { epochs: 3, seed, ..Options::default() };
     let spec = Spec::new(options.clone()).unwrap();
     let mut stopper = Stopper { every: 2, asked: 0, kept: None };
-    let stopped = Training::new(&spec, &rows).keeper(&mut stopper).run(&mut ());
+    let stopped = Training::new(&spec, &rows).checkpointer(&mut stopper).run(&mut ());
     assert!(matches!(stopped, Err(Error::Interrupted { epoch: 1 })), "{stopped:?}");
     let bytes = stopper.kept.unwrap();
     let refused = |spec: &Spec, data: &Dataset, chosen: Option<&[u32]>| {
@@ -226,7 +230,7 @@ fn a_checkpoint_that_was_cut_changed_or_made_up_is_refused() {
     let rows = data(1500, 2);
     let spec = Spec::new(Options { epochs: 3, readout: Some(Readout::Voted), ..Options::default() }).unwrap();
     let mut stopper = Stopper { every: 2, asked: 0, kept: None };
-    let _ = Training::new(&spec, &rows).keeper(&mut stopper).run(&mut ());
+    let _ = Training::new(&spec, &rows).checkpointer(&mut stopper).run(&mut ());
     let bytes = stopper.kept.unwrap();
     for length in (0..bytes.len()).step_by(97) {
         assert!(Checkpoint::from_bytes(&bytes[..length]).is_err(), "cut to {length} bytes");

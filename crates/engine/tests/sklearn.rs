@@ -131,10 +131,10 @@ fn weights_equal_scikit_learns() {
         let trained = train(&Spec::new(options).unwrap(), &data).unwrap();
         let planes = trained.planes().unwrap();
         let exact = !matches!(model, "pa1" | "pa2" | "log");
-        for (scorer, expected) in fixture.coef.iter().enumerate() {
-            let ours = planes.weights(scorer);
+        for (output, expected) in fixture.coef.iter().enumerate() {
+            let ours = planes.weights(output);
             let pairs =
-                ours.iter().zip(expected).chain([(&planes.biases()[scorer], &fixture.intercept[scorer])]);
+                ours.iter().zip(expected).chain([(&planes.biases()[output], &fixture.intercept[output])]);
             for (place, (ours, theirs)) in pairs.enumerate() {
                 let same = if exact {
                     ours.to_bits() == theirs.to_bits() || (*ours == 0.0 && *theirs == 0.0)
@@ -143,7 +143,7 @@ fn weights_equal_scikit_learns() {
                 };
                 assert!(
                     same,
-                    "{}: scorer {scorer}, weight {place}: {ours:e} is not {theirs:e}",
+                    "{}: output {output}, weight {place}: {ours:e} is not {theirs:e}",
                     fixture.name
                 );
             }
@@ -181,7 +181,7 @@ fn objectives_are_as_low_as_scikit_learns() {
             ..Options::default()
         };
         let model = train(&Spec::new(options).unwrap(), &data).unwrap();
-        assert_eq!(model.story().stopped, Stopped::Converged, "{case}");
+        assert_eq!(model.training_summary().stopped, Stopped::Converged, "{case}");
         let planes = model.planes().unwrap();
         let (weights, bias) = (planes.weights(0), planes.biases()[0]);
         let losses = rows.iter().enumerate().map(|(row, (features, class))| {

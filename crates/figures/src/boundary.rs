@@ -7,7 +7,7 @@ use crate::words::{count, counted, percent};
 use crate::{Figure, Needs, frames};
 use rosenblatt::core::Dense;
 use rosenblatt::data::Scaling;
-use rosenblatt::{Slice, SliceKind, leads, sample};
+use rosenblatt::{Slice, SliceKind, margins, sample};
 use rosenblatt_plot::{Axis, Boundary, Canvas, Dot, Picture, PlotError, Range, Verdict};
 
 /// More points than this hide each other.
@@ -84,13 +84,13 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let mut decide = |x: f64, y: f64| {
         let (x, y) = scene.seen(x, y);
         scene.slice.row_into(x, y, &mut row);
-        let (class, lead) = predictor.verdict(Dense(&row));
-        Verdict { class: class as usize, lead }
+        let (class, margin) = predictor.verdict(Dense(&row));
+        Verdict { class: class as usize, margin }
     };
     // On a plane that leaves features out, the nearest row is not seen where it is.
     let band = if model.labels().len() == 2 && scene.is_whole() {
         let nearest =
-            leads(model, &subject.data, &subject.rows, false).into_iter().fold(f64::INFINITY, f64::min);
+            margins(model, &subject.data, &subject.rows, false).into_iter().fold(f64::INFINITY, f64::min);
         (nearest > 0.0 && nearest.is_finite()).then_some(nearest)
     } else {
         None

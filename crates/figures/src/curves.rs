@@ -1,4 +1,4 @@
-//! Learning curves: mistakes, errors and loss pass by pass, read-outs side by side.
+//! Learning curves: mistakes, errors and loss epoch by epoch, read-outs side by side.
 
 use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
@@ -6,12 +6,12 @@ use crate::subject::{HOLDOUT, Subject, holdout};
 use crate::words::{count, counted};
 use crate::{Figure, Needs};
 use rosenblatt::core::{Loss, Readout};
-use rosenblatt::{PassPoint, learning_curve, split};
+use rosenblatt::{EpochPoint, learning_curve, split};
 use rosenblatt_plot::{Canvas, Lines, Picture, Ruler, Series};
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "curves",
-    about: "mistakes, errors and loss pass by pass, read-outs side by side",
+    about: "mistakes, errors and loss epoch by epoch, read-outs side by side",
     needs: Needs::Run,
     textbook: false,
     settings: &[READOUTS, LOSS, HOLDOUT],
@@ -33,13 +33,13 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let parse = |text: &str| text.split(',').map(|name| name.trim().parse().ok()).collect();
     let readouts: Vec<Readout> = settings.parsed(&READOUTS, parse)?.unwrap_or_default();
     let loss = settings.number(&LOSS)?.unwrap_or(Loss::Hinge);
-    let mut curves: Vec<(String, Vec<PassPoint>)> = Vec::new();
+    let mut curves: Vec<(String, Vec<EpochPoint>)> = Vec::new();
     for readout in &readouts {
         let curve = learning_curve(spec, data, (&rows, &held), *readout, loss)?;
         curves.push((readout.to_string(), curve));
     }
-    let series = |of: &dyn Fn(&PassPoint) -> f64| -> Vec<Series> {
-        let curve = |(number, (name, points)): (usize, &(String, Vec<PassPoint>))| {
+    let series = |of: &dyn Fn(&EpochPoint) -> f64| -> Vec<Series> {
+        let curve = |(number, (name, points)): (usize, &(String, Vec<EpochPoint>))| {
             let points = points.iter().map(|point| (point.epoch as f64, of(point))).collect();
             Series::new(name.clone(), points).colour(number)
         };
@@ -48,23 +48,23 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let name = spec.entry().info.name;
     let mut panels = vec![Lines::new(
         "Error on rows learned from",
-        "pass",
+        "epoch",
         "error (%)",
         series(&|point| 100.0 * point.errors[0]),
     )];
     if !held.is_empty() {
         let title = "Error on rows held out";
-        panels.push(Lines::new(title, "pass", "error (%)", series(&|point| 100.0 * point.errors[1])));
+        panels.push(Lines::new(title, "epoch", "error (%)", series(&|point| 100.0 * point.errors[1])));
     }
     // All read-outs are of one run, so its mistakes are drawn once.
     let mistakes = curves.first().map(|(_, points)| points.as_slice()).unwrap_or_default();
     let mistakes = mistakes.iter().map(|point| (point.epoch as f64, point.mistakes as f64)).collect();
     let title = "Mistakes made while learning";
-    panels.push(Lines::new(title, "pass", "mistakes in the pass", vec![Series::new(name, mistakes)]));
+    panels.push(Lines::new(title, "epoch", "mistakes in the epoch", vec![Series::new(name, mistakes)]));
     let (place, which) = if held.is_empty() { (0, "rows learned from") } else { (1, "rows held out") };
     panels.push(Lines::new(
         format!("Mean {loss} loss on {which}"),
-        "pass",
+        "epoch",
         "loss",
         // Votes are counted in rounds, which no loss is made for.
         series(&|point| point.losses[place]).into_iter().filter(|series| series.name != "voted").collect(),

@@ -5,7 +5,7 @@ use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::words::counted;
-use rosenblatt::core::{Binary, Decision, Dense, Observer, Planes, Random, Round};
+use rosenblatt::core::{Binary, Decision, Dense, Hyperplanes, Observer, Random, Round};
 use rosenblatt::{Spec, Training, trace};
 use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note_lines, number};
 use std::ops::ControlFlow;
@@ -38,9 +38,9 @@ pub(crate) fn draw(
     let scene = Scene::new(subject, settings)?;
     // How the run ends, and how many steps it makes; none of its rounds is kept.
     let traced = trace(&subject.spec, data, 0..=0)?;
-    let n_scorers = traced.scorers.len();
+    let n_outputs = traced.outputs.len();
     let most = n_frames.clamp(1, traced.totals.updates.max(1));
-    let mut watch = FirstSteps { most, n_scorers, steps: Vec::new() };
+    let mut watch = FirstSteps { most, n_outputs, steps: Vec::new() };
     Training::new(&subject.spec, data).run(&mut watch)?;
     let steps = watch.steps;
     if steps.is_empty() {
@@ -52,12 +52,12 @@ pub(crate) fn draw(
     let names = data.labels().names();
     let canvas = if still { smaller(canvas) } else { canvas };
     let mut before =
-        Hypothesis::new(&subject.spec, names.len(), &vec![(vec![0.0; data.width()], 0.0); n_scorers]);
+        Hypothesis::new(&subject.spec, names.len(), &vec![(vec![0.0; data.width()], 0.0); n_outputs]);
     let mut frames = Vec::new();
     let mut legend = None;
     // Frames are laid out alike, whatever they say.
     let notes_of = |round: &Step| -> Vec<String> {
-        std::iter::once(told(round, &traced.scorers)).chain(all_notes.iter().cloned()).collect()
+        std::iter::once(told(round, &traced.outputs)).chain(all_notes.iter().cloned()).collect()
     };
     let end = if n_more > 0 {
         let more = counted(n_more, "more step", "more steps");
@@ -125,13 +125,13 @@ fn became(ending: &str) -> String {
 }
 
 /// What happened in a round, in a line.
-fn told(round: &Step, scorers: &[String]) -> String {
-    let (weights, bias) = &round.planes[round.scorer];
+fn told(round: &Step, outputs: &[String]) -> String {
+    let (weights, bias) = &round.planes[round.output];
     let more = if weights.len() > SPELLED_OUT { ", …" } else { "" };
     let weights: Vec<String> = weights.iter().take(SPELLED_OUT).map(|weight| number(*weight)).collect();
     let verdict = if round.mistaken { "a mistake" } else { "right, but close" };
     let asked =
-        if scorers.len() > 1 { format!("Asked whether {}: ", scorers[round.scorer]) } else { String::new() };
+        if outputs.len() > 1 { format!("Asked whether {}: ", outputs[round.output]) } else { String::new() };
     format!(
         "{asked}y f(x) = {}, {verdict}. Then w = ({}{more}), b = {}.",
         number(round.margin),
@@ -144,18 +144,18 @@ fn told(round: &Step, scorers: &[String]) -> String {
 struct Step {
     round: u64,
     row: usize,
-    scorer: usize,
+    output: usize,
     mistaken: bool,
     /// `y f(x)` before it.
     margin: f64,
-    /// The weights and the bias of every scorer after it.
+    /// The weights and the bias of every output after it.
     planes: Vec<(Vec<f64>, f64)>,
 }
 
 /// Keeps the first steps of a run, and ends it then.
 struct FirstSteps {
     most: u64,
-    n_scorers: usize,
+    n_outputs: usize,
     steps: Vec<Step>,
 }
 
@@ -168,18 +168,18 @@ impl Observer for FirstSteps {
         if round.step.is_none() {
             return ControlFlow::Continue(());
         }
-        let Round { row, scorer, mistaken, .. } = *round;
+        let Round { row, output, mistaken, .. } = *round;
         let margin = round.label * round.activation;
-        let plane = |scorer| (round.hypothesis.weights(scorer), round.hypothesis.bias(scorer));
-        let planes = (0..self.n_scorers).map(plane).collect();
-        self.steps.push(Step { round: round.round, row, scorer, mistaken, margin, planes });
+        let plane = |output| (round.hypothesis.weights(output), round.hypothesis.bias(output));
+        let planes = (0..self.n_outputs).map(plane).collect();
+        self.steps.push(Step { round: round.round, row, output, mistaken, margin, planes });
         if self.steps.len() as u64 >= self.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
 /// Hyperplanes, and how they decide.
 struct Hypothesis {
-    planes: Planes,
+    planes: Hyperplanes,
     spec: Spec,
     n_classes: usize,
 }
@@ -189,11 +189,11 @@ impl Hypothesis {
         let width = planes.first().map_or(0, |(weights, _)| weights.len());
         let weights = (0..width).flat_map(|feature| planes.iter().map(move |(weights, _)| weights[feature]));
         let biases = planes.iter().map(|(_, bias)| *bias).collect();
-        Self { planes: Planes::from_parts(weights.collect(), biases), spec: spec.clone(), n_classes }
+        Self { planes: Hyperplanes::from_parts(weights.collect(), biases), spec: spec.clone(), n_classes }
     }
 
     fn decides<'s>(&'s self, scene: &'s Scene<'_>) -> impl FnMut(f64, f64) -> Verdict + 's {
-        let mut scores = vec![0.0; self.planes.n_scorers()];
+        let mut scores = vec![0.0; self.planes.n_outputs()];
         let mut row = Vec::new();
         let options = self.spec.options();
         let mut random = Random::for_purpose(options.seed, "predict");
@@ -202,14 +202,14 @@ impl Hypothesis {
             let (x, y) = scene.seen(x, y);
             scene.slice.row_into(x, y, &mut row);
             self.planes.scores(Dense(&row), &mut scores);
-            let (class, lead) = if scores.len() == 1 {
+            let (class, margin) = if scores.len() == 1 {
                 let class = Binary.name(&scores, options.zero, &mut random);
-                (class, Binary.lead(class, &scores))
+                (class, Binary.margin(class, &scores))
             } else {
                 let class = many.name(&scores, options.zero, &mut random);
-                (class, many.lead(class, &scores))
+                (class, many.margin(class, &scores))
             };
-            Verdict { class: class as usize, lead: lead.max(0.0) }
+            Verdict { class: class as usize, margin: margin.max(0.0) }
         }
     }
 }

@@ -60,7 +60,7 @@ fn run(subject: &Subject, settings: &Settings) -> Result<(Growth, Option<f64>, V
         return Ok((growth, None, vec![note]));
     }
     // A run that came to no end on many rows tells that a search would not, either.
-    let is_hopeless = model.story().stopped != Stopped::Clean && data.len() > MANY_ROWS;
+    let is_hopeless = model.training_summary().stopped != Stopped::Clean && data.len() > MANY_ROWS;
     let margin = if is_hopeless { None } else { certified_margin(data, subject.spec.bias(), MOST_TIME)? };
     let note = match margin {
         Some(margin) => format!(

@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::counted;
 use crate::{Figure, Needs};
-use rosenblatt::leads;
+use rosenblatt::margins;
 use rosenblatt_plot::{Canvas, Histogram, Picture, number};
 
 pub(crate) const FIGURE: Figure = Figure {
@@ -19,10 +19,10 @@ pub(crate) const FIGURE: Figure = Figure {
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
-    let all = leads(model, &subject.data, &subject.rows, true);
+    let all = margins(model, &subject.data, &subject.rows, true);
     // Rows of a class that the model never heard of have no margin.
     let values: Vec<f64> = all.iter().copied().filter(|value| value.is_finite()).collect();
-    let is_distance = model.planes().is_some_and(|planes| planes.n_scorers() == 1);
+    let is_distance = model.planes().is_some_and(|planes| planes.n_outputs() == 1);
     let wrong = values.iter().filter(|value| **value <= 0.0).count() as u64;
     let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let mut notes = vec![format!(
@@ -39,7 +39,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let name = match (is_distance, model.labels().len()) {
         (true, _) => "signed distance from the boundary, as the model sees the features",
         (false, 2) => "signed score: votes, or what the model counts in",
-        (false, _) => "lead of the true class over the next",
+        (false, _) => "margin of the true class over the next",
     };
     let title = settings.title(|| format!("Margins, {}", subject.source));
     let histogram = Histogram {

@@ -3,13 +3,16 @@
 use crate::page::{Cell, Page};
 use crate::settings::Settings;
 use crate::subject::Subject;
-use crate::words::{VOICES, count, counted, percent, sharpness, short_number, story, voices};
+use crate::words::{
+    TOP_FEATURES, count, counted, describe_probabilities, describe_training, list_top_features, percent,
+    short_number,
+};
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::data::{DataError, ReadOptions, Source, Visitor, texts};
 use rosenblatt::{
-    Argument, Dataset, Evaluation, Explainer, Explanation, Model, Wrong, evaluate_rows, feature_name,
-    fingerprint, interval, split, strongest, wrong_rows,
+    Contribution, Dataset, Evaluation, Explainer, Explanation, Misclassified, Model, evaluate_rows,
+    feature_name, fingerprint, interval, misclassified, split, top_features,
 };
 use rosenblatt_plot::{Heat, Tile};
 
@@ -22,7 +25,7 @@ const PORTRAIT: f64 = 220.0;
 /// How many wrong rows are shown.
 const SHOWN: usize = 12;
 /// How many features are named that speak for or against a row's class.
-const ARGUMENTS: usize = 5;
+const CONTRIBUTIONS: usize = 5;
 /// How many letters of a row's text, and of a class in its heading, are shown.
 const LONGEST_TEXT: usize = 400;
 const LONGEST_CLASS: usize = 60;
@@ -32,9 +35,9 @@ const FEW_CLASSES: usize = 12;
 /// Which rows a model is judged on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Judged {
-    /// Those of its data that were set aside before it learned.
+    /// Those of its data that were held out before it learned.
     SetAside,
-    /// Those it learned from: none were set aside.
+    /// Those it learned from: none were held out.
     Learned,
     /// Others than those it learned from.
     Others,
@@ -55,10 +58,10 @@ impl Judged {
         let rows = counted(n_rows, "row", "rows");
         match self {
             Self::SetAside => {
-                format!("judged on the {rows} of its own data that were set aside before it learned")
+                format!("judged on the {rows} of its own data that were held out before it learned")
             }
             Self::Learned => format!(
-                "judged on the {rows} it learned from, none of which were set aside: on new rows it may do worse"
+                "judged on the {rows} it learned from, none of which were held out: on new rows it may do worse"
             ),
             Self::Others => format!("judged on {rows} that are not the data it was trained on"),
         }
@@ -92,7 +95,7 @@ pub struct Report<'a> {
     /// The texts of the wrong rows that are shown, if they are text.
     texts: Option<Vec<String>>,
     again: Option<String>,
-    wrong: Vec<Wrong>,
+    wrong: Vec<Misclassified>,
     /// Which rows the model is judged on.
     pub judged: Judged,
     /// How it fared.
@@ -104,7 +107,7 @@ impl<'a> Report<'a> {
     pub fn new(name: &str, model: &'a Model, source: &str, data: Dataset) -> Self {
         let (rows, judged) = judged_rows(model, &data);
         let evaluation = evaluate_rows(model, &data, &rows);
-        let wrong = wrong_rows(model, &data, &rows);
+        let wrong = misclassified(model, &data, &rows);
         let words = format!("{} {}", count(rows.len() as u64), judged.word());
         let seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
         let name = name.to_owned();
@@ -148,7 +151,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    fn shown(&self) -> &[Wrong] {
+    fn shown(&self) -> &[Misclassified] {
         &self.wrong[..self.wrong.len().min(SHOWN)]
     }
 
@@ -186,7 +189,7 @@ impl<'a> Report<'a> {
         page.tiles(&[
             (percent(evaluation.error()), "error"),
             (count(evaluation.errors), "rows wrong"),
-            (count(model.story().rows as u64), "rows learned from"),
+            (count(model.training_summary().rows as u64), "rows learned from"),
             (count(model.width() as u64), "features"),
             (count(model.labels().len() as u64), "classes"),
         ]);
@@ -234,23 +237,27 @@ impl<'a> Report<'a> {
             "roc",
             "How many rows of a class are found at the price of how many false alarms.",
         );
-        if let Some(sharpness) = evaluation.sharpness {
-            page.paragraph(&format!("Its probabilities: {} (both 0 at best).", self::sharpness(sharpness)));
+        if let Some(probability_scores) = evaluation.probability_scores {
+            page.paragraph(&format!(
+                "Its probabilities: {} (both 0 at best).",
+                describe_probabilities(probability_scores)
+            ));
         }
     }
 
     fn features(&self, page: &mut Page) {
         let model = self.model;
         let names = model.labels().names();
-        let strong: Vec<_> =
-            (0..names.len().min(FEW_CLASSES)).map(|class| strongest(model, class as u32, VOICES)).collect();
+        let strong: Vec<_> = (0..names.len().min(FEW_CLASSES))
+            .map(|class| top_features(model, class as u32, TOP_FEATURES))
+            .collect();
         if strong.iter().all(Vec::is_empty) {
             return;
         }
         page.section("What it listens to");
         let drawn =
             self.picture(page, "weights", "The weights that decide, by name or as they lie in the picture.");
-        if drawn && (self.is_of_pictures() || voices(model).is_empty()) {
+        if drawn && (self.is_of_pictures() || list_top_features(model).is_empty()) {
             return;
         }
         page.paragraph(
@@ -258,15 +265,15 @@ impl<'a> Report<'a> {
              share of the score.",
         );
         let rows: Vec<Vec<Cell>> = (names.iter().zip(&strong))
-            .map(|(name, voices)| {
-                let words: Vec<String> = voices
+            .map(|(name, top_features)| {
+                let words: Vec<String> = top_features
                     .iter()
-                    .map(|voice| format!("{} {}", voice.name, short_number(voice.weight)))
+                    .map(|feature| format!("{} {}", feature.name, short_number(feature.weight)))
                     .collect();
                 vec![Cell::Head(name.clone()), Cell::Text(words.join(", "))]
             })
             .collect();
-        page.table("Strongest features, with their weights.", &["class", "features"], &rows);
+        page.table("The features with the largest weights.", &["class", "features"], &rows);
     }
 
     fn is_of_pictures(&self) -> bool {
@@ -294,7 +301,7 @@ impl<'a> Report<'a> {
     fn wrong(&self, page: &mut Page) {
         let (model, data) = (self.model, &self.seen.data);
         let wrong = &self.wrong;
-        page.section("Wrong rows worth a look");
+        page.section("Misclassified rows worth a look");
         if wrong.is_empty() {
             return page.paragraph("There are none.");
         }
@@ -310,7 +317,7 @@ impl<'a> Report<'a> {
         for (place, (wrong, explanation)) in shown.iter().zip(explanations(model, data, shown)).enumerate() {
             let sure = match wrong.probability {
                 Some(probability) => format!("{} sure", percent(probability)),
-                None => format!("ahead by {}", short_number(wrong.lead)),
+                None => format!("ahead by {}", short_number(wrong.score_gap)),
             };
             let heading = format!(
                 "Row {}: {} taken for {}, {sure}",
@@ -320,22 +327,21 @@ impl<'a> Report<'a> {
             );
             let text = self.texts.as_ref().map(|texts| shortened(&texts[place], LONGEST_TEXT));
             let mut remarks = Vec::new();
-            for (what, side) in
-                [("spoke for it", &explanation.speak_for), ("against", &explanation.speak_against)]
-            {
+            for (what, side) in [("in favour", &explanation.in_favour), ("against", &explanation.against)] {
                 if !side.is_empty() {
-                    remarks.push((what, arguments(model, side)));
+                    remarks.push((what, contributions(model, side)));
                 }
             }
             if remarks.is_empty() {
-                remarks.push(("said", "nothing in the row spoke; the bias alone decided".to_owned()));
+                remarks
+                    .push(("said", "no feature of the row has a weight; the bias alone decided".to_owned()));
             }
             page.card(&heading, self.portrait(wrong).as_deref(), text.as_deref(), &remarks);
         }
     }
 
     /// A row that is a picture, as a picture.
-    fn portrait(&self, wrong: &Wrong) -> Option<String> {
+    fn portrait(&self, wrong: &Misclassified) -> Option<String> {
         struct Values(usize, usize);
         impl Visitor for Values {
             type Output = Vec<f64>;
@@ -363,15 +369,15 @@ impl<'a> Report<'a> {
     fn training(&self, page: &mut Page) {
         let (model, spec) = (self.model, self.model.spec());
         page.section("How it was trained");
-        for line in story(model).lines() {
+        for line in describe_training(model).lines() {
             page.paragraph(&format!("{}.", capital(line)));
         }
         let options = spec.options();
         let mut facts = vec![
             ("algorithm", format!("{}: {}", spec.entry().info.name, spec.entry().info.summary)),
             ("read-out", spec.readout().to_string()),
-            ("passes", count(model.story().totals.epochs)),
-            ("mistakes while learning", count(model.story().totals.mistakes)),
+            ("epochs", count(model.training_summary().totals.epochs)),
+            ("mistakes while learning", count(model.training_summary().totals.mistakes)),
             ("order", spec.order().to_string()),
             ("bias", spec.bias().to_string()),
             ("seed", options.seed.to_string()),
@@ -391,8 +397,8 @@ impl<'a> Report<'a> {
         }
         page.facts("Its description.", &facts);
         if self.judged != Judged::Others && self.seen.data.len() <= MOST_RERUN {
-            self.picture(page, "curves", "A run like its own, pass by pass.");
-            if model.story().stopped == Stopped::Clean {
+            self.picture(page, "curves", "A run like its own, epoch by epoch.");
+            if model.training_summary().stopped == Stopped::Clean {
                 self.picture(page, "mistakes", "Mistakes against the most that the proof allows.");
             }
         }
@@ -418,28 +424,29 @@ fn judged_rows(model: &Model, data: &Dataset) -> (Vec<u32>, Judged) {
     if model.data_fingerprint() != Some(fingerprint(data).as_str()) {
         return (all, Judged::Others);
     }
-    let Some(share) = model.story().held_out else { return (all, Judged::Learned) };
+    let Some(share) = model.training_summary().held_out else { return (all, Judged::Learned) };
     let (_, held) = split(data, share, model.spec().options().seed);
     (held, Judged::SetAside)
 }
 
-fn explanations(model: &Model, data: &Dataset, wrong: &[Wrong]) -> Vec<Explanation> {
-    struct Explain<'a>(&'a Model, &'a [Wrong]);
+fn explanations(model: &Model, data: &Dataset, wrong: &[Misclassified]) -> Vec<Explanation> {
+    struct Explain<'a>(&'a Model, &'a [Misclassified]);
     impl Visitor for Explain<'_> {
         type Output = Vec<Explanation>;
         fn visit<E: Examples>(self, examples: E) -> Vec<Explanation> {
             let mut explainer = Explainer::new(self.0);
-            let explain =
-                |wrong: &Wrong| explainer.explain(examples.row(wrong.row as usize), wrong.given, ARGUMENTS);
+            let explain = |wrong: &Misclassified| {
+                explainer.explain(examples.row(wrong.row as usize), wrong.given, CONTRIBUTIONS)
+            };
             self.1.iter().map(explain).collect()
         }
     }
     data.visit(Explain(model, wrong))
 }
 
-fn arguments(model: &Model, arguments: &[Argument]) -> String {
-    let words = arguments.iter().map(|argument| {
-        format!("{} {}", feature_name(model, argument.feature), short_number(argument.share().abs()))
+fn contributions(model: &Model, contributions: &[Contribution]) -> String {
+    let words = contributions.iter().map(|contribution| {
+        format!("{} {}", feature_name(model, contribution.feature), short_number(contribution.amount().abs()))
     });
     words.collect::<Vec<_>>().join(", ")
 }

@@ -124,9 +124,9 @@ impl Subject {
     }
 }
 
-/// The share of rows that are set aside to judge by.
+/// The share of rows that are held out to judge by.
 pub(crate) const HOLDOUT: Setting =
-    Setting::new("holdout", "the share of rows set aside", "0.2", Takes::Share);
+    Setting::new("holdout", "the share of rows held out", "0.2", Takes::Share);
 
 /// What was set of [`HOLDOUT`].
 pub(crate) fn holdout(settings: &Settings) -> Result<f64, FigureError> {

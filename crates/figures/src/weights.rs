@@ -14,7 +14,7 @@ const MOST_PANELS: usize = 6;
 
 pub(crate) const FIGURE: Figure = Figure {
     name: "weights",
-    about: "the strongest features as bars, or the weights of pixels as a picture",
+    about: "the top features as bars, or the weights of pixels as a picture",
     needs: Needs::ModelOnly,
     textbook: false,
     settings: &[TOP, CLASS, IMAGE],

@@ -3,11 +3,11 @@
 use rosenblatt::core::Stopped;
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
-use rosenblatt::{Model, Sharpness, strongest};
+use rosenblatt::{Model, ProbabilityScores, top_features};
 use std::fmt::Write as _;
 
 /// How many strong features are shown per class.
-pub const VOICES: usize = 8;
+pub const TOP_FEATURES: usize = 8;
 /// Up to how many features without names are worth naming by number.
 const FEW_FEATURES: usize = 200;
 /// Up to how many classes are told one by one.
@@ -45,9 +45,9 @@ pub fn short_number(number: f64) -> String {
 }
 
 /// How a model was trained, in a line or two.
-pub fn story(model: &Model) -> String {
-    let (spec, story) = (model.spec(), model.story());
-    let totals = story.totals;
+pub fn describe_training(model: &Model) -> String {
+    let (spec, summary) = (model.spec(), model.training_summary());
+    let totals = summary.totals;
     let kernel = model.expansion().and_then(|expansion| expansion.kernel().formula());
     let kernel = kernel.map_or_else(String::new, |formula| format!(" with kernel {formula},"));
     let mut text = format!(
@@ -55,10 +55,10 @@ pub fn story(model: &Model) -> String {
         spec.entry().info.name,
         spec.readout(),
         counted(totals.epochs, "epoch", "epochs"),
-        counted(story.rows as u64, "row", "rows"),
+        counted(summary.rows as u64, "row", "rows"),
         counted(totals.mistakes, "mistake", "mistakes"),
     );
-    let ended = match story.stopped {
+    let ended = match summary.stopped {
         Stopped::Clean if model.map().is_some() => {
             "converged: a hyperplane separates the training data behind the map, as a whole epoch without a mistake shows"
         }
@@ -78,14 +78,14 @@ pub fn story(model: &Model) -> String {
         let _ = write!(text, "\n{map}");
     }
     let _ = write!(text, "\n{ended}");
-    if let Some(held) = &story.validation {
+    if let Some(held) = &summary.validation {
         let _ = write!(text, "; the model of epoch {} is kept", held.best_epoch);
     }
     text
 }
 
 /// How good probabilities are.
-pub fn sharpness(Sharpness { brier, log_loss }: Sharpness) -> String {
+pub fn describe_probabilities(ProbabilityScores { brier, log_loss }: ProbabilityScores) -> String {
     format!("Brier score {brier:.4}, log loss {log_loss:.4}")
 }
 
@@ -103,17 +103,19 @@ fn map(model: &Model) -> Option<String> {
 
 /// The features that speak most strongly for each class. Numbers without names say something only while
 /// they are few: of a picture's pixels nobody knows the numbers.
-pub fn voices(model: &Model) -> String {
+pub fn list_top_features(model: &Model) -> String {
     if model.feature_names().is_none() && model.width() > FEW_FEATURES {
         return String::new();
     }
     let mut text = String::new();
     for (class, name) in model.labels().names().iter().enumerate().take(FEW_CLASSES) {
-        let voices = strongest(model, class as u32, VOICES);
-        if !voices.is_empty() {
-            let voices: Vec<String> =
-                voices.iter().map(|voice| format!("{} {}", voice.name, short_number(voice.weight))).collect();
-            let _ = writeln!(text, "speaks for {name}: {}", voices.join(", "));
+        let features = top_features(model, class as u32, TOP_FEATURES);
+        if !features.is_empty() {
+            let features: Vec<String> = features
+                .iter()
+                .map(|feature| format!("{} {}", feature.name, short_number(feature.weight)))
+                .collect();
+            let _ = writeln!(text, "top features for {name}: {}", features.join(", "));
         }
     }
     text

@@ -6,7 +6,7 @@
 //! and Caputo). Only the last hypothesis is known. A score is a sum over the rows in the order of their places, so that
 //! it does not depend on the size of the blocks in which rows are scored ahead.
 
-use crate::expansion::{Expansion, Voice};
+use crate::expansion::{Combination, Expansion};
 use crate::kernels::Kernel;
 use crate::products::{Block, Wanted, available_threads, suits_dense};
 use crate::rows::Rows;
@@ -50,7 +50,7 @@ pub struct BudgetSpace {
     block_rows: usize,
     random: Random,
     rows: Option<Rows>,
-    /// Scorer by scorer, one weight per support row.
+    /// Output by output, one weight per support row.
     weights: Vec<Vec<f64>>,
     biases: Vec<f64>,
     moves: Vec<u64>,
@@ -113,9 +113,9 @@ impl BudgetSpace {
             block_rows: PANEL,
             random: Random::for_purpose(seed, "budget"),
             rows: None,
-            weights: vec![Vec::new(); shape.n_scorers],
-            biases: vec![0.0; shape.n_scorers],
-            moves: vec![0; shape.n_scorers],
+            weights: vec![Vec::new(); shape.n_outputs],
+            biases: vec![0.0; shape.n_outputs],
+            moves: vec![0; shape.n_outputs],
             born: Vec::new(),
             n_born: 0,
             matrix: Matrix::default(),
@@ -211,14 +211,14 @@ impl BudgetSpace {
 
     /// Before the oldest row is forgotten: shrinks all as far as the Forgetron's bound demands, and says how far.
     /// `value` is the new row's with the oldest, `amount` how far the step goes along the new row.
-    fn shrink(&mut self, scorer: usize, value: f64, amount: f64) -> f64 {
+    fn shrink(&mut self, output: usize, value: f64, amount: f64) -> f64 {
         let oldest = self.oldest();
-        let weights = &self.weights[scorer];
+        let weights = &self.weights[output];
         let (size, side) = (weights[oldest].abs(), weights[oldest].signum());
         let score: f64 =
             weights.iter().zip(self.matrix.row(oldest)).map(|(weight, value)| weight * value).sum();
         let margin = side * (score + amount * value);
-        let allowed = 15.0 / 32.0 * (self.moves[scorer] + 1) as f64;
+        let allowed = 15.0 / 32.0 * (self.moves[output] + 1) as f64;
         // The loss of forgetting after shrinking by phi is a phi^2 + b phi; the largest phi that is allowed.
         let (a, b, c) = (size * size - 2.0 * size * margin, 2.0 * size, self.used - allowed);
         let mut phi = 1.0;
@@ -228,7 +228,7 @@ impl BudgetSpace {
             phi = phi.clamp(0.0, 1.0);
         }
         self.used += a * phi * phi + b * phi;
-        for weight in &mut self.weights[scorer] {
+        for weight in &mut self.weights[output] {
             *weight *= phi;
         }
         phi
@@ -256,25 +256,25 @@ impl BudgetSpace {
 }
 
 impl Hypothesis for BudgetSpace {
-    fn n_scorers(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         self.weights.len()
     }
 
-    fn weights(&self, _scorer: usize) -> Vec<f64> {
+    fn weights(&self, _output: usize) -> Vec<f64> {
         Vec::new()
     }
 
-    fn bias(&self, scorer: usize) -> f64 {
-        self.biases[scorer]
+    fn bias(&self, output: usize) -> f64 {
+        self.biases[output]
     }
 
     /// Not known: a row that is removed takes part of the length with it. Rules that need it are refused beforehand.
-    fn norm2(&self, _scorer: usize) -> f64 {
+    fn norm2(&self, _output: usize) -> f64 {
         f64::NAN
     }
 
-    fn moves(&self, scorer: usize) -> u64 {
-        self.moves.get(scorer).copied().unwrap_or(0)
+    fn moves(&self, output: usize) -> u64 {
+        self.moves.get(output).copied().unwrap_or(0)
     }
 }
 
@@ -321,7 +321,7 @@ impl Space for BudgetSpace {
         }
     }
 
-    fn spread<R: Row>(&self, place: usize, _scorer: usize, _row: R) -> f64 {
+    fn spread<R: Row>(&self, place: usize, _output: usize, _row: R) -> f64 {
         self.ahead.block.own(place) + self.bias.spread()
     }
 
@@ -330,9 +330,9 @@ impl Space for BudgetSpace {
     }
 
     fn shift<R: Row>(&mut self, place: usize, row: R, step: Move, _memory: &mut ()) {
-        let Move { scorer, amount, keep, .. } = step;
+        let Move { output, amount, keep, .. } = step;
         if keep != 1.0 {
-            for weight in &mut self.weights[scorer] {
+            for weight in &mut self.weights[output] {
                 *weight *= keep;
             }
         }
@@ -344,34 +344,34 @@ impl Space for BudgetSpace {
                 row.entries().filter(|(_, value)| *value != 0.0).collect()
             };
             if let Some(known) = self.find(&entries) {
-                self.weights[scorer][known as usize] += amount;
+                self.weights[output][known as usize] += amount;
             } else if self.removal == Removal::Projectron {
                 let (shares, distance2) = self.project(place, own);
                 if self.n_rows() == self.budget || distance2 <= NOTHING_NEW * own {
-                    self.weights[scorer]
+                    self.weights[output]
                         .iter_mut()
                         .zip(&shares)
                         .for_each(|(weight, share)| *weight += amount * share);
                 } else {
                     self.extend_inverse(&shares, distance2);
                     let slot = self.insert(place, &entries, own);
-                    self.weights[scorer][slot] = amount;
+                    self.weights[output][slot] = amount;
                 }
             } else {
                 // The new row is shrunk with the others.
                 let phi = if self.removal == Removal::Forgetron && self.n_rows() == self.budget {
-                    self.shrink(scorer, self.ahead.values[place][self.oldest()], amount)
+                    self.shrink(output, self.ahead.values[place][self.oldest()], amount)
                 } else {
                     1.0
                 };
                 let slot = self.insert(place, &entries, own);
-                self.weights[scorer][slot] = amount * phi;
+                self.weights[output][slot] = amount * phi;
             }
             if self.bias == Bias::Learned {
-                self.biases[scorer] += amount;
+                self.biases[output] += amount;
             }
         }
-        self.moves[scorer] += 1;
+        self.moves[output] += 1;
     }
 
     fn track_norm(&mut self) {}
@@ -407,20 +407,20 @@ impl Resumable for BudgetSpace {
             return Err(refuse("the support rows are of another width"));
         }
         let rows = Rows::from_compressed(width as usize, &offsets, &indices, &values).map_err(refuse)?;
-        let (n_rows, n_scorers) = (rows.len(), self.weights.len());
+        let (n_rows, n_outputs) = (rows.len(), self.weights.len());
         if n_rows > self.budget {
             return Err(refuse("there are more support rows than the budget allows"));
         }
         self.born = state.take_n_counters("support-born", n_rows, n_born)?;
-        let weights = state.take_n_f64s("support-weights", n_rows * n_scorers)?;
+        let weights = state.take_n_f64s("support-weights", n_rows * n_outputs)?;
         let n_matrix = if self.removal == Removal::Random { 0 } else { n_rows };
         self.matrix =
             Matrix { n: n_matrix, values: state.take_n_f64s("support-matrix", n_matrix * n_matrix)? };
-        let mut biases = state.take_n_f64s("biases", n_scorers + 1)?;
+        let mut biases = state.take_n_f64s("biases", n_outputs + 1)?;
         self.used = biases.pop().unwrap_or(0.0);
-        self.moves = state.take_n_counters("moves", n_scorers, u64::MAX)?;
+        self.moves = state.take_n_counters("moves", n_outputs, u64::MAX)?;
         (self.biases, self.n_born, self.random) = (biases, n_born, Random::new(random));
-        self.weights = (0..n_scorers).map(|scorer| weights[scorer * n_rows..][..n_rows].to_vec()).collect();
+        self.weights = (0..n_outputs).map(|output| weights[output * n_rows..][..n_rows].to_vec()).collect();
         self.width = width as usize;
         self.rows = (n_rows > 0).then_some(rows);
         Ok(())
@@ -433,11 +433,11 @@ impl Outcome for BudgetSpace {
             return None;
         }
         let rows = self.rows.clone().unwrap_or_else(|| Rows::new(self.width, false));
-        let (n_rows, n_scorers) = (self.n_rows(), self.weights.len());
-        let weights = (0..n_rows * n_scorers).map(|k| self.weights[k % n_scorers][k / n_scorers]).collect();
-        let voice = Voice::Sums { weights, biases: self.biases.clone() };
+        let (n_rows, n_outputs) = (self.n_rows(), self.weights.len());
+        let weights = (0..n_rows * n_outputs).map(|k| self.weights[k % n_outputs][k / n_outputs]).collect();
+        let combination = Combination::Sums { weights, biases: self.biases.clone() };
         let (kernel, constant) = (Arc::clone(&self.kernel), self.bias.spread());
-        Expansion::from_parts(kernel, constant, rows, n_scorers, voice)
+        Expansion::from_parts(kernel, constant, rows, n_outputs, combination)
             .ok()
             .map(|expansion| Kept::Other(Arc::new(expansion)))
     }

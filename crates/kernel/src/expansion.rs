@@ -1,4 +1,4 @@
-//! What a kernel run is read out as: one hypothesis per scorer as a weighted sum of support rows, or all survivors,
+//! What a kernel run is read out as: one hypothesis per output as a weighted sum of support rows, or all survivors,
 //! voting. Rows are scored in blocks, each with one kernel value per support row.
 
 use crate::kernels::Kernel;
@@ -21,18 +21,18 @@ pub struct Expansion {
     /// What is added to every kernel value: the square of an augmented bias.
     constant: f64,
     rows: Rows,
-    n_scorers: usize,
-    voice: Voice,
+    n_outputs: usize,
+    combination: Combination,
 }
 
 /// How support rows speak.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Voice {
-    /// One hypothesis per scorer.
+pub enum Combination {
+    /// One hypothesis per output.
     Sums {
-        /// Support row by support row, one weight per scorer.
+        /// Support row by support row, one weight per output.
         weights: Vec<f64>,
-        /// By scorer.
+        /// By output.
         biases: Vec<f64>,
     },
     /// All survivors of a run.
@@ -52,24 +52,24 @@ impl Expansion {
         kernel: Arc<dyn Kernel>,
         constant: f64,
         rows: Rows,
-        n_scorers: usize,
-        voice: Voice,
+        n_outputs: usize,
+        combination: Combination,
     ) -> Result<Self, &'static str> {
-        if n_scorers == 0 || !constant.is_finite() {
-            return Err("there are no scorers, or the bias is no number");
+        if n_outputs == 0 || !constant.is_finite() {
+            return Err("there are no outputs, or the bias is no number");
         }
-        match &voice {
-            Voice::Sums { weights, biases } => {
-                if Some(weights.len()) != rows.len().checked_mul(n_scorers) || biases.len() != n_scorers {
+        match &combination {
+            Combination::Sums { weights, biases } => {
+                if Some(weights.len()) != rows.len().checked_mul(n_outputs) || biases.len() != n_outputs {
                     return Err("there are not as many weights as support rows");
                 }
                 if !weights.iter().chain(biases).all(|value| value.is_finite()) {
                     return Err("a weight is not a finite number");
                 }
             }
-            Voice::Votes { log, rounds, .. } => check_log(log, rows.len(), n_scorers, *rounds)?,
+            Combination::Votes { log, rounds, .. } => check_log(log, rows.len(), n_outputs, *rounds)?,
         }
-        Ok(Self { kernel, constant, rows, n_scorers, voice })
+        Ok(Self { kernel, constant, rows, n_outputs, combination })
     }
 
     /// What `readout` makes of a run after `rounds` rounds; `None` if it cannot be had of a log.
@@ -84,7 +84,7 @@ impl Expansion {
         let log = &learned.log[..];
         let rows = learned.rows.clone().unwrap_or_else(|| Rows::new(learned.width, false));
         let sums = |share: &dyn Fn(&Entry, Option<u64>) -> f64| {
-            sums_of(log, rows.len(), learned.n_scorers, |entry, next| {
+            sums_of(log, rows.len(), learned.n_outputs, |entry, next| {
                 let share = share(entry, next);
                 let norm = if normalised && share != 0.0 { entry.norm2.sqrt() } else { 1.0 };
                 if norm > 0.0 { share / norm } else { 0.0 }
@@ -94,7 +94,7 @@ impl Expansion {
             let is_last = entry.round <= until && next.is_none_or(|next| next > until);
             f64::from(u8::from(is_last))
         };
-        let voice = match readout {
+        let combination = match readout {
             Readout::Last => sums(&|entry, next| last(entry, next, rounds)),
             Readout::Random => {
                 let moment = Random::for_purpose(seed, "random survivor").below(rounds + 1);
@@ -111,10 +111,10 @@ impl Expansion {
                     |entry: &Entry, next: Option<u64>| next.unwrap_or(end).min(end) - entry.round.min(end);
                 sums(&|entry, next| alive(entry, next) as f64 / divisor.max(1) as f64)
             }
-            Readout::Voted => Voice::Votes { log: log.to_vec(), rounds, ballot },
+            Readout::Voted => Combination::Votes { log: log.to_vec(), rounds, ballot },
         };
         let (kernel, constant) = (Arc::clone(&learned.kernel), learned.bias.spread());
-        Some(Self { kernel, constant, rows, n_scorers: learned.n_scorers, voice })
+        Some(Self { kernel, constant, rows, n_outputs: learned.n_outputs, combination })
     }
 
     /// The kernel.
@@ -133,37 +133,37 @@ impl Expansion {
     }
 
     /// How many scores a row gets.
-    pub fn n_scorers(&self) -> usize {
-        self.n_scorers
+    pub fn n_outputs(&self) -> usize {
+        self.n_outputs
     }
 
     /// How they speak.
-    pub fn voice(&self) -> &Voice {
-        &self.voice
+    pub fn combination(&self) -> &Combination {
+        &self.combination
     }
 
-    /// How much each support row counts, scorer by scorer: its weight, or the sum of the steps along it.
+    /// How much each support row counts, output by output: its weight, or the sum of the steps along it.
     pub fn weights(&self) -> Vec<f64> {
-        match &self.voice {
-            Voice::Sums { weights, .. } => weights.clone(),
-            Voice::Votes { log, .. } => {
-                let mut weights = vec![0.0; self.rows.len() * self.n_scorers];
+        match &self.combination {
+            Combination::Sums { weights, .. } => weights.clone(),
+            Combination::Votes { log, .. } => {
+                let mut weights = vec![0.0; self.rows.len() * self.n_outputs];
                 for entry in log.iter().filter(|entry| entry.row != NO_ROW) {
-                    weights[entry.row as usize * self.n_scorers + entry.scorer as usize] += entry.amount;
+                    weights[entry.row as usize * self.n_outputs + entry.output as usize] += entry.amount;
                 }
                 weights
             }
         }
     }
 
-    /// The scores of these rows of `examples`: row by row, scorer by scorer. Features that no support row knows count
+    /// The scores of these rows of `examples`: row by row, output by output. Features that no support row knows count
     /// nothing. A row's scores do not depend on the others.
     pub fn scores<E: Examples>(&self, examples: E, rows: &[u32], scores: &mut Vec<f64>) {
         scores.clear();
-        scores.resize(rows.len() * self.n_scorers, 0.0);
+        scores.resize(rows.len() * self.n_outputs, 0.0);
         let listed: Vec<u32> = (0..self.rows.len() as u32).collect();
         let mut values = Vec::new();
-        for (rows, scores) in rows.chunks(AT_ONCE).zip(scores.chunks_mut(AT_ONCE * self.n_scorers)) {
+        for (rows, scores) in rows.chunks(AT_ONCE).zip(scores.chunks_mut(AT_ONCE * self.n_outputs)) {
             let block = Block::pack(&*self.kernel, &self.rows, examples, rows);
             let n_panels = block.n_panels();
             Wanted {
@@ -180,22 +180,22 @@ impl Expansion {
             for panel in 0..n_panels {
                 let values = &values[panel * listed.len() * PANEL..][..listed.len() * PANEL];
                 let spoken = self.speak(values);
-                let here = &mut scores[panel * PANEL * self.n_scorers..];
-                for (slot, scores) in here.chunks_exact_mut(self.n_scorers).take(PANEL).enumerate() {
-                    for (scorer, score) in scores.iter_mut().enumerate() {
-                        *score = spoken[scorer * PANEL + slot];
+                let here = &mut scores[panel * PANEL * self.n_outputs..];
+                for (slot, scores) in here.chunks_exact_mut(self.n_outputs).take(PANEL).enumerate() {
+                    for (output, score) in scores.iter_mut().enumerate() {
+                        *score = spoken[output * PANEL + slot];
                     }
                 }
             }
         }
     }
 
-    /// The scores of a panel, scorer by scorer, of its values with all support rows.
+    /// The scores of a panel, output by output, of its values with all support rows.
     fn speak(&self, values: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.n_scorers * PANEL];
-        match &self.voice {
-            Voice::Sums { weights, biases } => {
-                for (weights, values) in weights.chunks_exact(self.n_scorers).zip(values.chunks_exact(PANEL))
+        let mut sums = vec![0.0; self.n_outputs * PANEL];
+        match &self.combination {
+            Combination::Sums { weights, biases } => {
+                for (weights, values) in weights.chunks_exact(self.n_outputs).zip(values.chunks_exact(PANEL))
                 {
                     for (weight, sums) in weights.iter().zip(sums.chunks_exact_mut(PANEL)) {
                         if *weight != 0.0 {
@@ -210,29 +210,29 @@ impl Expansion {
                 }
                 sums
             }
-            Voice::Votes { log, rounds, ballot } => {
-                let mut votes = vec![0.0; self.n_scorers * PANEL];
-                let mut biases = vec![0.0; self.n_scorers];
-                let mut since = vec![1; self.n_scorers];
+            Combination::Votes { log, rounds, ballot } => {
+                let mut votes = vec![0.0; self.n_outputs * PANEL];
+                let mut biases = vec![0.0; self.n_outputs];
+                let mut since = vec![1; self.n_outputs];
                 let mut round = 1;
                 for entry in log {
-                    let scorer = entry.scorer as usize;
-                    if *ballot == Ballot::PerScorer {
-                        let lived = entry.round - since[scorer];
-                        vote(&sums, &mut votes, &biases, scorer, lived);
-                        since[scorer] = entry.round;
+                    let output = entry.output as usize;
+                    if *ballot == Ballot::PerOutput {
+                        let lived = entry.round - since[output];
+                        vote(&sums, &mut votes, &biases, output, lived);
+                        since[output] = entry.round;
                     } else if entry.round > round {
                         vote_jointly(&sums, &mut votes, &biases, entry.round - round);
                         round = entry.round;
                     }
                     let from = if entry.row == NO_ROW { 0 } else { entry.row as usize * PANEL };
-                    entry.apply_at(&values[from..], &mut sums[scorer * PANEL..][..PANEL]);
-                    biases[scorer] = entry.bias;
+                    entry.apply_at(&values[from..], &mut sums[output * PANEL..][..PANEL]);
+                    biases[output] = entry.bias;
                 }
                 match ballot {
-                    Ballot::PerScorer => {
-                        for (scorer, since) in since.iter().enumerate() {
-                            vote(&sums, &mut votes, &biases, scorer, rounds + 1 - since);
+                    Ballot::PerOutput => {
+                        for (output, since) in since.iter().enumerate() {
+                            vote(&sums, &mut votes, &biases, output, rounds + 1 - since);
                         }
                     }
                     Ballot::Joint => vote_jointly(&sums, &mut votes, &biases, rounds + 1 - round),
@@ -243,10 +243,10 @@ impl Expansion {
     }
 }
 
-/// Each row's vote on the sign of a scorer that lived so long. Who says zero abstains.
-fn vote(sums: &[f64], votes: &mut [f64], biases: &[f64], scorer: usize, lived: u64) {
-    let (lived, bias) = (lived as f64, biases[scorer]);
-    let (sums, votes) = (&sums[scorer * PANEL..][..PANEL], &mut votes[scorer * PANEL..][..PANEL]);
+/// Each row's vote on the sign of an output that lived so long. Who says zero abstains.
+fn vote(sums: &[f64], votes: &mut [f64], biases: &[f64], output: usize, lived: u64) {
+    let (lived, bias) = (lived as f64, biases[output]);
+    let (sums, votes) = (&sums[output * PANEL..][..PANEL], &mut votes[output * PANEL..][..PANEL]);
     for (sum, votes) in sums.iter().zip(votes) {
         let score = sum + bias;
         *votes += if score > 0.0 { lived } else { 0.0 } - if score < 0.0 { lived } else { 0.0 };
@@ -264,30 +264,30 @@ fn vote_jointly(sums: &[f64], votes: &mut [f64], biases: &[f64], lived: u64) {
 }
 
 /// The sum of all hypotheses, each as often as `share` says, given the move that made it and the round in which its
-/// scorer moved again.
+/// output moved again.
 fn sums_of(
     log: &[Entry],
     n_rows: usize,
-    n_scorers: usize,
+    n_outputs: usize,
     share: impl Fn(&Entry, Option<u64>) -> f64,
-) -> Voice {
-    let mut weights = vec![0.0; n_rows * n_scorers];
-    let mut biases = vec![0.0; n_scorers];
+) -> Combination {
+    let mut weights = vec![0.0; n_rows * n_outputs];
+    let mut biases = vec![0.0; n_outputs];
     // Backwards: what a move adds counts in its own hypothesis and in all that came of it.
-    let mut carried = vec![0.0; n_scorers];
-    let mut next = vec![None; n_scorers];
+    let mut carried = vec![0.0; n_outputs];
+    let mut next = vec![None; n_outputs];
     for entry in log.iter().rev() {
-        let scorer = entry.scorer as usize;
-        let own = share(entry, next[scorer]);
-        let counts = own + carried[scorer];
+        let output = entry.output as usize;
+        let own = share(entry, next[output]);
+        let counts = own + carried[output];
         if entry.row != NO_ROW {
-            weights[entry.row as usize * n_scorers + scorer] += entry.amount * counts;
+            weights[entry.row as usize * n_outputs + output] += entry.amount * counts;
         }
-        biases[scorer] += entry.bias * own;
-        carried[scorer] = entry.keep * counts;
-        next[scorer] = Some(entry.round);
+        biases[output] += entry.bias * own;
+        carried[output] = entry.keep * counts;
+        next[output] = Some(entry.round);
     }
-    Voice::Sums { weights, biases }
+    Combination::Sums { weights, biases }
 }
 
 impl Other for Expansion {
@@ -311,6 +311,6 @@ impl Other for Expansion {
         self.kernel.formula() == other.kernel.formula()
             && self.constant == other.constant
             && self.rows == other.rows
-            && self.voice == other.voice
+            && self.combination == other.combination
     }
 }

@@ -14,13 +14,13 @@ use std::sync::Arc;
 /// The row of a move that only shrinks.
 pub const NO_ROW: u32 = u32::MAX;
 
-/// One move: from `round` on, scorer `scorer` is `keep` times itself plus `amount` times support row `row`.
+/// One move: from `round` on, output `output` is `keep` times itself plus `amount` times support row `row`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
     /// In which round.
     pub round: u64,
-    /// Which scorer.
-    pub scorer: u32,
+    /// Which output.
+    pub output: u32,
     /// Which support row; [`NO_ROW`] where nothing was added.
     pub row: u32,
     /// How far along it.
@@ -53,18 +53,18 @@ impl Entry {
 #[derive(Debug, Clone)]
 pub struct Learned {
     pub(crate) kernel: Arc<dyn Kernel>,
-    pub(crate) n_scorers: usize,
+    pub(crate) n_outputs: usize,
     pub(crate) bias: Bias,
     /// Nothing until the first rows tell how they are best stored.
     pub(crate) rows: Option<Rows>,
     pub(crate) width: usize,
     pub(crate) log: Vec<Entry>,
-    scorers: Vec<Scorer>,
+    outputs: Vec<Output>,
 }
 
-/// What is kept once per scorer.
+/// What is kept once per output.
 #[derive(Debug, Clone, Copy, Default)]
-struct Scorer {
+struct Output {
     bias: f64,
     norm2: f64,
     moves: u64,
@@ -72,9 +72,9 @@ struct Scorer {
 
 impl Learned {
     pub(crate) fn new(kernel: Arc<dyn Kernel>, shape: Shape) -> Self {
-        let Shape { width, n_scorers, bias } = shape;
-        let scorers = vec![Scorer::default(); n_scorers];
-        Self { kernel, n_scorers, bias, rows: None, width, log: Vec::new(), scorers }
+        let Shape { width, n_outputs, bias } = shape;
+        let outputs = vec![Output::default(); n_outputs];
+        Self { kernel, n_outputs, bias, rows: None, width, log: Vec::new(), outputs }
     }
 
     /// The support rows.
@@ -87,17 +87,17 @@ impl Learned {
         &self.log
     }
 
-    /// The bias of a scorer as it stands.
-    pub(crate) fn bias_of(&self, scorer: usize) -> f64 {
-        self.scorers[scorer].bias
+    /// The bias of an output as it stands.
+    pub(crate) fn bias_of(&self, output: usize) -> f64 {
+        self.outputs[output].bias
     }
 
-    pub(crate) fn norm2(&self, scorer: usize) -> f64 {
-        self.scorers[scorer].norm2
+    pub(crate) fn norm2(&self, output: usize) -> f64 {
+        self.outputs[output].norm2
     }
 
-    pub(crate) fn moves(&self, scorer: usize) -> u64 {
-        self.scorers.get(scorer).map_or(0, |scorer| scorer.moves)
+    pub(crate) fn moves(&self, output: usize) -> u64 {
+        self.outputs.get(output).map_or(0, |output| output.moves)
     }
 
     pub(crate) fn widen(&mut self, width: usize) {
@@ -125,8 +125,8 @@ impl Learned {
 
     /// Notes a move along support row `row` ([`NO_ROW`] if it only shrinks), whose value with itself is `own`, constant included.
     pub(crate) fn note(&mut self, row: u32, step: Move, own: f64) -> Entry {
-        let Move { scorer, amount, keep, score, round, .. } = step;
-        let state = &mut self.scorers[scorer];
+        let Move { output, amount, keep, score, round, .. } = step;
+        let state = &mut self.outputs[output];
         let score = score - state.bias;
         // A kernel that is not positive definite may take it below nothing.
         state.norm2 =
@@ -136,7 +136,7 @@ impl Learned {
         }
         state.moves += 1;
         let (bias, norm2) = (state.bias, state.norm2);
-        let entry = Entry { round, scorer: scorer as u32, row, amount, keep, bias, norm2 };
+        let entry = Entry { round, output: output as u32, row, amount, keep, bias, norm2 };
         self.log.push(entry);
         entry
     }
@@ -157,7 +157,7 @@ impl Learned {
         state.f64s("support-values", values);
         let each = |part: fn(&Entry) -> f64| self.log.iter().map(part).collect::<Vec<f64>>();
         state.u64s("step-rounds", self.log.iter().map(|entry| entry.round).collect::<Vec<_>>());
-        state.u32s("step-scorers", self.log.iter().map(|entry| entry.scorer).collect::<Vec<_>>());
+        state.u32s("step-outputs", self.log.iter().map(|entry| entry.output).collect::<Vec<_>>());
         state.u32s("step-rows", self.log.iter().map(|entry| entry.row).collect::<Vec<_>>());
         state.f64s("step-amounts", each(|entry| entry.amount));
         state.f64s("step-keeps", each(|entry| entry.keep));
@@ -174,7 +174,7 @@ impl Learned {
         }
         let rows = Rows::from_compressed(width as usize, &offsets, &indices, &values).map_err(refuse)?;
         let rounds = state.take_u64s("step-rounds")?;
-        let scorers = state.take_u32s("step-scorers")?;
+        let outputs = state.take_u32s("step-outputs")?;
         let step_rows = state.take_u32s("step-rows")?;
         let n = rounds.len();
         let [amounts, keeps, biases, norms] = [
@@ -183,13 +183,13 @@ impl Learned {
             state.take_n_f64s("step-biases", n)?,
             state.take_n_f64s("step-norms", n)?,
         ];
-        if scorers.len() != n || step_rows.len() != n {
+        if outputs.len() != n || step_rows.len() != n {
             return Err(refuse("the lists of steps differ in length"));
         }
         let log: Vec<Entry> = (0..n)
             .map(|k| Entry {
                 round: rounds[k],
-                scorer: scorers[k],
+                output: outputs[k],
                 row: step_rows[k],
                 amount: amounts[k],
                 keep: keeps[k],
@@ -197,11 +197,11 @@ impl Learned {
                 norm2: norms[k],
             })
             .collect();
-        check_log(&log, rows.len(), self.n_scorers, u64::MAX).map_err(refuse)?;
-        self.scorers.fill(Scorer::default());
+        check_log(&log, rows.len(), self.n_outputs, u64::MAX).map_err(refuse)?;
+        self.outputs.fill(Output::default());
         for entry in &log {
-            let scorer = &mut self.scorers[entry.scorer as usize];
-            *scorer = Scorer { bias: entry.bias, norm2: entry.norm2, moves: scorer.moves + 1 };
+            let output = &mut self.outputs[entry.output as usize];
+            *output = Output { bias: entry.bias, norm2: entry.norm2, moves: output.moves + 1 };
         }
         self.width = width as usize;
         // Fresh rows decide again how support rows are stored, unless there are some.
@@ -211,21 +211,21 @@ impl Learned {
     }
 }
 
-/// Whether a log, which may come from anywhere, fits so many rows and scorers and ends by round `rounds`.
+/// Whether a log, which may come from anywhere, fits so many rows and outputs and ends by round `rounds`.
 pub(crate) fn check_log(
     log: &[Entry],
     n_rows: usize,
-    n_scorers: usize,
+    n_outputs: usize,
     rounds: u64,
 ) -> Result<(), &'static str> {
     let mut before = 1;
     for entry in log {
-        let Entry { round, scorer, row, amount, keep, bias, norm2 } = *entry;
+        let Entry { round, output, row, amount, keep, bias, norm2 } = *entry;
         if round < before || round > rounds {
             return Err("the rounds of the moves do not ascend");
         }
-        if scorer as usize >= n_scorers || (row != NO_ROW && row as usize >= n_rows) {
-            return Err("a move names a scorer or a row that is not there");
+        if output as usize >= n_outputs || (row != NO_ROW && row as usize >= n_rows) {
+            return Err("a move names an output or a row that is not there");
         }
         if ![amount, keep, bias, norm2].iter().all(|value| value.is_finite()) || norm2 < 0.0 {
             return Err("a move is not a finite number");

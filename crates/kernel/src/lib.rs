@@ -13,7 +13,7 @@ mod simd;
 mod space;
 
 pub use budget::{BudgetSpace, Removal};
-pub use expansion::{AT_ONCE, Expansion, Voice};
+pub use expansion::{AT_ONCE, Combination, Expansion};
 
 pub use kernels::{Choice, Formula, FromRows, KERNELS, Kernel, KernelError, Outline, Setting, Sum};
 pub use learned::{Entry, Learned, NO_ROW};

@@ -49,24 +49,24 @@ impl Plain {
 }
 
 impl Hypothesis for Plain {
-    fn n_scorers(&self) -> usize {
-        self.learned.n_scorers
+    fn n_outputs(&self) -> usize {
+        self.learned.n_outputs
     }
 
-    fn weights(&self, _scorer: usize) -> Vec<f64> {
+    fn weights(&self, _output: usize) -> Vec<f64> {
         Vec::new()
     }
 
-    fn bias(&self, scorer: usize) -> f64 {
-        self.learned.bias_of(scorer)
+    fn bias(&self, output: usize) -> f64 {
+        self.learned.bias_of(output)
     }
 
-    fn norm2(&self, scorer: usize) -> f64 {
-        self.learned.norm2(scorer)
+    fn norm2(&self, output: usize) -> f64 {
+        self.learned.norm2(output)
     }
 
-    fn moves(&self, scorer: usize) -> u64 {
-        self.learned.moves(scorer)
+    fn moves(&self, output: usize) -> u64 {
+        self.learned.moves(output)
     }
 }
 
@@ -80,11 +80,11 @@ impl Space for Plain {
     fn scores<R: Row>(&self, _place: usize, row: R, scores: &mut [f64]) {
         let row = self.dense(row);
         let norm2 = norm2_of(row.iter().copied());
-        let mut sums = vec![0.0; self.learned.n_scorers];
+        let mut sums = vec![0.0; self.learned.n_outputs];
         let rows = self.learned.rows.as_ref();
         let mut values = vec![None; rows.map_or(0, crate::Rows::len)];
         for entry in &self.learned.log {
-            let sum = &mut sums[entry.scorer as usize];
+            let sum = &mut sums[entry.output as usize];
             let Some(rows) = rows.filter(|_| entry.row != NO_ROW) else {
                 *sum *= entry.keep;
                 continue;
@@ -96,12 +96,12 @@ impl Space for Plain {
             });
             *sum = entry.keep * *sum + entry.amount * value;
         }
-        for (scorer, (score, sum)) in scores.iter_mut().zip(sums).enumerate() {
-            *score = sum + self.learned.bias_of(scorer);
+        for (output, (score, sum)) in scores.iter_mut().zip(sums).enumerate() {
+            *score = sum + self.learned.bias_of(output);
         }
     }
 
-    fn spread<R: Row>(&self, place: usize, _scorer: usize, row: R) -> f64 {
+    fn spread<R: Row>(&self, place: usize, _output: usize, row: R) -> f64 {
         let row = self.dense(row);
         if self.learned.kernel.by_number() {
             return row[self.numbers[place]] + self.learned.bias.spread();
@@ -115,7 +115,7 @@ impl Space for Plain {
     }
 
     fn shift<R: Row>(&mut self, place: usize, row: R, step: Move, _memory: &mut ()) {
-        let own = self.spread(place, step.scorer, row);
+        let own = self.spread(place, step.output, row);
         let mut support = NO_ROW;
         if step.amount != 0.0 {
             let entries: Vec<(usize, f64)> = row.entries().collect();

@@ -14,7 +14,7 @@ pub const READOUTS: [&str; 7] =
     ["last", "last, normalised", "vote", "average", "average, normalised", "random", "random, normalised"];
 
 /// How many of the examples each read-out gives the wrong class, at each of these moments (rounds, ascending). There is
-/// one scorer per class, and the highest score wins, the first of several. Of a random draw of the moment, the same in
+/// one output per class, and the highest score wins, the first of several. Of a random draw of the moment, the same in
 /// every class, it is the expected number.
 pub fn errors_at<E: Examples>(learned: &Learned, examples: E, moments: &[u64]) -> Vec<[f64; 7]> {
     let mut errors = vec![[0.0; 7]; moments.len()];
@@ -47,7 +47,7 @@ pub fn errors_at<E: Examples>(learned: &Learned, examples: E, moments: &[u64]) -
             loop {
                 let task = tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
                 let Some((classes, values)) = task else { break };
-                let here = Walk::new(learned.n_scorers, classes).along(&learned.log, values, moments);
+                let here = Walk::new(learned.n_outputs, classes).along(&learned.log, values, moments);
                 // Whole numbers, and shares of one divisor each: sums that do not depend on their order.
                 let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 for (sum, errors) in found.iter_mut().zip(here) {
@@ -67,32 +67,32 @@ pub fn errors_at<E: Examples>(learned: &Learned, examples: E, moments: &[u64]) -
 /// One walk along the log with the rows of a panel.
 struct Walk<'a> {
     classes: &'a [u32],
-    n_scorers: usize,
-    /// What the hypotheses say now: scorer by scorer, row by row. So the three below.
+    n_outputs: usize,
+    /// What the hypotheses say now: output by output, row by row. So the three below.
     sums: Vec<f64>,
     votes: Vec<f64>,
     averages: Vec<f64>,
     normalised: Vec<f64>,
-    /// By scorer: since when it has not moved, and 1 by its length.
+    /// By output: since when it has not moved, and 1 by its length.
     since: Vec<u64>,
     shrink: Vec<f64>,
-    /// Since when no scorer has moved, from 0; and by row, how many moments were wrong until then.
+    /// Since when no output has moved, from 0; and by row, how many moments were wrong until then.
     still_since: u64,
     wrong: [Vec<f64>; 2],
 }
 
 impl<'a> Walk<'a> {
-    fn new(n_scorers: usize, classes: &'a [u32]) -> Self {
-        let zeros = || vec![0.0; n_scorers * PANEL];
+    fn new(n_outputs: usize, classes: &'a [u32]) -> Self {
+        let zeros = || vec![0.0; n_outputs * PANEL];
         Self {
             classes,
-            n_scorers,
+            n_outputs,
             sums: zeros(),
             votes: zeros(),
             averages: zeros(),
             normalised: zeros(),
-            since: vec![1; n_scorers],
-            shrink: vec![0.0; n_scorers],
+            since: vec![1; n_outputs],
+            shrink: vec![0.0; n_outputs],
             still_since: 0,
             wrong: [vec![0.0; PANEL], vec![0.0; PANEL]],
         }
@@ -106,12 +106,12 @@ impl<'a> Walk<'a> {
                 errors.push(self.look(moment));
             }
             self.stand_until(entry.round);
-            self.count_until(entry.scorer as usize, entry.round);
-            let scorer = entry.scorer as usize;
+            self.count_until(entry.output as usize, entry.round);
+            let output = entry.output as usize;
             let from =
                 (entry.row as usize).checked_mul(PANEL).filter(|from| *from < values.len()).unwrap_or(0);
-            entry.apply_at(&values[from..], &mut self.sums[scorer * PANEL..][..PANEL]);
-            self.shrink[scorer] = if entry.norm2 > 0.0 { 1.0 / entry.norm2.sqrt() } else { 0.0 };
+            entry.apply_at(&values[from..], &mut self.sums[output * PANEL..][..PANEL]);
+            self.shrink[output] = if entry.norm2 > 0.0 { 1.0 / entry.norm2.sqrt() } else { 0.0 };
         }
         errors.extend(moments.map(|moment| self.look(moment)));
         errors
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
         let lived = (round - self.still_since) as f64;
         for (normalised, wrong) in [(false, 0), (true, 1)] {
             let best =
-                self.best(|walk, scorer| (&walk.sums, if normalised { walk.shrink[scorer] } else { 1.0 }));
+                self.best(|walk, output| (&walk.sums, if normalised { walk.shrink[output] } else { 1.0 }));
             for ((wrong, best), class) in self.wrong[wrong].iter_mut().zip(best).zip(self.classes) {
                 *wrong += if best == f64::from(*class) { 0.0 } else { lived };
             }
@@ -133,11 +133,11 @@ impl<'a> Walk<'a> {
         self.still_since = round;
     }
 
-    /// The hypothesis of a scorer lived until the round before `round`.
-    fn count_until(&mut self, scorer: usize, round: u64) {
-        let lived = (round - self.since[scorer]) as f64;
-        let weight = lived * self.shrink[scorer];
-        let range = scorer * PANEL..(scorer + 1) * PANEL;
+    /// The hypothesis of an output lived until the round before `round`.
+    fn count_until(&mut self, output: usize, round: u64) {
+        let lived = (round - self.since[output]) as f64;
+        let weight = lived * self.shrink[output];
+        let range = output * PANEL..(output + 1) * PANEL;
         let parts = self.votes[range.clone()].iter_mut().zip(&mut self.averages[range.clone()]);
         let parts = parts.zip(&mut self.normalised[range.clone()]).zip(&self.sums[range]);
         for (((votes, average), normalised), sum) in parts {
@@ -145,14 +145,14 @@ impl<'a> Walk<'a> {
             *average += lived * sum;
             *normalised += weight * sum;
         }
-        self.since[scorer] = round;
+        self.since[output] = round;
     }
 
     /// The errors if the run had ended with round `moment`.
     fn look(&mut self, moment: u64) -> [f64; 7] {
         self.stand_until(moment + 1);
-        for scorer in 0..self.n_scorers {
-            self.count_until(scorer, moment + 1);
+        for output in 0..self.n_outputs {
+            self.count_until(output, moment + 1);
         }
         let errors = |best: [f64; PANEL]| {
             let wrong = best.iter().zip(self.classes).filter(|(best, class)| **best != f64::from(**class));
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
         let drawn = |wrong: &[f64]| wrong[..self.classes.len()].iter().sum();
         [
             errors(self.best(|walk, _| (&walk.sums, 1.0))),
-            errors(self.best(|walk, scorer| (&walk.sums, walk.shrink[scorer]))),
+            errors(self.best(|walk, output| (&walk.sums, walk.shrink[output]))),
             errors(self.best(|walk, _| (&walk.votes, 1.0))),
             errors(self.best(|walk, _| (&walk.averages, 1.0))),
             errors(self.best(|walk, _| (&walk.normalised, 1.0))),
@@ -173,12 +173,12 @@ impl<'a> Walk<'a> {
     /// By row, the class with the highest score, as a number.
     fn best(&self, scores: impl Fn(&Self, usize) -> (&Vec<f64>, f64)) -> [f64; PANEL] {
         let (mut highest, mut best) = ([f64::NEG_INFINITY; PANEL], [0.0; PANEL]);
-        for scorer in 0..self.n_scorers {
-            let (scores, factor) = scores(self, scorer);
-            let scores = &scores[scorer * PANEL..][..PANEL];
+        for output in 0..self.n_outputs {
+            let (scores, factor) = scores(self, output);
+            let scores = &scores[output * PANEL..][..PANEL];
             for ((highest, best), score) in highest.iter_mut().zip(&mut best).zip(scores) {
                 let score = score * factor;
-                *best = if score > *highest { scorer as f64 } else { *best };
+                *best = if score > *highest { output as f64 } else { *best };
                 *highest = if score > *highest { score } else { *highest };
             }
         }

@@ -1,9 +1,9 @@
 //! The space of kernel hypotheses, scored block by block: exactly the sequential algorithm, as matrix products.
 //!
 //! When a block of rows is about to be visited, its kernel values with the support rows come from one product, and
-//! the log is added up for all of its rows side by side. When a row moves a scorer inside the block, its values with
+//! the log is added up for all of its rows side by side. When a row moves an output inside the block, its values with
 //! the block's other rows correct their scores. While rows stay ([`Space::stays`]) the sum of each is kept, with the
-//! place in the log it is good for: in later passes only what was added since is computed. All of it adds the same
+//! place in the log it is good for: in later epochs only what was added since is computed. All of it adds the same
 //! numbers in the same order as [`Plain`](crate::Plain), and so gives the same bits.
 
 use crate::expansion::Expansion;
@@ -72,9 +72,9 @@ struct Ahead {
     block: Block,
     /// By place: the row's number, and its slot in the block.
     places: Vec<(u32, u32)>,
-    /// The sums as they stand: panel by panel, scorer by scorer, slot by slot.
+    /// The sums as they stand: panel by panel, output by output, slot by slot.
     sums: Vec<f64>,
-    /// By place: where its values with all slots begin in `strips`, if it has moved a scorer.
+    /// By place: where its values with all slots begin in `strips`, if it has moved an output.
     moved: Vec<Option<(u32, usize)>>,
     strips: Vec<f64>,
 }
@@ -82,7 +82,7 @@ struct Ahead {
 /// The sums of rows that stay.
 #[derive(Debug, Clone)]
 struct Known {
-    /// Row by row, scorer by scorer.
+    /// Row by row, output by output.
     sums: Vec<f64>,
     /// Up to which place in the log they are good.
     until: Vec<usize>,
@@ -132,12 +132,12 @@ impl KernelSpace {
 
     /// Keeps the sums of the block's rows, which are all good up to the end of the log.
     fn retire(&mut self) {
-        let n_scorers = self.learned.n_scorers;
+        let n_outputs = self.learned.n_outputs;
         if let Some(known) = &mut self.known {
             for &(row, slot) in &self.ahead.places {
-                let kept = &mut known.sums[row as usize * n_scorers..][..n_scorers];
-                for (scorer, sum) in kept.iter_mut().enumerate() {
-                    *sum = self.ahead.sums[sum_at(n_scorers, slot as usize, scorer)];
+                let kept = &mut known.sums[row as usize * n_outputs..][..n_outputs];
+                for (output, sum) in kept.iter_mut().enumerate() {
+                    *sum = self.ahead.sums[sum_at(n_outputs, slot as usize, output)];
                 }
                 known.until[row as usize] = self.learned.log.len();
             }
@@ -164,11 +164,11 @@ impl KernelSpace {
         let first_needed: Vec<usize> = (0..n_panels)
             .map(|panel| listed.partition_point(|row| last_use[*row as usize] < until[panel * PANEL]))
             .collect();
-        let n_scorers = self.learned.n_scorers;
+        let n_outputs = self.learned.n_outputs;
         let panel_bytes = listed.len().max(1) * PANEL * 8;
         let at_once = (self.limits.memory / 2 / panel_bytes).clamp(1, n_panels.max(1));
         let threads = self.threads();
-        let per_panel = n_scorers * PANEL;
+        let per_panel = n_outputs * PANEL;
         for first in (0..n_panels).step_by(at_once) {
             let panels = first..n_panels.min(first + at_once);
             let start = Instant::now();
@@ -211,37 +211,37 @@ fn add_up(log: &[Entry], from: usize, at: &[u32], until: &[usize], values: &[f64
         while until.get(n_rows).is_some_and(|until| *until <= from + place) {
             n_rows += 1;
         }
-        let sums = &mut sums[entry.scorer as usize * PANEL..][..n_rows];
+        let sums = &mut sums[entry.output as usize * PANEL..][..n_rows];
         let from = at.get(entry.row as usize).map_or(0, |at| *at as usize * PANEL);
         entry.apply_at(&values[from..], sums);
     }
 }
 
-/// Where the sum of a slot for a scorer stands.
+/// Where the sum of a slot for an output stands.
 #[inline(always)]
-fn sum_at(n_scorers: usize, slot: usize, scorer: usize) -> usize {
-    (slot / PANEL * n_scorers + scorer) * PANEL + slot % PANEL
+fn sum_at(n_outputs: usize, slot: usize, output: usize) -> usize {
+    (slot / PANEL * n_outputs + output) * PANEL + slot % PANEL
 }
 
 impl Hypothesis for KernelSpace {
-    fn n_scorers(&self) -> usize {
-        self.learned.n_scorers
+    fn n_outputs(&self) -> usize {
+        self.learned.n_outputs
     }
 
-    fn weights(&self, _scorer: usize) -> Vec<f64> {
+    fn weights(&self, _output: usize) -> Vec<f64> {
         Vec::new()
     }
 
-    fn bias(&self, scorer: usize) -> f64 {
-        self.learned.bias_of(scorer)
+    fn bias(&self, output: usize) -> f64 {
+        self.learned.bias_of(output)
     }
 
-    fn norm2(&self, scorer: usize) -> f64 {
-        self.learned.norm2(scorer)
+    fn norm2(&self, output: usize) -> f64 {
+        self.learned.norm2(output)
     }
 
-    fn moves(&self, scorer: usize) -> u64 {
-        self.learned.moves(scorer)
+    fn moves(&self, output: usize) -> u64 {
+        self.learned.moves(output)
     }
 }
 
@@ -267,16 +267,16 @@ impl Space for KernelSpace {
             self.learned.rows_or(|| said.unwrap_or_else(|| suits_dense(&*kernel, examples, &rows)));
         self.ahead.block = Block::pack(&*kernel, supports, examples, &packed);
         self.ahead.places = rows.iter().map(|row| (*row, 0)).collect();
-        let n_scorers = self.learned.n_scorers;
+        let n_outputs = self.learned.n_outputs;
         self.ahead.sums.clear();
-        self.ahead.sums.resize(self.ahead.block.n_panels() * PANEL * n_scorers, 0.0);
+        self.ahead.sums.resize(self.ahead.block.n_panels() * PANEL * n_outputs, 0.0);
         for (slot, place) in slots.iter().enumerate() {
             let place = &mut self.ahead.places[*place as usize];
             place.1 = slot as u32;
             if let Some(known) = &self.known {
-                for scorer in 0..n_scorers {
-                    self.ahead.sums[sum_at(n_scorers, slot, scorer)] =
-                        known.sums[place.0 as usize * n_scorers + scorer];
+                for output in 0..n_outputs {
+                    self.ahead.sums[sum_at(n_outputs, slot, output)] =
+                        known.sums[place.0 as usize * n_outputs + output];
                 }
             }
         }
@@ -289,13 +289,13 @@ impl Space for KernelSpace {
     #[inline]
     fn scores<R: Row>(&self, place: usize, _row: R, scores: &mut [f64]) {
         let slot = self.ahead.places[place].1 as usize;
-        for (scorer, score) in scores.iter_mut().enumerate() {
-            let sum = self.ahead.sums[sum_at(self.learned.n_scorers, slot, scorer)];
-            *score = sum + self.learned.bias_of(scorer);
+        for (output, score) in scores.iter_mut().enumerate() {
+            let sum = self.ahead.sums[sum_at(self.learned.n_outputs, slot, output)];
+            *score = sum + self.learned.bias_of(output);
         }
     }
 
-    fn spread<R: Row>(&self, place: usize, _scorer: usize, _row: R) -> f64 {
+    fn spread<R: Row>(&self, place: usize, _output: usize, _row: R) -> f64 {
         self.ahead.block.own(self.ahead.places[place].1 as usize) + self.learned.bias.spread()
     }
 
@@ -339,16 +339,16 @@ impl Space for KernelSpace {
         }
         let Ahead { block, sums, strips, .. } = &mut self.ahead;
         for panel in 0..block.n_panels() {
-            let sums = &mut sums[sum_at(self.learned.n_scorers, panel * PANEL, step.scorer)..][..PANEL];
+            let sums = &mut sums[sum_at(self.learned.n_outputs, panel * PANEL, step.output)..][..PANEL];
             entry.apply_at(strips.get(strip + panel * PANEL..).unwrap_or_default(), sums);
         }
     }
 
     fn stays<E: Examples>(&mut self, examples: E) {
         let n_rows = examples.len();
-        let bytes = n_rows.saturating_mul(8 * (self.learned.n_scorers + 1));
+        let bytes = n_rows.saturating_mul(8 * (self.learned.n_outputs + 1));
         self.known = (bytes <= self.limits.memory / 2)
-            .then(|| Known { sums: vec![0.0; n_rows * self.learned.n_scorers], until: vec![0; n_rows] });
+            .then(|| Known { sums: vec![0.0; n_rows * self.learned.n_outputs], until: vec![0; n_rows] });
         self.ahead.places.clear();
     }
 

@@ -44,7 +44,7 @@ fn learn(
 }
 
 fn space(kernel: &Arc<dyn Kernel>, budget: usize, removal: Removal) -> BudgetSpace {
-    let shape = Shape { width: 2, n_scorers: 1, bias: Bias::None };
+    let shape = Shape { width: 2, n_outputs: 1, bias: Bias::None };
     BudgetSpace::new(Arc::clone(kernel), shape, budget, removal, 7)
 }
 
@@ -93,7 +93,7 @@ fn with_room_enough_nothing_is_lost() {
     let classes: Vec<u32> = (0..80).map(|_| random.below(3) as u32).collect();
     let examples = DenseExamples::new(&values, 2, &classes);
     let kernel: Arc<dyn Kernel> = Arc::new(Polynomial { gamma: 1.0, offset: 1.0, degree: 2 });
-    let shape = Shape { width: 2, n_scorers: 3, bias: Bias::None };
+    let shape = Shape { width: 2, n_outputs: 3, bias: Bias::None };
     let convention = Convention { bias: Bias::None, ..Convention::default() };
     let decision = || Multiclass::OneVsRest(OneVsRest::new(3));
     let order = Order::ShuffleEpoch;

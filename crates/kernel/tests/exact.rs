@@ -17,7 +17,7 @@ use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What happened in each round: row, scorer, the bits of margin and length, whether it was a mistake, whether it moved.
+/// What happened in each round: row, output, the bits of margin and length, whether it was a mistake, whether it moved.
 type Story = Vec<(usize, usize, u64, u64, bool, bool)>;
 
 struct Data {
@@ -80,7 +80,7 @@ where
     let mut story = Vec::new();
     let mut observer = EachRound(|round: &Round<'_>| {
         let (margin, norm2) = (round.margin.to_bits(), round.norm2.to_bits());
-        story.push((round.row, round.scorer, margin, norm2, round.mistaken, round.step.is_some()));
+        story.push((round.row, round.output, margin, norm2, round.mistaken, round.step.is_some()));
         ControlFlow::Continue(())
     });
     let plan = Plan { rows: None, order, seed: 3, epochs: 3, max_updates: None, stop_when_clean: true };
@@ -136,7 +136,7 @@ fn a_thousand_random_problems_are_learned_to_the_same_bits() {
             .clone();
         let bias = [Bias::None, Bias::None, Bias::Learned, Bias::Augmented(0.5)][random.below(4) as usize];
         let convention = Convention { bias, ..Convention::default() };
-        let shape = Shape { width, n_scorers: decision.n_scorers(), bias };
+        let shape = Shape { width, n_outputs: decision.n_outputs(), bias };
         let mut rules = (random.clone(), random.clone());
         let plain = Plain::new(Arc::clone(&kernel), shape);
         let (expected, plain) =
@@ -188,12 +188,12 @@ fn exclusive_or_is_learned_with_one_update_each() {
     let (values, classes) = xor();
     let examples = DenseExamples::new(&values, 2, &classes);
     for block in [1, 3, 4, 192] {
-        let shape = Shape { width: 2, n_scorers: 1, bias: Bias::None };
+        let shape = Shape { width: 2, n_outputs: 1, bias: Bias::None };
         let space = KernelSpace::new(polynomial(2), shape, Limits { block, ..Limits::default() });
         let perceptron = Box::new(rules::Perceptron::default());
         let (story, run) = learn(perceptron, space, Binary, no_bias(), examples, &Order::Given);
         assert_eq!(run.totals().updates, 4);
-        assert_eq!(run.totals().epochs, 2, "the second pass is clean");
+        assert_eq!(run.totals().epochs, 2, "the second epoch is clean");
         let scores: Vec<f64> = story[4..].iter().map(|(_, _, margin, ..)| f64::from_bits(*margin)).collect();
         assert_eq!(scores, [8.0; 4], "all on their own side");
         let Some(Kept::Other(kept)) = run.read(Readout::Last) else {
@@ -236,7 +236,7 @@ fn a_linear_kernel_is_read_out_as_hyperplanes_are() {
                     stop_when_clean: true,
                 };
                 linear.fit(data.dense(), &plan, &mut ());
-                let shape = Shape { width: 6, n_scorers: 3, bias };
+                let shape = Shape { width: 6, n_outputs: 3, bias };
                 let space =
                     KernelSpace::new(Arc::new(rosenblatt_kernel::kernels::Linear), shape, Limits::default());
                 let perceptron = Box::new(rules::Perceptron::default());
@@ -266,7 +266,7 @@ fn a_run_that_was_carried_over_ends_in_the_same_bits() {
     let mut random = Random::new(9);
     let data = Data::random(&mut random, 120, 9, 3);
     let decision = Multiclass::OneVsRest(OneVsRest::new(3));
-    let shape = Shape { width: 9, n_scorers: 3, bias: Bias::None };
+    let shape = Shape { width: 9, n_outputs: 3, bias: Bias::None };
     let fresh = || {
         let space = KernelSpace::new(polynomial(3), shape, Limits { block: 50, ..Limits::default() });
         let rule: Box<dyn Rule + Send + Sync> = Box::new(rules::Perceptron::default());
@@ -309,7 +309,7 @@ fn precomputed_values_are_as_good_as_the_rows_they_came_from() {
     let matrix: Vec<f64> =
         rows.iter().flat_map(|one| rows.iter().map(|other| value(other, one)).collect::<Vec<_>>()).collect();
     let given = DenseExamples::new(&matrix, 80, &data.classes);
-    let shape = |width| Shape { width, n_scorers: 1, bias: Bias::None };
+    let shape = |width| Shape { width, n_outputs: 1, bias: Bias::None };
     let perceptron = || Box::new(rules::Perceptron::default());
     let order = Order::ShuffleEpoch;
     let space = KernelSpace::new(Arc::clone(&kernel), shape(5), Limits::default());
@@ -332,7 +332,7 @@ fn precomputed_values_are_as_good_as_the_rows_they_came_from() {
 fn a_rows_scores_do_not_depend_on_its_company() {
     let mut random = Random::new(8);
     let data = Data::random(&mut random, 300, 20, 3);
-    let shape = Shape { width: 20, n_scorers: 3, bias: Bias::Learned };
+    let shape = Shape { width: 20, n_outputs: 3, bias: Bias::Learned };
     let convention = Convention { bias: Bias::Learned, ..Convention::default() };
     for readout in [Readout::Last, Readout::Averaged(Average::Post), Readout::Voted, Readout::Random] {
         let space = KernelSpace::new(polynomial(4), shape, Limits::default());
@@ -357,14 +357,14 @@ fn a_rows_scores_do_not_depend_on_its_company() {
 fn read_outs_at_a_moment_are_those_of_a_run_that_ended_then() {
     let mut random = Random::new(12);
     let data = Data::random(&mut random, 150, 6, 3);
-    let shape = Shape { width: 6, n_scorers: 3, bias: Bias::None };
+    let shape = Shape { width: 6, n_outputs: 3, bias: Bias::None };
     let decision = OneVsRest::new(3);
     let run = |n_rows: usize, normalised: bool| {
         let space = KernelSpace::new(polynomial(2), shape, Limits::default()).normalised(normalised);
         let rule: Box<dyn Rule + Send + Sync> = Box::new(rules::Perceptron::default());
         let mut run = Run::from_parts(rule, space, (), decision, no_bias(), Vec::new(), 0);
         let visits = rosenblatt_core::Visits::Range { first: 0, end: n_rows };
-        assert!(run.pass(data.dense(), visits, &mut ()).is_continue());
+        assert!(run.learn(data.dense(), visits, &mut ()).is_continue());
         run
     };
     let moments = [10, 60, 150];

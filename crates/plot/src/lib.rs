@@ -23,7 +23,7 @@
 //!     dots.iter().enumerate().map(|(row, &(x, y, class))| Dot::new(row, x, y, class)).collect();
 //! let mut decide = |x: f64, y: f64| {
 //!     let score = x - 3.0 * y;
-//!     Verdict { class: usize::from(score > 0.0), lead: score.abs() }
+//!     Verdict { class: usize::from(score > 0.0), margin: score.abs() }
 //! };
 //! let classes = ["star".to_owned(), "dot".to_owned()];
 //! let picture = Boundary::new("Two classes", &classes, &dots, &mut decide)?.draw(Canvas::default());

@@ -15,7 +15,7 @@ pub struct Verdict {
     /// Its class.
     pub class: usize,
     /// By how much that class is ahead of the next one; 0 is a tie.
-    pub lead: f64,
+    pub margin: f64,
 }
 
 /// Verdicts of the corners of a grid that covers the unit square.
@@ -88,8 +88,8 @@ impl Grid {
     /// The same points, asked whether the second class leads by more than `level`, which may be negative.
     pub(crate) fn beyond(&self, level: f64) -> Self {
         let verdicts = self.verdicts.iter().map(|verdict| {
-            let score = if verdict.class == 1 { verdict.lead } else { -verdict.lead };
-            Verdict { class: usize::from(score > level), lead: (score - level).abs() }
+            let score = if verdict.class == 1 { verdict.margin } else { -verdict.margin };
+            Verdict { class: usize::from(score > level), margin: (score - level).abs() }
         });
         let verdicts = verdicts.collect();
         Self { columns: self.columns, rows: self.rows, verdicts, searched: BTreeMap::new() }
@@ -104,7 +104,7 @@ impl Grid {
         if let Some(share) = self.searched.get(&vertex) {
             return *share;
         }
-        let (from, to) = (self.verdicts[from / 4].lead / 2.0, self.verdicts[to / 4].lead / 2.0);
+        let (from, to) = (self.verdicts[from / 4].margin / 2.0, self.verdicts[to / 4].margin / 2.0);
         let share = from / (from + to);
         if share.is_finite() { share } else { 0.5 }
     }
@@ -304,7 +304,7 @@ mod tests {
     fn a_plane_has_one_straight_border_and_two_regions() {
         let mut decide = |x: f64, y: f64| {
             let score = x + 2.0 * y - 1.2;
-            Verdict { class: usize::from(score > 0.0), lead: score.abs() }
+            Verdict { class: usize::from(score > 0.0), margin: score.abs() }
         };
         let grid = Grid::sample(13, 7, &mut decide);
         let Regions { areas, borders } = grid.regions();
@@ -328,7 +328,7 @@ mod tests {
             let far = (x - 0.5).hypot(y - 0.5);
             Verdict {
                 class: usize::from((0.2..0.4).contains(&far)),
-                lead: (far - 0.2).abs().min((far - 0.4).abs()),
+                margin: (far - 0.2).abs().min((far - 0.4).abs()),
             }
         };
         let Regions { areas, borders } = Grid::sample(80, 80, &mut ring).regions();
@@ -337,7 +337,7 @@ mod tests {
         assert!((size(&areas[1].1) - expected).abs() < 0.003, "{}", size(&areas[1].1));
         let mut checks = |x: f64, y: f64| {
             let (column, row) = ((x * 4.0).round() as usize, (y * 4.0).round() as usize);
-            Verdict { class: (column + row) % 2, lead: 1.0 }
+            Verdict { class: (column + row) % 2, margin: 1.0 }
         };
         let areas = Grid::sample(4, 4, &mut checks).regions().areas;
         assert!((size(&areas[0].1) + size(&areas[1].1) - 1.0).abs() < 1e-12);
@@ -350,7 +350,7 @@ mod tests {
             let class = (0..3).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
             let rival =
                 (0..3).filter(|&other| other != class).map(|other| scores[other]).fold(f64::MIN, f64::max);
-            Verdict { class, lead: scores[class] - rival }
+            Verdict { class, margin: scores[class] - rival }
         };
         let Regions { areas, borders } = Grid::sample(30, 20, &mut decide).regions();
         assert_eq!((areas.len(), borders.len()), (3, 3));
@@ -360,9 +360,9 @@ mod tests {
 
     #[test]
     fn scores_that_overflow_still_have_a_border() {
-        let mut decide = |x: f64, _: f64| Verdict { class: usize::from(x > 0.4), lead: f64::MAX };
+        let mut decide = |x: f64, _: f64| Verdict { class: usize::from(x > 0.4), margin: f64::MAX };
         assert_eq!(Grid::sample(5, 5, &mut decide).regions().borders.len(), 1);
-        let mut decide = |x: f64, _: f64| Verdict { class: usize::from(x > 0.4), lead: f64::INFINITY };
+        let mut decide = |x: f64, _: f64| Verdict { class: usize::from(x > 0.4), margin: f64::INFINITY };
         assert_eq!(Grid::sample(5, 5, &mut decide).regions().borders.len(), 1);
     }
 }

@@ -33,7 +33,7 @@ impl Picture {
     /// use rosenblatt_plot::{Canvas, Lines, Series, Svg};
     ///
     /// let curve = Series::new("mistakes", vec![(1.0, 9.0), (2.0, 3.0), (3.0, 0.0)]);
-    /// let picture = Lines::new("Mistakes", "pass", "mistakes", vec![curve]).draw(Canvas::default())?;
+    /// let picture = Lines::new("Mistakes", "epoch", "mistakes", vec![curve]).draw(Canvas::default())?;
     /// let svg = picture.svg(&Svg { inline: true, ids: "figure-1", ..Svg::default() });
     /// assert!(svg.starts_with("<svg ") && svg.contains("role=\"img\""));
     /// # Ok::<(), rosenblatt_plot::PlotError>(())

@@ -12,7 +12,7 @@ const W: [f64; 3] = [1.5, -2.0, 0.7];
 
 fn plane(x: f64, y: f64) -> Verdict {
     let score = W[0] * x + W[1] * y + W[2];
-    Verdict { class: usize::from(score > 0.0), lead: score.abs() }
+    Verdict { class: usize::from(score > 0.0), margin: score.abs() }
 }
 
 fn two() -> Vec<String> {
@@ -87,7 +87,7 @@ fn names_do_no_harm_whatever_they_are() {
     let classes =
         ["<script>alert('1')</script>".to_owned(), long.clone(), "a\u{0}b\u{1b}[31m]]>&amp;".to_owned()];
     let dots: Vec<Dot> = (0..3).map(|k| Dot::new(k, k as f64, (k * k) as f64, k)).collect();
-    let mut decide = |x: f64, _: f64| Verdict { class: (x.round().max(0.0) as usize).min(2), lead: 0.3 };
+    let mut decide = |x: f64, _: f64| Verdict { class: (x.round().max(0.0) as usize).min(2), margin: 0.3 };
     let boundary = Boundary::new(classes[0].clone(), &classes, &dots, &mut decide).unwrap();
     let counts = vec![vec![1, 0, 2]; 3];
     let title = classes[0].clone();
@@ -135,7 +135,7 @@ fn degenerate_points_are_drawn_or_refused_with_a_reason() {
         let dots: Vec<Dot> =
             spot.iter().enumerate().map(|(row, &(x, y))| Dot::new(row, x, y, row % 2)).collect();
         let (classes, mut decide) =
-            (two(), |x: f64, _: f64| Verdict { class: usize::from(x > 0.0), lead: x.abs() });
+            (two(), |x: f64, _: f64| Verdict { class: usize::from(x > 0.0), margin: x.abs() });
         let chart = Boundary::new("", &classes, &dots, &mut decide).unwrap();
         let picture = Boundary { equal: true, ..chart }.draw(Canvas::default());
         let svg = picture.svg(&Svg::default());

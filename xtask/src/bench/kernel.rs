@@ -1,18 +1,20 @@
 //! `cargo xtask bench kernel --data DIR`: kernel training on MNIST beside a plain loop, scikit-learn and Weka.
 //!
 //! The kernel is `(1 + x.y)^4` on raw pixels, one digit against the rest, ten times. Measured in one run, taking turns:
-//! our seconds per pass and the speed of the products in it, with support rows stored without their zeros (what
+//! our seconds per epoch and the speed of the products in it, with support rows stored without their zeros (what
 //! suits these rows) and with them, beside the machine's own matrix product (that of `NumPy`); the plain reference, one
 //! kernel value at a time, which makes the same mistakes; `SVC(kernel='poly')` on the same rows, its seconds to train
 //! and its error; Weka's `VotedPerceptron` on one digit, if its jar is there (`--weka PATH`, else where Debian
 //! puts it). Options: `--rows 10000,60000`, `--plain-rows 10000` and `--svc-rows 10000` (the most rows for those that
-//! take long), `--passes N`, `--repeats N`, `--no-peers`, `--python PATH`. The outcome is a folder below
+//! take long), `--epochs N`, `--repeats N`, `--no-peers`, `--python PATH`. The outcome is a folder below
 //! `bench/runs`.
 
 use super::tools::{output_of, python, today, told};
 use crate::say;
 use rosenblatt_core::space::{Outcome, Shape};
-use rosenblatt_core::{Bias, Convention, EachPass, Examples, OneVsRest, Order, Pass, Plan, Row, Run, rules};
+use rosenblatt_core::{
+    Bias, Convention, EachEpoch, Epoch, Examples, OneVsRest, Order, Plan, Row, Run, rules,
+};
 use rosenblatt_data::{Dataset, Pictures, ReadOptions, Source, Visitor, load_source};
 use rosenblatt_kernel::{KernelSpace, Limits, Plain, errors_at, kernels::Polynomial};
 use std::fmt::Write as _;
@@ -54,7 +56,7 @@ struct Sample {
     who: String,
     rows: usize,
     repeat: usize,
-    /// Of a pass, or of a fit.
+    /// Of an epoch, or of a fit.
     seconds: f64,
     /// Of the products; 0 where they are not told apart.
     gflops: f64,
@@ -69,7 +71,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         after(word).map_or(Ok(default), |text| text.parse()).map_err(|_| format!("{word} N"))
     };
     let folder = after("--data").ok_or("--data DIR: the folder with the four IDX files of MNIST")?;
-    let (n_repeats, n_passes) = (number("--repeats", 3)?, number("--passes", 1)? as u64);
+    let (n_repeats, n_epochs) = (number("--repeats", 3)?, number("--epochs", 1)? as u64);
     let (plain_rows, svc_rows) = (number("--plain-rows", 10_000)?, number("--svc-rows", 10_000)?);
     let sizes = after("--rows").map_or("10000,60000", String::as_str).split(',');
     let sizes: Vec<usize> =
@@ -102,7 +104,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         }
         for &rows in &sizes {
             for (who, dense) in [("ours", None), ("ours, dense", Some(true))] {
-                note(ours(&train, &test, who, rows, repeat, n_passes, dense));
+                note(ours(&train, &test, who, rows, repeat, n_epochs, dense));
             }
             if rows <= plain_rows && repeat == 0 {
                 note(plain(&train, rows, repeat));
@@ -128,7 +130,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
             }
         }
     }
-    write_run(&samples, n_repeats, n_passes, words)
+    write_run(&samples, n_repeats, n_epochs, words)
 }
 
 /// The same chore again, optimised.
@@ -168,13 +170,13 @@ fn kernel() -> Arc<Polynomial> {
     Arc::new(Polynomial { gamma: scale, offset: scale, degree: DEGREE })
 }
 
-const SHAPE: Shape = Shape { width: 784, n_scorers: 10, bias: Bias::None };
+const SHAPE: Shape = Shape { width: 784, n_outputs: 10, bias: Bias::None };
 
-/// Passes over the first rows in a random order that stays. The seconds of a pass.
+/// Learns from the first rows in a random order that stays. The seconds of an epoch.
 struct Learn<S> {
     space: S,
     rows: usize,
-    passes: u64,
+    epochs: u64,
 }
 
 impl<S: Outcome<Memory = ()>> Visitor for Learn<S> {
@@ -190,18 +192,18 @@ impl<S: Outcome<Memory = ()>> Visitor for Learn<S> {
             rows: Some(&rows),
             order: &order,
             seed: 0,
-            epochs: self.passes,
+            epochs: self.epochs,
             max_updates: None,
             stop_when_clean: true,
         };
         let mut mistakes = 0;
-        let mut observer = EachPass(|pass: &Pass| {
-            mistakes += pass.mistakes;
+        let mut observer = EachEpoch(|epoch: &Epoch| {
+            mistakes += epoch.mistakes;
             ControlFlow::Continue(())
         });
         let start = Instant::now();
         run.fit(examples, &plan, &mut observer);
-        (start.elapsed().as_secs_f64() / self.passes as f64, mistakes, run)
+        (start.elapsed().as_secs_f64() / self.epochs as f64, mistakes, run)
     }
 }
 
@@ -211,7 +213,7 @@ fn ours(
     who: &str,
     rows: usize,
     repeat: usize,
-    passes: u64,
+    epochs: u64,
     dense: Option<bool>,
 ) -> Sample {
     struct Errors<'a>(&'a rosenblatt_kernel::Learned, u64);
@@ -222,7 +224,7 @@ fn ours(
         }
     }
     let space = KernelSpace::new(kernel(), SHAPE, Limits { dense, ..Limits::default() });
-    let (seconds, mistakes, run) = train.visit(Learn { space, rows, passes });
+    let (seconds, mistakes, run) = train.visit(Learn { space, rows, epochs });
     let effort = run.space().effort();
     let gflops = effort.pairs as f64 * 784.0 * 2.0 / effort.seconds / 1e9;
     let error = test.visit(Errors(run.space().learned(), run.totals().rounds));
@@ -231,7 +233,7 @@ fn ours(
 
 fn plain(train: &Dataset, rows: usize, repeat: usize) -> Sample {
     let space = Plain::new(kernel(), SHAPE);
-    let (seconds, mistakes, _) = train.visit(Learn { space, rows, passes: 1 });
+    let (seconds, mistakes, _) = train.visit(Learn { space, rows, epochs: 1 });
     Sample {
         who: "plain reference".to_owned(),
         rows,
@@ -331,7 +333,7 @@ fn percent(share: f64, digits: usize) -> String {
     if share.is_nan() { "-".to_owned() } else { format!("{:.digits$} %", share * 100.0) }
 }
 
-fn write_run(samples: &[Sample], n_repeats: usize, n_passes: u64, words: &[String]) -> Result<(), String> {
+fn write_run(samples: &[Sample], n_repeats: usize, n_epochs: u64, words: &[String]) -> Result<(), String> {
     let date = today();
     let folder = PathBuf::from(format!("bench/runs/{date}-kernel"));
     fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
@@ -345,7 +347,7 @@ fn write_run(samples: &[Sample], n_repeats: usize, n_passes: u64, words: &[Strin
     sizes.sort_unstable();
     sizes.dedup();
     let mut summary = format!(
-        "Least seconds of {n_repeats}: of ours and the plain reference per pass, of the peers to train. The machine's own \
+        "Least seconds of {n_repeats}: of ours and the plain reference per epoch, of the peers to train. The machine's own \
          matrix product reaches {peak:.1} GFLOP/s. GFLOP/s of ours count every pixel, also the zeros that are \
          passed over.\n\n| rows | who | s | ratio to ours | GFLOP/s of the products | of the peak | test error | mistakes |\n\
          |---|---|---|---|---|---|---|---|\n"
@@ -376,7 +378,7 @@ fn write_run(samples: &[Sample], n_repeats: usize, n_passes: u64, words: &[Strin
     let readme = format!(
         "# Kernel perceptrons on MNIST, {date}\n\n- Command: `cargo xtask bench kernel {}`\n\
          - Machine: {cores} cores; load at the end {}\n- Kernel (1 + x.y)^4 on raw pixels, one digit against the rest, \
-         {n_passes} passes in one random order; the error is that of the vote.\n- Plain reference: the same \
+         {n_epochs} epochs in one random order; the error is that of the vote.\n- Plain reference: the same \
          algorithm, one kernel value at a time, with the same mistakes.\n- Peers: the fit alone; Weka the whole \
          process, one digit of ten. A peer that is not in the table could not be had.\n- The machine is shared, so \
          that only ratios within this run count.\n",

@@ -281,7 +281,7 @@ fn own_seconds(stdout: &str) -> Option<f64> {
 /// How many passes it made, by the same line.
 fn own_passes(stdout: &str) -> Option<f64> {
     let said: serde_json::Value = serde_json::from_str(stdout.lines().last()?).ok()?;
-    said["story"]["epochs"].as_f64()
+    said["training-summary"]["epochs"].as_f64()
 }
 
 fn judge(context: &Context, task: &Task, files: &Files) -> Result<f64, String> {

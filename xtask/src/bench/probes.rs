@@ -1,7 +1,7 @@
 //! Processes that are measured from inside: what the machine allows, and prediction of rows in memory.
 
 use super::tools::{Random, answer, told};
-use rosenblatt_core::{Examples, Planes, Visits};
+use rosenblatt_core::{Examples, Hyperplanes, Visits};
 use rosenblatt_data::{Dataset, LabelColumn, ReadOptions, Source, Visitor, load_source};
 use std::fs::File;
 use std::hint::black_box;
@@ -131,10 +131,10 @@ pub(super) fn predict(words: &[String]) -> Result<(), String> {
     let label = if labels.is_empty() { LabelColumn::Guess } else { LabelColumn::Absent };
     let how = ReadOptions { label, ..ReadOptions::default() };
     let data = load_source(&Source::file(file), &how).map_err(|error| error.report())?;
-    let n_scorers = if classes == 2 { 1 } else { classes };
+    let n_outputs = if classes == 2 { 1 } else { classes };
     let mut random = Random(7);
-    let weights = (0..data.width() * n_scorers).map(|_| random.normal()).collect();
-    let planes = Planes::from_parts(weights, vec![0.0; n_scorers]);
+    let weights = (0..data.width() * n_outputs).map(|_| random.normal()).collect();
+    let planes = Hyperplanes::from_parts(weights, vec![0.0; n_outputs]);
     let (begun, mut best) = (Instant::now(), f64::INFINITY);
     while begun.elapsed() < Duration::from_secs(1) {
         let start = Instant::now();
@@ -146,8 +146,8 @@ pub(super) fn predict(words: &[String]) -> Result<(), String> {
 }
 
 /// The class of every row, on some threads.
-fn sweep(data: &Dataset, planes: &Planes, threads: usize) {
-    struct Part<'a>(&'a Planes, usize, usize);
+fn sweep(data: &Dataset, planes: &Hyperplanes, threads: usize) {
+    struct Part<'a>(&'a Hyperplanes, usize, usize);
     impl Visitor for Part<'_> {
         type Output = Vec<u32>;
         fn visit<E: Examples>(self, examples: E) -> Vec<u32> {

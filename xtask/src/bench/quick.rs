@@ -36,10 +36,10 @@ pub(super) fn run() -> Result<(), String> {
 type Weights = Vec<Vec<u64>>;
 
 fn against_reference(ours: &Path, workload: &Workload, files: &Files) -> Result<usize, String> {
-    let n_scorers = if workload.classes == 2 { 1 } else { workload.classes };
+    let n_outputs = if workload.classes == 2 { 1 } else { workload.classes };
     let learned = parse(&files.path("train", "svm"), workload)?;
     let held = parse(&files.path("test", "svm"), workload)?;
-    let mut reference = Reference::new(workload.width, n_scorers);
+    let mut reference = Reference::new(workload.width, n_outputs);
     for (class, row) in &learned {
         reference.learn(*class, row);
     }
@@ -80,8 +80,8 @@ fn against_reference(ours: &Path, workload: &Workload, files: &Files) -> Result<
         output_of(&mut train).map_err(|error| format!("train {line}: {error}"))?;
         let found = exported(ours, &model, workload, line.contains("--format vw"))?;
         if found != expected {
-            let differing = (0..expected.len()).find(|&scorer| found.get(scorer) != expected.get(scorer));
-            return Err(format!("train {line}: other weights than the reference's, scorer {differing:?}"));
+            let differing = (0..expected.len()).find(|&output| found.get(output) != expected.get(output));
+            return Err(format!("train {line}: other weights than the reference's, output {differing:?}"));
         }
     }
     // The last model but for arrays and VW text is one of columns; classes are read from libsvm by the first.
@@ -149,43 +149,43 @@ fn parse(path: &Path, workload: &Workload) -> Result<Vec<Example>, String> {
     text.lines().map(example).collect::<Option<_>>().ok_or_else(|| format!("{}: what?", path.display()))
 }
 
-/// The textbook's perceptron, one per scorer.
+/// The textbook's perceptron, one per output.
 struct Reference {
     weights: Vec<Vec<f64>>,
     biases: Vec<f64>,
 }
 
 impl Reference {
-    fn new(width: usize, n_scorers: usize) -> Self {
-        Self { weights: vec![vec![0.0; width]; n_scorers], biases: vec![0.0; n_scorers] }
+    fn new(width: usize, n_outputs: usize) -> Self {
+        Self { weights: vec![vec![0.0; width]; n_outputs], biases: vec![0.0; n_outputs] }
     }
 
     /// Eight sums, feature `j` in sum `j mod 8`, added in one tree: the order of addition that is promised.
-    fn score(&self, scorer: usize, row: &[(usize, f64)]) -> f64 {
+    fn score(&self, output: usize, row: &[(usize, f64)]) -> f64 {
         let mut sums = [0.0; 8];
         for &(feature, value) in row {
-            sums[feature % 8] += self.weights[scorer][feature] * value;
+            sums[feature % 8] += self.weights[output][feature] * value;
         }
         let [a, b, c, d, e, f, g, h] = sums;
-        (((a + e) + (c + g)) + ((b + f) + (d + h))) + self.biases[scorer]
+        (((a + e) + (c + g)) + ((b + f) + (d + h))) + self.biases[output]
     }
 
     fn learn(&mut self, class: usize, row: &[(usize, f64)]) {
-        let n_scorers = self.weights.len();
-        for scorer in 0..n_scorers {
-            let is_positive = if n_scorers == 1 { class == 1 } else { class == scorer };
+        let n_outputs = self.weights.len();
+        for output in 0..n_outputs {
+            let is_positive = if n_outputs == 1 { class == 1 } else { class == output };
             let side = if is_positive { 1.0 } else { -1.0 };
-            if side * self.score(scorer, row) <= 0.0 {
+            if side * self.score(output, row) <= 0.0 {
                 for &(feature, value) in row {
-                    self.weights[scorer][feature] += side * value;
+                    self.weights[output][feature] += side * value;
                 }
-                self.biases[scorer] += side;
+                self.biases[output] += side;
             }
         }
     }
 
     fn class(&self, row: &[(usize, f64)]) -> usize {
-        let scores: Vec<f64> = (0..self.weights.len()).map(|scorer| self.score(scorer, row)).collect();
+        let scores: Vec<f64> = (0..self.weights.len()).map(|output| self.score(output, row)).collect();
         match scores.as_slice() {
             [score] => usize::from(*score > 0.0),
             // The first of equals.

@@ -298,8 +298,8 @@ fn targets(run: &Run) -> String {
             streamed.filter_map(|idx| run.least(idx)).map(|least| least.peak_mib).max_by(f64::total_cmp);
         if let Some(most) = most {
             // The hypothesis, its average, and second moments of rules that have them.
-            let scorers = if workload.classes == 2 { 1 } else { workload.classes };
-            let weights = workload.width as f64 * scorers as f64 * 8.0 * 3.0 / f64::from(1 << 20);
+            let outputs = if workload.classes == 2 { 1 } else { workload.classes };
+            let weights = workload.width as f64 * outputs as f64 * 8.0 * 3.0 / f64::from(1 << 20);
             let allowed = STREAM_MIB + weights;
             line(
                 workload.name,

@@ -1,4 +1,4 @@
-//! `train --bounds`: the convergence proof beside the run that it is about, pass by pass: live where progress is
+//! `train --bounds`: the convergence proof beside the run that it is about, epoch by epoch: live where progress is
 //! shown, and as a table in the end.
 //!
 //! The run is compared with the best hyperplane that can be found for the same rows: the one of largest
@@ -11,7 +11,7 @@ use crate::ui::{self, count};
 use rosenblatt::certify::{Rows, Verdict, pocket};
 use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
 use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Bias, Examples, Observer, Pass, Planes, Round};
+use rosenblatt::core::{Bias, Epoch, Examples, Hyperplanes, Observer, Round};
 use rosenblatt::{Error, Model, Training, decide_within, with_bias};
 use rosenblatt_data::Visitor;
 use serde_json::{Value, json};
@@ -21,10 +21,10 @@ use std::time::Duration;
 
 /// How long the hyperplane to compare with is looked for.
 const MOST_TIME: Duration = Duration::from_secs(20);
-/// How many passes a pocket is given.
-const POCKET_PASSES: u64 = 20;
+/// How many epochs a pocket is given.
+const POCKET_EPOCHS: u64 = 20;
 
-/// What was compared, pass by pass.
+/// What was compared, epoch by epoch.
 pub(super) struct Bounds {
     summaries: Vec<Summary>,
     /// What the margin lies between if the rows are separable.
@@ -34,7 +34,7 @@ pub(super) struct Bounds {
 
 /// Someone to compare the run with.
 struct Rival {
-    planes: Planes,
+    planes: Hyperplanes,
     /// The margin that is asked of it.
     margin: f64,
     bracket: Option<(f64, f64)>,
@@ -68,7 +68,7 @@ struct Watched<'t, 'w> {
     epochs: u64,
 }
 
-/// The proof, which says after every pass how the run stands beside its bounds.
+/// The proof, which says after every epoch how the run stands beside its bounds.
 struct Live<'w, E> {
     proof: Invariants<E>,
     progress: &'w Progress,
@@ -84,13 +84,13 @@ impl<E: Examples> Observer for Live<'_, E> {
         self.proof.round(round)
     }
 
-    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
-        let flow = self.proof.pass(pass, run);
+    fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
+        let flow = self.proof.epoch(epoch, run);
         if let Some(summary) = self.proof.summaries().last() {
-            self.progress.show(Some(pass.epoch as f64 / self.epochs as f64), || {
+            self.progress.show(Some(epoch.number as f64 / self.epochs as f64), || {
                 let [_, mistakes, any_vector, inseparable, _] = cells(summary);
                 // Short: beside the bar, a narrow terminal has room for little more.
-                format!("epoch {}: {mistakes} <= {any_vector}, {inseparable}", pass.epoch)
+                format!("epoch {}: {mistakes} <= {any_vector}, {inseparable}", epoch.number)
             });
         }
         flow
@@ -133,7 +133,7 @@ fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
     let (mut weights, margin, bracket) = if let Verdict::Separable(plane) = &answer.verdict {
         (plane.doubles()?.0, answer.at_least, Some((answer.at_least, answer.at_most)))
     } else {
-        let (weights, _) = pocket(&seen, false, POCKET_PASSES, 0, &|_| ControlFlow::Continue(()));
+        let (weights, _) = pocket(&seen, false, POCKET_EPOCHS, 0, &|_| ControlFlow::Continue(()));
         let margin = usual_distance(&seen, &weights);
         (weights, margin, None)
     };
@@ -145,7 +145,7 @@ fn rival(rows: &Rows, bias: Bias) -> Option<Rival> {
         *weight /= length * margin;
     }
     let beside = if constant == 0.0 { 0.0 } else { weights.pop()? * constant };
-    Some(Rival { planes: Planes::from_parts(weights, vec![beside]), margin, bracket })
+    Some(Rival { planes: Hyperplanes::from_parts(weights, vec![beside]), margin, bracket })
 }
 
 /// The median distance of the rows that are on their right side. Any margin gives a bound; this one a fair one.
@@ -190,7 +190,7 @@ fn cells(summary: &Summary) -> [String; 5] {
 }
 
 impl Bounds {
-    /// A small table, a line per pass.
+    /// A small table, a line per epoch.
     pub(super) fn text(&self) -> String {
         let head = ["epoch", "mistakes so far", "(L + |u||w|)/step", "((R+D)/margin)^2", "|w|"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -212,18 +212,18 @@ impl Bounds {
 
     /// The same for programs.
     pub(super) fn json(&self) -> Value {
-        let passes: Vec<Value> = self
+        let epochs: Vec<Value> = self
             .summaries
             .iter()
             .map(|summary| {
                 json!({
-                    "pass": summary.epoch, "mistakes": summary.updates, "norm": summary.norm2.sqrt(),
+                    "epoch": summary.epoch, "mistakes": summary.updates, "norm": summary.norm2.sqrt(),
                     "any-vector": any_vector(summary),
                     "inseparable": larger(summary, Inequality::Inseparable),
                 })
             })
             .collect();
         let margin = self.margin.map(|(low, high)| json!({ "at-least": low, "at-most": high }));
-        json!({ "passes": passes, "margin": margin, "violation": self.violation })
+        json!({ "epochs": epochs, "margin": margin, "violation": self.violation })
     }
 }

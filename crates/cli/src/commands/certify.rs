@@ -347,5 +347,5 @@ fn model_mistakes(args: &Args, path: &PathBuf, mut read: ReadOptions) -> Result<
         });
         return ui::print(&format!("{report}\n"));
     }
-    ui::print(&say::wrong_rows(&rows, &wrong))
+    ui::print(&say::misclassified(&rows, &wrong))
 }

@@ -89,11 +89,11 @@ fn separable(study: &Study, text: &mut String) {
         );
     }
     if let Some(told) = perceptron {
-        let passes = counted(told.passes, "pass", "passes");
+        let epochs = counted(told.epochs, "epoch", "epochs");
         let ended = if told.converged { "and stopped" } else { "and was not done" };
         let _ = writeln!(
             text,
-            "rows in their order, it made {} in {passes} {ended}",
+            "rows in their order, it made {} in {epochs} {ended}",
             counted(told.mistakes, "mistake", "mistakes")
         );
     }
@@ -257,7 +257,7 @@ pub(super) fn accepted(certificate: &Certificate, sides: &Sides, time: Duration)
 }
 
 /// The mistakes of a model.
-pub(super) fn wrong_rows(rows: &Rows, wrong: &[usize]) -> String {
+pub(super) fn misclassified(rows: &Rows, wrong: &[usize]) -> String {
     let mut text = format!(
         "the model has exactly {} of {} not strictly on their side, whatever rounding does\n",
         count(wrong.len() as u64),
@@ -363,7 +363,7 @@ pub(super) fn json(study: &Study, data: &Dataset) -> Value {
         "difficulty": is_linear.then(|| radius / answer.at_least).filter(|difficulty| difficulty.is_finite()),
         "mistake-bound": difficulty.map(|difficulty| difficulty.most_mistakes),
         "perceptron": perceptron.as_ref().map(|told| {
-            json!({ "mistakes": told.mistakes, "passes": told.passes, "converged": told.converged })
+            json!({ "mistakes": told.mistakes, "epochs": told.epochs, "converged": told.converged })
         }),
         "cycle": cycle.as_ref().map(|cycle| {
             json!({ "after-updates": cycle.from, "updates": cycle.steps })

@@ -61,8 +61,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let mut text = format!("error: {}\n", report::error_line(&evaluation));
     text.push_str(&report::beside_the_majority(&evaluation));
-    if let Some(sharpness) = evaluation.sharpness {
-        let _ = writeln!(text, "probabilities: {}", report::sharpness(sharpness));
+    if let Some(probability_scores) = evaluation.probability_scores {
+        let _ = writeln!(text, "probabilities: {}", report::describe_probabilities(probability_scores));
     }
     ui::print(&format!("{text}\n{}", report::classes(&evaluation)))
 }

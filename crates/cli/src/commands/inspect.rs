@@ -1,11 +1,11 @@
-//! `rosenblatt inspect MODEL`: a model's story: how it was trained, on what, and what it learned.
+//! `rosenblatt inspect MODEL`: what a model is: how it was trained, on what, and what it learned.
 
 use crate::failure::Failure;
 use crate::report;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::data::{ColumnKind, Scaling, Schema};
-use rosenblatt::kernel::Voice as SupportVoice;
+use rosenblatt::kernel::Combination;
 use rosenblatt::{Export, Model, export, feature_name, write_whole};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -71,7 +71,7 @@ pub(super) fn export_to(model: &Model, format: Export, path: &Path) -> Result<()
 }
 
 fn text(model: &Model, size: u64) -> String {
-    let mut text = format!("{}\n", report::story(model));
+    let mut text = format!("{}\n", report::describe_training(model));
     let options = model.spec().options();
     let _ =
         writeln!(text, "seed {}, bias {}, order {}", options.seed, model.spec().bias(), model.spec().order());
@@ -93,7 +93,7 @@ fn text(model: &Model, size: u64) -> String {
     }
     text.push('\n');
     match model.kept() {
-        Kept::Planes(_) => {
+        Kept::Hyperplanes(_) => {
             let planes = model.hyperplanes();
             let rows: Vec<Vec<String>> = std::iter::once(
                 ["hyperplane for", "weights not zero", "norm", "bias"].map(str::to_owned).to_vec(),
@@ -135,7 +135,7 @@ fn text(model: &Model, size: u64) -> String {
         let _ = writeln!(text, "date: {date}");
     }
     let _ = writeln!(text, "size: {}\n", ui::bytes(size));
-    text.push_str(&report::voices(model));
+    text.push_str(&report::list_top_features(model));
     text
 }
 
@@ -190,34 +190,34 @@ const HEAVIEST: usize = 3;
 fn support(model: &Model) -> String {
     let Some(expansion) = model.expansion() else { return String::new() };
     let rows = expansion.rows();
-    let (n_scorers, weights) = (expansion.n_scorers(), expansion.weights());
+    let (n_outputs, weights) = (expansion.n_outputs(), expansion.weights());
     let mut text = format!("{}\n", counted(rows.len() as u64, "support vector", "support vectors"));
-    if let SupportVoice::Votes { log, .. } = expansion.voice() {
+    if let Combination::Votes { log, .. } = expansion.combination() {
         let survivors = counted(log.len() as u64 + 1, "survivor", "survivors");
         let _ = writeln!(text, "a vote of {survivors}, each a step along one of them");
     }
     let mut lines =
-        vec![["scorer for", "speak for it", "against it", "heaviest weight"].map(str::to_owned).to_vec()];
+        vec![["output for", "speak for it", "against it", "heaviest weight"].map(str::to_owned).to_vec()];
     let mut heaviest: Vec<(f64, u32, usize)> = Vec::new();
-    for (scorer, name) in model.output_names().into_iter().enumerate() {
-        let of_scorer = || weights.iter().skip(scorer).step_by(n_scorers).enumerate();
-        let n_for = of_scorer().filter(|(_, weight)| **weight > 0.0).count();
-        let n_against = of_scorer().filter(|(_, weight)| **weight < 0.0).count();
-        let most = of_scorer().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()).then(b.0.cmp(&a.0)));
-        let most = most.map(|(row, weight)| (*weight, row as u32, scorer));
+    for (output, name) in model.output_names().into_iter().enumerate() {
+        let of_output = || weights.iter().skip(output).step_by(n_outputs).enumerate();
+        let n_for = of_output().filter(|(_, weight)| **weight > 0.0).count();
+        let n_against = of_output().filter(|(_, weight)| **weight < 0.0).count();
+        let most = of_output().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()).then(b.0.cmp(&a.0)));
+        let most = most.map(|(row, weight)| (*weight, row as u32, output));
         let weight = most.map_or_else(String::new, |(weight, ..)| report::short_number(weight));
         lines.push(vec![name, count(n_for as u64), count(n_against as u64), weight]);
         heaviest.extend(most);
     }
-    let n_scorers_left = lines.len().saturating_sub(LISTED + 1);
+    let n_outputs_left = lines.len().saturating_sub(LISTED + 1);
     lines.truncate(LISTED + 1);
     text.push_str(&ui::table(&lines));
-    if n_scorers_left > 0 {
-        let _ = writeln!(text, "and {n_scorers_left} more");
+    if n_outputs_left > 0 {
+        let _ = writeln!(text, "and {n_outputs_left} more");
     }
     heaviest.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then(a.1.cmp(&b.1)));
-    for (weight, row, scorer) in heaviest.into_iter().take(HEAVIEST) {
-        let name = model.output_names().swap_remove(scorer);
+    for (weight, row, output) in heaviest.into_iter().take(HEAVIEST) {
+        let name = model.output_names().swap_remove(output);
         let _ = writeln!(
             text,
             "\nsupport vector {} with weight {} for {name}:",
@@ -267,7 +267,7 @@ fn shades(entries: impl Iterator<Item = (usize, f64)>, width: usize, height: usi
 }
 
 fn json(model: &Model, size: u64) -> Value {
-    let mut summary = json!(model.summary(report::VOICES));
+    let mut summary = json!(model.summary(report::TOP_FEATURES));
     summary["bytes"] = json!(size);
     summary
 }

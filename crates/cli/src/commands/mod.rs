@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     /// Tell whether a hyperplane separates the data, with a proof that can be checked
     Certify(certify::Args),
-    /// Tell a model's story
+    /// Say what a model is: how it was trained and what it learned
     Inspect(inspect::Args),
     /// Write one page that tells all there is to tell about a model
     Report(report::Args),

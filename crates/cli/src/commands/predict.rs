@@ -8,7 +8,7 @@ use crate::report::short_number;
 use crate::ui;
 use rosenblatt::core::{Examples, Row};
 use rosenblatt::{
-    Argument, Calibration, Counter, Error, Explainer, Model, Predictor, class_scores, feature_name,
+    Calibration, Contribution, Error, Explainer, Model, Predictor, VoteCounter, class_scores, feature_name,
 };
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
@@ -124,7 +124,7 @@ struct Wanted<'m> {
     probabilities: Option<&'m Calibration>,
     /// The length of the weight vector.
     norm: Option<f64>,
-    votes: Option<Counter<'m>>,
+    votes: Option<VoteCounter<'m>>,
     explain: Option<(Explainer<'m>, usize)>,
     /// Room to work in.
     class_scores: Vec<f64>,
@@ -164,7 +164,7 @@ impl<'m> Wanted<'m> {
                 "`{wish}` speaks of hyperplanes, but this model has a kernel; see `--scores`"
             ));
         }
-        let votes = Counter::new(model).filter(|_| args.votes);
+        let votes = VoteCounter::new(model).filter(|_| args.votes);
         if args.votes && votes.is_none() {
             return refuse(format!(
                 "`--votes` needs a model that votes, but this one is read out {}; train with `--readout voted`",
@@ -188,8 +188,8 @@ impl<'m> Wanted<'m> {
         Ok(Self { model, scores: args.scores, probabilities, norm, votes, explain, class_scores, shares })
     }
 
-    /// What each scorer tells apart.
-    fn scorers(&self) -> Vec<String> {
+    /// What each output tells apart.
+    fn outputs(&self) -> Vec<String> {
         let names = self.model.labels().names();
         match (names, self.model.pairs()) {
             ([_, _], _) => vec![String::new()],
@@ -205,20 +205,22 @@ impl<'m> Wanted<'m> {
             let names = self.model.labels().names().iter();
             columns.extend(names.map(|name| (format!("probability {name}"), CellKind::Number)));
         }
-        let scorers = self.scorers();
+        let outputs = self.outputs();
         if self.scores {
-            columns.extend(scorers.iter().map(|scorer| (format!("score{scorer}"), CellKind::Number)));
+            columns.extend(outputs.iter().map(|output| (format!("score{output}"), CellKind::Number)));
         }
         if self.norm.is_some() {
             columns.push(("distance".to_owned(), CellKind::Number));
         }
-        if self.votes.is_some() && scorers.len() == 1 {
+        if self.votes.is_some() && outputs.len() == 1 {
             columns.extend(["votes for", "votes against"].map(|name| (name.to_owned(), CellKind::Count)));
         } else if self.votes.is_some() {
-            columns.extend(scorers.iter().map(|scorer| (format!("votes{scorer}"), CellKind::Count)));
+            columns.extend(outputs.iter().map(|output| (format!("votes{output}"), CellKind::Count)));
         }
         if self.explain.is_some() {
-            columns.extend(["speaks for", "speaks against"].map(|name| (name.to_owned(), CellKind::Text)));
+            columns.extend(
+                ["contributions for", "contributions against"].map(|name| (name.to_owned(), CellKind::Text)),
+            );
         }
         columns
     }
@@ -239,17 +241,17 @@ impl<'m> Wanted<'m> {
         let distance = self.norm.map(|norm| scores[0] / norm);
         // For and against the class if there are two, else for each.
         let votes: Vec<u64> = match self.votes.as_mut().map(|counter| counter.count(row)) {
-            Some([tally]) if class == 1 => vec![tally.ayes, tally.noes],
-            Some([tally]) => vec![tally.noes, tally.ayes],
-            Some(tallies) => tallies.iter().map(|tally| tally.ayes).collect(),
+            Some([vote_count]) if class == 1 => vec![vote_count.in_favour, vote_count.against],
+            Some([vote_count]) => vec![vote_count.against, vote_count.in_favour],
+            Some(counts) => counts.iter().map(|vote_count| vote_count.in_favour).collect(),
             None => Vec::new(),
         };
         let explanation = self.explain.as_mut().map(|(explainer, most)| explainer.explain(row, class, *most));
         if output.form() == Form::JsonLines {
             let mut object = json!({ "class": name });
-            let by_scorer = |values: Vec<Value>| -> Value {
-                let scorers = self.scorers();
-                scorers.iter().map(|scorer| scorer.trim_start().to_owned()).zip(values).collect()
+            let by_output = |values: Vec<Value>| -> Value {
+                let outputs = self.outputs();
+                outputs.iter().map(|output| output.trim_start().to_owned()).zip(values).collect()
             };
             if self.probabilities.is_some() {
                 let names = self.model.labels().names().iter().cloned();
@@ -264,13 +266,13 @@ impl<'m> Wanted<'m> {
             if self.votes.is_some() {
                 object["votes"] = match votes.as_slice() {
                     &[ours, theirs] => json!({ "for": ours, "against": theirs }),
-                    votes => by_scorer(votes.iter().map(|votes| json!(votes)).collect()),
+                    votes => by_output(votes.iter().map(|votes| json!(votes)).collect()),
                 };
             }
             if let Some(explanation) = explanation {
                 let named = explanation.named(self.model);
-                object["for"] = json!(named.speak_for);
-                object["against"] = json!(named.speak_against);
+                object["for"] = json!(named.in_favour);
+                object["against"] = json!(named.against);
             }
             output.object(&object);
             return Ok(());
@@ -285,16 +287,16 @@ impl<'m> Wanted<'m> {
         cells.extend(distance.map(Cell::Number));
         cells.extend(votes.into_iter().map(Cell::Count));
         if let Some(explanation) = explanation {
-            let sides = [&explanation.speak_for, &explanation.speak_against];
+            let sides = [&explanation.in_favour, &explanation.against];
             cells.extend(sides.map(|side| Cell::Text(self.words(side))));
         }
         output.row(&cells)
     }
 
     /// `free +1.25; prize +0.5`
-    fn words(&self, arguments: &[Argument]) -> String {
-        let words = arguments.iter().map(|argument| {
-            format!("{} {}", feature_name(self.model, argument.feature), signed(argument.share()))
+    fn words(&self, contributions: &[Contribution]) -> String {
+        let words = contributions.iter().map(|contribution| {
+            format!("{} {}", feature_name(self.model, contribution.feature), signed(contribution.amount()))
         });
         words.collect::<Vec<_>>().join("; ")
     }

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// The model
     model: PathBuf,
-    /// The data it is judged on: what it was trained from, of which the rows set aside are taken, or other
+    /// The data it is judged on: what it was trained from, of which the rows held out are taken, or other
     /// rows whose classes are known
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,

@@ -16,9 +16,9 @@ use std::time::Instant;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  rosenblatt reproduce freund-schapire --data mnist --degree 4 --passes 4
+  rosenblatt reproduce freund-schapire --data mnist --degree 4 --epochs 4
   rosenblatt reproduce freund-schapire --data mnist --permutations 5
-  rosenblatt reproduce freund-schapire --data mnist --degree 2,3 --passes 30")]
+  rosenblatt reproduce freund-schapire --data mnist --degree 2,3 --epochs 30")]
 pub(crate) struct Args {
     #[command(subcommand)]
     experiment: Experiment,
@@ -39,9 +39,9 @@ struct FreundSchapireArgs {
     #[arg(long, value_name = "D,...", value_delimiter = ',', default_values_t = [1, 2, 3, 4, 5],
         value_parser = clap::value_parser!(u32).range(1..=6))]
     degree: Vec<u32>,
-    /// Measure after 0.1, 1, 2, 3, 4, 10 and 30 passes, up to this many
+    /// Measure after 0.1, 1, 2, 3, 4, 10 and 30 epochs, up to this many
     #[arg(long, value_name = "T", default_value = "10")]
-    passes: Most,
+    epochs: Most,
     /// Mean of so many random permutations of the training rows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     permutations: u64,
@@ -74,8 +74,8 @@ enum Most {
     Thirty,
 }
 
-/// After how many passes the paper measured.
-const PASSES: [f64; 7] = [0.1, 1.0, 2.0, 3.0, 4.0, 10.0, 30.0];
+/// After how many epochs the paper measured.
+const EPOCHS: [f64; 7] = [0.1, 1.0, 2.0, 3.0, 4.0, 10.0, 30.0];
 
 /// The rows of the paper's table: what they are called, and where ours are found.
 const ROWS: [(&str, Row); 9] = [
@@ -99,7 +99,7 @@ enum Row {
 
 const UNKNOWN: f64 = f64::NAN;
 
-/// The published table as it is recalled: degree, row, and the value after [`PASSES`] passes; errors in percent.
+/// The published table as it is recalled: degree, row, and the value after [`EPOCHS`] epochs; errors in percent.
 #[rustfmt::skip]
 const PAPER: &[(u32, usize, [f64; 7])] = &[
     (1, 0, [10.7, 8.5, 8.3, 8.2, 8.2, 8.1, UNKNOWN]),
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(n_rows) = args.rows {
         train = first_rows(&train, n_rows);
     }
-    let passes = &PASSES[..=args.passes as usize];
+    let epochs = &EPOCHS[..=args.epochs as usize];
     let n_runs = args.degree.len() as f64 * args.permutations as f64;
     let mut text = format!(
         "Freund and Schapire 1999: {} training and {} test rows, {}\n\
@@ -162,7 +162,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let mut runs = Vec::new();
         for permutation in 0..args.permutations {
             let seed = args.seed.wrapping_add(permutation);
-            let experiment = FreundSchapire { degree, passes, seed, largest: 255.0 };
+            let experiment = FreundSchapire { degree, epochs, seed, largest: 255.0 };
             let mut tell = |share: f64| {
                 progress.show(Some((done + share) / n_runs), || {
                     format!("degree {degree}, permutation {} of {}", permutation + 1, args.permutations)
@@ -231,8 +231,8 @@ fn mean(runs: &[Vec<Measured>]) -> Vec<Vec<f64>> {
 /// Ours, the published number and the difference, in points for errors and in percent for counts.
 fn table(degree: u32, ours: &[Vec<f64>]) -> String {
     let n_moments = ours.first().map_or(0, Vec::len);
-    let mut head = vec![format!("degree {degree}, passes")];
-    head.extend(PASSES[..n_moments].iter().map(f64::to_string));
+    let mut head = vec![format!("degree {degree}, epochs")];
+    head.extend(EPOCHS[..n_moments].iter().map(f64::to_string));
     let mut lines = vec![head];
     for (place, (name, row)) in ROWS.iter().enumerate() {
         let published = PAPER.iter().find(|(of, row, _)| (*of, *row) == (degree, place));

@@ -20,7 +20,7 @@ const SPELLED_OUT: usize = 8;
 #[derive(clap::Args)]
 #[command(
     after_help = "Rows are visited in the given order, unscaled, unless options say otherwise. The trace ends at a
-clean pass, after the passes asked for, or when the weights are what they were before.
+clean epoch, after the epochs asked for, or when the weights are what they were before.
 
 Examples:
   rosenblatt trace points.csv
@@ -106,7 +106,7 @@ struct Told<'a> {
 
 impl Told<'_> {
     fn is_binary(&self) -> bool {
-        self.trace.scorers.len() == 1
+        self.trace.outputs.len() == 1
     }
 
     /// Which class is which side, where there are two.
@@ -120,7 +120,7 @@ impl Told<'_> {
     }
 
     fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
-        let mut header = vec!["round", "pass", "row", "x", "y"];
+        let mut header = vec!["round", "epoch", "row", "x", "y"];
         if !self.is_binary() {
             header.push("asked");
         }
@@ -140,7 +140,7 @@ impl Told<'_> {
             cells.push(if round.side > 0.0 { "+1" } else { "-1" }.to_owned());
         } else {
             cells.push(self.data.labels().name(round.class).to_owned());
-            cells.push(self.trace.scorers[round.scorer].clone());
+            cells.push(self.trace.outputs[round.output].clone());
         }
         let verdict = match (round.mistaken, round.step) {
             (true, _) => "mistake",
@@ -185,7 +185,7 @@ impl Told<'_> {
     /// Every number in full, a column for every feature and every weight.
     fn csv(&self) -> String {
         let names: Vec<String> = (0..self.data.width()).map(|feature| self.feature_name(feature)).collect();
-        let mut text = "round,pass,row,class,asked,side,activation,mistake,amount,keep".to_owned();
+        let mut text = "round,epoch,row,class,asked,side,activation,mistake,amount,keep".to_owned();
         for prefix in ["x", "w"] {
             for name in &names {
                 let _ = write!(text, ",{}", csv_cell(&format!("{prefix}:{name}")));
@@ -205,7 +205,7 @@ impl Told<'_> {
                 round.epoch,
                 round.row + 1,
                 csv_cell(self.data.labels().name(round.class)),
-                csv_cell(&self.trace.scorers[round.scorer]),
+                csv_cell(&self.trace.outputs[round.output]),
                 round.side,
                 round.activation,
                 round.mistaken,

@@ -35,8 +35,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
   rosenblatt train digits.csv --label digit --kernel poly --degree 4 --readout vote
   rosenblatt train faces.svm --positive ann            is it ann, or anybody else?
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
-  rosenblatt train huge.svm --online --model huge.model   one pass, in the memory of a few blocks
-  rosenblatt train huge.svm --memory 512MiB               many passes over more than memory holds
+  rosenblatt train huge.svm --online --model huge.model   one epoch, in the memory of a few blocks
+  rosenblatt train huge.svm --memory 512MiB               many epochs over more than memory holds
   rosenblatt train big.svm --checkpoint-every 10m --resume   goes on where it was stopped
 
 Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice,

@@ -6,9 +6,10 @@ use crate::progress::Progress;
 use crate::signals;
 use crate::ui::{self, count, percent};
 use rosenblatt::core::observer::Snapshot;
-use rosenblatt::core::{Observer, Pass, Totals};
+use rosenblatt::core::{Epoch, Observer, Totals};
 use rosenblatt::{
-    Error, Keeper as _, Model, Monitor, Online, Progress as RaceProgress, Stage, Training, Wants,
+    CheckpointRequest, Checkpointer as _, Error, Model, Monitor, Online, Progress as RaceProgress, Stage,
+    Training,
 };
 use rosenblatt_data::Meter;
 use std::ops::ControlFlow;
@@ -92,7 +93,7 @@ impl Monitor for Face {
         let (mut checkpoints, mut nobody) = (checkpoints.as_deref().map(lock), ());
         let epochs = training.spec().options().epochs;
         let mut watch = Watch { progress: &self.progress, epochs, mistakes: 0, last: None };
-        let training = training.keeper(match &mut checkpoints {
+        let training = training.checkpointer(match &mut checkpoints {
             Some(checkpoints) => &mut **checkpoints,
             None => &mut nobody,
         });
@@ -117,7 +118,7 @@ impl Monitor for Face {
             if let Some(checkpoints) = checkpoints {
                 let mut checkpoints = lock(&checkpoints);
                 if let Some(checkpoint) = checkpoint {
-                    checkpoints.keep(&checkpoint);
+                    checkpoints.save(&checkpoint);
                 }
                 ui::complain(&checkpoints.stopped(signal));
             }
@@ -127,10 +128,10 @@ impl Monitor for Face {
     fn learned(&mut self, learner: &Online, totals: Totals) {
         if let Some(checkpoints) = &self.checkpoints {
             let mut checkpoints = lock(checkpoints);
-            if checkpoints.wants(&totals) == Wants::Checkpoint
+            if checkpoints.request(&totals) == CheckpointRequest::Save
                 && let Some(checkpoint) = learner.checkpoint()
             {
-                checkpoints.keep(&checkpoint);
+                checkpoints.save(&checkpoint);
             }
         }
         if let Some(table) = &mut self.table
@@ -185,17 +186,17 @@ pub(super) struct Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn pass(&mut self, pass: &Pass, _run: &dyn Snapshot) -> ControlFlow<()> {
+    fn epoch(&mut self, epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
         let Self { progress, epochs, .. } = *self;
-        self.mistakes += pass.mistakes;
+        self.mistakes += epoch.mistakes;
         let took = self.last.replace(Instant::now()).map(|last| last.elapsed().as_secs_f64());
         let rate = took.map_or_else(String::new, |took| {
-            format!(", {} rows/s", count((pass.visited as f64 / took.max(1e-9)) as u64))
+            format!(", {} rows/s", count((epoch.visited as f64 / took.max(1e-9)) as u64))
         });
-        let error = pass.errors as f64 / pass.visited.max(1) as f64;
-        progress.show(Some(pass.epoch as f64 / epochs as f64), || {
+        let error = epoch.errors as f64 / epoch.visited.max(1) as f64;
+        progress.show(Some(epoch.number as f64 / epochs as f64), || {
             let (error, mistakes) = (percent(error), count(self.mistakes));
-            format!("epoch {} of {epochs}: error {error}, {mistakes} mistakes{rate}", pass.epoch)
+            format!("epoch {} of {epochs}: error {error}, {mistakes} mistakes{rate}", epoch.number)
         });
         ControlFlow::Continue(())
     }

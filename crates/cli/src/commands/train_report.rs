@@ -17,13 +17,13 @@ const SHOWN: usize = 4;
 
 /// The report for people.
 pub(super) fn text(trained: &Trained, face: &Face) -> String {
-    let (model, totals) = (&trained.model, trained.model.story().totals);
+    let (model, totals) = (&trained.model, trained.model.training_summary().totals);
     let is_online = !trained.progress.is_empty();
     let mut text = data(trained, face.read_time);
     if let Some(race) = &trained.race {
         let _ = writeln!(text, "\n{}", race_text(race));
     }
-    let _ = writeln!(text, "\n{}", report::story(model));
+    let _ = writeln!(text, "\n{}", report::describe_training(model));
     if let Some(bound) = trained.mistake_bound {
         let _ = writeln!(
             text,
@@ -52,9 +52,9 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
     if let Some(training) = &trained.training {
         measured(&mut text, trained, training);
     }
-    let voices = report::voices(model);
-    if !voices.is_empty() {
-        let _ = writeln!(text, "{voices}");
+    let top_features = report::list_top_features(model);
+    if !top_features.is_empty() {
+        let _ = writeln!(text, "{top_features}");
     }
     text
 }
@@ -131,7 +131,7 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
     });
     let mut report = json!({
         "spec": trained.model.spec().options(),
-        "story": trained.model.story(),
+        "training-summary": trained.model.training_summary(),
     });
     if trained.progress.is_empty() {
         let classes = data.classes.iter().map(|(name, rows)| json!({ "class": name, "rows": rows }));
@@ -156,7 +156,7 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
             })
         });
         report["progress"] = lines.collect();
-        let totals = trained.model.story().totals;
+        let totals = trained.model.training_summary().totals;
         report["progressive-error"] = json!(error_rates(&Totals::default(), &totals).1);
         report["seconds"] = json!(face.time().as_secs_f64());
     }

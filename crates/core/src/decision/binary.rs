@@ -15,7 +15,7 @@ impl Decision for Binary {
         2
     }
 
-    fn n_scorers(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         1
     }
 
@@ -28,7 +28,7 @@ impl Decision for Binary {
         visit(Problem { margin, label, directions: &[(0, label)], joint: false });
     }
 
-    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+    fn margin(&self, class: u32, scores: &[f64]) -> f64 {
         if class == 1 { scores[0] } else { -scores[0] }
     }
 

@@ -1,4 +1,4 @@
-//! One scorer per class, learned together: only classes that beat the true one are pushed down.
+//! One output per class, learned together: only classes that beat the true one are pushed down.
 //!
 //! The multiclass perceptron after Kesler, with the ultraconservative shares of Crammer and Singer
 //! (2003). The true class goes up by one step; the rivals that score at least as high share one step
@@ -42,7 +42,7 @@ impl Decision for Direct {
         self.n_classes
     }
 
-    fn n_scorers(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         self.n_classes
     }
 

@@ -26,15 +26,15 @@ pub struct Problem<'a> {
     pub margin: f64,
     /// `+1` or `-1`: which side the example is on.
     pub label: f64,
-    /// Which scorers would move, and how far in relation to each other.
+    /// Which outputs would move, and how far in relation to each other.
     pub directions: &'a [(usize, f64)],
-    /// Whether all scorers together are one hypothesis, with one norm and one count of updates.
+    /// Whether all outputs together are one hypothesis, with one norm and one count of updates.
     pub joint: bool,
 }
 
 /// A way to tell classes apart by scores.
 pub trait Decision {
-    /// Whether there is one scorer, and every example poses one problem: that its label times the score
+    /// Whether there is one output, and every example poses one problem: that its label times the score
     /// be positive. The loop is faster if it knows.
     const SOLE: bool = false;
 
@@ -42,18 +42,18 @@ pub trait Decision {
     fn n_classes(&self) -> usize;
 
     /// How many scores are needed.
-    fn n_scorers(&self) -> usize;
+    fn n_outputs(&self) -> usize;
 
     /// How survivors vote under this decision.
     fn ballot(&self) -> Ballot {
-        Ballot::PerScorer
+        Ballot::PerOutput
     }
 
     /// Shows every problem that an example of `class` with these scores poses.
     fn problems(&mut self, class: u32, scores: &[f64], visit: impl FnMut(Problem<'_>));
 
     /// How far these scores speak for `class`: positive if it beats every rival, by the closest of them.
-    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+    fn margin(&self, class: u32, scores: &[f64]) -> f64 {
         let truth = class as usize;
         strongest_rival(truth, scores).map_or(f64::INFINITY, |rival| scores[truth] - scores[rival])
     }
@@ -104,11 +104,11 @@ fn highest_of_tied(scores: &[f64], zero: Zero, random: &mut Random) -> Option<u3
 /// Any decision for several classes, chosen at run time.
 #[derive(Debug, Clone)]
 pub enum Multiclass {
-    /// One scorer per class, each against all others.
+    /// One output per class, each against all others.
     OneVsRest(OneVsRest),
-    /// One scorer per pair of classes.
+    /// One output per pair of classes.
     OneVsOne(OneVsOne),
-    /// One scorer per class, learned together.
+    /// One output per class, learned together.
     Direct(Direct),
 }
 
@@ -121,11 +121,11 @@ impl Decision for Multiclass {
         }
     }
 
-    fn n_scorers(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         match self {
-            Self::OneVsRest(decision) => decision.n_scorers(),
-            Self::OneVsOne(decision) => decision.n_scorers(),
-            Self::Direct(decision) => decision.n_scorers(),
+            Self::OneVsRest(decision) => decision.n_outputs(),
+            Self::OneVsOne(decision) => decision.n_outputs(),
+            Self::Direct(decision) => decision.n_outputs(),
         }
     }
 
@@ -145,11 +145,11 @@ impl Decision for Multiclass {
         }
     }
 
-    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+    fn margin(&self, class: u32, scores: &[f64]) -> f64 {
         match self {
-            Self::OneVsRest(decision) => decision.lead(class, scores),
-            Self::OneVsOne(decision) => decision.lead(class, scores),
-            Self::Direct(decision) => decision.lead(class, scores),
+            Self::OneVsRest(decision) => decision.margin(class, scores),
+            Self::OneVsOne(decision) => decision.margin(class, scores),
+            Self::Direct(decision) => decision.margin(class, scores),
         }
     }
 

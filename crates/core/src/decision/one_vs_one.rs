@@ -1,4 +1,4 @@
-//! One scorer per pair of classes, each trained on the rows of its two classes only; most wins win.
+//! One output per pair of classes, each trained on the rows of its two classes only; most wins win.
 //!
 //! Pair `(a, b)` with `a < b` speaks for `a` when its score is positive and for `b` when negative; a
 //! score of zero is half a win for both. Classes with equally many wins are compared by their summed
@@ -34,24 +34,24 @@ impl Decision for OneVsOne {
         self.n_classes
     }
 
-    fn n_scorers(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         self.pairs.len()
     }
 
     fn problems(&mut self, class: u32, scores: &[f64], mut visit: impl FnMut(Problem<'_>)) {
-        for (scorer, &(a, b)) in self.pairs.iter().enumerate() {
+        for (output, &(a, b)) in self.pairs.iter().enumerate() {
             let label = match class {
                 _ if class == a => 1.0,
                 _ if class == b => -1.0,
                 _ => continue,
             };
-            let margin = label * scores[scorer];
-            visit(Problem { margin, label, directions: &[(scorer, label)], joint: false });
+            let margin = label * scores[output];
+            visit(Problem { margin, label, directions: &[(output, label)], joint: false });
         }
     }
 
     /// The closest of the duels that the class is in.
-    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+    fn margin(&self, class: u32, scores: &[f64]) -> f64 {
         let duels = self.pairs.iter().zip(scores).filter_map(|(&(a, b), &score)| match class {
             _ if class == a => Some(score),
             _ if class == b => Some(-score),

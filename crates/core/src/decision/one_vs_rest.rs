@@ -1,7 +1,7 @@
-//! One scorer per class, each trained on its class against all the others; the highest score wins.
+//! One output per class, each trained on its class against all the others; the highest score wins.
 //!
-//! The scorers never meet while they learn: each makes the very steps it would make alone. Winning by
-//! the highest score, not by the only positive sign, settles rows that several or no scorers claim.
+//! The outputs never meet while they learn: each makes the very steps it would make alone. Winning by
+//! the highest score, not by the only positive sign, settles rows that several or no outputs claim.
 
 use super::{Decision, Problem, highest};
 use crate::convention::Zero;
@@ -25,14 +25,14 @@ impl Decision for OneVsRest {
         self.n_classes
     }
 
-    fn n_scorers(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         self.n_classes
     }
 
     fn problems(&mut self, class: u32, scores: &[f64], mut visit: impl FnMut(Problem<'_>)) {
-        for (scorer, score) in scores.iter().enumerate() {
-            let label = if scorer == class as usize { 1.0 } else { -1.0 };
-            visit(Problem { margin: label * score, label, directions: &[(scorer, label)], joint: false });
+        for (output, score) in scores.iter().enumerate() {
+            let label = if output == class as usize { 1.0 } else { -1.0 };
+            visit(Problem { margin: label * score, label, directions: &[(output, label)], joint: false });
         }
     }
 
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_banana_scorer_claims_the_row() {
+    fn only_the_banana_output_claims_the_row() {
         // "not apple", "banana", "not orange".
         let decision = OneVsRest::new(3);
         assert_eq!(decision.decide(&[-1.0, 1.0, -1.0], Zero::Minus, &mut Random::new(0)), Some(1));

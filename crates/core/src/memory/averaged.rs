@@ -7,7 +7,7 @@
 
 use super::{Average, Memory};
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes, Table};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move, Table};
 use crate::state::{State, StateError, wrong_length};
 
 /// The running sum behind an averaged perceptron.
@@ -15,11 +15,11 @@ use crate::state::{State, StateError, wrong_length};
 pub struct Averaged {
     /// `Σ C_{t-1}·Δv`, laid out like the weights; without a feature until there is a step.
     lag: Table,
-    /// Sums that were closed when a factor was folded into the weights, feature by feature, all scorers side by side;
+    /// Sums that were closed when a factor was folded into the weights, feature by feature, all outputs side by side;
     /// empty until that happens.
     closed: Vec<f64>,
-    scorers: Vec<Clock>,
-    /// The pass with which the sum begins anew.
+    outputs: Vec<Clock>,
+    /// The epoch with which the sum begins anew.
     from: Option<u64>,
     /// The rounds before those that count.
     skipped: u64,
@@ -51,19 +51,19 @@ fn rounds(n: u64) -> f64 {
 }
 
 impl Averaged {
-    /// A sum of all hypotheses, or of those from the pass `from` on.
-    pub(super) fn new(n_scorers: usize, from: Option<u64>) -> Self {
-        let (lag, scorers) = (Table::new(0, n_scorers), vec![Clock::default(); n_scorers]);
-        Self { lag, closed: Vec::new(), scorers, from, skipped: 0 }
+    /// A sum of all hypotheses, or of those from the epoch `from` on.
+    pub(super) fn new(n_outputs: usize, from: Option<u64>) -> Self {
+        let (lag, outputs) = (Table::new(0, n_outputs), vec![Clock::default(); n_outputs]);
+        Self { lag, closed: Vec::new(), outputs, from, skipped: 0 }
     }
 
-    /// The pass number `epoch` begins after `rounds` rounds. If it is the first that counts, the sum begins anew: no
+    /// The epoch number `epoch` begins after `rounds` rounds. If it is the first that counts, the sum begins anew: no
     /// change that was made so far is missing from any of its terms.
-    pub(super) fn pass_begins(&mut self, epoch: u64, rounds: u64) {
+    pub(super) fn epoch_begins(&mut self, epoch: u64, rounds: u64) {
         if self.from == Some(epoch) {
             let clock = Clock { since: rounds, bias_since: rounds, ..Clock::default() };
-            self.scorers.fill(clock);
-            self.lag = Table::new(0, self.scorers.len());
+            self.outputs.fill(clock);
+            self.lag = Table::new(0, self.outputs.len());
             self.closed.clear();
             self.skipped = rounds;
         }
@@ -75,24 +75,24 @@ impl Averaged {
         if self.lag.width() < width {
             self.widen(width);
         }
-        (&mut self.lag, self.scorers[step.scorer].scales_until(step.round - 1, scale))
+        (&mut self.lag, self.outputs[step.output].scales_until(step.round - 1, scale))
     }
 
-    /// Some scorers among several, whose factors are 1, step along `row`, and the lag with them.
+    /// Some outputs among several, whose factors are 1, step along `row`, and the lag with them.
     pub(crate) fn follow<R: Row>(&mut self, row: R, steps: &[Move], weights: &mut Table) {
-        let Self { lag, scorers, .. } = self;
+        let Self { lag, outputs, .. } = self;
         lag.widen(weights.width());
         let amounts = steps.iter().map(|step| {
-            let missed = scorers[step.scorer].scales_until(step.round - 1, 1.0);
-            (step.scorer, [step.amount, missed * step.amount])
+            let missed = outputs[step.output].scales_until(step.round - 1, 1.0);
+            (step.output, [step.amount, missed * step.amount])
         });
         Table::add_to_all([weights, lag], row, amounts);
     }
 
-    /// The bias of the step's scorer was `bias` in all rounds before the one of `step`.
+    /// The bias of the step's output was `bias` in all rounds before the one of `step`.
     #[inline(always)]
     pub(crate) fn leave_bias(&mut self, step: Move, bias: f64) {
-        let clock = &mut self.scorers[step.scorer];
+        let clock = &mut self.outputs[step.output];
         clock.biases += bias * rounds(step.round - 1 - clock.bias_since);
         clock.bias_since = step.round - 1;
     }
@@ -106,21 +106,21 @@ impl Averaged {
     pub(super) fn mean(
         &self,
         kind: Average,
-        start: Option<&Planes>,
+        start: Option<&Hyperplanes>,
         now: &Linear,
         rounds: u64,
-    ) -> Option<Planes> {
+    ) -> Option<Hyperplanes> {
         if self.from != if let Average::From(epoch) = kind { Some(epoch) } else { None } {
             return None;
         }
-        let n_scorers = self.scorers.len();
+        let n_outputs = self.outputs.len();
         let last = now.planes();
         if rounds == self.skipped {
             return Some(last);
         }
         let at = |values: &[f64], place: usize| values.get(place).copied().unwrap_or(0.0);
         let scales: Vec<f64> =
-            (0..n_scorers).map(|k| self.scorers[k].scales_until(rounds, now.scale(k))).collect();
+            (0..n_outputs).map(|k| self.outputs[k].scales_until(rounds, now.scale(k))).collect();
         let (start_share, last_share, divisor) = match kind {
             Average::Post | Average::Running | Average::From(_) => (0.0, 0.0, (rounds - self.skipped) as f64),
             Average::Pre => (1.0, -1.0, rounds as f64),
@@ -129,39 +129,39 @@ impl Averaged {
         let started = |place: usize| start.map_or(0.0, |planes| at(planes.raw_weights(), place));
         let (weights, lag) = (now.unscaled().compact(), self.lag.compact());
         let weights = weights.iter().enumerate().map(|(place, weight)| {
-            let sum = scales[place % n_scorers] * weight - at(&lag, place) + at(&self.closed, place);
+            let sum = scales[place % n_outputs] * weight - at(&lag, place) + at(&self.closed, place);
             (sum + last_share * last.raw_weights()[place] + start_share * started(place)) / divisor
         });
         let weights = weights.collect();
-        let biases = self.scorers.iter().enumerate().map(|(k, clock)| {
+        let biases = self.outputs.iter().enumerate().map(|(k, clock)| {
             let sum = clock.biases + last.biases()[k] * (rounds - clock.bias_since) as f64;
             let started = start.map_or(0.0, |planes| planes.biases()[k]);
             (sum + last_share * last.biases()[k] + start_share * started) / divisor
         });
         let biases = biases.collect();
-        Some(Planes::from_parts(weights, biases))
+        Some(Hyperplanes::from_parts(weights, biases))
     }
 }
 
 impl Memory for Averaged {
     fn leaving(&mut self, step: Move, before: &Linear) {
-        self.leave_bias(step, before.bias(step.scorer));
+        self.leave_bias(step, before.bias(step.output));
     }
 
     fn shrinking(&mut self, step: Move, before: &Linear) {
-        let clock = &mut self.scorers[step.scorer];
-        clock.scales = clock.scales_until(step.round - 1, before.scale(step.scorer));
+        let clock = &mut self.outputs[step.output];
+        clock.scales = clock.scales_until(step.round - 1, before.scale(step.output));
         clock.since = step.round - 1;
     }
 
     fn folding(&mut self, step: Move, _scale: f64, before: &Linear) {
-        let n_scorers = self.scorers.len();
+        let n_outputs = self.outputs.len();
         let weights = before.unscaled();
         self.closed.resize(weights.len(), 0.0);
         self.lag.widen(weights.width());
-        let clock = &mut self.scorers[step.scorer];
-        let closed = self.closed.iter_mut().skip(step.scorer).step_by(n_scorers);
-        let columns = weights.column(step.scorer).zip(self.lag.column_mut(step.scorer));
+        let clock = &mut self.outputs[step.output];
+        let closed = self.closed.iter_mut().skip(step.output).step_by(n_outputs);
+        let columns = weights.column(step.output).zip(self.lag.column_mut(step.output));
         for (closed, (weight, lag)) in closed.zip(columns) {
             *closed += clock.scales * weight - *lag;
             *lag = 0.0;
@@ -170,13 +170,13 @@ impl Memory for Averaged {
     }
 
     fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
-        let (lag, missed) = self.lag(step, after.scale(step.scorer), after.width());
-        lag.add(row, [(step.scorer, missed * amount)].into_iter());
+        let (lag, missed) = self.lag(step, after.scale(step.output), after.width());
+        lag.add(row, [(step.output, missed * amount)].into_iter());
     }
 
     fn save<'a>(&'a self, state: &mut State<'a>) {
-        let sums = |part: fn(&Clock) -> f64| self.scorers.iter().map(part).collect::<Vec<_>>();
-        let since = |part: fn(&Clock) -> u64| self.scorers.iter().map(part).collect::<Vec<_>>();
+        let sums = |part: fn(&Clock) -> f64| self.outputs.iter().map(part).collect::<Vec<_>>();
+        let since = |part: fn(&Clock) -> u64| self.outputs.iter().map(part).collect::<Vec<_>>();
         state.f64s("averaged-lag", self.lag.compact());
         state.f64s("averaged-closed", &self.closed);
         state.f64s("averaged-scales", sums(|clock| clock.scales));
@@ -187,19 +187,19 @@ impl Memory for Averaged {
     }
 
     fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
-        let (n_scorers, most) = (self.scorers.len(), now.unscaled().len());
+        let (n_outputs, most) = (self.outputs.len(), now.unscaled().len());
         let mut sums = |name: &'static str| {
             let sums = state.take_f64s(name)?;
-            let fits = sums.len() <= most && sums.len().is_multiple_of(n_scorers);
+            let fits = sums.len() <= most && sums.len().is_multiple_of(n_outputs);
             if fits { Ok(sums) } else { Err(wrong_length(name, most, sums.len())) }
         };
-        self.lag = Table::from_compact(&sums("averaged-lag")?, n_scorers);
+        self.lag = Table::from_compact(&sums("averaged-lag")?, n_outputs);
         self.closed = sums("averaged-closed")?;
-        let scales = state.take_n_f64s("averaged-scales", n_scorers)?;
-        let since = state.take_n_counters("averaged-since", n_scorers, rounds)?;
-        let biases = state.take_n_f64s("averaged-biases", n_scorers)?;
-        let bias_since = state.take_n_counters("averaged-bias-since", n_scorers, rounds)?;
-        for (k, clock) in self.scorers.iter_mut().enumerate() {
+        let scales = state.take_n_f64s("averaged-scales", n_outputs)?;
+        let since = state.take_n_counters("averaged-since", n_outputs, rounds)?;
+        let biases = state.take_n_f64s("averaged-biases", n_outputs)?;
+        let bias_since = state.take_n_counters("averaged-bias-since", n_outputs, rounds)?;
+        for (k, clock) in self.outputs.iter_mut().enumerate() {
             let (scales, since, biases, bias_since) = (scales[k], since[k], biases[k], bias_since[k]);
             *clock = Clock { scales, since, biases, bias_since };
         }

@@ -17,7 +17,7 @@ pub use running::Running;
 pub use survivors::{Ballot, Log, Survivors, Votes};
 
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError};
 use std::any::Any;
 use std::fmt;
@@ -28,10 +28,10 @@ pub trait Memory {
     /// The hypothesis `before` survived all rounds up to the one of `step`, and now moves.
     fn leaving(&mut self, _step: Move, _before: &Linear) {}
 
-    /// The factor of the step's scorer is about to be multiplied by `step.keep`.
+    /// The factor of the step's output is about to be multiplied by `step.keep`.
     fn shrinking(&mut self, _step: Move, _before: &Linear) {}
 
-    /// The stored weights of the step's scorer are about to be multiplied by `scale`, the factor they
+    /// The stored weights of the step's output are about to be multiplied by `scale`, the factor they
     /// had until now; the factor is 1 from here on.
     fn folding(&mut self, _step: Move, _scale: f64, _before: &Linear) {}
 
@@ -86,7 +86,7 @@ impl<M: Memory> Memory for Option<M> {
 pub struct Remember {
     /// The sum of all hypotheses, for every kind of average but [`Average::Running`].
     pub averaged: bool,
-    /// The pass with which that sum begins anew, for [`Average::From`].
+    /// The epoch with which that sum begins anew, for [`Average::From`].
     pub averaged_from: Option<u64>,
     /// The running mean of all hypotheses, as scikit-learn computes it.
     pub running: bool,
@@ -119,8 +119,8 @@ pub enum Average {
     Both,
     /// `w_1 … w_n` by scikit-learn's own recurrence, rounding included.
     Running,
-    /// Those of the pass with this number, from 1, and of all passes after it: what was learned first, and worst, does
-    /// not count. Of all passes as long as it has not begun.
+    /// Those of the epoch with this number, from 1, and of all epochs after it: what was learned first, and worst, does
+    /// not count. Of all epochs as long as it has not begun.
     From(u64),
 }
 
@@ -160,7 +160,7 @@ impl Remember {
 /// What a run remembers besides its current hypothesis.
 #[derive(Debug, Clone, Default)]
 pub struct Memories {
-    start: Option<Planes>,
+    start: Option<Hyperplanes>,
     averaged: Option<Averaged>,
     /// Whether there is any of those below. One question instead of four, where steps are made.
     others: bool,
@@ -174,8 +174,8 @@ pub struct Memories {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one per model, never a list of them")]
 pub enum Kept {
-    /// One hyperplane per scorer.
-    Planes(Planes),
+    /// One hyperplane per output.
+    Hyperplanes(Hyperplanes),
     /// All survivors, voting.
     Votes(Votes),
     /// What another space than the core's reads out.
@@ -205,7 +205,7 @@ impl Kept {
     /// The scores of a row. `scratch` is room that a caller lends again and again.
     pub fn scores<R: Row>(&self, row: R, scores: &mut [f64], scratch: &mut Vec<f64>) {
         match self {
-            Self::Planes(planes) => planes.scores(row, scores),
+            Self::Hyperplanes(planes) => planes.scores(row, scores),
             Self::Votes(votes) => votes.scores(row, scores, scratch),
             Self::Other(other) => other.scores(&mut row.entries(), scores),
         }
@@ -214,16 +214,16 @@ impl Kept {
     /// How many features it knows.
     pub fn width(&self) -> usize {
         match self {
-            Self::Planes(planes) => planes.width(),
+            Self::Hyperplanes(planes) => planes.width(),
             Self::Votes(votes) => votes.width(),
             Self::Other(other) => other.width(),
         }
     }
 
     /// The hyperplanes, if that is what it is.
-    pub fn planes(&self) -> Option<&Planes> {
+    pub fn planes(&self) -> Option<&Hyperplanes> {
         match self {
-            Self::Planes(planes) => Some(planes),
+            Self::Hyperplanes(planes) => Some(planes),
             Self::Votes(_) | Self::Other(_) => None,
         }
     }
@@ -232,14 +232,14 @@ impl Kept {
 impl Memories {
     /// Room for what `remember` asks, beside a hypothesis that starts as `start` does.
     pub fn new(remember: Remember, start: &Linear) -> Self {
-        let n_scorers = start.n_scorers();
+        let n_outputs = start.n_outputs();
         let planes = start.planes();
-        let started = planes != Planes::zero(planes.width(), n_scorers);
+        let started = planes != Hyperplanes::zero(planes.width(), n_outputs);
         Self {
-            averaged: remember.averaged.then(|| Averaged::new(n_scorers, remember.averaged_from)),
+            averaged: remember.averaged.then(|| Averaged::new(n_outputs, remember.averaged_from)),
             others: Remember { averaged: false, averaged_from: None, ..remember } != Remember::default(),
-            running: remember.running.then(|| Running::new(n_scorers)),
-            survivors: remember.survivors.then(|| Survivors::new(n_scorers)),
+            running: remember.running.then(|| Running::new(n_outputs)),
+            survivors: remember.survivors.then(|| Survivors::new(n_outputs)),
             pocket: remember.pocket.map(Pocket::new),
             random: remember.random.map(RandomSurvivor::new),
             start: started.then_some(planes),
@@ -262,7 +262,7 @@ impl Memories {
             Readout::Pocket => self.pocket.as_ref()?.best(now, rounds),
             Readout::Random => self.random.as_ref()?.chosen(now, rounds),
         };
-        Some(Kept::Planes(planes))
+        Some(Kept::Hyperplanes(planes))
     }
 
     /// Whether anything is remembered besides an average.
@@ -278,7 +278,7 @@ impl Memories {
     }
 
     /// A hypothesis whose training errors the pocket wants to know before it takes it.
-    pub(crate) fn to_judge(&self) -> Option<&Planes> {
+    pub(crate) fn to_judge(&self) -> Option<&Hyperplanes> {
         if self.others { self.pocket.as_ref().and_then(Pocket::candidate) } else { None }
     }
 
@@ -294,15 +294,15 @@ impl Memories {
         }
     }
 
-    /// The pass number `epoch` begins after `rounds` rounds.
-    pub(crate) fn pass_begins(&mut self, epoch: u64, rounds: u64) {
+    /// The epoch number `epoch` begins after `rounds` rounds.
+    pub(crate) fn epoch_begins(&mut self, epoch: u64, rounds: u64) {
         if let Some(averaged) = &mut self.averaged {
-            averaged.pass_begins(epoch, rounds);
+            averaged.epoch_begins(epoch, rounds);
         }
     }
 
-    /// The pass is over; whoever only acts when a hypothesis dies may look at the living one.
-    pub(crate) fn pass_over(&mut self, rounds: u64, now: &Linear) {
+    /// The epoch is over; whoever only acts when a hypothesis dies may look at the living one.
+    pub(crate) fn epoch_over(&mut self, rounds: u64, now: &Linear) {
         if let Some(pocket) = &mut self.pocket {
             pocket.consider(rounds + 1, now);
         }

@@ -6,7 +6,7 @@
 //! 1997). How many steps nobody knows: finding that hyperplane is NP-hard.
 
 use super::{Memory, Ratchet};
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, at_most};
 
 const BEST: [&str; 2] = ["pocket-weights", "pocket-biases"];
@@ -18,10 +18,10 @@ pub struct Pocket {
     ratchet: Ratchet,
     /// The round in which the current hypothesis was made; 0 for the first.
     born: u64,
-    best: Option<Planes>,
+    best: Option<Hyperplanes>,
     best_run: u64,
     best_errors: u64,
-    candidate: Option<(Planes, u64)>,
+    candidate: Option<(Hyperplanes, u64)>,
 }
 
 impl Pocket {
@@ -30,7 +30,7 @@ impl Pocket {
     }
 
     /// The hypothesis in the pocket; the current one if none ever got a row right.
-    pub(super) fn best(&self, now: &Linear, rounds: u64) -> Planes {
+    pub(super) fn best(&self, now: &Linear, rounds: u64) -> Hyperplanes {
         let without_ratchet = self.ratchet == Ratchet::Off && rounds - self.born > self.best_run;
         match &self.best {
             Some(best) if !without_ratchet => best.clone(),
@@ -56,7 +56,7 @@ impl Pocket {
         self.ratchet == Ratchet::On
     }
 
-    pub(super) fn candidate(&self) -> Option<&Planes> {
+    pub(super) fn candidate(&self) -> Option<&Hyperplanes> {
         self.candidate.as_ref().map(|(planes, _)| planes)
     }
 
@@ -73,7 +73,7 @@ impl Pocket {
 
 impl Memory for Pocket {
     fn leaving(&mut self, step: Move, before: &Linear) {
-        // Several scorers may move in one round; the hypothesis as a whole dies once.
+        // Several outputs may move in one round; the hypothesis as a whole dies once.
         if step.round > self.born {
             self.consider(step.round, before);
             self.born = step.round;
@@ -93,9 +93,9 @@ impl Memory for Pocket {
         let waited;
         [self.born, self.best_run, self.best_errors, waited] = state.take_counters("pocket")?;
         at_most("pocket", self.born, rounds)?;
-        let (n_scorers, most) = (now.n_scorers(), now.unscaled().len());
-        self.best = state.take_planes(BEST, n_scorers, most)?;
-        self.candidate = state.take_planes(CANDIDATE, n_scorers, most)?.map(|planes| (planes, waited));
+        let (n_outputs, most) = (now.n_outputs(), now.unscaled().len());
+        self.best = state.take_planes(BEST, n_outputs, most)?;
+        self.candidate = state.take_planes(CANDIDATE, n_outputs, most)?.map(|planes| (planes, waited));
         Ok(())
     }
 }

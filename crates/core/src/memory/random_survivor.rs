@@ -1,13 +1,13 @@
 //! One hypothesis drawn at random, each with a chance proportional to how long it survived.
 //!
 //! Picking a random moment of training and using the hypothesis alive then is what the mistake bounds
-//! speak of after one pass: its expected error is at most the expected number of mistakes per row.
+//! speak of after one epoch: its expected error is at most the expected number of mistakes per row.
 //! The draw needs no list of survivors: each hypothesis that dies replaces the chosen one with the
-//! right probability. All scorers are taken from the same moment.
+//! right probability. All outputs are taken from the same moment.
 
 use super::Memory;
 use crate::random::Random;
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, at_most};
 
 const CHOSEN: [&str; 2] = ["chosen-weights", "chosen-biases"];
@@ -17,7 +17,7 @@ const CHOSEN: [&str; 2] = ["chosen-weights", "chosen-biases"];
 pub struct RandomSurvivor {
     random: Random,
     born: u64,
-    chosen: Option<Planes>,
+    chosen: Option<Hyperplanes>,
 }
 
 impl RandomSurvivor {
@@ -26,7 +26,7 @@ impl RandomSurvivor {
     }
 
     /// The chosen hypothesis after `rounds` rounds, the current one having its chance too.
-    pub(super) fn chosen(&self, now: &Linear, rounds: u64) -> Planes {
+    pub(super) fn chosen(&self, now: &Linear, rounds: u64) -> Hyperplanes {
         let mut settled = self.clone();
         settled.replace(rounds + 1, now);
         settled.chosen.unwrap_or_else(|| now.planes())
@@ -58,7 +58,7 @@ impl Memory for RandomSurvivor {
         let [random, born] = state.take_counters("chosen")?;
         at_most("chosen", born, rounds.saturating_add(1))?;
         (self.random, self.born) = (Random::new(random), born);
-        self.chosen = state.take_planes(CHOSEN, now.n_scorers(), now.unscaled().len())?;
+        self.chosen = state.take_planes(CHOSEN, now.n_outputs(), now.unscaled().len())?;
         Ok(())
     }
 }

@@ -8,14 +8,14 @@
 
 use super::Memory;
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, wrong_length};
 
 /// scikit-learn's running mean.
 #[derive(Debug, Clone)]
 pub struct Running {
     lag: Vec<f64>,
-    scorers: Vec<Clock>,
+    outputs: Vec<Clock>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -43,30 +43,30 @@ impl Clock {
 }
 
 impl Running {
-    pub(super) fn new(n_scorers: usize) -> Self {
-        Self { lag: Vec::new(), scorers: vec![Clock { a: 0.0, b: 1.0, bias: 0.0, done: 0 }; n_scorers] }
+    pub(super) fn new(n_outputs: usize) -> Self {
+        Self { lag: Vec::new(), outputs: vec![Clock { a: 0.0, b: 1.0, bias: 0.0, done: 0 }; n_outputs] }
     }
 
-    pub(super) fn mean(&self, now: &Linear, rounds: u64) -> Planes {
-        let n_scorers = self.scorers.len();
-        let mut scorers = self.scorers.clone();
-        for (k, clock) in scorers.iter_mut().enumerate() {
+    pub(super) fn mean(&self, now: &Linear, rounds: u64) -> Hyperplanes {
+        let n_outputs = self.outputs.len();
+        let mut outputs = self.outputs.clone();
+        for (k, clock) in outputs.iter_mut().enumerate() {
             clock.catch_up(rounds, now.bias(k));
         }
         let weights = now.unscaled().compact();
         let weights = weights.iter().enumerate().map(|(place, weight)| {
-            let Clock { a, b, .. } = scorers[place % n_scorers];
+            let Clock { a, b, .. } = outputs[place % n_outputs];
             let lag = self.lag.get(place).copied().unwrap_or(0.0);
             (lag + a * weight) * (1.0 / b)
         });
         let weights = weights.collect();
-        Planes::from_parts(weights, scorers.iter().map(|clock| clock.bias).collect())
+        Hyperplanes::from_parts(weights, outputs.iter().map(|clock| clock.bias).collect())
     }
 }
 
 impl Memory for Running {
     fn leaving(&mut self, step: Move, before: &Linear) {
-        self.scorers[step.scorer].catch_up(step.round - 1, before.bias(step.scorer));
+        self.outputs[step.output].catch_up(step.round - 1, before.bias(step.output));
     }
 
     fn shrinking(&mut self, _step: Move, _before: &Linear) {
@@ -75,30 +75,30 @@ impl Memory for Running {
 
     fn moved<R: Row>(&mut self, row: R, step: Move, amount: f64, after: &Linear) {
         self.lag.resize(after.unscaled().len(), 0.0);
-        let n_scorers = self.scorers.len();
-        let a = self.scorers[step.scorer].a;
+        let n_outputs = self.outputs.len();
+        let a = self.outputs[step.output].a;
         for (feature, value) in row.entries() {
-            self.lag[feature * n_scorers + step.scorer] += a * value * -amount;
+            self.lag[feature * n_outputs + step.output] += a * value * -amount;
         }
     }
 
     fn save<'a>(&'a self, state: &mut State<'a>) {
         let numbers: Vec<f64> =
-            self.scorers.iter().flat_map(|clock| [clock.a, clock.b, clock.bias]).collect();
+            self.outputs.iter().flat_map(|clock| [clock.a, clock.b, clock.bias]).collect();
         state.f64s("running-lag", &self.lag);
         state.f64s("running-means", numbers);
-        state.u64s("running-done", self.scorers.iter().map(|clock| clock.done).collect::<Vec<_>>());
+        state.u64s("running-done", self.outputs.iter().map(|clock| clock.done).collect::<Vec<_>>());
     }
 
     fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
-        let (n_scorers, most) = (self.scorers.len(), now.unscaled().len());
+        let (n_outputs, most) = (self.outputs.len(), now.unscaled().len());
         self.lag = state.take_f64s("running-lag")?;
         if self.lag.len() > most {
             return Err(wrong_length("running-lag", most, self.lag.len()));
         }
-        let numbers = state.take_n_f64s("running-means", 3 * n_scorers)?;
-        let done = state.take_n_counters("running-done", n_scorers, rounds)?;
-        for (k, clock) in self.scorers.iter_mut().enumerate() {
+        let numbers = state.take_n_f64s("running-means", 3 * n_outputs)?;
+        let done = state.take_n_counters("running-done", n_outputs, rounds)?;
+        for (k, clock) in self.outputs.iter_mut().enumerate() {
             let [a, b, bias] = [0, 1, 2].map(|part| numbers[3 * k + part]);
             *clock = Clock { a, b, bias, done: done[k] };
         }

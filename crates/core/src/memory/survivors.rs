@@ -7,15 +7,15 @@
 
 use super::Memory;
 use crate::row::Row;
-use crate::space::{Hypothesis, Linear, Move, Planes};
+use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, refuse};
 use std::collections::HashMap;
 
 /// How survivors vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ballot {
-    /// Each scorer holds its own vote on its own sign: two classes, one-vs-rest, one-vs-one.
-    PerScorer,
+    /// Each output holds its own vote on its own sign: two classes, one-vs-rest, one-vs-one.
+    PerOutput,
     /// Each survivor names the class with the highest score: direct multiclass.
     Joint,
 }
@@ -25,18 +25,18 @@ pub enum Ballot {
 pub struct Survivors {
     rows: Rows,
     log: Vec<Entry>,
-    n_scorers: usize,
+    n_outputs: usize,
 }
 
 /// The row of a move that only shrinks.
 const NO_ROW: u32 = u32::MAX;
 
-/// One move: from `round` on, scorer `scorer` is `keep` times itself plus `amount` times row `row`.
+/// One move: from `round` on, output `output` is `keep` times itself plus `amount` times row `row`.
 /// Moves that only shrink are logged too: beside a learned bias, which does not shrink, they turn votes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Entry {
     round: u64,
-    scorer: u32,
+    output: u32,
     row: u32,
     amount: f64,
     keep: f64,
@@ -104,12 +104,18 @@ fn hash_of(entries: impl Iterator<Item = (usize, f64)>) -> u64 {
 }
 
 impl Survivors {
-    pub(super) fn new(n_scorers: usize) -> Self {
-        Self { rows: Rows::default(), log: Vec::new(), n_scorers }
+    pub(super) fn new(n_outputs: usize) -> Self {
+        Self { rows: Rows::default(), log: Vec::new(), n_outputs }
     }
 
-    pub(super) fn votes(&self, ballot: Ballot, start: Option<Planes>, width: usize, rounds: u64) -> Votes {
-        Votes::new(ballot, start, width, self.n_scorers, rounds, self.rows.clone(), self.log.clone())
+    pub(super) fn votes(
+        &self,
+        ballot: Ballot,
+        start: Option<Hyperplanes>,
+        width: usize,
+        rounds: u64,
+    ) -> Votes {
+        Votes::new(ballot, start, width, self.n_outputs, rounds, self.rows.clone(), self.log.clone())
     }
 }
 
@@ -118,11 +124,11 @@ impl Memory for Survivors {
         let number = if step.amount == 0.0 { NO_ROW } else { self.rows.intern(row) };
         self.log.push(Entry {
             round: step.round,
-            scorer: step.scorer as u32,
+            output: step.output as u32,
             row: number,
             amount: step.amount,
             keep: step.keep,
-            bias: after.bias(step.scorer),
+            bias: after.bias(step.output),
         });
     }
 
@@ -132,7 +138,7 @@ impl Memory for Survivors {
         state.u32s("row-indices", indices);
         state.f64s("row-values", values);
         state.u64s("move-rounds", self.log.iter().map(|entry| entry.round).collect::<Vec<_>>());
-        let places = self.log.iter().flat_map(|entry| [entry.scorer, entry.row]);
+        let places = self.log.iter().flat_map(|entry| [entry.output, entry.row]);
         state.u32s("move-places", places.collect::<Vec<_>>());
         let steps = self.log.iter().flat_map(|entry| [entry.amount, entry.keep, entry.bias]);
         state.f64s("move-steps", steps.collect::<Vec<_>>());
@@ -147,12 +153,12 @@ impl Memory for Survivors {
         if places.len() != move_rounds.len() {
             return Err(refuse("the lists of moves differ in length"));
         }
-        let moves = move_rounds.into_iter().zip(places).map(|(round, &[scorer, row])| (round, scorer, row));
+        let moves = move_rounds.into_iter().zip(places).map(|(round, &[output, row])| (round, output, row));
         let log = Log {
-            ballot: Ballot::PerScorer,
+            ballot: Ballot::PerOutput,
             start: None,
             width: now.width(),
-            n_scorers: self.n_scorers,
+            n_outputs: self.n_outputs,
             rounds,
             row_offsets: if row_offsets.is_empty() { vec![0] } else { row_offsets },
             row_indices,
@@ -175,9 +181,9 @@ impl Memory for Survivors {
 #[derive(Debug, Clone)]
 pub struct Votes {
     ballot: Ballot,
-    start: Option<Planes>,
+    start: Option<Hyperplanes>,
     width: usize,
-    n_scorers: usize,
+    n_outputs: usize,
     rounds: u64,
     rows: Rows,
     log: Vec<Entry>,
@@ -226,15 +232,15 @@ impl Columns {
 impl Votes {
     fn new(
         ballot: Ballot,
-        start: Option<Planes>,
+        start: Option<Hyperplanes>,
         width: usize,
-        n_scorers: usize,
+        n_outputs: usize,
         rounds: u64,
         rows: Rows,
         log: Vec<Entry>,
     ) -> Self {
         let columns = Columns::of(&rows, width);
-        Self { ballot, start, width, n_scorers, rounds, rows, log, columns }
+        Self { ballot, start, width, n_outputs, rounds, rows, log, columns }
     }
 
     /// How many features the survivors know.
@@ -252,13 +258,13 @@ impl Votes {
         self.rows.len()
     }
 
-    /// The votes for a row: per scorer the votes for minus those against, or per class the votes for
+    /// The votes for a row: per output the votes for minus those against, or per class the votes for
     /// it, as the ballot says. A survivor whose score is zero abstains. `scratch` is room to work in.
     pub fn scores<R: Row>(&self, row: R, votes: &mut [f64], scratch: &mut Vec<f64>) {
         votes.fill(0.0);
         match self.ballot {
-            Ballot::PerScorer => self.each_vote(row, scratch, |scorer, score, rounds| {
-                votes[scorer] += sign(score) * rounds as f64;
+            Ballot::PerOutput => self.each_vote(row, scratch, |output, score, rounds| {
+                votes[output] += sign(score) * rounds as f64;
             }),
             Ballot::Joint => {
                 let (mut activations, mut biases) = self.first_scores(row);
@@ -268,47 +274,47 @@ impl Votes {
         }
     }
 
-    /// The votes for a row, both sides counted: per scorer for and against it, or per class for it and for
+    /// The votes for a row, both sides counted: per output for and against it, or per class for it and for
     /// all others, as the ballot says. A survivor whose score is zero is on neither side.
-    pub fn tallies<R: Row>(&self, row: R, tallies: &mut [[u64; 2]], scratch: &mut Vec<f64>) {
-        tallies.fill([0; 2]);
+    pub fn counts<R: Row>(&self, row: R, counts: &mut [[u64; 2]], scratch: &mut Vec<f64>) {
+        counts.fill([0; 2]);
         match self.ballot {
-            Ballot::PerScorer => self.each_vote(row, scratch, |scorer, score, rounds| match score {
-                _ if score > 0.0 => tallies[scorer][0] += rounds,
-                _ if score < 0.0 => tallies[scorer][1] += rounds,
+            Ballot::PerOutput => self.each_vote(row, scratch, |output, score, rounds| match score {
+                _ if score > 0.0 => counts[output][0] += rounds,
+                _ if score < 0.0 => counts[output][1] += rounds,
                 _ => {}
             }),
             Ballot::Joint => {
-                let mut votes = vec![0.0; self.n_scorers];
+                let mut votes = vec![0.0; self.n_outputs];
                 self.scores(row, &mut votes, scratch);
-                for (tally, votes) in tallies.iter_mut().zip(votes) {
-                    *tally = [votes as u64, self.rounds - votes as u64];
+                for (vote_count, votes) in counts.iter_mut().zip(votes) {
+                    *vote_count = [votes as u64, self.rounds - votes as u64];
                 }
             }
         }
     }
 
-    /// Shows the score of every survivor of every scorer, and for how many rounds it lived.
+    /// Shows the score of every survivor of every output, and for how many rounds it lived.
     fn each_vote<R: Row>(&self, row: R, scratch: &mut Vec<f64>, mut vote: impl FnMut(usize, f64, u64)) {
         let (mut activations, mut biases) = self.first_scores(row);
         let dots = self.dots(row, scratch);
-        let mut since = vec![1_u64; self.n_scorers];
+        let mut since = vec![1_u64; self.n_outputs];
         for entry in &self.log {
-            let k = entry.scorer as usize;
+            let k = entry.output as usize;
             vote(k, activations[k] + biases[k], entry.round - since[k]);
             since[k] = entry.round;
             activations[k] = entry.apply(activations[k], dots);
             biases[k] = entry.bias;
         }
-        for k in 0..self.n_scorers {
+        for k in 0..self.n_outputs {
             vote(k, activations[k] + biases[k], self.rounds + 1 - since[k]);
         }
     }
 
     /// What the hypothesis that the run began with says of a row, and its biases.
     fn first_scores<R: Row>(&self, row: R) -> (Vec<f64>, Vec<f64>) {
-        let mut activations = vec![0.0; self.n_scorers];
-        let mut biases = vec![0.0; self.n_scorers];
+        let mut activations = vec![0.0; self.n_outputs];
+        let mut biases = vec![0.0; self.n_outputs];
         if let Some(start) = &self.start {
             start.scores(row, &mut activations);
             biases.copy_from_slice(start.biases());
@@ -355,7 +361,7 @@ impl Votes {
                 cast(entry.round, activations, biases);
                 round = entry.round;
             }
-            let k = entry.scorer as usize;
+            let k = entry.output as usize;
             activations[k] = entry.apply(activations[k], dots);
             biases[k] = entry.bias;
         }
@@ -364,8 +370,8 @@ impl Votes {
 
     /// Shows every survivor with the number of rounds it was the current hypothesis, oldest first.
     /// Rebuilds the weights on the way, so it is for looking, not for predicting.
-    pub fn replay(&self, mut show: impl FnMut(&Planes, u64)) {
-        let mut planes = self.start.clone().unwrap_or_else(|| Planes::zero(self.width, self.n_scorers));
+    pub fn replay(&self, mut show: impl FnMut(&Hyperplanes, u64)) {
+        let mut planes = self.start.clone().unwrap_or_else(|| Hyperplanes::zero(self.width, self.n_outputs));
         let mut since = 1;
         for same_round in self.log.chunk_by(|a, b| a.round == b.round) {
             let round = same_round[0].round;
@@ -374,25 +380,25 @@ impl Votes {
             }
             since = round;
             let mut weights = planes.raw_weights().to_vec();
-            weights.resize(self.width * self.n_scorers, 0.0);
+            weights.resize(self.width * self.n_outputs, 0.0);
             let mut biases = planes.biases().to_vec();
             for entry in same_round {
-                let k = entry.scorer as usize;
+                let k = entry.output as usize;
                 if entry.keep != 1.0 {
                     weights
                         .iter_mut()
                         .skip(k)
-                        .step_by(self.n_scorers)
+                        .step_by(self.n_outputs)
                         .for_each(|weight| *weight *= entry.keep);
                 }
                 if entry.row != NO_ROW {
                     for (feature, value) in self.rows.entries(entry.row) {
-                        weights[feature * self.n_scorers + k] += entry.amount * value;
+                        weights[feature * self.n_outputs + k] += entry.amount * value;
                     }
                 }
                 biases[k] = entry.bias;
             }
-            planes = Planes::from_parts(weights, biases);
+            planes = Hyperplanes::from_parts(weights, biases);
         }
         if self.rounds + 1 > since {
             show(&planes, self.rounds + 1 - since);
@@ -406,11 +412,11 @@ pub struct Log {
     /// How they vote.
     pub ballot: Ballot,
     /// Where the run started, if not from zero.
-    pub start: Option<Planes>,
+    pub start: Option<Hyperplanes>,
     /// Features.
     pub width: usize,
-    /// Scorers.
-    pub n_scorers: usize,
+    /// Outputs.
+    pub n_outputs: usize,
     /// Rounds of the whole run.
     pub rounds: u64,
     /// Where each stored row begins, and the end.
@@ -419,7 +425,7 @@ pub struct Log {
     pub row_indices: Vec<u32>,
     /// The values of the stored rows.
     pub row_values: Vec<f64>,
-    /// Per move: the round, the scorer and the stored row; [`u32::MAX`] where nothing was added.
+    /// Per move: the round, the output and the stored row; [`u32::MAX`] where nothing was added.
     pub moves: Vec<(u64, u32, u32)>,
     /// Per move: how far along the row, how much of the old weights stayed, and the bias after it.
     pub steps: Vec<[f64; 3]>,
@@ -433,23 +439,23 @@ impl Votes {
             ballot: self.ballot,
             start: self.start.clone(),
             width: self.width,
-            n_scorers: self.n_scorers,
+            n_outputs: self.n_outputs,
             rounds: self.rounds,
             row_offsets: offsets.iter().map(|&offset| offset as u64).collect(),
             row_indices: self.rows.indices.clone(),
             row_values: self.rows.values.clone(),
-            moves: self.log.iter().map(|entry| (entry.round, entry.scorer, entry.row)).collect(),
+            moves: self.log.iter().map(|entry| (entry.round, entry.output, entry.row)).collect(),
             steps: self.log.iter().map(|entry| [entry.amount, entry.keep, entry.bias]).collect(),
         }
     }
 
     /// Votes from plain arrays, which may come from anywhere; the error says what does not fit.
     pub fn from_log(log: Log) -> Result<Self, &'static str> {
-        let Log { ballot, start, width, n_scorers, rounds, row_offsets, row_indices, row_values, .. } = log;
-        if n_scorers == 0 {
-            return Err("there are no scorers");
+        let Log { ballot, start, width, n_outputs, rounds, row_offsets, row_indices, row_values, .. } = log;
+        if n_outputs == 0 {
+            return Err("there are no outputs");
         }
-        if start.as_ref().is_some_and(|start| start.n_scorers() != n_scorers || start.width() > width) {
+        if start.as_ref().is_some_and(|start| start.n_outputs() != n_outputs || start.width() > width) {
             return Err("the starting hyperplanes have another shape");
         }
         let ascends = row_offsets.windows(2).all(|pair| pair[0] <= pair[1]);
@@ -474,24 +480,24 @@ impl Votes {
         }
         let mut before = 1;
         let mut entries = Vec::with_capacity(log.moves.len());
-        for (&(round, scorer, row), &[amount, keep, bias]) in log.moves.iter().zip(&log.steps) {
+        for (&(round, output, row), &[amount, keep, bias]) in log.moves.iter().zip(&log.steps) {
             if round < before || round > rounds {
                 return Err("the rounds of the moves do not ascend");
             }
-            if scorer as usize >= n_scorers || (row != NO_ROW && row as usize >= n_rows) {
-                return Err("a move names a scorer or a row that is not there");
+            if output as usize >= n_outputs || (row != NO_ROW && row as usize >= n_rows) {
+                return Err("a move names an output or a row that is not there");
             }
             if ![amount, keep, bias].iter().all(|value| value.is_finite()) {
                 return Err("a move is not a finite number");
             }
             before = round;
-            entries.push(Entry { round, scorer, row, amount, keep, bias });
+            entries.push(Entry { round, output, row, amount, keep, bias });
         }
         if !row_values.iter().all(|value| value.is_finite()) {
             return Err("a stored row has a value that is not a finite number");
         }
         let rows = Rows { offsets, indices: row_indices, values: row_values, by_hash: HashMap::new() };
-        Ok(Self::new(ballot, start, width, n_scorers, rounds, rows, entries))
+        Ok(Self::new(ballot, start, width, n_outputs, rounds, rows, entries))
     }
 }
 

@@ -45,7 +45,7 @@ impl Algorithm for Alma {
         summary: "falling demand, falling step, weights kept in the unit ball",
         update: "y w.x/|x| <= (1 - alpha) B/sqrt(k):  w += y x C/(|x| sqrt(k)), then |w| <= 1",
         source: "Gentile 2001 (p = 2): margin >= (1 - alpha) best after O(1/(alpha best)^2) steps",
-        prefer: "for large margins on noisy data in few passes",
+        prefer: "for large margins on noisy data in few epochs",
         params: &[
             Param {
                 name: "alpha",

@@ -47,7 +47,7 @@ impl Algorithm for Batch {
         rate: true,
         mistake_driven: true,
         settles: true,
-        exempt: &[(Law::HalfPasses, "half a pass is another batch")],
+        exempt: &[(Law::HalfEpochs, "half an epoch is another batch")],
         ..Info::named("batch")
     };
 

@@ -29,9 +29,9 @@ impl Algorithm for MinOver {
         picks_worst: true,
         settles: true,
         exempt: &[
-            (Law::HalfPasses, "it looks at all rows before every step"),
+            (Law::HalfEpochs, "it looks at all rows before every step"),
             (Law::ZeroRow, "a row of zeros may be the worst one"),
-            (Law::OneVsRest, "the row that is worst for one scorer is shown to all of them"),
+            (Law::OneVsRest, "the row that is worst for one output is shown to all of them"),
         ],
         ..Info::named("minover")
     };

@@ -4,7 +4,7 @@
 //! batch began with, and [`Space::settle`] makes the one move at its end. A batch of all rows is the
 //! batch perceptron of the textbooks; a short one is the mini-batch.
 
-use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space};
+use super::{Hyperplanes, Hypothesis, Linear, LinearSpace, Move, Shape, Space};
 use crate::examples::Examples;
 use crate::memory::Memories;
 use crate::row::{Dense, Row};
@@ -20,7 +20,7 @@ pub struct Batch {
     pending: Vec<Pending>,
 }
 
-/// What the current batch has asked of one scorer so far.
+/// What the current batch has asked of one output so far.
 #[derive(Debug, Clone)]
 struct Pending {
     weights: Vec<f64>,
@@ -38,30 +38,30 @@ impl Batch {
             bias_gain: shape.bias.gain(),
             size,
             mean,
-            pending: vec![pending; shape.n_scorers],
+            pending: vec![pending; shape.n_outputs],
         }
     }
 }
 
 impl Hypothesis for Batch {
-    fn n_scorers(&self) -> usize {
-        self.linear.n_scorers()
+    fn n_outputs(&self) -> usize {
+        self.linear.n_outputs()
     }
 
-    fn weights(&self, scorer: usize) -> Vec<f64> {
-        self.linear.weights(scorer)
+    fn weights(&self, output: usize) -> Vec<f64> {
+        self.linear.weights(output)
     }
 
-    fn bias(&self, scorer: usize) -> f64 {
-        self.linear.bias(scorer)
+    fn bias(&self, output: usize) -> f64 {
+        self.linear.bias(output)
     }
 
-    fn norm2(&self, scorer: usize) -> f64 {
-        self.linear.norm2(scorer)
+    fn norm2(&self, output: usize) -> f64 {
+        self.linear.norm2(output)
     }
 
-    fn moves(&self, scorer: usize) -> u64 {
-        self.linear.moves(scorer)
+    fn moves(&self, output: usize) -> u64 {
+        self.linear.moves(output)
     }
 }
 
@@ -76,22 +76,22 @@ impl Space for Batch {
         self.linear.score_all(row, scores);
     }
 
-    fn spread<R: Row>(&self, place: usize, scorer: usize, row: R) -> f64 {
-        self.linear.spread(place, scorer, row)
+    fn spread<R: Row>(&self, place: usize, output: usize, row: R) -> f64 {
+        self.linear.spread(place, output, row)
     }
 
     fn shift<R: Row>(&mut self, _place: usize, row: R, step: Move, _memory: &mut Memories) {
-        let pending = &mut self.pending[step.scorer];
+        let pending = &mut self.pending[step.output];
         row.add_to(step.amount, &mut pending.weights);
         pending.bias += step.amount * self.bias_gain;
         pending.n_rows += 1;
     }
 
     fn settle(&mut self, round: u64, memory: &mut Memories) {
-        for (scorer, pending) in self.pending.iter_mut().enumerate().filter(|(_, pending)| pending.n_rows > 0)
+        for (output, pending) in self.pending.iter_mut().enumerate().filter(|(_, pending)| pending.n_rows > 0)
         {
             let amount = if self.mean { 1.0 / pending.n_rows as f64 } else { 1.0 };
-            let step = Move { scorer, amount, keep: 1.0, extra: 0.0, score: 0.0, round };
+            let step = Move { output, amount, keep: 1.0, extra: 0.0, score: 0.0, round };
             self.linear.move_along(Dense(&pending.weights), step, amount * pending.bias, memory);
             pending.weights.fill(0.0);
             pending.bias = 0.0;
@@ -119,7 +119,7 @@ impl LinearSpace for Batch {
         &self.linear
     }
 
-    fn start_from(&mut self, planes: &Planes) {
+    fn start_from(&mut self, planes: &Hyperplanes) {
         self.widen(planes.width());
         self.linear.start_from(planes);
     }
@@ -137,10 +137,10 @@ impl Resumable for Batch {
 
     fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
         self.linear.restore(state)?;
-        let (width, n_scorers) = (self.linear.width(), self.n_scorers());
-        let weights = state.take_n_f64s("pending", width * n_scorers)?;
-        let biases = state.take_n_f64s("pending-biases", n_scorers)?;
-        let n_rows = state.take_n_counters("pending-rows", n_scorers, u64::MAX)?;
+        let (width, n_outputs) = (self.linear.width(), self.n_outputs());
+        let weights = state.take_n_f64s("pending", width * n_outputs)?;
+        let biases = state.take_n_f64s("pending-biases", n_outputs)?;
+        let n_rows = state.take_n_counters("pending-rows", n_outputs, u64::MAX)?;
         for (k, pending) in self.pending.iter_mut().enumerate() {
             let weights = weights[k * width..(k + 1) * width].to_vec();
             *pending = Pending { weights, bias: biases[k], n_rows: n_rows[k] };

@@ -3,7 +3,7 @@
 //! A step goes along `Σx` instead of `x`, and afterwards the variances of the features it touched
 //! shrink: what was seen often moves little. `Σ` is kept as its diagonal, one number per weight.
 
-use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space};
+use super::{Hyperplanes, Hypothesis, Linear, LinearSpace, Move, Shape, Space};
 use crate::convention::Bias;
 use crate::memory::Memories;
 use crate::row::{Row, Stretched};
@@ -14,9 +14,9 @@ use crate::state::{Resumable, State, StateError};
 pub struct Diagonal {
     linear: Linear,
     bias: Bias,
-    /// Per scorer: the variance of every feature.
+    /// Per output: the variance of every feature.
     variances: Vec<Vec<f64>>,
-    /// Per scorer: the variance of the bias.
+    /// Per output: the variance of the bias.
     bias_variances: Vec<f64>,
 }
 
@@ -26,36 +26,36 @@ impl Diagonal {
         Self {
             linear: Linear::new(shape),
             bias: shape.bias,
-            variances: vec![vec![1.0; shape.width]; shape.n_scorers],
-            bias_variances: vec![1.0; shape.n_scorers],
+            variances: vec![vec![1.0; shape.width]; shape.n_outputs],
+            bias_variances: vec![1.0; shape.n_outputs],
         }
     }
 
-    /// The variance of every feature for one scorer.
-    pub fn variances(&self, scorer: usize) -> &[f64] {
-        &self.variances[scorer]
+    /// The variance of every feature for one output.
+    pub fn variances(&self, output: usize) -> &[f64] {
+        &self.variances[output]
     }
 }
 
 impl Hypothesis for Diagonal {
-    fn n_scorers(&self) -> usize {
-        self.linear.n_scorers()
+    fn n_outputs(&self) -> usize {
+        self.linear.n_outputs()
     }
 
-    fn weights(&self, scorer: usize) -> Vec<f64> {
-        self.linear.weights(scorer)
+    fn weights(&self, output: usize) -> Vec<f64> {
+        self.linear.weights(output)
     }
 
-    fn bias(&self, scorer: usize) -> f64 {
-        self.linear.bias(scorer)
+    fn bias(&self, output: usize) -> f64 {
+        self.linear.bias(output)
     }
 
-    fn norm2(&self, scorer: usize) -> f64 {
-        self.linear.norm2(scorer)
+    fn norm2(&self, output: usize) -> f64 {
+        self.linear.norm2(output)
     }
 
-    fn moves(&self, scorer: usize) -> u64 {
-        self.linear.moves(scorer)
+    fn moves(&self, output: usize) -> u64 {
+        self.linear.moves(output)
     }
 }
 
@@ -67,15 +67,15 @@ impl Space for Diagonal {
     }
 
     /// The bias is a feature like any other here: it has a variance and adds to the spread.
-    fn spread<R: Row>(&self, _place: usize, scorer: usize, row: R) -> f64 {
-        let variances = &self.variances[scorer];
+    fn spread<R: Row>(&self, _place: usize, output: usize, row: R) -> f64 {
+        let variances = &self.variances[output];
         let features = row.sum(|feature, value| variances[feature] * value * value);
-        features + self.bias_variances[scorer] * self.bias.gain()
+        features + self.bias_variances[output] * self.bias.gain()
     }
 
     fn shift<R: Row>(&mut self, _place: usize, row: R, step: Move, memory: &mut Memories) {
-        let variances = &mut self.variances[step.scorer];
-        let bias_variance = &mut self.bias_variances[step.scorer];
+        let variances = &mut self.variances[step.output];
+        let bias_variance = &mut self.bias_variances[step.output];
         let gain = self.bias.gain();
         let along = Stretched { row, metric: variances };
         // The linear part's norm would need w·Σx, which nobody tracks: it is measured on demand.
@@ -108,7 +108,7 @@ impl LinearSpace for Diagonal {
         &self.linear
     }
 
-    fn start_from(&mut self, planes: &Planes) {
+    fn start_from(&mut self, planes: &Hyperplanes) {
         self.widen(planes.width());
         self.linear.start_from(planes);
     }
@@ -123,12 +123,12 @@ impl Resumable for Diagonal {
 
     fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
         self.linear.restore(state)?;
-        let (width, n_scorers) = (self.linear.width(), self.n_scorers());
-        let variances = state.take_n_f64s("variances", width * n_scorers)?;
-        for (scorer, part) in self.variances.iter_mut().enumerate() {
-            *part = variances[scorer * width..(scorer + 1) * width].to_vec();
+        let (width, n_outputs) = (self.linear.width(), self.n_outputs());
+        let variances = state.take_n_f64s("variances", width * n_outputs)?;
+        for (output, part) in self.variances.iter_mut().enumerate() {
+            *part = variances[output * width..(output + 1) * width].to_vec();
         }
-        self.bias_variances = state.take_n_f64s("bias-variances", n_scorers)?;
+        self.bias_variances = state.take_n_f64s("bias-variances", n_outputs)?;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@
 //! Rows are known by their numbers, so this is for rows that stay. A run has converged when no visit of a whole epoch
 //! changed the margin of its row by more than a tolerance.
 
-use super::{Hypothesis, Linear, LinearSpace, Move, Planes, Shape, Space, Visits};
+use super::{Hyperplanes, Hypothesis, Linear, LinearSpace, Move, Shape, Space, Visits};
 use crate::convention::Bias;
 use crate::examples::Examples;
 use crate::memory::Memories;
@@ -62,17 +62,17 @@ impl Dual {
 
     /// The dual variables of one row, by output; none if it was never visited.
     pub fn duals(&self, row: usize) -> &[f64] {
-        let n = self.n_scorers();
+        let n = self.n_outputs();
         self.duals.get(row * n..(row + 1) * n).unwrap_or_default()
     }
 
     /// Moves `v` along the row, and the weights to where it then points.
     fn move_pulled<R: Row>(&mut self, row: R, step: Move, bias_amount: f64, memory: &mut Memories) {
-        let n_scorers = self.n_scorers();
-        self.sums.resize(self.linear.width() * n_scorers, 0.0);
+        let n_outputs = self.n_outputs();
+        self.sums.resize(self.linear.width() * n_outputs, 0.0);
         let (mut features, mut changes) = (Vec::new(), Vec::new());
         for (feature, value) in row.entries() {
-            let sum = &mut self.sums[feature * n_scorers + step.scorer];
+            let sum = &mut self.sums[feature * n_outputs + step.output];
             let before = soft(*sum, self.l1);
             *sum += step.amount * value;
             let change = soft(*sum, self.l1) - before;
@@ -84,32 +84,32 @@ impl Dual {
         let along = Move { amount: 1.0, ..step };
         self.linear.move_along(Sparse::new(&features, &changes), along, bias_amount, memory);
         for &feature in &features {
-            let pulled = soft(self.sums[feature as usize * n_scorers + step.scorer], self.l1);
+            let pulled = soft(self.sums[feature as usize * n_outputs + step.output], self.l1);
             // Adding a difference may miss by a rounding; what is zero must be zero.
-            self.linear.set_weight(feature as usize, step.scorer, pulled);
+            self.linear.set_weight(feature as usize, step.output, pulled);
         }
     }
 }
 
 impl Hypothesis for Dual {
-    fn n_scorers(&self) -> usize {
-        self.linear.n_scorers()
+    fn n_outputs(&self) -> usize {
+        self.linear.n_outputs()
     }
 
-    fn weights(&self, scorer: usize) -> Vec<f64> {
-        self.linear.weights(scorer)
+    fn weights(&self, output: usize) -> Vec<f64> {
+        self.linear.weights(output)
     }
 
-    fn bias(&self, scorer: usize) -> f64 {
-        self.linear.bias(scorer)
+    fn bias(&self, output: usize) -> f64 {
+        self.linear.bias(output)
     }
 
-    fn norm2(&self, scorer: usize) -> f64 {
-        self.linear.norm2(scorer)
+    fn norm2(&self, output: usize) -> f64 {
+        self.linear.norm2(output)
     }
 
-    fn moves(&self, scorer: usize) -> u64 {
-        self.linear.moves(scorer)
+    fn moves(&self, output: usize) -> u64 {
+        self.linear.moves(output)
     }
 }
 
@@ -123,7 +123,7 @@ impl Space for Dual {
         if n_rows > self.norms.len() {
             self.norms.resize(n_rows, f64::NAN);
         }
-        let n_duals = self.norms.len() * self.n_scorers();
+        let n_duals = self.norms.len() * self.n_outputs();
         if n_duals > self.duals.len() {
             self.duals.resize(n_duals, 0.0);
         }
@@ -139,18 +139,18 @@ impl Space for Dual {
         self.linear.score_all(row, scores);
     }
 
-    fn spread<R: Row>(&self, place: usize, _scorer: usize, _row: R) -> f64 {
+    fn spread<R: Row>(&self, place: usize, _output: usize, _row: R) -> f64 {
         self.norms[self.rows[place] as usize]
     }
 
-    fn dual(&self, place: usize, scorer: usize) -> f64 {
-        self.duals[self.rows[place] as usize * self.n_scorers() + scorer]
+    fn dual(&self, place: usize, output: usize) -> f64 {
+        self.duals[self.rows[place] as usize * self.n_outputs() + output]
     }
 
     fn shift<R: Row>(&mut self, place: usize, row: R, step: Move, memory: &mut Memories) {
         let number = self.rows[place] as usize;
-        let n_scorers = self.n_scorers();
-        self.duals[number * n_scorers + step.scorer] = step.extra;
+        let n_outputs = self.n_outputs();
+        self.duals[number * n_outputs + step.output] = step.extra;
         self.largest = self.largest.max(step.amount.abs() * self.norms[number]);
         let bias_amount = step.amount * self.bias.gain();
         if self.l1 > 0.0 {
@@ -190,7 +190,7 @@ impl LinearSpace for Dual {
     }
 
     /// The penalty is then on the distance from these hyperplanes.
-    fn start_from(&mut self, planes: &Planes) {
+    fn start_from(&mut self, planes: &Hyperplanes) {
         self.linear.start_from(planes);
         if self.l1 > 0.0 {
             // The point that is pulled to where the start lies.
@@ -214,15 +214,15 @@ impl Resumable for Dual {
 
     fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
         self.linear.restore(state)?;
-        let n_scorers = self.n_scorers();
-        let most = self.linear.width() * n_scorers;
+        let n_outputs = self.n_outputs();
+        let most = self.linear.width() * n_outputs;
         self.sums = state.take_f64s("sums")?;
         if self.sums.len() > most {
             return Err(wrong_length("sums", most, self.sums.len()));
         }
         self.duals = state.take_f64s("duals")?;
-        if !self.duals.len().is_multiple_of(n_scorers) {
-            return Err(wrong_length("duals", self.duals.len() / n_scorers * n_scorers, self.duals.len()));
+        if !self.duals.len().is_multiple_of(n_outputs) {
+            return Err(wrong_length("duals", self.duals.len() / n_outputs * n_outputs, self.duals.len()));
         }
         self.largest = state.take_n_f64s("largest-change", 1)?[0];
         Ok(())

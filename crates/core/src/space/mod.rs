@@ -16,7 +16,7 @@ mod table;
 pub use batch::Batch;
 pub use diagonal::Diagonal;
 pub use dual::Dual;
-pub use linear::{Linear, Planes};
+pub use linear::{Hyperplanes, Linear};
 pub(crate) use table::{BLOCK, Block, Change, Table};
 
 use crate::convention::Bias;
@@ -32,12 +32,12 @@ pub struct Shape {
     /// Features; rows may be narrower.
     pub width: usize,
     /// How many scores a row gets: 1 for two classes.
-    pub n_scorers: usize,
+    pub n_outputs: usize,
     /// How the bias enters.
     pub bias: Bias,
 }
 
-/// Which rows a pass visits, in order.
+/// Which rows an epoch visits, in order.
 #[derive(Debug, Clone, Copy)]
 pub enum Visits<'a> {
     /// Rows `first..end` as they stand.
@@ -90,18 +90,18 @@ impl<'a> Visits<'a> {
     }
 }
 
-/// A move of one scorer: `w ← keep·w + amount·x`.
+/// A move of one output: `w ← keep·w + amount·x`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Move {
-    /// Which scorer moves.
-    pub scorer: usize,
+    /// Which output moves.
+    pub output: usize,
     /// How far along the row, label and example weight included.
     pub amount: f64,
     /// How much of the old weights stays.
     pub keep: f64,
     /// What a space that keeps more than weights is told ([`Step::extra`](crate::Step::extra)).
     pub extra: f64,
-    /// What the scorer said of the row before the move.
+    /// What the output said of the row before the move.
     pub score: f64,
     /// In which round.
     pub round: u64,
@@ -110,19 +110,19 @@ pub struct Move {
 /// A hypothesis as others may look at it.
 pub trait Hypothesis {
     /// How many scores a row gets.
-    fn n_scorers(&self) -> usize;
+    fn n_outputs(&self) -> usize;
 
-    /// The weights of one scorer; none where a hypothesis is not made of weights.
-    fn weights(&self, scorer: usize) -> Vec<f64>;
+    /// The weights of one output; none where a hypothesis is not made of weights.
+    fn weights(&self, output: usize) -> Vec<f64>;
 
-    /// The bias of one scorer.
-    fn bias(&self, scorer: usize) -> f64;
+    /// The bias of one output.
+    fn bias(&self, output: usize) -> f64;
 
-    /// `‖w‖²` of one scorer, bias coordinate included where there is one.
-    fn norm2(&self, scorer: usize) -> f64;
+    /// `‖w‖²` of one output, bias coordinate included where there is one.
+    fn norm2(&self, output: usize) -> f64;
 
-    /// How often this scorer has moved.
-    fn moves(&self, scorer: usize) -> u64;
+    /// How often this output has moved.
+    fn moves(&self, output: usize) -> u64;
 }
 
 /// A hypothesis as the training loop needs it.
@@ -142,9 +142,9 @@ pub trait Space: Hypothesis {
     /// The scores of the row at place `place` of the prepared block, under the current hypothesis.
     fn scores<R: Row>(&self, place: usize, row: R, scores: &mut [f64]);
 
-    /// [`Space::scores`] where there is one scorer, with whatever can be looked up beforehand looked up.
+    /// [`Space::scores`] where there is one output, with whatever can be looked up beforehand looked up.
     #[inline(always)]
-    fn sole_scorer<R: Row>(&self) -> impl Fn(usize, R) -> f64 {
+    fn sole_output<R: Row>(&self) -> impl Fn(usize, R) -> f64 {
         |place, row| {
             let mut score = [0.0];
             self.scores(place, row, &mut score);
@@ -153,11 +153,11 @@ pub trait Space: Hypothesis {
     }
 
     /// `xᵀΣx`: the squared length of `row`, which is at place `place` of the prepared block, in this space's
-    /// metric for `scorer`.
-    fn spread<R: Row>(&self, place: usize, scorer: usize, row: R) -> f64;
+    /// metric for `output`.
+    fn spread<R: Row>(&self, place: usize, output: usize, row: R) -> f64;
 
     /// The dual variable of the row at place `place` of the prepared block, for one output.
-    fn dual(&self, _place: usize, _scorer: usize) -> f64 {
+    fn dual(&self, _place: usize, _output: usize) -> f64 {
         0.0
     }
 
@@ -176,7 +176,7 @@ pub trait Space: Hypothesis {
     fn shift<R: Row>(&mut self, place: usize, row: R, step: Move, memory: &mut Self::Memory);
 
     /// Whether all moves of a row may be made when its problems are over. They may where nothing that a space says of
-    /// one scorer depends on another one.
+    /// one output depends on another one.
     const MOVES_TOGETHER: bool = false;
 
     /// Makes the moves of a row, one after the other. For spaces that may make them [together](Self::MOVES_TOGETHER).
@@ -208,14 +208,14 @@ pub trait Outcome: Space<Memory: Recall> + Resumable {
     /// The read-out after `rounds` rounds, `ballot` being the way survivors vote. `None` if it was not remembered.
     fn read(&self, memory: &Self::Memory, readout: Readout, ballot: Ballot, rounds: u64) -> Option<Kept>;
 
-    /// The pass number `epoch` begins after `rounds` rounds. May be said twice, if nothing happened in between.
-    fn pass_begins(&self, _memory: &mut Self::Memory, _epoch: u64, _rounds: u64) {}
+    /// The epoch number `epoch` begins after `rounds` rounds. May be said twice, if nothing happened in between.
+    fn epoch_begins(&self, _memory: &mut Self::Memory, _epoch: u64, _rounds: u64) {}
 
-    /// A pass is over after `rounds` rounds.
-    fn pass_over(&self, _memory: &mut Self::Memory, _rounds: u64) {}
+    /// An epoch is over after `rounds` rounds.
+    fn epoch_over(&self, _memory: &mut Self::Memory, _rounds: u64) {}
 
     /// The hyperplanes, where they are all there is, so that the same ones mean the same run from here on.
-    fn whole(&self) -> Option<Planes> {
+    fn whole(&self) -> Option<Hyperplanes> {
         None
     }
 
@@ -241,15 +241,15 @@ impl<S: LinearSpace> Outcome for S {
         memory.read(readout, ballot, self.linear(), rounds)
     }
 
-    fn pass_begins(&self, memory: &mut Memories, epoch: u64, rounds: u64) {
-        memory.pass_begins(epoch, rounds);
+    fn epoch_begins(&self, memory: &mut Memories, epoch: u64, rounds: u64) {
+        memory.epoch_begins(epoch, rounds);
     }
 
-    fn pass_over(&self, memory: &mut Memories, rounds: u64) {
-        memory.pass_over(rounds, self.linear());
+    fn epoch_over(&self, memory: &mut Memories, rounds: u64) {
+        memory.epoch_over(rounds, self.linear());
     }
 
-    fn whole(&self) -> Option<Planes> {
+    fn whole(&self) -> Option<Hyperplanes> {
         S::SUITS_KERNELS.then(|| self.linear().planes())
     }
 
@@ -284,5 +284,5 @@ pub trait LinearSpace: Space<Memory = Memories> + Resumable + Clone + Send + Syn
     fn linear(&self) -> &Linear;
 
     /// Starts from given hyperplanes instead of zero. Only before the first round.
-    fn start_from(&mut self, planes: &Planes);
+    fn start_from(&mut self, planes: &Hyperplanes);
 }

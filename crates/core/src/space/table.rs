@@ -1,77 +1,77 @@
-//! The weights of all scorers, laid out for registers: what a hypothesis is stored in while it learns.
+//! The weights of all outputs, laid out for registers: what a hypothesis is stored in while it learns.
 //!
-//! Scorers are taken eight by eight. A block holds the weights of its scorers feature by feature, so that a row meets
-//! eight scorers with one load that never straddles two lines of the cache. The scorers that are left over have a
-//! narrower block of their own: two, four or eight places per feature, those without a scorer being zero. A block
+//! Outputs are taken eight by eight. A block holds the weights of its outputs feature by feature, so that a row meets
+//! eight outputs with one load that never straddles two lines of the cache. The outputs that are left over have a
+//! narrower block of their own: two, four or eight places per feature, those without an output being zero. A block
 //! grows at its end, so a new feature moves nothing.
 //!
-//! Whoever is outside sees [`Table::compact`]: feature by feature, all scorers side by side.
+//! Whoever is outside sees [`Table::compact`]: feature by feature, all outputs side by side.
 
 use crate::row::Row;
 use crate::simd::{self, Sums};
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
-/// How many scorers share a block.
+/// How many outputs share a block.
 pub(crate) const BLOCK: usize = 8;
 
 /// How many bytes a line of the cache has.
 const LINE: usize = 64;
 
-/// A number for every feature and scorer.
+/// A number for every feature and output.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
-    n_scorers: usize,
+    n_outputs: usize,
     width: usize,
     blocks: Vec<Block>,
     /// What is being added to each block; nothing between two calls.
     changes: Vec<Change>,
 }
 
-/// Up to eight scorers.
+/// Up to eight outputs.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
-    /// How many places a feature has: 2, 4 or 8, or 1 in a table with a sole scorer.
+    /// How many places a feature has: 2, 4 or 8, or 1 in a table with a sole output.
     pub(crate) stride: usize,
-    /// The number of feature `j` for the `k`-th scorer of the block is at `j * stride + k`.
+    /// The number of feature `j` for the `k`-th output of the block is at `j * stride + k`.
     pub(crate) cells: Cells,
 }
 
-/// How many times a row is added to each scorer of a block.
+/// How many times a row is added to each output of a block.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Change {
     pub(crate) amounts: [f64; BLOCK],
-    /// A bit for every scorer that something is added to. The others keep every bit of theirs.
-    pub(crate) scorers: u8,
+    /// A bit for every output that something is added to. The others keep every bit of theirs.
+    pub(crate) outputs: u8,
 }
 
 impl Table {
     /// All zero.
-    pub(crate) fn new(width: usize, n_scorers: usize) -> Self {
-        let mut blocks = Vec::with_capacity(n_scorers.div_ceil(BLOCK));
-        for first in (0..n_scorers).step_by(BLOCK) {
-            let stride = match n_scorers - first {
-                1 if n_scorers == 1 => 1,
+    pub(crate) fn new(width: usize, n_outputs: usize) -> Self {
+        let mut blocks = Vec::with_capacity(n_outputs.div_ceil(BLOCK));
+        for first in (0..n_outputs).step_by(BLOCK) {
+            let stride = match n_outputs - first {
+                1 if n_outputs == 1 => 1,
                 n => n.clamp(2, BLOCK).next_power_of_two(),
             };
             blocks.push(Block { stride, cells: Cells::default() });
         }
         let changes = vec![Change::default(); blocks.len()];
-        let mut table = Self { n_scorers, width: 0, blocks, changes };
+        let mut table = Self { n_outputs, width: 0, blocks, changes };
         table.widen(width);
         table
     }
 
-    /// From numbers that lie feature by feature, all scorers side by side.
-    pub(crate) fn from_compact(numbers: &[f64], n_scorers: usize) -> Self {
-        let mut table = Self::new(numbers.len() / n_scorers, n_scorers);
+    /// From numbers that lie feature by feature, all outputs side by side.
+    pub(crate) fn from_compact(numbers: &[f64], n_outputs: usize) -> Self {
+        let mut table = Self::new(numbers.len() / n_outputs, n_outputs);
         table.set(numbers);
         table
     }
 
-    /// Sets the numbers of the first features. They lie feature by feature, all scorers side by side.
+    /// Sets the numbers of the first features. They lie feature by feature, all outputs side by side.
     pub(crate) fn set(&mut self, numbers: &[f64]) {
-        for (feature, numbers) in numbers.chunks_exact(self.n_scorers).enumerate() {
+        for (feature, numbers) in numbers.chunks_exact(self.n_outputs).enumerate() {
             for (block, numbers) in self.blocks.iter_mut().zip(numbers.chunks(BLOCK)) {
                 block.cells[feature * block.stride..][..numbers.len()].copy_from_slice(numbers);
             }
@@ -79,20 +79,20 @@ impl Table {
     }
 
     /// Sets one number.
-    pub(crate) fn set_one(&mut self, feature: usize, scorer: usize, number: f64) {
-        let block = &mut self.blocks[scorer / BLOCK];
-        block.cells[feature * block.stride + scorer % BLOCK] = number;
+    pub(crate) fn set_one(&mut self, feature: usize, output: usize, number: f64) {
+        let block = &mut self.blocks[output / BLOCK];
+        block.cells[feature * block.stride + output % BLOCK] = number;
     }
 
-    /// All numbers, feature by feature, all scorers side by side.
+    /// All numbers, feature by feature, all outputs side by side.
     pub(crate) fn compact(&self) -> Cow<'_, [f64]> {
-        if self.n_scorers == 1 {
+        if self.n_outputs == 1 {
             return Cow::Borrowed(self.sole());
         }
         let mut numbers = Vec::with_capacity(self.len());
         for feature in 0..self.width {
             for (number, block) in self.blocks.iter().enumerate() {
-                let n = BLOCK.min(self.n_scorers - number * BLOCK);
+                let n = BLOCK.min(self.n_outputs - number * BLOCK);
                 numbers.extend_from_slice(&block.cells[feature * block.stride..][..n]);
             }
         }
@@ -101,7 +101,7 @@ impl Table {
 
     /// How many numbers there are.
     pub(crate) fn len(&self) -> usize {
-        self.width * self.n_scorers
+        self.width * self.n_outputs
     }
 
     /// How many features there are.
@@ -124,35 +124,35 @@ impl Table {
         &mut self.blocks
     }
 
-    /// The numbers of the sole scorer.
+    /// The numbers of the sole output.
     #[inline(always)]
     pub(crate) fn sole(&self) -> &[f64] {
         &self.blocks[0].cells
     }
 
-    /// The numbers of the sole scorer.
+    /// The numbers of the sole output.
     #[inline(always)]
     pub(crate) fn sole_mut(&mut self) -> &mut [f64] {
         &mut self.blocks[0].cells
     }
 
-    /// The numbers of one scorer, by feature.
-    pub(crate) fn column(&self, scorer: usize) -> impl Iterator<Item = &f64> {
-        let block = &self.blocks[scorer / BLOCK];
-        block.cells.iter().skip(scorer % BLOCK).step_by(block.stride)
+    /// The numbers of one output, by feature.
+    pub(crate) fn column(&self, output: usize) -> impl Iterator<Item = &f64> {
+        let block = &self.blocks[output / BLOCK];
+        block.cells.iter().skip(output % BLOCK).step_by(block.stride)
     }
 
-    /// The numbers of one scorer, by feature.
-    pub(crate) fn column_mut(&mut self, scorer: usize) -> impl Iterator<Item = &mut f64> {
-        let block = &mut self.blocks[scorer / BLOCK];
-        block.cells.iter_mut().skip(scorer % BLOCK).step_by(block.stride)
+    /// The numbers of one output, by feature.
+    pub(crate) fn column_mut(&mut self, output: usize) -> impl Iterator<Item = &mut f64> {
+        let block = &mut self.blocks[output / BLOCK];
+        block.cells.iter_mut().skip(output % BLOCK).step_by(block.stride)
     }
 
-    /// Tells `Σ_j w_jk x_j` for all scorers `k`, in the same lanes as a single dot product, so that a one-vs-rest scorer and
+    /// Tells `Σ_j w_jk x_j` for all outputs `k`, in the same lanes as a single dot product, so that a one-vs-rest output and
     /// the same binary problem trained alone agree to the bit.
     #[inline(always)]
     pub(crate) fn sums<R: Row>(&self, row: R, mut tell: impl FnMut(usize, f64)) {
-        if self.n_scorers == 1 {
+        if self.n_outputs == 1 {
             tell(0, row.dot(self.sole()));
         } else {
             self.many_sums(row, tell);
@@ -164,33 +164,33 @@ impl Table {
         for (number, blocks) in self.blocks.chunks(2).enumerate() {
             let mut lanes = Sums::new();
             row.pieces(|features, values| simd::add_blocks(&mut lanes, blocks, self.width, features, values));
-            let scorers = number * 2 * BLOCK..self.n_scorers;
-            for (scorer, total) in scorers.zip(lanes.totals()) {
-                tell(scorer, *total);
+            let outputs = number * 2 * BLOCK..self.n_outputs;
+            for (output, total) in outputs.zip(lanes.totals()) {
+                tell(output, *total);
             }
         }
     }
 
-    /// Adds a row to some scorers, so many times to each.
+    /// Adds a row to some outputs, so many times to each.
     pub(crate) fn add<R: Row>(&mut self, row: R, amounts: impl Iterator<Item = (usize, f64)>) {
-        Self::add_to_all([self], row, amounts.map(|(scorer, amount)| (scorer, [amount])));
+        Self::add_to_all([self], row, amounts.map(|(output, amount)| (output, [amount])));
     }
 
-    /// Adds a row to the same scorers of several tables, equally wide, in one sweep.
+    /// Adds a row to the same outputs of several tables, equally wide, in one sweep.
     pub(crate) fn add_to_all<R: Row, const N: usize>(
         mut tables: [&mut Self; N],
         row: R,
         amounts: impl Iterator<Item = (usize, [f64; N])>,
     ) {
-        for (scorer, amounts) in amounts {
-            let (block, place) = (scorer / BLOCK, scorer % BLOCK);
-            if tables.iter().any(|table| table.changes[block].scorers & 1 << place != 0) {
-                // Twice the same scorer: one after the other, each sum being rounded.
+        for (output, amounts) in amounts {
+            let (block, place) = (output / BLOCK, output % BLOCK);
+            if tables.iter().any(|table| table.changes[block].outputs & 1 << place != 0) {
+                // Twice the same output: one after the other, each sum being rounded.
                 Self::make_changes(&mut tables, row);
             }
             for (table, amount) in tables.iter_mut().zip(amounts) {
                 table.changes[block].amounts[place] = amount;
-                table.changes[block].scorers |= 1 << place;
+                table.changes[block].outputs |= 1 << place;
             }
         }
         Self::make_changes(&mut tables, row);
@@ -199,10 +199,10 @@ impl Table {
     /// On its own: it is long, and whoever calls it is not.
     #[inline(never)]
     fn make_changes<R: Row, const N: usize>(tables: &mut [&mut Self; N], row: R) {
-        if tables.iter().all(|table| table.n_scorers == 1) {
+        if tables.iter().all(|table| table.n_outputs == 1) {
             for table in tables {
                 row.add_to(table.changes[0].amounts[0], table.sole_mut());
-                table.changes[0].scorers = 0;
+                table.changes[0].outputs = 0;
             }
             return;
         }
@@ -212,7 +212,7 @@ impl Table {
             }
         });
         for change in tables.iter_mut().flat_map(|table| &mut table.changes) {
-            change.scorers = 0;
+            change.outputs = 0;
         }
     }
 }
@@ -282,42 +282,42 @@ mod tests {
 
     #[test]
     fn tables_hold_what_was_put_in_and_grow_by_zeros() {
-        for n_scorers in (1..20).chain([45, 64]) {
-            let numbers: Vec<f64> = (1..=7 * n_scorers).map(|number| number as f64).collect();
-            let mut table = Table::from_compact(&numbers, n_scorers);
+        for n_outputs in (1..20).chain([45, 64]) {
+            let numbers: Vec<f64> = (1..=7 * n_outputs).map(|number| number as f64).collect();
+            let mut table = Table::from_compact(&numbers, n_outputs);
             assert_eq!(table.compact(), numbers);
             for width in [8, 9, 200] {
                 table.widen(width);
-                assert_eq!((table.width(), table.len()), (width, width * n_scorers));
+                assert_eq!((table.width(), table.len()), (width, width * n_outputs));
                 let copy = table.clone();
                 for cells in table.blocks.iter().chain(&copy.blocks).map(|block| &block.cells) {
-                    assert_eq!(cells.as_ptr().align_offset(LINE), 0, "{n_scorers} scorers");
+                    assert_eq!(cells.as_ptr().align_offset(LINE), 0, "{n_outputs} outputs");
                 }
                 for compact in [table.compact(), copy.compact()] {
                     assert_eq!(compact[..numbers.len()], numbers);
                     assert!(compact[numbers.len()..].iter().all(|number| *number == 0.0));
                 }
             }
-            for scorer in 0..n_scorers {
-                let column: Vec<f64> = numbers.iter().skip(scorer).step_by(n_scorers).copied().collect();
-                assert!(table.column(scorer).take(7).eq(&column));
-                assert!(table.column_mut(scorer).take(7).eq(&column));
+            for output in 0..n_outputs {
+                let column: Vec<f64> = numbers.iter().skip(output).step_by(n_outputs).copied().collect();
+                assert!(table.column(output).take(7).eq(&column));
+                assert!(table.column_mut(output).take(7).eq(&column));
             }
         }
     }
 
     #[test]
-    fn many_scorers_score_and_step_as_each_alone_to_the_bit() {
+    fn many_outputs_score_and_step_as_each_alone_to_the_bit() {
         let mut random = Random::new(5);
         let shapes =
             [(1, 2), (5, 3), (40, 4), (40, 7), (40, 8), (300, 9), (70, 10), (900, 12), (33, 17), (20, 45)];
-        for (width, n_scorers) in shapes {
+        for (width, n_outputs) in shapes {
             // Zeros of both signs: whoever does not step keeps its sign.
             let mut number = |_| if random.unit() < 0.1 { -0.0 } else { random.unit() - 0.5 };
-            let numbers: Vec<f64> = (0..width * n_scorers).map(&mut number).collect();
-            let mut table = Table::from_compact(&numbers, n_scorers);
+            let numbers: Vec<f64> = (0..width * n_outputs).map(&mut number).collect();
+            let mut table = Table::from_compact(&numbers, n_outputs);
             let mut alone: Vec<Vec<f64>> =
-                (0..n_scorers).map(|scorer| table.column(scorer).copied().collect()).collect();
+                (0..n_outputs).map(|output| table.column(output).copied().collect()).collect();
             for round in 0..40 {
                 let dense: Vec<f32> = (0..width)
                     .map(|_| if random.unit() < 0.3 { 0.0 } else { (random.unit() - 0.5) as f32 })
@@ -326,28 +326,28 @@ mod tests {
                 let values: Vec<f32> = indices.iter().map(|&j| dense[j as usize]).collect();
                 let sparse = Sparse::new(&indices, &values);
                 let mut amounts: Vec<(usize, f64)> =
-                    (0..n_scorers).map(|scorer| (scorer, random.unit() - 0.5)).collect();
+                    (0..n_outputs).map(|output| (output, random.unit() - 0.5)).collect();
                 amounts.retain(|_| random.unit() < 0.4);
                 if round % 5 == 0 {
-                    amounts.push((n_scorers - 1, 0.3));
-                    amounts.push((n_scorers - 1, 0.7));
+                    amounts.push((n_outputs - 1, 0.3));
+                    amounts.push((n_outputs - 1, 0.7));
                 }
                 if round % 2 == 0 {
                     table.add(sparse, amounts.iter().copied());
                 } else {
                     table.add(Dense(&dense), amounts.iter().copied());
                 }
-                for (scorer, amount) in amounts {
-                    sparse.add_to(amount, &mut alone[scorer]);
+                for (output, amount) in amounts {
+                    sparse.add_to(amount, &mut alone[output]);
                 }
-                let (mut by_sparse, mut by_dense) = (vec![1.0; n_scorers], vec![1.0; n_scorers]);
-                table.sums(sparse, |scorer, sum| by_sparse[scorer] = sum);
-                table.sums(Dense(&dense), |scorer, sum| by_dense[scorer] = sum);
-                for (scorer, alone) in alone.iter().enumerate() {
+                let (mut by_sparse, mut by_dense) = (vec![1.0; n_outputs], vec![1.0; n_outputs]);
+                table.sums(sparse, |output, sum| by_sparse[output] = sum);
+                table.sums(Dense(&dense), |output, sum| by_dense[output] = sum);
+                for (output, alone) in alone.iter().enumerate() {
                     let expected = sparse.dot(alone).to_bits();
-                    assert_eq!(by_sparse[scorer].to_bits(), expected, "{width} by {n_scorers}");
-                    assert_eq!(by_dense[scorer].to_bits(), expected, "{width} by {n_scorers}");
-                    assert!(table.column(scorer).map(|w| w.to_bits()).eq(alone.iter().map(|w| w.to_bits())));
+                    assert_eq!(by_sparse[output].to_bits(), expected, "{width} by {n_outputs}");
+                    assert_eq!(by_dense[output].to_bits(), expected, "{width} by {n_outputs}");
+                    assert!(table.column(output).map(|w| w.to_bits()).eq(alone.iter().map(|w| w.to_bits())));
                 }
             }
         }

@@ -370,14 +370,15 @@ impl Scaler {
                 scale_row(row, norm).ok_or(row_idx)?;
                 continue;
             }
+            // What stands behind the last scale, as the many features of categories do, stays as it is.
             let (shifts, scales) = (&self.shift, &self.scale);
-            if shifts.len() == width && scales.len() == width {
+            if shifts.len() == scales.len() {
                 for ((value, shift), scale) in row.iter_mut().zip(shifts).zip(scales) {
                     *value = T::narrow((value.wide() - shift) / scale).ok_or(row_idx)?;
                 }
                 continue;
             }
-            for (feature, value) in row.iter_mut().enumerate() {
+            for (feature, value) in row.iter_mut().enumerate().take(scales.len().max(shifts.len())) {
                 *value = self.scaled(feature, value.wide()).ok_or(row_idx)?;
             }
         }

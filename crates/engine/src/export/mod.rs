@@ -9,7 +9,7 @@ mod weights;
 
 use crate::error::Error;
 use crate::model::Model;
-use rosenblatt_core::{NameError, Planes};
+use rosenblatt_core::{Hyperplanes, NameError};
 use rosenblatt_data::{FormatInfo, Scaler};
 use std::fmt;
 use std::str::FromStr;
@@ -27,7 +27,7 @@ pub enum Export {
 }
 
 /// What makes the bytes.
-type Writer = fn(&Model, &Planes) -> Vec<u8>;
+type Writer = fn(&Model, &Hyperplanes) -> Vec<u8>;
 
 impl Export {
     /// All there are.

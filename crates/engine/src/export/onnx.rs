@@ -14,7 +14,7 @@ use super::scaler;
 use crate::calibration::{Calibration, Curve, Method};
 use crate::insight::feature_name;
 use crate::model::Model;
-use rosenblatt_core::{Decision, Multiclass, OneVsOne, Planes, Zero};
+use rosenblatt_core::{Decision, Hyperplanes, Multiclass, OneVsOne, Zero};
 use rosenblatt_data::Scaling;
 
 /// Version 8 of the file format came with version 15 of the operators; both are read everywhere today.
@@ -26,7 +26,7 @@ const TEXT: i64 = 8;
 const DOUBLE: i64 = 11;
 
 /// The bytes of the file.
-pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
+pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     let n_classes = model.labels().len();
     let mut graph = Graph::default();
     let (weights, biases) = unscaled(model, planes);
@@ -34,9 +34,9 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
         Some(scaler) if scaler.scaling == Scaling::UnitNorm => graph.unit_rows("features"),
         _ => "features".to_owned(),
     };
-    let n_scorers = planes.n_scorers();
-    graph.doubles("weights", &[planes.width(), n_scorers], &weights);
-    graph.doubles("biases", &[1, n_scorers], &biases);
+    let n_outputs = planes.n_outputs();
+    graph.doubles("weights", &[planes.width(), n_outputs], &weights);
+    graph.doubles("biases", &[1, n_outputs], &biases);
     let products = graph.node("MatMul", &[&features, "weights"], &[]);
     graph.named_node("Add", &[&products, "biases"], "scores", &[]);
     graph.texts("classes", model.labels().names());
@@ -60,7 +60,7 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
         None if n_classes == 2 => graph.second_if_positive("scores", options.zero),
         None => graph.highest(&class_scores, options.zero),
     }
-    let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_scorers])];
+    let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_outputs])];
     if let Some(odds) = &odds {
         graph.sigmoids(odds, n_classes);
         outputs.push(value("probabilities", DOUBLE, &[n_classes]));
@@ -83,11 +83,11 @@ pub(super) fn bytes(model: &Model, planes: &Planes) -> Vec<u8> {
 }
 
 /// Weights and biases for features that are not scaled: `w (x - m) / s = (w / s) x - w m / s`.
-fn unscaled(model: &Model, planes: &Planes) -> (Vec<f64>, Vec<f64>) {
+fn unscaled(model: &Model, planes: &Hyperplanes) -> (Vec<f64>, Vec<f64>) {
     let mut weights = planes.raw_weights().to_vec();
     let mut biases = planes.biases().to_vec();
     if let Some(scaler) = scaler(model) {
-        for (feature, row) in weights.chunks_exact_mut(planes.n_scorers()).enumerate() {
+        for (feature, row) in weights.chunks_exact_mut(planes.n_outputs()).enumerate() {
             let scale = scaler.scale.get(feature).copied().unwrap_or(1.0);
             let shift = scaler.shift.get(feature).copied().unwrap_or(0.0);
             for (weight, bias) in row.iter_mut().zip(&mut biases) {

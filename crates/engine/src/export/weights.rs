@@ -4,17 +4,17 @@ use super::{scaler, sides};
 use crate::calibration::Curve;
 use crate::insight::feature_name;
 use crate::model::Model;
-use rosenblatt_core::Planes;
+use rosenblatt_core::Hyperplanes;
 use rosenblatt_data::write::csv_cell;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// A line per feature, the biases first.
-pub(super) fn csv(model: &Model, planes: &Planes) -> Vec<u8> {
+pub(super) fn csv(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     let mut text = "feature".to_owned();
     for (class, rival) in sides(model) {
         let head = match rival {
-            Some(rival) if planes.n_scorers() > 1 => format!("{class} against {rival}"),
+            Some(rival) if planes.n_outputs() > 1 => format!("{class} against {rival}"),
             _ => class.to_owned(),
         };
         let _ = write!(text, ",{}", csv_cell(&head));
@@ -23,7 +23,7 @@ pub(super) fn csv(model: &Model, planes: &Planes) -> Vec<u8> {
     for bias in planes.biases() {
         let _ = write!(text, ",{bias}");
     }
-    for (feature, weights) in planes.raw_weights().chunks_exact(planes.n_scorers()).enumerate() {
+    for (feature, weights) in planes.raw_weights().chunks_exact(planes.n_outputs()).enumerate() {
         let _ = write!(text, "\n{}", csv_cell(&feature_name(model, feature)));
         for weight in weights {
             let _ = write!(text, ",{weight}");
@@ -34,14 +34,14 @@ pub(super) fn csv(model: &Model, planes: &Planes) -> Vec<u8> {
 }
 
 /// Everything needed to predict from encoded features.
-pub(super) fn json(model: &Model, planes: &Planes) -> Vec<u8> {
+pub(super) fn json(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     let hyperplanes: Vec<Value> = sides(model)
         .into_iter()
         .enumerate()
-        .map(|(scorer, (class, rival))| {
+        .map(|(output, (class, rival))| {
             json!({
                 "for": class, "against": rival,
-                "bias": planes.biases()[scorer], "weights": planes.weights(scorer),
+                "bias": planes.biases()[output], "weights": planes.weights(output),
             })
         })
         .collect();

@@ -1,7 +1,7 @@
 //! A run that was left where it stood: what must be known to end in the same bits as if it had not been.
 //!
 //! The file is a container like a model's. It holds the description of the run, a mark of the data, the
-//! state of the learner, and what the rows held back have said so far. Whoever resumes must bring the same
+//! state of the learner, and what the validation set has said so far. Whoever resumes must bring the same
 //! data and the same description; what differs is told, and nothing is learned.
 
 use super::Validated;
@@ -12,7 +12,7 @@ use super::file::{
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::spec::{Options, Spec};
-use rosenblatt_core::Planes;
+use rosenblatt_core::Hyperplanes;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::state::{List, State};
 use rosenblatt_data::{Labels, Schema};
@@ -50,17 +50,17 @@ pub(crate) struct Mark {
     pub(crate) reading: String,
 }
 
-/// What the rows held back have said so far.
+/// What the validation set has said so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watched {
-    /// Errors after each pass.
+    /// Errors after each epoch.
     pub(crate) errors: Vec<u64>,
-    /// The best hypothesis so far, and the pass it was made by.
+    /// The best hypothesis so far, and the epoch it was made by.
     pub(crate) best: Option<(u64, Kept)>,
 }
 
 impl Watched {
-    /// Takes note of what they say after a pass. Returns how many passes ago the best one was.
+    /// Takes note of what they say after an epoch. Returns how many epochs ago the best one was.
     pub(crate) fn note(&mut self, epoch: u64, errors: u64, kept: Kept) -> u64 {
         self.errors.push(errors);
         // Of epochs that did equally well the last is kept: it has learned from more. Being as good as before is no
@@ -107,7 +107,7 @@ impl Mark {
         (n_rows, width, labels): (usize, usize, &Labels),
         values: &str,
         rows: &[u32],
-        start: Option<&Planes>,
+        start: Option<&Hyperplanes>,
         reading: String,
     ) -> Self {
         let mut choice = Fingerprint::default();
@@ -153,10 +153,10 @@ impl Checkpoint {
         let watched = match header.watched {
             None => None,
             Some(WatchedText { errors, best_epoch, best }) => {
-                let kept = best.map(|best| decode_hypothesis(&best, spec.n_scorers(n_classes), &mut arrays));
+                let kept = best.map(|best| decode_hypothesis(&best, spec.n_outputs(n_classes), &mut arrays));
                 let best = best_epoch.zip(kept.transpose()?);
                 if best.as_ref().is_some_and(|&(epoch, _)| epoch == 0 || epoch > errors.len() as u64) {
-                    return Err(content("its best pass is none that it made"));
+                    return Err(content("its best epoch is none that it made"));
                 }
                 Some(Watched { errors, best })
             }

@@ -4,12 +4,12 @@
 //! believed only after its length and its checksum hold, and even then every number is checked before
 //! it is used: a file may be whole and still be wrong.
 
-use super::{Date, Model, Provenance, Story, Validated, expansion, kernels};
+use super::{Date, Model, Provenance, TrainingSummary, Validated, expansion, kernels};
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
 use rosenblatt_core::state::List;
-use rosenblatt_core::{Planes, Stopped, Totals};
+use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Labels, Schema};
 use rosenblatt_kernel::maps::{FeatureMap, Rows};
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ struct Header {
     feature_names: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     schema: Option<Schema>,
-    story: StoryText,
+    training_summary: SummaryText,
     hypothesis: Hypothesis,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     calibration: Option<CalibrationText>,
@@ -120,13 +120,13 @@ struct CalibrationText {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Hypothesis {
     /// `weights` (all, or those that are not zero at `places`) and `biases`.
-    Planes { width: usize, scorers: usize, sparse: bool },
+    Hyperplanes { width: usize, outputs: usize, sparse: bool },
     /// The log of all survivors.
-    Votes { width: usize, scorers: usize, rounds: u64, joint: bool, start: bool },
+    Votes { width: usize, outputs: usize, rounds: u64, joint: bool, start: bool },
     /// Support rows of a kernel, and how they speak.
     Kernel {
         width: usize,
-        scorers: usize,
+        outputs: usize,
         kernel: kernels::Text,
         constant: f64,
         votes: Option<kernels::Ballots>,
@@ -161,7 +161,7 @@ impl Kind {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct StoryText {
+struct SummaryText {
     rows: usize,
     epochs: u64,
     rounds: u64,
@@ -195,26 +195,26 @@ const STOPS: [(Stopped, &str); 6] = [
     (Stopped::Observer, "observer"),
 ];
 
-impl From<&Story> for StoryText {
-    fn from(story: &Story) -> Self {
-        let Totals { epochs, rounds, mistakes, updates, errors } = story.totals;
-        let name = STOPS.iter().find(|(stopped, _)| *stopped == story.stopped);
-        let validation = story.validation.as_ref().map(|held| ValidatedText {
+impl From<&TrainingSummary> for SummaryText {
+    fn from(training_summary: &TrainingSummary) -> Self {
+        let Totals { epochs, rounds, mistakes, updates, errors } = training_summary.totals;
+        let name = STOPS.iter().find(|(stopped, _)| *stopped == training_summary.stopped);
+        let validation = training_summary.validation.as_ref().map(|held| ValidatedText {
             rows: held.rows,
             errors: held.errors.clone(),
             best_epoch: held.best_epoch,
         });
         let stopped = name.map_or("epochs", |(_, name)| name).to_owned();
-        let Story { rows, held_out, folds, raced, .. } = *story;
+        let TrainingSummary { rows, held_out, folds, raced, .. } = *training_summary;
         Self { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out, folds, raced }
     }
 }
 
-impl TryFrom<StoryText> for Story {
+impl TryFrom<SummaryText> for TrainingSummary {
     type Error = FormatError;
 
-    fn try_from(text: StoryText) -> Result<Self, FormatError> {
-        let StoryText {
+    fn try_from(text: SummaryText) -> Result<Self, FormatError> {
+        let SummaryText {
             rows,
             epochs,
             rounds,
@@ -238,7 +238,7 @@ impl TryFrom<StoryText> for Story {
         });
         let totals = Totals { epochs, rounds, mistakes, updates, errors };
         if held_out.or(raced).is_some_and(|share| !(0.0..1.0).contains(&share)) {
-            return Err(content("the share of rows set aside should be from 0 to 1".to_owned()));
+            return Err(content("the share of rows held out should be from 0 to 1".to_owned()));
         }
         Ok(Self { rows, totals, stopped: *stopped, validation, held_out, folds, raced })
     }
@@ -290,7 +290,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
         // A schema knows the names of its features.
         feature_names: if model.schema.is_some() { None } else { model.feature_names.clone() },
         schema: model.schema.as_deref().cloned(),
-        story: StoryText::from(&model.story),
+        training_summary: SummaryText::from(&model.training_summary),
         hypothesis,
         calibration,
         data_fingerprint: model.provenance.data.clone(),
@@ -303,7 +303,7 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
 
 pub(super) fn encode_kept(kept: &Kept, body: &mut Body) -> Hypothesis {
     match kept {
-        Kept::Planes(planes) => encode_planes(planes, body),
+        Kept::Hyperplanes(planes) => encode_planes(planes, body),
         Kept::Votes(votes) => encode_votes(&votes.log(), body),
         Kept::Other(_) => kernels::encode(expansion(kept).expect("kernels are the only others"), body),
     }
@@ -326,7 +326,7 @@ pub(super) fn pack(header: &impl Serialize, body: &Body) -> Vec<u8> {
     bytes
 }
 
-fn encode_planes(planes: &Planes, body: &mut Body) -> Hypothesis {
+fn encode_planes(planes: &Hyperplanes, body: &mut Body) -> Hypothesis {
     let weights = planes.raw_weights();
     let places: Vec<u32> =
         (0..weights.len() as u32).filter(|&place| weights[place as usize] != 0.0).collect();
@@ -340,7 +340,7 @@ fn encode_planes(planes: &Planes, body: &mut Body) -> Hypothesis {
         body.f64s("weights", weights);
     }
     body.f64s("biases", planes.biases());
-    Hypothesis::Planes { width: planes.width(), scorers: planes.n_scorers(), sparse }
+    Hypothesis::Hyperplanes { width: planes.width(), outputs: planes.n_outputs(), sparse }
 }
 
 fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
@@ -348,7 +348,7 @@ fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
     body.u32s("row-indices", log.row_indices.iter().copied());
     body.f64s("row-values", &log.row_values);
     body.u64s("move-rounds", log.moves.iter().map(|(round, ..)| *round));
-    body.u32s("move-scorers", log.moves.iter().map(|(_, scorer, _)| *scorer));
+    body.u32s("move-outputs", log.moves.iter().map(|(_, output, _)| *output));
     body.u32s("move-rows", log.moves.iter().map(|(.., row)| *row));
     for (place, name) in ["move-amounts", "move-keeps", "move-biases"].into_iter().enumerate() {
         let values: Vec<f64> = log.steps.iter().map(|step| step[place]).collect();
@@ -360,7 +360,7 @@ fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
     }
     Hypothesis::Votes {
         width: log.width,
-        scorers: log.n_scorers,
+        outputs: log.n_outputs,
         rounds: log.rounds,
         joint: log.ballot == Ballot::Joint,
         start: log.start.is_some(),
@@ -560,9 +560,9 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     if n_classes < 2 || Labels::sorted(labels.names()).len() != n_classes {
         return Err(content("it should name at least two different classes"));
     }
-    let scorers = spec.n_scorers(n_classes);
+    let outputs = spec.n_outputs(n_classes);
     let mut arrays = Arrays::new(header.arrays, body);
-    let kept = decode_hypothesis(&header.hypothesis, scorers, &mut arrays)?;
+    let kept = decode_hypothesis(&header.hypothesis, outputs, &mut arrays)?;
     let calibration = match &header.calibration {
         Some(text) => Some(decode_calibration(text, n_curves(n_classes), &mut arrays)?),
         None => None,
@@ -602,7 +602,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         schema: header.schema.map(Arc::new),
         map,
         kept,
-        story: header.story.try_into()?,
+        training_summary: header.training_summary.try_into()?,
         calibration,
         provenance: Provenance { data: header.data_fingerprint, date },
     })
@@ -613,50 +613,50 @@ pub(super) fn decode_hypothesis(
     needed: usize,
     arrays: &mut Arrays<'_>,
 ) -> Result<Kept, FormatError> {
-    let (Hypothesis::Planes { width, scorers, .. }
-    | Hypothesis::Votes { width, scorers, .. }
-    | Hypothesis::Kernel { width, scorers, .. }) = *hypothesis;
-    if scorers != needed {
-        return Err(content(format!("these classes need {needed} scorers, but it has {scorers}")));
+    let (Hypothesis::Hyperplanes { width, outputs, .. }
+    | Hypothesis::Votes { width, outputs, .. }
+    | Hypothesis::Kernel { width, outputs, .. }) = *hypothesis;
+    if outputs != needed {
+        return Err(content(format!("these classes need {needed} outputs, but it has {outputs}")));
     }
     // A sparse model may be far wider than its file is long, so the width is bounded by itself.
-    let n_weights = width.checked_mul(scorers).filter(|&n| n as u128 * 8 <= crate::train::MOST_WEIGHT_BYTES);
+    let n_weights = width.checked_mul(outputs).filter(|&n| n as u128 * 8 <= crate::train::MOST_WEIGHT_BYTES);
     let n_weights = n_weights.ok_or_else(|| content(format!("a width of {width} is beyond all measure")))?;
     match *hypothesis {
         Hypothesis::Kernel { .. } => kernels::decode(hypothesis, arrays),
-        Hypothesis::Planes { sparse, .. } => {
+        Hypothesis::Hyperplanes { sparse, .. } => {
             let weights = if sparse {
                 scatter(&arrays.u32s("places")?, &arrays.f64s("weights")?, n_weights)?
             } else {
                 arrays.f64s("weights")?
             };
-            planes(weights, arrays.f64s("biases")?, width, scorers).map(Kept::Planes)
+            planes(weights, arrays.f64s("biases")?, width, outputs).map(Kept::Hyperplanes)
         }
         Hypothesis::Votes { rounds, joint, start, .. } => {
             let (row_offsets, row_indices) = (arrays.u64s("row-offsets")?, arrays.u32s("row-indices")?);
             let row_values = arrays.f64s("row-values")?;
             let move_rounds = arrays.u64s("move-rounds")?;
-            let (move_scorers, move_rows) = (arrays.u32s("move-scorers")?, arrays.u32s("move-rows")?);
+            let (move_outputs, move_rows) = (arrays.u32s("move-outputs")?, arrays.u32s("move-rows")?);
             let amounts = arrays.f64s("move-amounts")?;
             let (keeps, biases) = (arrays.f64s("move-keeps")?, arrays.f64s("move-biases")?);
             let n_moves = move_rounds.len();
-            let lengths = [move_scorers.len(), move_rows.len(), amounts.len(), keeps.len(), biases.len()];
+            let lengths = [move_outputs.len(), move_rows.len(), amounts.len(), keeps.len(), biases.len()];
             if lengths.iter().any(|&length| length != n_moves) {
                 return Err(content("the arrays of the moves differ in length"));
             }
             let start = if start {
-                Some(planes(arrays.f64s("start-weights")?, arrays.f64s("start-biases")?, width, scorers)?)
+                Some(planes(arrays.f64s("start-weights")?, arrays.f64s("start-biases")?, width, outputs)?)
             } else {
                 None
             };
-            let moves = (0..n_moves).map(|k| (move_rounds[k], move_scorers[k], move_rows[k])).collect();
+            let moves = (0..n_moves).map(|k| (move_rounds[k], move_outputs[k], move_rows[k])).collect();
             let steps = (0..n_moves).map(|k| [amounts[k], keeps[k], biases[k]]).collect();
-            let ballot = if joint { Ballot::Joint } else { Ballot::PerScorer };
+            let ballot = if joint { Ballot::Joint } else { Ballot::PerOutput };
             let log = Log {
                 ballot,
                 start,
                 width,
-                n_scorers: scorers,
+                n_outputs: outputs,
                 rounds,
                 row_offsets,
                 row_indices,
@@ -735,9 +735,14 @@ fn scatter(places: &[u32], values: &[f64], n_weights: usize) -> Result<Vec<f64>,
     Ok(weights)
 }
 
-fn planes(weights: Vec<f64>, biases: Vec<f64>, width: usize, scorers: usize) -> Result<Planes, FormatError> {
-    if weights.len() != width * scorers || biases.len() != scorers {
+fn planes(
+    weights: Vec<f64>,
+    biases: Vec<f64>,
+    width: usize,
+    outputs: usize,
+) -> Result<Hyperplanes, FormatError> {
+    if weights.len() != width * outputs || biases.len() != outputs {
         return Err(content("there are not as many weights as the width says"));
     }
-    Ok(Planes::from_parts(weights, biases))
+    Ok(Hyperplanes::from_parts(weights, biases))
 }

@@ -2,7 +2,7 @@
 
 use super::file::{Arrays, Body, FormatError, Hypothesis, content};
 use rosenblatt_core::memory::{Ballot, Kept};
-use rosenblatt_kernel::{Choice, Entry, Expansion, Rows, Setting, Voice};
+use rosenblatt_kernel::{Choice, Combination, Entry, Expansion, Rows, Setting};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,15 +28,15 @@ pub(super) fn encode(expansion: &Expansion, body: &mut Body) -> Hypothesis {
     body.u64s("support-offsets", offsets.into_iter());
     body.u32s("support-indices", indices.into_iter());
     body.f64s("support-values", &values);
-    let votes = match expansion.voice() {
-        Voice::Sums { weights, biases } => {
+    let votes = match expansion.combination() {
+        Combination::Sums { weights, biases } => {
             body.f64s("support-weights", weights);
             body.f64s("biases", biases);
             None
         }
-        Voice::Votes { log, rounds, ballot } => {
+        Combination::Votes { log, rounds, ballot } => {
             body.u64s("step-rounds", log.iter().map(|entry| entry.round));
-            body.u32s("step-scorers", log.iter().map(|entry| entry.scorer));
+            body.u32s("step-outputs", log.iter().map(|entry| entry.output));
             body.u32s("step-rows", log.iter().map(|entry| entry.row));
             for (name, part) in STEPS {
                 let numbers: Vec<f64> = log.iter().map(part).collect();
@@ -48,8 +48,8 @@ pub(super) fn encode(expansion: &Expansion, body: &mut Body) -> Hypothesis {
     let formula = expansion.kernel().formula().expect("the kernel of a spec has a name");
     let params = formula.values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let kernel = Text { name: formula.name.to_owned(), params };
-    let (width, scorers) = (expansion.rows().width(), expansion.n_scorers());
-    Hypothesis::Kernel { width, scorers, kernel, constant: expansion.constant(), votes }
+    let (width, outputs) = (expansion.rows().width(), expansion.n_outputs());
+    Hypothesis::Kernel { width, outputs, kernel, constant: expansion.constant(), votes }
 }
 
 /// The real numbers of a step, by the names of their arrays.
@@ -62,7 +62,7 @@ const STEPS: [(&str, Part); 4] = [
 ];
 
 pub(super) fn decode(hypothesis: &Hypothesis, arrays: &mut Arrays<'_>) -> Result<Kept, FormatError> {
-    let Hypothesis::Kernel { width, scorers, kernel, constant, votes } = hypothesis else {
+    let Hypothesis::Kernel { width, outputs, kernel, constant, votes } = hypothesis else {
         return Err(content("it has no kernel"));
     };
     let Text { name, params } = kernel.clone();
@@ -72,32 +72,34 @@ pub(super) fn decode(hypothesis: &Hypothesis, arrays: &mut Arrays<'_>) -> Result
     let offsets = arrays.u64s("support-offsets")?;
     let (indices, values) = (arrays.u32s("support-indices")?, arrays.f64s("support-values")?);
     let rows = Rows::from_compressed(*width, &offsets, &indices, &values).map_err(content)?;
-    let voice = match votes {
-        None => Voice::Sums { weights: arrays.f64s("support-weights")?, biases: arrays.f64s("biases")? },
+    let combination = match votes {
+        None => {
+            Combination::Sums { weights: arrays.f64s("support-weights")?, biases: arrays.f64s("biases")? }
+        }
         Some(Ballots { rounds, joint }) => {
-            let (move_rounds, move_scorers) = (arrays.u64s("step-rounds")?, arrays.u32s("step-scorers")?);
+            let (move_rounds, move_outputs) = (arrays.u64s("step-rounds")?, arrays.u32s("step-outputs")?);
             let move_rows = arrays.u32s("step-rows")?;
             let mut numbers = Vec::with_capacity(STEPS.len());
             for (name, _) in STEPS {
                 numbers.push(arrays.f64s(name)?);
             }
             let n = move_rounds.len();
-            if move_scorers.len() != n || move_rows.len() != n || numbers.iter().any(|list| list.len() != n) {
+            if move_outputs.len() != n || move_rows.len() != n || numbers.iter().any(|list| list.len() != n) {
                 return Err(content("the arrays of the steps differ in length"));
             }
             let entry = |k: usize| Entry {
                 round: move_rounds[k],
-                scorer: move_scorers[k],
+                output: move_outputs[k],
                 row: move_rows[k],
                 amount: numbers[0][k],
                 keep: numbers[1][k],
                 bias: numbers[2][k],
                 norm2: numbers[3][k],
             };
-            let ballot = if *joint { Ballot::Joint } else { Ballot::PerScorer };
-            Voice::Votes { log: (0..n).map(entry).collect(), rounds: *rounds, ballot }
+            let ballot = if *joint { Ballot::Joint } else { Ballot::PerOutput };
+            Combination::Votes { log: (0..n).map(entry).collect(), rounds: *rounds, ballot }
         }
     };
-    let expansion = Expansion::from_parts(kernel, *constant, rows, *scorers, voice).map_err(content)?;
+    let expansion = Expansion::from_parts(kernel, *constant, rows, *outputs, combination).map_err(content)?;
     Ok(Kept::Other(Arc::new(expansion)))
 }

@@ -20,13 +20,13 @@ pub use store::{
     Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 
-pub use summary::{Hyperplane, KernelSummary, Strongest, Summary, VoteSummary};
+pub use summary::{Hyperplane, KernelSummary, Summary, TopFeatures, VoteSummary};
 
 use crate::calibration::Calibration;
 use crate::spec::Spec;
 use rosenblatt_core::decision::Problem;
 use rosenblatt_core::memory::{Ballot, Kept};
-use rosenblatt_core::{Binary, Decision, Multiclass, Planes, Random, Stopped, Totals, Zero};
+use rosenblatt_core::{Binary, Decision, Hyperplanes, Multiclass, Random, Stopped, Totals, Zero};
 use rosenblatt_data::{Labels, Schema};
 use rosenblatt_kernel::Expansion;
 use rosenblatt_kernel::maps::FeatureMap;
@@ -37,16 +37,16 @@ use std::sync::Arc;
 
 /// How a run went.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Story {
+pub struct TrainingSummary {
     /// Rows it learned from.
     pub rows: usize,
     /// Rounds, mistakes and steps.
     pub totals: Totals,
     /// Why it ended.
     pub stopped: Stopped,
-    /// What the held-back rows said, if any were held back.
+    /// What the validation set said, if there was one.
     pub validation: Option<Validated>,
-    /// The share of the data that was set aside before it learned, by [`crate::split`] with its own seed.
+    /// The share of the data that was held out before it learned, by [`crate::split`] with its own seed.
     pub held_out: Option<f64>,
     /// Over how many folds the same training was cross-validated before.
     pub folds: Option<usize>,
@@ -55,9 +55,9 @@ pub struct Story {
     pub raced: Option<f64>,
 }
 
-impl Serialize for Story {
+impl Serialize for TrainingSummary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Story", 11)?;
+        let mut object = serializer.serialize_struct("TrainingSummary", 11)?;
         object.serialize_field("rows", &self.rows)?;
         object.serialize_field("epochs", &self.totals.epochs)?;
         object.serialize_field("rounds", &self.totals.rounds)?;
@@ -73,7 +73,7 @@ impl Serialize for Story {
     }
 }
 
-impl Story {
+impl TrainingSummary {
     /// Why the run ended, in a word: `clean`, `converged`, `cycle`, `patience`, `updates` or `epochs`.
     pub fn stopped_by(&self) -> &'static str {
         match self.stopped {
@@ -87,15 +87,15 @@ impl Story {
     }
 }
 
-/// What held-back rows said of a run.
+/// What the validation set said of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Validated {
-    /// How many rows were held back.
+    /// How many rows it had.
     pub rows: usize,
-    /// Errors on them after each pass.
+    /// Errors on them after each epoch.
     pub errors: Vec<u64>,
-    /// The pass the model was taken from, from 1.
+    /// The epoch the model was taken from, from 1.
     pub best_epoch: u64,
 }
 
@@ -109,7 +109,7 @@ pub struct Model {
     /// What rows go through before the hypothesis sees them.
     pub(crate) map: Option<Arc<dyn FeatureMap>>,
     pub(crate) kept: Kept,
-    pub(crate) story: Story,
+    pub(crate) training_summary: TrainingSummary,
     pub(crate) calibration: Option<Calibration>,
     pub(crate) provenance: Provenance,
 }
@@ -131,7 +131,7 @@ impl Provenance {
 
 impl Model {
     /// What tells the data it was trained on from other data: 32 hexadecimal digits, a digest of the values,
-    /// weights and class names of all rows as they were read, those set aside included. The same rows have the
+    /// weights and class names of all rows as they were read, those held out included. The same rows have the
     /// same one whatever file they come in; see [`fingerprint`](crate::fingerprint). Models of the first version
     /// of the format have none.
     pub fn data_fingerprint(&self) -> Option<&str> {
@@ -182,10 +182,10 @@ impl Model {
         self
     }
 
-    /// The same model, knowing that this share of the data was set aside before it learned.
+    /// The same model, knowing that this share of the data was held out before it learned.
     #[must_use]
     pub fn with_held_out(mut self, share: f64) -> Self {
-        self.story.held_out = (share > 0.0).then_some(share);
+        self.training_summary.held_out = (share > 0.0).then_some(share);
         self
     }
 
@@ -193,14 +193,14 @@ impl Model {
     /// it.
     #[must_use]
     pub fn with_race(mut self, share: Option<f64>) -> Self {
-        self.story.raced = share;
+        self.training_summary.raced = share;
         self
     }
 
     /// The same model, knowing that the same training was cross-validated over this many folds.
     #[must_use]
     pub fn with_folds(mut self, n_folds: usize) -> Self {
-        self.story.folds = Some(n_folds);
+        self.training_summary.folds = Some(n_folds);
         self
     }
 
@@ -215,13 +215,13 @@ impl Model {
     }
 
     /// The hyperplanes it predicts with, unless it is a vote or has a kernel.
-    pub fn planes(&self) -> Option<&Planes> {
+    pub fn planes(&self) -> Option<&Hyperplanes> {
         self.kept.planes()
     }
 
     /// How the run went.
-    pub fn story(&self) -> &Story {
-        &self.story
+    pub fn training_summary(&self) -> &TrainingSummary {
+        &self.training_summary
     }
 
     /// How many features it knows.
@@ -267,10 +267,10 @@ impl Decision for Deciding {
         }
     }
 
-    fn n_scorers(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         match self {
-            Self::Two(decision) => decision.n_scorers(),
-            Self::Many(decision) => decision.n_scorers(),
+            Self::Two(decision) => decision.n_outputs(),
+            Self::Many(decision) => decision.n_outputs(),
         }
     }
 
@@ -288,10 +288,10 @@ impl Decision for Deciding {
         }
     }
 
-    fn lead(&self, class: u32, scores: &[f64]) -> f64 {
+    fn margin(&self, class: u32, scores: &[f64]) -> f64 {
         match self {
-            Self::Two(decision) => decision.lead(class, scores),
-            Self::Many(decision) => decision.lead(class, scores),
+            Self::Two(decision) => decision.margin(class, scores),
+            Self::Many(decision) => decision.margin(class, scores),
         }
     }
 

@@ -268,12 +268,14 @@ impl<'m> Predictor<'m> {
     /// A predictor of what a run of `spec` kept, for rows of up to `width` features.
     pub(crate) fn of(spec: &Spec, kept: &'m Kept, n_classes: usize, width: usize) -> Self {
         let kept = match kept {
-            Kept::Planes(planes) if width > planes.width() => Cow::Owned(Kept::Planes(planes.widened(width))),
+            Kept::Hyperplanes(planes) if width > planes.width() => {
+                Cow::Owned(Kept::Hyperplanes(planes.widened(width)))
+            }
             kept => Cow::Borrowed(kept),
         };
         let options = spec.options();
         let decision = Deciding::new(spec, n_classes);
-        let n_scorers = decision.n_scorers();
+        let n_outputs = decision.n_outputs();
         Self {
             kept,
             mapper: None,
@@ -283,7 +285,7 @@ impl<'m> Predictor<'m> {
             pairs: false,
             zero: options.zero,
             random: Random::for_purpose(options.seed, "predict"),
-            scores: vec![0.0; n_scorers],
+            scores: vec![0.0; n_outputs],
             scratch: Vec::new(),
         }
     }
@@ -308,25 +310,25 @@ impl<'m> Predictor<'m> {
     /// The class of a row, and by how much it leads: 0 is a tie.
     pub fn verdict<R: Row>(&mut self, row: R) -> (u32, f64) {
         let class = self.predict(row);
-        let lead = match self.calibration {
-            None => self.lead(class),
+        let margin = match self.calibration {
+            None => self.margin(class),
             Some(calibration) => {
                 let mut of_classes = Vec::new();
-                calibration.lead(self.of_classes(&mut of_classes), class)
+                calibration.margin(self.of_classes(&mut of_classes), class)
             }
         };
-        (class, lead.max(0.0))
+        (class, margin.max(0.0))
     }
 
     /// By how much the score of `class` led in the last prediction; negative if another did.
-    pub fn lead(&self, class: u32) -> f64 {
-        self.decision.lead(class, &self.scores)
+    pub fn margin(&self, class: u32) -> f64 {
+        self.decision.margin(class, &self.scores)
     }
 
     /// Shows the class and the scores of each of these rows, in their order. Long rows are read side by side, and
     /// kernel values computed for many rows at once; the scores are those of each row alone.
     pub fn each<E: Examples>(&mut self, examples: E, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
-        if let (Kept::Planes(planes), None) = (&*self.kept, &self.mapper) {
+        if let (Kept::Hyperplanes(planes), None) = (&*self.kept, &self.mapper) {
             let Self { decision, zero, random, scores: last, calibration, n_classes, pairs, .. } = self;
             let mut of_classes = Vec::new();
             planes.each(examples, Visits::Listed(rows), |row, scores| {

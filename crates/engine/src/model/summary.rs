@@ -1,11 +1,11 @@
 //! What a model is, as one value to be written down: `inspect --json` and whatever else describes models.
 
-use super::{Model, Story};
+use super::{Model, TrainingSummary};
 use crate::calibration::Calibration;
-use crate::insight::{Voice, strongest};
+use crate::insight::{TopFeature, top_features};
 use crate::spec::Options;
 use rosenblatt_core::memory::Kept;
-use rosenblatt_kernel::Voice as SupportVoice;
+use rosenblatt_kernel::Combination;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct Summary<'m> {
     /// What was asked for.
     pub spec: &'m Options,
     /// How the run went.
-    pub story: &'m Story,
+    pub training_summary: &'m TrainingSummary,
     /// Its hyperplanes; none for votes and kernels.
     pub hyperplanes: Vec<Hyperplane>,
     /// Its survivors, if it votes.
@@ -35,8 +35,8 @@ pub struct Summary<'m> {
     pub kernel: Option<KernelSummary>,
     /// How its probabilities were fitted, if they were.
     pub calibration: Option<&'m Calibration>,
-    /// The strongest features of every class.
-    pub strongest: Vec<Strongest<'m>>,
+    /// The top features of every class.
+    pub top_features: Vec<TopFeatures<'m>>,
 }
 
 /// A hyperplane in a few numbers.
@@ -80,11 +80,11 @@ pub struct KernelSummary {
 
 /// The features that speak most strongly for a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Strongest<'m> {
+pub struct TopFeatures<'m> {
     /// The class.
     pub class: &'m str,
-    /// Its features, strongest first.
-    pub features: Vec<Voice>,
+    /// Its features, the largest weight first.
+    pub features: Vec<TopFeature>,
 }
 
 impl Model {
@@ -101,7 +101,7 @@ impl Model {
     pub fn summary(&self, most: usize) -> Summary<'_> {
         let votes = match &self.kept {
             Kept::Votes(votes) => Some(VoteSummary { survivors: votes.n_moves() + 1, rows: votes.n_rows() }),
-            Kept::Planes(_) | Kept::Other(_) => None,
+            Kept::Hyperplanes(_) | Kept::Other(_) => None,
         };
         let kernel = self.expansion().map(|expansion| {
             let formula = expansion.kernel().formula();
@@ -109,15 +109,16 @@ impl Model {
                 name: formula.as_ref().map(|formula| formula.name),
                 params: formula.map_or_else(BTreeMap::new, |formula| formula.values.into_iter().collect()),
                 support_vectors: expansion.rows().len(),
-                moves: match expansion.voice() {
-                    SupportVoice::Votes { log, .. } => Some(log.len()),
-                    SupportVoice::Sums { .. } => None,
+                moves: match expansion.combination() {
+                    Combination::Votes { log, .. } => Some(log.len()),
+                    Combination::Sums { .. } => None,
                 },
             }
         });
         let names = self.labels.names();
-        let features = |class| strongest(self, class as u32, most);
-        let strongest = names.iter().enumerate().map(|(k, class)| Strongest { class, features: features(k) });
+        let features = |class| top_features(self, class as u32, most);
+        let top_features =
+            names.iter().enumerate().map(|(k, class)| TopFeatures { class, features: features(k) });
         Summary {
             classes: names,
             features: self.width(),
@@ -125,12 +126,12 @@ impl Model {
             date: self.date().map(|date| date.to_string()),
             readout: self.spec.readout().to_string(),
             spec: self.spec.options(),
-            story: &self.story,
+            training_summary: &self.training_summary,
             hyperplanes: self.hyperplanes(),
             votes,
             kernel,
             calibration: self.calibration(),
-            strongest: strongest.collect(),
+            top_features: top_features.collect(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::roc::curve;
 use crate::spec::{Classes, Spec};
 use crate::train::Training;
 use rosenblatt_core::observer::Snapshot;
-use rosenblatt_core::{Examples, NameError, Observer, Pass, Totals};
+use rosenblatt_core::{Epoch, Examples, NameError, Observer, Totals};
 use rosenblatt_data::{Dataset, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -197,7 +197,7 @@ pub(super) fn judge(
     // A model of a race is thrown away, and nobody asks what data it comes from.
     let model = Training::new(spec, data).rows(learned).fingerprint("").run(&mut watch)?;
     if watch.has_stopped {
-        return Err(Error::Interrupted { epoch: model.story().totals.epochs + 1 });
+        return Err(Error::Interrupted { epoch: model.training_summary().totals.epochs + 1 });
     }
     let mut seen = watch.seen;
     // A run that ended early stays what it was.
@@ -222,10 +222,10 @@ impl Observer for Watch<'_> {
         if self.has_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn pass(&mut self, pass: &Pass, run: &dyn Snapshot) -> ControlFlow<()> {
+    fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
         let Self { spec, data, .. } = *self;
         // A run behind a map is looked at in the end only: before, its hypothesis knows nothing of the map.
-        let is_due = self.rungs.get(self.seen.len()) == Some(&pass.epoch)
+        let is_due = self.rungs.get(self.seen.len()) == Some(&epoch.number)
             && self.seen.len() + 1 < self.rungs.len()
             && spec.options().map.is_none();
         if is_due && let Some(kept) = run.read(spec.readout()) {

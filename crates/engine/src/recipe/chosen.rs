@@ -35,7 +35,7 @@ impl Fitting<'_> {
         let judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
             let raced = self.choose(racing, data, learned, monitor)?;
             let training = Training::new(&raced.winner, data).rows(learned).fingerprint(&known);
-            let model = training.keeper(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
+            let model = training.checkpointer(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
             let model = self.calibrated(model, &raced, monitor)?;
             monitor.stage(Stage::Judging);
             let stop = &mut || monitor.wants_to_stop();

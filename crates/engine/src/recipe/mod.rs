@@ -535,7 +535,8 @@ fn fit_probabilities(
     let stop: &mut dyn FnMut() -> bool = &mut || monitor.wants_to_stop();
     let decides = spec.options().class_weights == ClassWeights::Even;
     let named = decides.then_some(&mut predicted[..]);
-    evaluation.sharpness = Calibration::cross_fitted(method, n_classes, (scores, classes), named, stop)?;
+    evaluation.probability_scores =
+        Calibration::cross_fitted(method, n_classes, (scores, classes), named, stop)?;
     evaluation.with_predictions(classes, predicted);
     Calibration::fit_or_stop(method, n_classes, scores, classes, stop).map(Some)
 }

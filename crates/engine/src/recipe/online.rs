@@ -22,7 +22,7 @@ pub(super) fn spec(recipe: &Recipe) -> Result<Spec, Error> {
     // The pocket's ratchet counts errors on all rows, which are not at hand.
     let (epochs, order, validation, ratchet) = (1, Some(Order::Given), None, false);
     let info = find(&recipe.learning.algorithm)?.info;
-    if let Some((_, why)) = info.exempt.iter().find(|(law, _)| *law == Law::HalfPasses) {
+    if let Some((_, why)) = info.exempt.iter().find(|(law, _)| *law == Law::HalfEpochs) {
         return Err(Error::NotOnline { algorithm: info.name, why });
     }
     let spec = Spec::new(Options { ratchet, order, epochs, validation, ..recipe.learning.clone() })?;
@@ -87,7 +87,7 @@ pub(super) fn train(
         }
     }
     let learner = lock(&learner);
-    if learner.rows_to_pass_over() > 0 {
+    if learner.rows_to_skip() > 0 {
         let differences = vec!["the stream is shorter than what it learned from".to_owned()];
         return Err(Error::OtherRun { differences });
     }

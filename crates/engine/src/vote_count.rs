@@ -10,11 +10,11 @@ use serde::Serialize;
 
 /// One question that survivors voted on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Tally {
+pub struct VoteCount {
     /// Votes for.
-    pub ayes: u64,
+    pub in_favour: u64,
     /// Votes against.
-    pub noes: u64,
+    pub against: u64,
     /// Votes of survivors whose score was zero.
     pub abstained: u64,
 }
@@ -23,47 +23,47 @@ pub struct Tally {
 ///
 /// ```
 /// use rosenblatt::core::{Dense, Readout};
-/// use rosenblatt::{Counter, Dataset, Options, Spec, train};
+/// use rosenblatt::{VoteCounter, Dataset, Options, Spec, train};
 ///
 /// let data = Dataset::from_rows(&[[1.0], [-1.0], [2.0], [-2.0]], &["b", "a", "b", "a"]);
 /// let spec = Spec::new(Options { readout: Some(Readout::Voted), ..Options::default() })?;
 /// let model = train(&spec, &data)?;
-/// let tally = Counter::new(&model).expect("a vote").count(Dense(&[3.0]))[0];
-/// assert!(tally.ayes > tally.noes);
-/// assert_eq!(tally.ayes + tally.noes + tally.abstained, model.story().totals.rounds);
+/// let vote_count = VoteCounter::new(&model).expect("a vote").count(Dense(&[3.0]))[0];
+/// assert!(vote_count.in_favour > vote_count.against);
+/// assert_eq!(vote_count.in_favour + vote_count.against + vote_count.abstained, model.training_summary().totals.rounds);
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Counter<'m> {
+pub struct VoteCounter<'m> {
     votes: &'m Votes,
     mapper: Option<Mapper>,
     rounds: u64,
     sides: Vec<[u64; 2]>,
-    tallies: Vec<Tally>,
+    counts: Vec<VoteCount>,
     scratch: Vec<f64>,
 }
 
-impl<'m> Counter<'m> {
+impl<'m> VoteCounter<'m> {
     /// A counter of the votes of `model`; `None` if it does not vote.
     pub fn new(model: &'m Model) -> Option<Self> {
         let Kept::Votes(votes) = model.kept() else { return None };
         let log = votes.log();
-        let (sides, tallies) = (vec![[0; 2]; log.n_scorers], vec![Tally::default(); log.n_scorers]);
+        let (sides, counts) = (vec![[0; 2]; log.n_outputs], vec![VoteCount::default(); log.n_outputs]);
         let mapper = model.map.clone().map(Mapper::new);
-        Some(Self { votes, mapper, rounds: log.rounds, sides, tallies, scratch: Vec::new() })
+        Some(Self { votes, mapper, rounds: log.rounds, sides, counts, scratch: Vec::new() })
     }
 
-    /// The votes on `row`. Two classes: one tally, for the second class. More: one per class, or per pair
+    /// The votes on `row`. Two classes: one vote_count, for the second class. More: one per class, or per pair
     /// of classes for its first, as the model tells them apart.
-    pub fn count<R: Row>(&mut self, row: R) -> &[Tally] {
+    pub fn count<R: Row>(&mut self, row: R) -> &[VoteCount] {
         match &mut self.mapper {
-            None => self.votes.tallies(row, &mut self.sides, &mut self.scratch),
-            Some(mapper) => self.votes.tallies(mapper.row(row), &mut self.sides, &mut self.scratch),
+            None => self.votes.counts(row, &mut self.sides, &mut self.scratch),
+            Some(mapper) => self.votes.counts(mapper.row(row), &mut self.sides, &mut self.scratch),
         }
-        for (tally, &[ayes, noes]) in self.tallies.iter_mut().zip(&self.sides) {
-            *tally = Tally { ayes, noes, abstained: self.rounds - ayes - noes };
+        for (vote_count, &[in_favour, against]) in self.counts.iter_mut().zip(&self.sides) {
+            *vote_count = VoteCount { in_favour, against, abstained: self.rounds - in_favour - against };
         }
-        &self.tallies
+        &self.counts
     }
 }
 
@@ -91,17 +91,17 @@ mod tests {
             };
             let model = train(&Spec::new(options).unwrap(), &Dataset::from_rows(&rows, names)).unwrap();
             let Kept::Votes(votes) = model.kept() else { panic!("asked for a vote") };
-            let mut counter = Counter::new(&model).unwrap();
+            let mut counter = VoteCounter::new(&model).unwrap();
             for row in &rows {
-                let mut expected = vec![Tally::default(); counter.sides.len()];
+                let mut expected = vec![VoteCount::default(); counter.sides.len()];
                 votes.replay(|planes, n_votes| {
                     let mut scores = vec![0.0; expected.len()];
                     planes.scores(Dense(row), &mut scores);
-                    for (tally, score) in expected.iter_mut().zip(scores) {
+                    for (vote_count, score) in expected.iter_mut().zip(scores) {
                         match score {
-                            _ if score > 0.0 => tally.ayes += n_votes,
-                            _ if score < 0.0 => tally.noes += n_votes,
-                            _ => tally.abstained += n_votes,
+                            _ if score > 0.0 => vote_count.in_favour += n_votes,
+                            _ if score < 0.0 => vote_count.against += n_votes,
+                            _ => vote_count.abstained += n_votes,
                         }
                     }
                 });
@@ -123,10 +123,10 @@ mod tests {
         };
         let data = Dataset::from_rows(&rows, &["a", "b", "c"]);
         let model = train(&Spec::new(options).unwrap(), &data).unwrap();
-        let mut counter = Counter::new(&model).unwrap();
-        let tallies = counter.count(Dense(&[2.0, 0.1]));
-        let cast: u64 = tallies.iter().map(|tally| tally.ayes).sum();
-        assert_eq!(cast, model.story().totals.rounds);
-        assert!(tallies[0].ayes > tallies[1].ayes.max(tallies[2].ayes));
+        let mut counter = VoteCounter::new(&model).unwrap();
+        let counts = counter.count(Dense(&[2.0, 0.1]));
+        let cast: u64 = counts.iter().map(|vote_count| vote_count.in_favour).sum();
+        assert_eq!(cast, model.training_summary().totals.rounds);
+        assert!(counts[0].in_favour > counts[1].in_favour.max(counts[2].in_favour));
     }
 }

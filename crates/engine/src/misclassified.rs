@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// A row that was given the wrong class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Wrong {
+pub struct Misclassified {
     /// Which row, from 0.
     pub row: u32,
     /// The class it is of, by the data's numbers.
@@ -17,13 +17,13 @@ pub struct Wrong {
     /// The class it was given, by the model's numbers.
     pub given: u32,
     /// By how much the class given was ahead of the true one; of a class the model does not know, of the next.
-    pub lead: f64,
+    pub score_gap: f64,
     /// How probable the model held the class it gave, if it can tell.
     pub probability: Option<f64>,
 }
 
 /// Those of `rows` that `model` gives the wrong class, the most confident mistakes first.
-pub fn wrong_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Wrong> {
+pub fn misclassified(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Misclassified> {
     let (_, numbers) = matched(model, data);
     let (mut scores, mut shares) = (Vec::new(), Vec::new());
     let mut wrong = Vec::new();
@@ -38,15 +38,17 @@ pub fn wrong_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Wrong> {
             calibration.probabilities(&scores, &mut shares);
             shares[given as usize]
         });
-        let lead = lead(&scores, given as usize, known_as as usize);
-        wrong.push(Wrong { row, truth, given, lead, probability });
+        let score_gap = score_gap(&scores, given as usize, known_as as usize);
+        wrong.push(Misclassified { row, truth, given, score_gap, probability });
     });
-    let sure = |wrong: &Wrong| wrong.probability.unwrap_or(0.0);
-    wrong.sort_by(|a, b| sure(b).total_cmp(&sure(a)).then(b.lead.total_cmp(&a.lead)).then(a.row.cmp(&b.row)));
+    let sure = |wrong: &Misclassified| wrong.probability.unwrap_or(0.0);
+    wrong.sort_by(|a, b| {
+        sure(b).total_cmp(&sure(a)).then(b.score_gap.total_cmp(&a.score_gap)).then(a.row.cmp(&b.row))
+    });
     wrong
 }
 
-fn lead(scores: &[f64], given: usize, truth: usize) -> f64 {
+fn score_gap(scores: &[f64], given: usize, truth: usize) -> f64 {
     if let [score] = scores {
         return score.abs();
     }
@@ -66,7 +68,7 @@ mod tests {
         let model = train(&Spec::default(), &data).unwrap();
         let rows = [[-3.0], [2.0], [1.5], [9.0]];
         let other = Dataset::from_rows(&rows, &["up", "up", "down", "sideways"]);
-        let wrong = wrong_rows(&model, &other, &[0, 1, 2, 3]);
+        let wrong = misclassified(&model, &other, &[0, 1, 2, 3]);
         assert_eq!(wrong.len() as u64, evaluate(&model, &other).errors);
         assert_eq!(wrong.iter().map(|wrong| wrong.row).collect::<Vec<_>>(), [3, 0, 2]);
         assert_eq!(other.labels().name(wrong[0].truth), "sideways");
@@ -75,8 +77,8 @@ mod tests {
 
     #[test]
     fn with_several_classes_the_lead_is_over_the_true_one() {
-        assert_eq!(lead(&[3.0, 1.0, 2.0], 0, 1), 2.0);
-        assert_eq!(lead(&[3.0, 1.0, 2.0], 0, 7), 1.0);
-        assert_eq!(lead(&[-3.0], 0, 1), 3.0);
+        assert_eq!(score_gap(&[3.0, 1.0, 2.0], 0, 1), 2.0);
+        assert_eq!(score_gap(&[3.0, 1.0, 2.0], 0, 7), 1.0);
+        assert_eq!(score_gap(&[-3.0], 0, 1), 3.0);
     }
 }
