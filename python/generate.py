@@ -1,10 +1,11 @@
 """Writes `rosenblatt/_named.py`, the named estimators, from the engine's catalogue.
 
-    python generate.py [--check]
+    python -P generate.py [--check]
 """
 
 import sys
 import textwrap
+from keyword import iskeyword
 from pathlib import Path
 
 import rosenblatt
@@ -60,9 +61,13 @@ class {name}(PerceptronClassifier):
     _fixed = {fixed!r}
     _rule_params = {params!r}
 
-    def __init__(self, *, {signature}):
+    def __init__(
+        self,
+        *,
+{signature},
+    ):
         super().__init__(
-            {passed},
+{passed},
         )
 {assigned}'''
 
@@ -72,15 +77,22 @@ validation_fraction n_iter_no_change class_weight kernel kernel_params support_b
 warm_start random_state""".split()
 
 
+def wrapped(parts, indent):
+    return textwrap.fill(", ".join(parts), 116, initial_indent=" " * indent, subsequent_indent=" " * indent)
+
+
 def written():
     import inspect
 
+    from rosenblatt._estimators import PerceptronClassifier
+
     rules = {rule["name"]: rule for rule in rosenblatt.catalogue()["algorithms"]}
-    usual = inspect.signature(rosenblatt.PerceptronClassifier.__init__).parameters
+    usual = inspect.signature(PerceptronClassifier.__init__).parameters
     parts = [HEAD, *(f'    "{name}",\n' for name, *_ in NAMED), "]\n"]
     for name, rule, readout, more in NAMED:
         rule = rules[rule]
-        params = rule["params"]
+        # `lambda` is a word of Python.
+        params = [{**one, "name": one["name"] + "_" * iskeyword(one["name"])} for one in rule["params"]]
         defaults = {one: usual[one].default for one in SHARED}
         defaults.update(more)
         fixed = {"algorithm": rule["name"]}
@@ -101,8 +113,8 @@ def written():
             own=own,
             fixed=fixed,
             params=tuple(one["name"] for one in params),
-            signature=", ".join(signature),
-            passed=", ".join(passed),
+            signature=wrapped(signature, 8),
+            passed=wrapped(passed, 12),
             assigned="".join(f'        self.{one["name"]} = {one["name"]}\n' for one in params),
         )
         parts.append(text.rstrip() + "\n")

@@ -11,38 +11,27 @@ Estimators keep scikit-learn's contract:
 `train` is what the command line does: from a file or a table to a model, an honest estimate and a story.
 """
 
+from importlib import import_module
+
 from ._rosenblatt import __version__
 from ._product import Model, Trained, catalogue, compare, load, plot, trace, train
 
-_NAMED = {
-    "AROW",
-    "ALMA",
-    "AggressiveROMMA",
-    "AveragedPerceptron",
-    "BatchPerceptron",
-    "KernelPerceptron",
-    "PassiveAggressive",
-    "Perceptron",
-    "PerceptronClassifier",
-    "PocketPerceptron",
-    "VotedPerceptron",
-}
+
+def _all_estimators():
+    # scikit-learn takes a second to import: those who only train from files need not wait for it.
+    modules = [import_module(f"{__name__}.{name}") for name in ("_estimators", "_named")]
+    return {name: getattr(module, name) for module in modules for name in module.__all__}
 
 
 def __getattr__(name):
-    # scikit-learn takes a second to import: those who only train from files need not wait for it.
-    from . import _estimators, _named
-
-    for module in (_estimators, _named):
-        if name in module.__all__:
-            return getattr(module, name)
+    # Names of modules are asked for, too, while they are imported.
+    if not name.startswith("_") and (found := _all_estimators().get(name)) is not None:
+        return found
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 
 
 def __dir__():
-    from . import _estimators, _named
-
-    return sorted({*globals(), *_estimators.__all__, *_named.__all__})
+    return sorted({*globals(), *_all_estimators()})
 
 
 __all__ = ["Model", "Trained", "catalogue", "compare", "load", "plot", "trace", "train", "__version__"]

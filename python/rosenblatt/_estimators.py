@@ -152,7 +152,8 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         return {name: _plain(value) for name, value in asked.items()}
 
     def _params(self):
-        return {name: getattr(self, name) for name in self._rule_params} or dict(self.params or {})
+        own = {name.rstrip("_"): getattr(self, name) for name in self._rule_params}
+        return own or dict(self.params or {})
 
     def _class_weights(self):
         if self.class_weight is None:
@@ -199,7 +200,8 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError("fitting probabilities needs two rows of every class")
             recipe = {"choice": "given", "learning": options, "estimate": {"folds": folds}, "calibration": self.calibrate}
             native = _rosenblatt.fit_by_recipe(json.dumps(recipe), *given)
-        self._learner = None
+        for name in ("_learner", "_checkpoint"):
+            self.__dict__.pop(name, None)
         self._take_over(native)
         return self
 
@@ -216,15 +218,20 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learns from each row once, in their order. Averages, votes and pockets go on where they stood."""
-        first = getattr(self, "_learner", None) is None
+        known = getattr(self, "_checkpoint", None)
+        first = getattr(self, "_learner", None) is None and known is None
         X, y, weights = self._take_in(X, y, sample_weight, reset=first)
         if first:
             self.classes_ = np.unique(y if classes is None else classes)
             if len(self.classes_) < 2:
                 raise ValueError("partial_fit needs the names of all classes at its first call: give `classes`")
             options = {**self._options(self._seed()), "epochs": 1, "order": "given", "validation": None, "ratchet": False}
-            self._learner = _rosenblatt.Learner(json.dumps(options), self._names())
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            self._asked = json.dumps(options)
+            self._learner = _rosenblatt.Learner(self._asked, self._names(), self._features())
+        elif known is not None:
+            self._learner = _rosenblatt.Learner(self._asked, self._names(), self._features(), known)
+            del self._checkpoint
+        if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"`classes={classes!r}` is not the same as at the first call of partial_fit")
         places = np.searchsorted(self.classes_, y)
         places[places == len(self.classes_)] = 0
@@ -239,7 +246,7 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         from ._product import Model
 
         self.model_ = Model(native)
-        self.n_iter_ = max(1, self.model_.summary(0)["story"]["epochs"])
+        self.n_iter_ = max(1, self.model_.summary(0)["training-summary"]["epochs"])
         planes = native.planes()
         for name in ("coef_", "intercept_"):
             self.__dict__.pop(name, None)
@@ -284,10 +291,11 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def __getstate__(self):
-        # What is learned piece by piece lives in the engine; a copy starts with the model as it stands.
-        state = super().__getstate__() if hasattr(super(), "__getstate__") else dict(self.__dict__)
-        state = dict(state)
-        state.pop("_learner", None)
+        state = dict(super().__getstate__())
+        # What is learned piece by piece lives in the engine; a copy goes on from a checkpoint of it.
+        learner = state.pop("_learner", None)
+        if learner is not None:
+            state["_checkpoint"] = learner.checkpoint()
         return state
 
 

@@ -186,7 +186,7 @@ def train(data, *, label=None, text=None, algorithm=None, params=None, epochs=No
     With nothing said about learning, candidates race for what suits the data. `learning` takes any option of the engine
     by name (see `catalogue()`), other keywords say how the data is read (`missing="mean"`, `ignore=["id"]`).
 
-    >>> trained = train(b"x,y,kind\\n" + b"".join(b"%d,%d,%s\\n" % (i, -i, b"ab"[i > 20 :][:1]) for i in range(40)))
+    >>> trained = train(b"u,v,kind\\n" + b"".join(b"%d,%d,%s\\n" % (i, -i, b"ab"[i > 20 :][:1]) for i in range(40)))
     >>> trained.model.classes
     ['a', 'b']
     """

@@ -3,7 +3,7 @@
 use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use rosenblatt::{Error, FormatError, StoreError};
-use rosenblatt_data::{DataError, Remedy};
+use rosenblatt_data::{DataError, ErrorKind, Remedy};
 use std::any::Any;
 use std::io;
 
@@ -53,10 +53,10 @@ impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
         let words = error.report_as(worded);
-        Self(match cause.map(io::Error::kind) {
-            Some(io::ErrorKind::NotFound) => PyFileNotFoundError::new_err(words),
-            Some(_) => PyOSError::new_err(words),
-            None => PyValueError::new_err(words),
+        Self(match (error.kind(), cause.map(io::Error::kind)) {
+            (ErrorKind::Io, None | Some(io::ErrorKind::NotFound)) => PyFileNotFoundError::new_err(words),
+            (ErrorKind::Io, Some(_)) => PyOSError::new_err(words),
+            _ => PyValueError::new_err(words),
         })
     }
 }

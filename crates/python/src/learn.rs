@@ -6,9 +6,10 @@ use crate::rows;
 use crate::work::{Watching, alone};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rosenblatt::core::Planes;
+use pyo3::types::PyBytes;
+use rosenblatt::core::Hyperplanes;
 use rosenblatt::data::{Dataset, Labels};
-use rosenblatt::{Online, Options, Recipe, Spec, Training};
+use rosenblatt::{Checkpoint, Online, Options, Recipe, Spec, Training};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Rows with their classes, whose numbers are the places of their names.
@@ -73,9 +74,9 @@ pub(crate) fn fit(
     alone(py, |signals| {
         let mut training = Training::new(&spec, &data);
         if let Some((weights, biases)) = start {
-            training = training.start(Planes::from_parts(weights, biases));
+            training = training.start(Hyperplanes::from_parts(weights, biases));
         }
-        Ok(training.keeper(signals).run(&mut ())?.into())
+        Ok(training.checkpointer(signals).run(&mut ())?.into())
     })
 }
 
@@ -108,8 +109,26 @@ pub(crate) struct Learner {
 #[pymethods]
 impl Learner {
     #[new]
-    fn new(options: &str, names: Vec<String>) -> Outcome<Self> {
-        Ok(Self { online: Mutex::new(Online::new(spec(options)?, names)?) })
+    #[pyo3(signature = (options, names, features=None, checkpoint=None))]
+    fn new(
+        options: &str,
+        names: Vec<String>,
+        features: Option<Vec<String>>,
+        checkpoint: Option<&[u8]>,
+    ) -> Outcome<Self> {
+        let mut online = Online::new(spec(options)?, names)?.keeping_track();
+        if let Some(features) = features {
+            online = online.with_feature_names(features);
+        }
+        if let Some(checkpoint) = checkpoint {
+            online = online.go_on(Checkpoint::from_bytes(checkpoint)?)?;
+        }
+        Ok(Self { online: Mutex::new(online) })
+    }
+
+    /// All that is needed to go on elsewhere.
+    fn checkpoint<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.lock().checkpoint().map(|bytes| PyBytes::new(py, &bytes))
     }
 
     /// Learns from each row once, in their order.

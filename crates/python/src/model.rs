@@ -6,7 +6,7 @@ use crate::work::{alone, unless_stopped};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rosenblatt::data::{Dataset, Labels, ReadOptions, Source, load_source};
-use rosenblatt::{Explainer, Export, Model, class_scores, evaluate, export, strongest};
+use rosenblatt::{Explainer, Export, Model, class_scores, evaluate, export, top_features};
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_figures::{Subject, report};
 use std::path::PathBuf;
@@ -228,7 +228,7 @@ impl PyModel {
         }
         let source = source.open(name)?;
         alone(py, |signals| {
-            if self.model.planes().is_none() && strongest(&self.model, 0, 1).is_empty() {
+            if self.model.planes().is_none() && top_features(&self.model, 0, 1).is_empty() {
                 return Err(Failure::from(rosenblatt::Error::NotLinear));
             }
             let (mut rows, mut told) = (self.model.open(&source)?, Vec::new());

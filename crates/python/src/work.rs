@@ -3,7 +3,7 @@
 use crate::error::{Failure, Outcome, broken};
 use pyo3::prelude::*;
 use rosenblatt::core::Totals;
-use rosenblatt::{Error, Keeper, Model, Monitor, Stage, Training, Wants};
+use rosenblatt::{CheckpointRequest, Checkpointer, Error, Model, Monitor, Stage, Training};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -44,12 +44,12 @@ impl Signals {
     }
 }
 
-impl Keeper for Signals {
-    fn wants(&mut self, _so_far: &Totals) -> Wants {
-        if self.stop() { Wants::Stop } else { Wants::Nothing }
+impl Checkpointer for Signals {
+    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
+        if self.stop() { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
     }
 
-    fn keep(&mut self, _checkpoint: &[u8]) {}
+    fn save(&mut self, _checkpoint: &[u8]) {}
 }
 
 /// The recipe's monitor: stops at a signal, and tells a function of Python what is being done, if there is one.
@@ -81,7 +81,7 @@ impl Monitor for Watching<'_> {
     }
 
     fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
-        training.keeper(self.signals).run(&mut ())
+        training.checkpointer(self.signals).run(&mut ())
     }
 }
 
