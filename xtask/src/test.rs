@@ -22,6 +22,7 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     oldest_rust()?;
     // Benchmarks are linted above and measured elsewhere; a test has no time limit and takes no times.
     step("tests", &["test", "--workspace", "--lib", "--bins", "--tests"])?;
+    miri()?;
     step("documentation examples", &["test", "--workspace", "--doc"])?;
     // All parsers together, with the seed that is always used; the test is built already.
     step_with(("ROSENBLATT_FUZZ_SECONDS", "30"), "fuzzing", &["test", "--workspace", "--test", "fuzz"])?;
@@ -58,6 +59,22 @@ fn oldest_rust() -> Result<(), String> {
     run_step(
         "oldest Rust",
         &[&toolchain, "check", "--workspace", "--target-dir", target],
+        &mut Command::new("cargo"),
+    )
+}
+
+/// Has Miri watch the `unsafe` of the core that is plain Rust, where a nightly toolchain has it.
+fn miri() -> Result<(), String> {
+    let found = Command::new("cargo").args(["+nightly", "miri", "--version"]).output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        say("== Miri is not installed here, so nobody watched the plain part of the `unsafe` code");
+        return Ok(());
+    }
+    let words =
+        ["+nightly", "miri", "test", "--package", "rosenblatt-core", "--lib", "--target-dir", "target/miri"];
+    run_step(
+        "Miri",
+        &[&words[..], &["--", "row::", "simd::tests::a_row", "hypothesis::"]].concat(),
         &mut Command::new("cargo"),
     )
 }

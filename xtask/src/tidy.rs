@@ -4,6 +4,7 @@ use rosenblatt_core::Algorithm;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_kernel::kernels::KERNELS;
 use rosenblatt_kernel::maps::MAPS;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,14 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     complaints.extend(complaints_about_manifests()?);
     let promises = fs::read_to_string("ARCHITECTURE.md").map_err(|error| error.to_string())?;
     complaints.extend(complaints_about_unsafe(&promises)?);
+    let core = Path::new("crates/core/src");
+    let modules = sources(core).into_iter().filter(|path| !path.ends_with("tests.rs")).map(|path| {
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let inside = path.strip_prefix(core).unwrap_or(&path);
+        let module = inside.iter().next().unwrap_or_default().to_string_lossy();
+        Ok((module.trim_end_matches(".rs").to_owned(), text))
+    });
+    complaints.extend(cycles(&modules.collect::<Result<Vec<_>, String>>()?));
     if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
 }
 
@@ -196,6 +205,7 @@ fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let name = path.strip_prefix("crates").unwrap_or(&path).display().to_string();
         let has_unsafe = name.contains("/src/")
+            && !path.ends_with("tests.rs")
             && text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("unsafe {"));
         if has_unsafe != listed.contains(&format!("`{name}`")) {
             let what = if has_unsafe { "holds `unsafe` and is not" } else { "holds no `unsafe` and is" };
@@ -203,6 +213,38 @@ fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
         }
     }
     Ok(complaints)
+}
+
+/// The modules at the root of a crate that use each other in a circle, by the `use crate::` lines of their files. What
+/// only tests use does not count.
+fn cycles(files: &[(String, String)]) -> Vec<String> {
+    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (module, text) in files {
+        let shipped = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for line in shipped.lines() {
+            let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+            let Some(used) = line.strip_prefix("use crate::") else { continue };
+            let used = used.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next();
+            uses.entry(module).or_default().extend(used.filter(|used| !used.is_empty() && used != module));
+        }
+    }
+    let reached = |from: &str| {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<&str> = uses.get(from).into_iter().flatten().copied().collect();
+        while let Some(module) = open.pop() {
+            if reached.insert(module) {
+                open.extend(uses.get(module).into_iter().flatten());
+            }
+        }
+        reached
+    };
+    // The root itself uses everything, and `crate::` followed by a brace names no module.
+    let in_circles = uses.keys().filter(|module| **module != "lib" && reached(module).contains(**module));
+    let circle: Vec<&str> = in_circles.copied().collect();
+    if circle.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("crates/core/src: modules use each other in a circle: {}", circle.join(", "))]
 }
 
 /// All Rust files below `folder`, sorted.
@@ -250,6 +292,23 @@ mod tests {
         }
         assert_eq!(complaints("crates/kernel/src/kernels/mod.rs", r#"if name == "rbf" {}"#), 0);
         assert_eq!(complaints("crates/cli/tests/kernel.rs", r#"if name == "rbf" {}"#), 0);
+    }
+
+    #[test]
+    fn modules_that_use_each_other_are_noticed() {
+        let file = |module: &str, text: &str| (module.to_owned(), text.to_owned());
+        let straight =
+            [file("a", "use crate::b::B;\nuse crate::c::C;\n"), file("b", "pub use crate::c::C;\n")];
+        assert!(cycles(&straight).is_empty());
+        let round = [
+            file("a", "use crate::b::B;\n"),
+            file("b", "use crate::c;\n"),
+            file("c", "    use crate::a::A;\n"),
+        ];
+        assert_eq!(cycles(&round), ["crates/core/src: modules use each other in a circle: a, b, c"]);
+        let in_tests =
+            [file("a", "use crate::b;\n"), file("b", "#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n")];
+        assert!(cycles(&in_tests).is_empty());
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The command that trains a model again: what its description and its schema say, in words a shell takes.
 
 use crate::args::DataArgs;
+use rosenblatt::calibration::Method;
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
 use rosenblatt::data::{ColumnKind, Layout, Missing, Schema};
 use rosenblatt::{
-    Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Method, Model, Options, Validation,
-    defaults,
+    Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Model, Options, Validation, defaults,
 };
 use std::fmt::Display;
 

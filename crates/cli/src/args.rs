@@ -21,87 +21,88 @@ use std::time::Duration;
 #[command(next_help_heading = "Reading data")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct DataArgs {
-    /// The format, instead of finding it out from content and name
-    #[arg(long, value_name = "NAME")]
+    /// Read this format, instead of the one that content and name tell
+    #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("format")))]
     pub(crate) format: Option<String>,
-    /// The label column, by name or number (1 is the first, -1 the last)
+    /// Take the classes from this column, by name or number (1 is the first, -1 the last); found by its name if not
+    /// said, else the last column
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) label: Option<String>,
-    /// A column that weighs the rows
+    /// Weigh the rows by this column, by name or number; every row counts once if not said
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) weight: Option<String>,
-    /// A column to leave out (may be repeated)
+    /// Leave out this column, by name or number (may be repeated)
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) ignore: Vec<String>,
-    /// A column whose numbers are names (may be repeated)
+    /// Take the numbers of this column as categories (may be repeated)
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) categorical: Vec<String>,
-    /// The first line holds column names: yes or no
+    /// Say whether the first line holds column names; found out if not said
     #[arg(long, value_name = "YES|NO", value_parser = ["yes", "no"])]
     pub(crate) header: Option<String>,
-    /// What stands between cells: one character, or `tab`
+    /// Split lines into cells at this character, or at `tab`; found out if not said
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
-    /// What becomes of a category that was not learned from
+    /// Choose what becomes of a category that was not learned from
     #[arg(long, value_name = "POLICY", value_parser = choice::<Unknown>(), default_value_t)]
     pub(crate) unknown: Unknown,
-    /// What becomes of missing values
+    /// Choose what becomes of missing values
     #[arg(long, value_name = "POLICY", value_parser = choice::<Missing>(), default_value_t)]
     pub(crate) missing: Missing,
-    /// Feature numbers start at 0 (libsvm)
+    /// Number features from 0 instead of 1 (libsvm)
     #[arg(long)]
     pub(crate) zero_based: bool,
-    /// Store values as f32 or f64; f32 if not said, but f64 to certify and trace
+    /// Store values in this precision; f32 if not said, but f64 for `certify` and `trace`
     #[arg(long, value_name = "TYPE", value_parser = choice::<Precision>())]
     pub(crate) precision: Option<Precision>,
-    /// Hash features into a table of 2^BITS
+    /// Hash features into a table of 2^BITS; every feature has its own number if not said
     #[arg(long, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
-    /// Bring features to one scale; auto where it is learned from rows: standard for columns of numbers, arrays and
-    /// pictures, none for sparse rows and text
+    /// Bring features to one scale; auto if not said, where a model is trained: standard for columns of numbers,
+    /// arrays and pictures, none for sparse rows and text
     #[arg(long, value_name = "NAME", value_parser = choice::<Scaling>())]
     pub(crate) scale: Option<Scaling>,
     /// Leave out rows that cannot be read, instead of stopping at the first
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
-    /// The file of labels that belongs to a file of pictures or arrays (IDX, `.npy`)
+    /// Take the labels from this file, for a file of pictures or arrays (IDX, `.npy`)
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
-    /// Resize pictures to this size
+    /// Resize pictures to this size, in pixels; to that of the first if not said
     #[arg(long, value_name = "WxH", value_parser = picture_size)]
     pub(crate) size: Option<(u32, u32)>,
     /// Read pictures in colour instead of grey
     #[arg(long)]
     pub(crate) colour: bool,
-    /// A column of text in a table; found if not said (may be repeated)
+    /// Make features of the words of this column (may be repeated); found out if not said
     #[arg(long, value_name = "COLUMN")]
     pub(crate) text: Vec<String>,
-    /// How many words in a row make a feature: 1, or 1-2 for pairs too
+    /// Make features of so many neighbouring words: 1, or 1-2 for pairs too; 1-2 if not said
     #[arg(long, value_name = "N|A-B", value_parser = run_of_units)]
     pub(crate) ngrams: Option<(usize, usize)>,
     /// Make features of characters instead of words
     #[arg(long)]
     pub(crate) characters: bool,
-    /// What a word is worth in a text
+    /// Choose what a word is worth in a text
     #[arg(long, value_name = "NAME", value_parser = choice::<Weighting>(), default_value_t)]
     pub(crate) words: Weighting,
-    /// Threads that parse text; 0 is one per core. Changes nothing but the time it takes
+    /// Parse text on so many threads, 0 for one per core; changes nothing but the time
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
-    /// The most features
-    #[arg(long, value_name = "N", default_value_t = Limits::default().features, hide_default_value = true)]
+    /// Refuse data with more features
+    #[arg(long, value_name = "N", default_value_t = Limits::default().features)]
     pub(crate) max_features: usize,
-    /// The most classes
-    #[arg(long, value_name = "N", default_value_t = Limits::default().classes, hide_default_value = true)]
+    /// Refuse data with more classes
+    #[arg(long, value_name = "N", default_value_t = Limits::default().classes)]
     pub(crate) max_classes: usize,
-    /// The most bytes in a line
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().line_bytes, hide_default_value = true)]
+    /// Refuse data with longer lines, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().line_bytes)]
     pub(crate) max_line: usize,
-    /// The most different words of a text
-    #[arg(long, value_name = "N", default_value_t = Limits::default().vocabulary, hide_default_value = true)]
+    /// Refuse data with more different words
+    #[arg(long, value_name = "N", default_value_t = Limits::default().vocabulary)]
     pub(crate) max_vocabulary: usize,
-    /// The most pixels of a picture
-    #[arg(long, value_name = "N", default_value_t = Limits::default().pixels, hide_default_value = true)]
+    /// Refuse larger pictures, in pixels
+    #[arg(long, value_name = "N", default_value_t = Limits::default().pixels)]
     pub(crate) max_pixels: u64,
 }
 
@@ -201,48 +202,48 @@ const AUTO: &str = "auto";
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Learning")]
 pub(crate) struct SpecArgs {
-    /// The update rule; `rosenblatt algorithms` lists them. perceptron if not said, but `train` and `tune` choose
-    /// themselves (auto) if nothing else is said about learning, either
+    /// Learn by this update rule, one of `rosenblatt algorithms`; `auto` has several compete. If not said: auto for
+    /// `train` without any other option of this section, and for `tune`; else perceptron
     #[arg(long, short, value_name = "NAME")]
     pub(crate) algorithm: Option<String>,
-    /// A parameter of the rule (may be repeated)
+    /// Set a parameter of the rule (may be repeated); `rosenblatt algorithms RULE` lists them with their defaults
     #[arg(long = "param", short, value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
-    /// The learning rate; the rule's own if not said
+    /// Set the learning rate; the rule's own if not said
     #[arg(long, value_name = "RATE", value_parser = choice::<Schedule>())]
     pub(crate) rate: Option<Schedule>,
-    /// What the model is made of; what suits the rule if not said
+    /// Choose which hypothesis the run ends in; if not said averaged, but last for rules that settle on one
     #[arg(long, value_name = "NAME", value_parser = choice::<Readout>())]
     pub(crate) readout: Option<Readout>,
-    /// How more than two classes are told apart
+    /// Choose how more than two classes are told apart
     #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = choice::<Classes>())]
     pub(crate) multiclass: Classes,
-    /// What a score of zero predicts
+    /// Choose what a score of zero predicts
     #[arg(long, value_name = "NAME", default_value = "minus", value_parser = choice::<Zero>())]
     pub(crate) zero: Zero,
-    /// What counts as a mistake
+    /// Choose what counts as a mistake: a margin of at most 0 (le0), below 0 (lt0), or a wrong prediction (pred)
     #[arg(long, value_name = "NAME", default_value = "le0", value_parser = choice::<Mistake>())]
     pub(crate) mistake: Mistake,
-    /// How the hyperplane gets off the origin; the rule's own way if not said
+    /// Choose how the bias is learned; the rule's own way if not said
     #[arg(long, value_name = "NAME", value_parser = choice::<Bias>())]
     pub(crate) bias: Option<Bias>,
-    /// In which order rows are visited; the rule's own if not said
+    /// Visit rows in this order; shuffle-epoch if not said, or the rule's own
     #[arg(long, value_name = "NAME", value_parser = choice::<Order>())]
     pub(crate) order: Option<Order>,
-    /// Decides every random choice
+    /// Seed every random choice with this number
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// The most epochs
+    /// Make at most so many epochs
     #[arg(long, default_value_t = defaults::EPOCHS)]
     pub(crate) epochs: u64,
-    /// The most steps
+    /// Stop after so many updates; no limit if not said
     #[arg(long, value_name = "N")]
     pub(crate) max_updates: Option<u64>,
-    /// How much a class counts: CLASS=WEIGHT (may be repeated), or `balanced`
+    /// Let a class count so much: CLASS=WEIGHT (may be repeated; 1 if not said), or `balanced`
     #[arg(long = "class-weight", value_name = "CLASS=WEIGHT")]
     pub(crate) class_weights: Vec<String>,
-    /// Stop after so many epochs without progress on a validation set; 0 to never stop early. 5 if not said, but 0
-    /// for fewer than 1,000 rows, of which none can be spared
+    /// Stop after so many epochs without progress on a validation set, 0 to make all epochs; if not said 5, but 0 for
+    /// fewer than 1,000 rows
     #[arg(long, value_name = "EPOCHS")]
     pub(crate) patience: Option<u64>,
     #[command(flatten)]
@@ -260,14 +261,25 @@ pub(crate) struct KernelArgs {
     kernel: Option<String>,
     #[command(flatten)]
     params: KernelParams,
-    /// Learn behind a feature map that stands in for the kernel, at the speed of a hyperplane: fourier (rbf,
-    /// laplacian), nystroem (any kernel) or sketch (polynomial). The kernel is rbf if not said, but polynomial for
-    /// a sketch
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("map")), help = map_help())]
     map: Option<String>,
-    /// How many features come out of it
+    /// Map to so many features
     #[arg(long, value_name = "N", default_value_t = Mapping::default().size, requires = "map")]
     map_size: usize,
+}
+
+/// Which maps there are, and what they stand in for.
+fn map_help() -> String {
+    let stands_for = |map: &catalogue::FeatureMap| match map.kernels {
+        [] => format!("{} (any kernel)", map.name),
+        kernels => format!("{} ({})", map.name, kernels.join(", ")),
+    };
+    let maps: Vec<String> = catalogue().maps.iter().map(stands_for).collect();
+    format!(
+        "Learn behind a feature map that stands in for the kernel, at the speed of a hyperplane: {}. The first kernel \
+         in brackets if none is said",
+        maps.join(", ")
+    )
 }
 
 impl KernelArgs {
@@ -350,15 +362,14 @@ pub(crate) struct SupportArgs {
     /// Divide every hypothesis by its length before it is read out
     #[arg(long, requires = "kernel", conflicts_with = "map")]
     normalise: bool,
-    /// Memory for sums that are kept from epoch to epoch and values that are computed ahead (512MiB, 2GiB); changes
-    /// nothing but the time it takes
+    /// Use so much memory for values that are kept or computed ahead (512MiB, 2GiB); changes nothing but the time
     #[arg(long, value_name = "SIZE", requires = "kernel", conflicts_with = "map", value_parser = size)]
     kernel_memory: Option<u64>,
-    /// The most support vectors, for long streams; the last hypothesis is kept
+    /// Keep at most so many support vectors; no limit if not said
     #[arg(long, value_name = "N", requires = "kernel", conflicts_with = "map")]
     support_budget: Option<usize>,
-    /// What gives way when the budget is spent: projectron (the new row is projected on the others), forgetron (the
-    /// oldest is forgotten after all were shrunk) or random
+    /// Choose what gives way at that limit: the new row, projected on the others (projectron), the oldest one, after all
+    /// were shrunk (forgetron), or any (random); projectron if not said
     #[arg(long, value_name = "NAME", requires = "support_budget", value_parser = choice::<Removal>())]
     removal: Option<Removal>,
 }
@@ -379,7 +390,7 @@ impl SpecArgs {
     /// The words as a textbook means them: rows in the order they came, and the last hypothesis.
     pub(crate) fn as_textbook(&self) -> Self {
         // Rules that look for the worst row have an order of their own.
-        let is_free = rosenblatt::find(self.rule()).is_ok_and(|entry| !entry.info.picks_worst);
+        let is_free = rosenblatt::algorithms::find(self.rule()).is_ok_and(|entry| !entry.info.picks_worst);
         Self {
             order: self.order.clone().or(is_free.then_some(Order::Given)),
             readout: self.readout.or(Some(Readout::Last)),

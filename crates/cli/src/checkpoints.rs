@@ -3,11 +3,10 @@
 use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
+use rosenblatt::Checkpoint;
 use rosenblatt::core::Totals;
-use rosenblatt::{
-    Checkpoint, CheckpointRequest, Checkpointer, StoreError, previous_path, with_suffix,
-    write_keeping_previous,
-};
+use rosenblatt::model::{StoreError, previous_path, with_suffix, write_keeping_previous};
+use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

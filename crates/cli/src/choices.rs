@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
+use rosenblatt::catalogue;
 use rosenblatt::core::{Choices, NameError};
 use std::ffi::OsStr;
 use std::marker::PhantomData;
@@ -49,4 +50,12 @@ impl TypedValueParser for Listed {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
     }
+}
+
+/// What an option says that exports models; `how` begins the sentence.
+pub(crate) fn export_help(how: &str) -> String {
+    let names = catalogue().names("export").join(", ");
+    format!(
+        "{how} the model for other programs, in one of the formats {names}; `-` is stdout (models with weights)"
+    )
 }

@@ -2,7 +2,8 @@
 
 use crate::again::quoted;
 use crate::signals;
-use rosenblatt::{Error, StoreError};
+use rosenblatt::Error;
+use rosenblatt::model::StoreError;
 use rosenblatt_data::{DataError, Remedy};
 use std::io;
 use std::process::ExitCode;

@@ -1,7 +1,8 @@
 //! What is said of a model and of its errors, the same words in every command.
 
 use crate::ui::{count, counted, percent, table};
-use rosenblatt::{Evaluation, Model, interval};
+use rosenblatt::insight::interval;
+use rosenblatt::{Evaluation, Model};
 pub(crate) use rosenblatt_figures::words::{
     TOP_FEATURES, describe_probabilities, describe_training, list_top_features, short_number,
 };

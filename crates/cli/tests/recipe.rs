@@ -2,9 +2,10 @@
 //! `compare` promises `train` delivers.
 
 use crate::bench::Bench;
+use rosenblatt::compare::Candidate;
 use rosenblatt::data::{Missing, ReadOptions, Source, load_with_schema};
 use rosenblatt::recipe::{Calibrate, Plan};
-use rosenblatt::{Candidate, Options, Recipe, compare};
+use rosenblatt::{Options, Recipe, compare};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -142,7 +143,7 @@ fn compare_promises_what_train_delivers() {
     let specs: Vec<_> = candidates.iter().map(|one| one.spec(&Options::default()).unwrap()).collect();
     let again = compare(&specs, &data, None, 5, 0, &mut ()).unwrap();
     for trial in &again.trials {
-        let found: Vec<f64> = trial.folds.iter().map(rosenblatt::TrialFold::error).collect();
+        let found: Vec<f64> = trial.folds.iter().map(rosenblatt::compare::TrialFold::error).collect();
         assert_eq!(&serde_json::json!(found), errors(&trial.rule()), "{}", trial.rule());
     }
 }

@@ -4,10 +4,9 @@
 //! Observers combine as tuples, so a trace and a proof can watch the same run; `()` watches nothing
 //! and costs nothing.
 
+use crate::hypothesis::Hypothesis;
 use crate::memory::{Kept, Readout};
 use crate::rule::Step;
-use crate::run::Totals;
-use crate::space::Hypothesis;
 use crate::state::State;
 use std::ops::ControlFlow;
 
@@ -42,6 +41,31 @@ pub struct Round<'a> {
     pub norm2: f64,
     /// The hypothesis after the round.
     pub hypothesis: &'a dyn Hypothesis,
+}
+
+/// Totals of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Epochs finished.
+    pub epochs: u64,
+    /// Examples shown.
+    pub rounds: u64,
+    /// Mistakes made, summed over outputs.
+    pub mistakes: u64,
+    /// Steps made, summed over outputs.
+    pub updates: u64,
+    /// Rows that were given the wrong class before they were learned from.
+    pub errors: u64,
+}
+
+impl Totals {
+    pub(crate) fn to_list(self) -> [u64; 5] {
+        [self.epochs, self.rounds, self.mistakes, self.updates, self.errors]
+    }
+
+    pub(crate) fn from_list([epochs, rounds, mistakes, updates, errors]: [u64; 5]) -> Self {
+        Self { epochs, rounds, mistakes, updates, errors }
+    }
 }
 
 /// Totals of a run so far, and of its last epoch.

@@ -4,7 +4,7 @@
 //! is reached on separable data whenever `Σ η_k` diverges and `Σ η_k² / (Σ η_k)²` vanishes; all named
 //! schedules here meet that for powers up to 1.
 
-use crate::params::{ParamError, Range};
+use crate::range::{ParamError, Range};
 use std::fmt;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! restored into a fresh one of the same setup. Lists may come from a file: lengths and
 //! counters are checked before they are believed. Nothing here knows how a state is stored.
 
-use crate::space::Hyperplanes;
+use crate::hypothesis::Hyperplanes;
 use std::borrow::Cow;
 use std::fmt;
 

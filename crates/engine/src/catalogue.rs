@@ -8,6 +8,8 @@
 use crate::algorithms::ALGORITHMS;
 use crate::calibration::Method;
 use crate::export::Export;
+use crate::race::Metric;
+use crate::recipe::{MemoryLimit, Racing, Recipe};
 use crate::spec::{Classes, KernelOptions, Mapping, Options, Validation};
 use rosenblatt_core::{Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Zero};
 use rosenblatt_data::encode::{Scaling, Units, Weighting};
@@ -206,8 +208,12 @@ pub enum Takes {
     Text,
     /// A list of texts.
     Texts,
+    /// A number above zero.
+    Positive,
     /// One of the choices of this name.
     Choice(&'static str),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
     /// Numbers by name.
     Numbers,
     /// An object with the options of the group of this name.
@@ -268,7 +274,7 @@ fn parameter(param: &Param, default: Value) -> Parameter {
 }
 
 fn algorithms() -> Vec<Algorithm> {
-    let algorithm = |entry: &crate::Entry| {
+    let algorithm = |entry: &crate::algorithms::Entry| {
         let info = entry.info;
         let mut params = rosenblatt_core::Params::new();
         for param in info.params {
@@ -340,6 +346,7 @@ fn choices() -> Vec<ChoiceList> {
         list::<Unknown>(),
         list::<Precision>(),
         list::<OnBadRow>(),
+        list::<Metric>(),
     ]
 }
 
@@ -375,6 +382,43 @@ pub const PREDICTION_FORMATS: &[FormatInfo] = &[
 
 /// What options mean. Their names and defaults are those of the options themselves.
 type Meanings = &'static [(&'static str, &'static str, Takes)];
+
+const RECIPE: Meanings = &[
+    ("reading", "how the data is read", Takes::Group("reading")),
+    ("learning", "what is learned; in a race, what all candidates have in common", Takes::Group("learning")),
+    (
+        "choice",
+        "who decides what is learned: auto (a race, if nothing else is said about learning), given (the options), or \
+         {\"race\": race options}",
+        Takes::Other,
+    ),
+    (
+        "estimate",
+        "how the error on new rows is estimated: {\"hold-out\": share of the rows, from 0 to 1} or {\"folds\": number, \
+         from 2}",
+        Takes::Other,
+    ),
+    ("calibration", "how scores become probabilities", Takes::OneOf(&["auto", "off", "platt", "isotonic"])),
+    ("positive", "the positive class; told from all others together if there are more than two", Takes::Text),
+    ("memory", "a limit on the memory that rows take; none if not given", Takes::Group("memory")),
+    ("online", "learn in one epoch, in the memory of a few blocks", Takes::Switch),
+];
+
+const RACE: Meanings = &[
+    (
+        "candidates",
+        "the learning options that compete, the simplest first; the usual ones if empty",
+        Takes::Other,
+    ),
+    ("metric", "what candidates are compared by", Takes::Choice("metric")),
+    ("budget", "seconds after which no part of the race is begun; none if not given", Takes::Positive),
+];
+
+const MEMORY: Meanings = &[
+    ("bytes", "bytes that rows may take before they are kept in a cache on disk", Takes::AtLeast(0)),
+    ("cache", "the file of the cache; a temporary one if not given", Takes::Text),
+    ("keep", "the cache stays, to be used again for the same data read in the same way", Takes::Switch),
+];
 
 const LEARNING: Meanings = &[
     ("algorithm", "the update rule", Takes::Choice("algorithm")),
@@ -508,6 +552,9 @@ const LIMITS: Meanings = &[
 fn groups() -> Vec<(&'static str, Meanings, Value)> {
     let reading = ReadOptions::default();
     vec![
+        ("recipe", RECIPE, json!(Recipe::default())),
+        ("race", RACE, json!(Racing::default())),
+        ("memory", MEMORY, json!(MemoryLimit { bytes: 0, cache: None, keep: false })),
         ("learning", LEARNING, json!(Options::default())),
         ("validation", VALIDATION, json!(Validation::default())),
         ("kernel", KERNEL, json!(KernelOptions::default())),
@@ -531,21 +578,26 @@ fn options() -> Vec<OptionGroup> {
 }
 
 impl Catalogue {
-    /// The names that a choice has, aliases left out: of a list of choices, of algorithms, kernels, maps or formats.
+    /// The names that a choice has, aliases left out: of a list of choices, of algorithms, kernels, maps or formats
+    /// that are read (`format`), written (`written-format`), hold predictions (`prediction-format`) or models (`export`).
     pub fn names(&self, what: &str) -> Vec<&'static str> {
         match what {
             "algorithm" => self.algorithms.iter().map(|algorithm| algorithm.name).collect(),
             "kernel" => self.kernels.iter().map(|kernel| kernel.name).collect(),
             "map" => self.maps.iter().map(|map| map.name).collect(),
-            "format" => {
-                let read = self.formats.iter().filter(|format| format.purpose == Purpose::Read);
-                read.map(|format| format.name).collect()
-            }
+            "format" => self.format_names(Purpose::Read),
+            "written-format" => self.format_names(Purpose::Written),
+            "prediction-format" => self.format_names(Purpose::Predictions),
+            "export" => self.format_names(Purpose::Export),
             _ => {
                 let list = self.choices.iter().filter(|list| list.name == what);
                 list.flat_map(|list| list.choices.iter().map(|choice| choice.name)).collect()
             }
         }
+    }
+
+    fn format_names(&self, purpose: Purpose) -> Vec<&'static str> {
+        self.formats.iter().filter(|format| format.purpose == purpose).map(|format| format.name).collect()
     }
 
     /// A JSON Schema of the options: an object for every group, which learning and reading refer to.
@@ -585,6 +637,8 @@ impl Catalogue {
             }
             Takes::Text => json!({ "type": "string" }),
             Takes::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            Takes::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
+            Takes::OneOf(words) => json!({ "type": "string", "enum": words }),
             Takes::Choice(what) => json!({ "type": "string", "examples": self.names(what) }),
             Takes::Numbers => json!({ "type": "object", "additionalProperties": { "type": "number" } }),
             Takes::Group(name) => {

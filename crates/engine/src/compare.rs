@@ -32,7 +32,7 @@ impl Candidate {
     /// Candidates with commas between them.
     ///
     /// ```
-    /// use rosenblatt::Candidate;
+    /// use rosenblatt::compare::Candidate;
     ///
     /// let several = Candidate::list("pa1(C=0.1), alma(p=2,alpha=0.9):last, perceptron@poly^4")?;
     /// assert_eq!((several.len(), several[0].params["C"], several[1].params.len()), (3, 0.1, 2));

@@ -6,7 +6,7 @@ use crate::spec::{Options, Spec};
 use crate::train::Training;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Epoch, Observer, Round, Snapshot};
-use rosenblatt_core::{Bias, Binary, Decision, Examples, Loss, Readout};
+use rosenblatt_core::{Bias, Decision, Examples, Loss, Readout};
 use rosenblatt_data::{Dataset, Visitor};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -105,9 +105,6 @@ impl Judge<'_> {
 impl Visitor for Judge<'_> {
     type Output = (f64, f64);
     fn visit<E: Examples>(self, examples: E) -> (f64, f64) {
-        if self.n_classes == 2 {
-            return self.judge(examples, &Binary);
-        }
         self.judge(examples, &self.spec.options().multiclass.decision(self.n_classes))
     }
 }

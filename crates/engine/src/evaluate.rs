@@ -434,7 +434,7 @@ impl Folds {
         }
         let others = |number| (0..data.len() as u32).filter(|&row| part[row as usize] != number).collect();
         let parts = held.into_iter().enumerate().map(|(number, rows)| (others(number), rows)).collect();
-        Ok(Self { parts, fingerprint: crate::fingerprint(data) })
+        Ok(Self { parts, fingerprint: crate::model::fingerprint(data) })
     }
 
     /// The parts: rows to learn from and rows to be judged on.

@@ -12,7 +12,7 @@ use serde::Serialize;
 /// What one feature of a row adds to the score of a class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contribution {
-    /// The feature, from 0; see [`crate::feature_name`].
+    /// The feature, from 0; see [`crate::insight::feature_name`].
     pub feature: usize,
     /// Its value in the row, as the model sees it.
     pub value: f64,

@@ -3,7 +3,7 @@
 use crate::model::Model;
 use crate::spec::ClassWeights;
 use rosenblatt_core::memory::{Kept, Votes};
-use rosenblatt_core::{Bias, Binary, Decision, Examples, Hyperplanes, Multiclass, Row, margin};
+use rosenblatt_core::{Bias, Decision, Examples, Hyperplanes, Multiclass, Row, margin};
 use rosenblatt_data::{Dataset, Visitor};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -118,9 +118,7 @@ impl Model {
         let Multiclass::OneVsOne(decision) = self.spec().options().multiclass.decision(n_classes) else {
             return None;
         };
-        let pairs = decision.pairs().iter().filter(|_| n_classes > 2);
-        let pairs: Vec<_> = pairs.map(|&(a, b)| (self.labels().name(a), self.labels().name(b))).collect();
-        (!pairs.is_empty()).then_some(pairs)
+        Some(decision.pairs().iter().map(|&(a, b)| (self.labels().name(a), self.labels().name(b))).collect())
     }
 }
 
@@ -218,14 +216,8 @@ pub fn smallest_margin(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f6
         type Output = Option<f64>;
         fn visit<E: Examples>(self, examples: E) -> Option<f64> {
             let (examples, bias) = (Chosen(examples, self.rows), self.model.spec().bias());
-            let margins = match self.model.labels().len() {
-                2 => margin::margins(self.planes, &Binary, bias, examples),
-                n_classes => {
-                    let decision = self.model.spec().options().multiclass.decision(n_classes);
-                    margin::margins(self.planes, &decision, bias, examples)
-                }
-            };
-            margins.map(|margins| margins.geometric)
+            let decision = self.model.spec().options().multiclass.decision(self.model.labels().len());
+            margin::margins(self.planes, &decision, bias, examples).map(|margins| margins.geometric)
         }
     }
     let planes = plain_planes(model, data)?;

@@ -1,7 +1,6 @@
 //! A run whose rule was chosen by name: static inside, one virtual call per epoch outside.
 
 use crate::error::Error;
-use crate::model::Deciding;
 use crate::spec::{Classes, Spec};
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::{LinearSpace, Outcome};
@@ -203,7 +202,7 @@ fn in_space<S: Outcome<Memory = ()> + Send + 'static>(
     convention: Convention,
     class_weights: Vec<f64>,
 ) -> Box<dyn Learner> {
-    let (decision, seed) = (Deciding::new(spec, n_classes), spec.options().seed);
+    let (decision, seed) = (spec.options().multiclass.decision(n_classes), spec.options().seed);
     Box::new(Run::from_parts(rule, space, (), decision, convention, class_weights, seed))
 }
 

@@ -1,19 +1,37 @@
-//! One engine for the whole perceptron family.
+//! One engine for the whole perceptron family: what the command line `rosenblatt` does, as a library.
 //!
-//! Five lines train an averaged one-vs-rest perceptron:
+//! # From a file to a model
+//!
+//! [`Recipe`] finds out what a file holds, scales it, chooses an algorithm, trains, calibrates, and says how good the
+//! model will be on new rows. It is what `rosenblatt train FILE` does, with the same defaults and the same bytes:
+//!
+//! ```no_run
+//! use rosenblatt::data::Source;
+//! use rosenblatt::{Model, Recipe};
+//!
+//! let trained = Recipe::default().train(&Source::file("pets.csv"), &mut ())?;
+//! println!("expected error: {:?}", trained.estimate.map(|estimate| estimate.evaluation.error()));
+//! trained.model.save("pets.model")?;
+//! let model = Model::load("pets.model")?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # From rows in memory to a model
 //!
 //! ```
-//! use rosenblatt::{Dataset, Spec, evaluate, train};
+//! use rosenblatt::builders::AveragedPerceptron;
+//! use rosenblatt::{Dataset, evaluate};
 //!
 //! let rows = [[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7], [-2.0, -1.9], [-1.7, -2.2]];
 //! let data = Dataset::from_rows(&rows, &["apple", "apple", "banana", "banana", "orange", "orange"]);
-//! let model = train(&Spec::default(), &data)?;
+//! let model = AveragedPerceptron::new().epochs(10).fit(&data)?;
 //! assert_eq!(model.predict(&[1.5, 0.2])?, "apple");
 //! assert_eq!(evaluate(&model, &data).errors, 0);
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 //!
-//! What is learned is described by [`Options`], by name, and checked once by [`Spec`]:
+//! Every algorithm has such a builder in [`builders`]. They fill in [`Options`], which can also be written by name, in
+//! code or as JSON, and are checked once by [`Spec`]:
 //!
 //! ```
 //! use rosenblatt::{Options, Spec, Validation};
@@ -29,98 +47,81 @@
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 //!
+//! # Where to find what
+//!
 //! | to | use |
 //! |---|---|
-//! | train from a data set | [`train`], or [`Training`] with rows, a start and observers |
-//! | go from files to a model and an honest estimate, as the command line does | [`Recipe`] |
-//! | train from more than memory holds | [`Training`] on a [`data::Cached`] |
+//! | go from files to a model and an honest estimate | [`Recipe`], [`recipe`] |
+//! | see what there is to choose from | [`catalogue()`], [`ALGORITHMS`], [`algorithms`] |
+//! | train on rows in memory | [`builders`], [`train()`], [`Training`] with a start, checkpoints and observers |
+//! | train on more rows than memory holds | [`Training`] on a [`data::Cached`] |
 //! | learn one example at a time | [`Online`] |
-//! | learn behind a map that stands in for a kernel | [`Mapping`] in [`Options`], [`kernel`] |
+//! | learn with a kernel, or behind a feature map | [`KernelOptions`], [`Mapping`], [`kernel`] |
 //! | read files | [`data::load`] |
 //! | predict | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
-//! | judge | [`evaluate`], [`cross_validate`], [`split`] |
-//! | choose among algorithms | [`compare()`] |
-//! | have probabilities | [`Model::calibrated`], [`Calibration`] |
-//! | learn with a kernel | [`Options::kernel`], [`KernelOptions`], [`kernel::KERNELS`] |
-//! | ask why | [`top_features`], [`Explainer`], [`misclassified`], [`VoteCounter`] |
-//! | know whether a hyperplane separates the data | [`certify`] |
-//! | keep | [`Model::save`], [`Model::load`], [`export`] for other programs |
-//! | see every round of a run | [`trace`] |
-//! | draw what was learned | [`Slice`], [`learning_curve`], [`growth`], [`roc`] |
-//! | see what there is | [`ALGORITHMS`] |
+//! | evaluate | [`evaluate()`], [`cross_validate`], [`split()`] |
+//! | choose among algorithms | [`compare()`], [`race`] |
+//! | have probabilities | [`Model::calibrated`], [`Calibration`], [`calibration`] |
+//! | explain | [`insight::top_features`], [`Explainer`], [`misclassified`], [`vote_count`] |
+//! | know whether a hyperplane separates the data | [`certify`], [`separation`] |
+//! | save, load, export | [`Model::save`], [`Model::load`], [`model`], [`export()`] |
+//! | see every round of a run | [`trace()`] |
+//! | draw what was learned | [`slice`], [`curves`], [`roc`], and the crate `rosenblatt-figures` |
 //! | watch a run, write a rule | [`core`] |
 
-mod algorithms;
-mod calibration;
+pub mod algorithms;
+pub mod builders;
+pub mod calibration;
 pub mod catalogue;
-mod compare;
-mod curves;
+pub mod compare;
+pub mod curves;
 pub mod defaults;
 mod error;
-mod evaluate;
-mod explain;
-mod export;
+pub mod evaluate;
+pub mod explain;
+pub mod export;
 mod fingerprint;
-mod insight;
+pub mod insight;
 mod learner;
 mod mapped;
-mod misclassified;
-mod model;
-mod monitor;
+pub mod misclassified;
+pub mod model;
+pub mod monitor;
 mod online;
-mod race;
+pub mod race;
 pub mod recipe;
-mod reproduce;
-mod roc;
-mod rows;
-mod separation;
-mod slice;
+pub mod reproduce;
+pub mod roc;
+pub mod rows;
+pub mod separation;
+pub mod slice;
 mod spec;
-mod split;
-mod trace;
-mod train;
-mod vote_count;
+pub mod split;
+pub mod trace;
+pub mod train;
+pub mod vote_count;
 
-pub use algorithms::{ALGORITHMS, Entry, find};
-pub use calibration::{Calibration, Curve, Method, class_scores, held_out_scores};
-pub use catalogue::{Catalogue, catalogue};
-pub use compare::{Candidate, Comparison, Trial, TrialFold, compare};
-pub use curves::{EpochPoint, Growth, GrowthPoint, growth, learning_curve};
+pub use algorithms::ALGORITHMS;
+pub use calibration::Calibration;
+pub use catalogue::catalogue;
+pub use compare::compare;
 pub use error::Error;
-pub use evaluate::{
-    Evaluation, Fold, ProbabilityScores, cross_validate, evaluate, evaluate_rows, evaluate_source, matched,
-};
-pub use explain::{Contribution, Explainer, Explanation, NamedContribution, NamedExplanation};
-pub use export::{Export, export};
-pub use fingerprint::fingerprint;
-pub use insight::{
-    TopFeature, feature_name, interval, margins, mistake_bound, smallest_margin, top_features, weights_for,
-};
-pub use misclassified::{Misclassified, misclassified};
-pub use model::{
-    Checkpoint, Claim, Date, FormatError, Hyperplane, KernelSummary, Model, Predictor, Sample, StoreError,
-    Summary, TopFeatures, TrainingSummary, Validated, VoteSummary, check_writable, model_checksum,
-    previous_path, with_suffix, write_keeping_previous, write_whole,
-};
-pub use monitor::{Monitor, Stage};
+pub use evaluate::{Evaluation, cross_validate, evaluate};
+pub use explain::Explainer;
+pub use export::export;
+pub use model::{Checkpoint, Model, Predictor};
+pub use monitor::Monitor;
 pub use online::Online;
-pub use race::{Entrant, Metric, Progress, Race, RaceOptions, Spectator, portfolio, race};
 pub use recipe::{Recipe, Trained};
-pub use reproduce::{FreundSchapire, Measured, freund_schapire};
-pub use roc::{Roc, roc};
 pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
-pub use rows::RowSource;
-pub use separation::{certified_margin, decide_within, with_bias};
-pub use slice::{Slice, SliceKind, sample};
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
-pub use split::{folds, split};
-pub use trace::{Ending, RoundRecord, Trace, TracedRound, TracedStep, trace};
-pub use train::{CheckpointRequest, Checkpointer, Training, check_order, train};
-pub use vote_count::{VoteCount, VoteCounter};
+pub use split::split;
+pub use trace::trace;
+pub use train::{Training, train};
 
 /// The README's and the contributor's guide's code, compiled and run.
 #[cfg(doctest)]

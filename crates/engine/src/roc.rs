@@ -20,7 +20,8 @@ pub struct Roc {
 /// The curves of all classes that have rows, and others; of two classes, of the second.
 ///
 /// ```
-/// use rosenblatt::{Dataset, Spec, roc, train};
+/// use rosenblatt::{Dataset, Spec, train};
+/// use rosenblatt::roc::roc;
 ///
 /// let data = Dataset::from_rows(&[[2.0], [1.0], [-1.0], [-2.0]], &["b", "b", "a", "a"]);
 /// let model = train(&Spec::default(), &data)?;

@@ -18,7 +18,8 @@ const STILL: f64 = 1e-9;
 ///
 /// ```
 /// use rosenblatt::core::Dense;
-/// use rosenblatt::{Dataset, Slice};
+/// use rosenblatt::Dataset;
+/// use rosenblatt::slice::Slice;
 ///
 /// let data = Dataset::from_rows(&[[1.0, 5.0, 2.0], [3.0, 7.0, 4.0]], &["a", "b"]);
 /// let slice = Slice::columns(&data, 0, 2)?;

@@ -8,8 +8,8 @@ use crate::algorithms::{self, Entry};
 use crate::defaults;
 use crate::error::Error;
 use rosenblatt_core::{
-    Average, Bias, Convention, Direct, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params, Ratchet,
-    Readout, Schedule, Share, Zero,
+    Average, Bias, Binary, Convention, Direct, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params,
+    Ratchet, Readout, Schedule, Share, Zero,
 };
 use rosenblatt_kernel::{Choice, Limits, Outline, Removal, Setting, kernels, maps};
 use serde::{Deserialize, Serialize};
@@ -212,9 +212,10 @@ pub enum Classes {
 }
 
 impl Classes {
-    /// The core's decision for `n_classes` classes.
+    /// The core's decision for `n_classes` classes; two have one output, whatever is said of more.
     pub fn decision(self, n_classes: usize) -> Multiclass {
         match self {
+            _ if n_classes == 2 => Multiclass::Binary(Binary),
             Self::OneVsRest => Multiclass::OneVsRest(OneVsRest::new(n_classes)),
             Self::OneVsOne => Multiclass::OneVsOne(OneVsOne::new(n_classes)),
             Self::Direct(share) => Multiclass::Direct(Direct::new(n_classes, share)),
@@ -391,10 +392,7 @@ impl Spec {
 
     /// How many outputs `n_classes` classes need.
     pub(crate) fn n_outputs(&self, n_classes: usize) -> usize {
-        match n_classes {
-            2 => 1,
-            _ => rosenblatt_core::Decision::n_outputs(&self.options.multiclass.decision(n_classes)),
-        }
+        rosenblatt_core::Decision::n_outputs(&self.options.multiclass.decision(n_classes))
     }
 
     pub(crate) fn params(&self) -> Params {

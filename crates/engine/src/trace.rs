@@ -102,7 +102,7 @@ pub struct Trace {
 /// let data = Dataset::from_rows(&[[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], &["+", "-", "-", "+"]);
 /// let spec = Spec::new(Options { order: Some("given".parse()?), ..Options::default() })?;
 /// let xor = trace(&spec, &data, 1..=100)?;
-/// assert!(matches!(xor.ending, rosenblatt::Ending::Repeats { first: 0, again: 4, steps: 4, proof: true }));
+/// assert!(matches!(xor.ending, rosenblatt::trace::Ending::Repeats { first: 0, again: 4, steps: 4, proof: true }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result<Trace, Error> {

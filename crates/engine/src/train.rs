@@ -151,7 +151,7 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// The [`fingerprint`](crate::fingerprint()) of the data, if it is known already: it is found by a look at
+    /// The [`fingerprint`](crate::model::fingerprint()) of the data, if it is known already: it is found by a look at
     /// all rows otherwise.
     #[must_use]
     pub fn fingerprint(self, known: &'a str) -> Self {

@@ -23,7 +23,8 @@ pub struct VoteCount {
 ///
 /// ```
 /// use rosenblatt::core::{Dense, Readout};
-/// use rosenblatt::{VoteCounter, Dataset, Options, Spec, train};
+/// use rosenblatt::{Dataset, Options, Spec, train};
+/// use rosenblatt::vote_count::VoteCounter;
 ///
 /// let data = Dataset::from_rows(&[[1.0], [-1.0], [2.0], [-2.0]], &["b", "a", "b", "a"]);
 /// let spec = Spec::new(Options { readout: Some(Readout::Voted), ..Options::default() })?;

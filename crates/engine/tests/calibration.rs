@@ -4,10 +4,9 @@
 //! regression has one answer, and both must find it to the last bits. Platt's sigmoid is searched for: both
 //! stop near the same minimum, scikit-learn a little earlier.
 
+use rosenblatt::calibration::{Method, class_scores};
 use rosenblatt::core::{Dense, Readout};
-use rosenblatt::{
-    Calibration, Classes, Dataset, Method, Model, Options, Spec, class_scores, evaluate, split, train,
-};
+use rosenblatt::{Calibration, Classes, Dataset, Model, Options, Spec, evaluate, split, train};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -125,7 +124,7 @@ fn curves_that_cannot_be_are_refused() {
         let mut changed = bytes.clone();
         let place = changed.len() - 8;
         changed[place..].copy_from_slice(&f64::to_le_bytes(wrong));
-        rosenblatt::model_checksum(&mut changed);
+        rosenblatt::model::model_checksum(&mut changed);
         let error = Model::from_bytes(&changed).unwrap_err().to_string();
         assert!(error.contains("calibration") || error.contains("isotonic-shares"), "{error}");
     }

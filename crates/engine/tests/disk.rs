@@ -1,11 +1,13 @@
 //! Training on rows that stay on disk: the model is that of memory in the given order, to the last bit.
 
+use rosenblatt::calibration::Method;
 use rosenblatt::core::{Order, Readout, Totals};
 use rosenblatt::data::{Cached, Park, ReadOptions, Source, load_with_schema};
+use rosenblatt::evaluate::{evaluate_rows, evaluate_source};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit};
+use rosenblatt::train::{CheckpointRequest, Checkpointer, check_order};
 use rosenblatt::{
-    Checkpoint, CheckpointRequest, Checkpointer, Error, KernelOptions, Method, Model, Options, Recipe, Spec,
-    Training, Validation, check_order, evaluate_rows, evaluate_source, split,
+    Checkpoint, Error, KernelOptions, Model, Options, Recipe, Spec, Training, Validation, split,
 };
 use std::fmt::Write as _;
 

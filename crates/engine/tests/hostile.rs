@@ -7,9 +7,10 @@
 mod allocations;
 
 use rosenblatt::core::{Random, Readout};
+use rosenblatt::model::model_checksum;
+use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{
-    Checkpoint, CheckpointRequest, Checkpointer, Classes, Dataset, KernelOptions, Mapping, Model, Options,
-    Spec, Training, model_checksum, train,
+    Checkpoint, Classes, Dataset, KernelOptions, Mapping, Model, Options, Spec, Training, train,
 };
 use std::time::{Duration, Instant};
 

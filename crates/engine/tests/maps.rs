@@ -4,9 +4,10 @@
 use rosenblatt::core::{DenseExamples, Order, Random, Readout};
 use rosenblatt::data::{Cached, Matrix, Park, ReadOptions, Source, SparseMatrix, View, load_with_schema};
 use rosenblatt::kernel::Setting;
+use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{
-    Checkpoint, CheckpointRequest, Checkpointer, Dataset, Mapping, Model, Online, Options, Spec, Training,
-    Validation, evaluate, export, split, trace, train,
+    Checkpoint, Dataset, Mapping, Model, Online, Options, Spec, Training, Validation, evaluate, export,
+    split, trace, train,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -65,7 +66,7 @@ fn exclusive_or_is_learned_behind_every_map_and_by_no_hyperplane() {
         assert_eq!(evaluate(&model, &four).errors, 0, "{map:?}");
         let spec = spec(&map);
         let model = Training::new(&spec, &many).rows(&learned).run(&mut ()).unwrap();
-        let judged = rosenblatt::evaluate_rows(&model, &many, &held);
+        let judged = rosenblatt::evaluate::evaluate_rows(&model, &many, &held);
         assert!(judged.errors <= 3, "{map:?}: {} of {} wrong", judged.errors, judged.rows);
     }
     assert!(evaluate(&train(&Spec::default(), &four).unwrap(), &four).errors > 0);
@@ -107,7 +108,7 @@ fn votes_and_several_classes_see_mapped_rows_too() {
         Options { map: Some(maps()[0].clone()), readout: Some(Readout::Voted), ..Options::default() };
     let model = train(&Spec::new(options).unwrap(), &data).unwrap();
     assert!(evaluate(&model, &data).error() < 0.1);
-    let mut counter = rosenblatt::VoteCounter::new(&model).unwrap();
+    let mut counter = rosenblatt::vote_count::VoteCounter::new(&model).unwrap();
     let mut predictor = model.predictor(0);
     let class = predictor.predict(rosenblatt::core::Dense(&rows[0]));
     let counts = counter.count(rosenblatt::core::Dense(&rows[0]));
@@ -214,7 +215,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
     let model = train(&fourier, &data).unwrap();
     let refused = export(&model, "json".parse().unwrap()).unwrap_err();
     assert_eq!(refused.remedy().unwrap().to_string(), "leave `map` out", "{refused}");
-    assert!(rosenblatt::top_features(&model, 0, 5).is_empty());
+    assert!(rosenblatt::insight::top_features(&model, 0, 5).is_empty());
 
     let huge = Dataset::from_rows(&[[1e200], [-1e200]], &["a", "b"]);
     let steep = spec(&Mapping { params: with("gamma", 1e300), ..Mapping::default() });

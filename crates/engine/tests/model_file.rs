@@ -1,7 +1,8 @@
 //! The model file: what is saved comes back, and what was cut, changed or made up is refused.
 
 use rosenblatt::core::{Random, Readout};
-use rosenblatt::{Classes, Dataset, FormatError, KernelOptions, Mapping, Model, Options, Spec, train};
+use rosenblatt::model::FormatError;
+use rosenblatt::{Classes, Dataset, KernelOptions, Mapping, Model, Options, Spec, train};
 use std::fs;
 
 fn data() -> Dataset {
@@ -58,7 +59,7 @@ fn lie(bytes: &[u8], from: &str, to: &str) -> String {
     let place = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
     let mut lying = bytes.to_vec();
     lying[place..place + to.len()].copy_from_slice(to.as_bytes());
-    rosenblatt::model_checksum(&mut lying);
+    rosenblatt::model::model_checksum(&mut lying);
     Model::from_bytes(&lying).unwrap_err().to_string()
 }
 
@@ -143,7 +144,7 @@ fn a_whole_file_that_says_what_cannot_be_is_refused() {
     let mut not_a_number = bytes.clone();
     let end = not_a_number.len();
     not_a_number[end - 8..].copy_from_slice(&f64::NAN.to_le_bytes());
-    rosenblatt::model_checksum(&mut not_a_number);
+    rosenblatt::model::model_checksum(&mut not_a_number);
     assert!(Model::from_bytes(&not_a_number).unwrap_err().to_string().contains("NaN"));
 }
 
@@ -164,7 +165,7 @@ fn a_map_that_cannot_be_is_refused() {
     let mut divides_by_nothing = nystroem;
     let end = divides_by_nothing.len();
     divides_by_nothing[end - 8..].copy_from_slice(&0_f64.to_le_bytes());
-    rosenblatt::model_checksum(&mut divides_by_nothing);
+    rosenblatt::model::model_checksum(&mut divides_by_nothing);
     let said = Model::from_bytes(&divides_by_nothing).unwrap_err().to_string();
     assert!(said.contains("the factor does not fit"), "{said}");
 }
@@ -201,7 +202,7 @@ fn models_of_the_first_version_are_read() {
         assert_eq!(again[8], 2);
         let mut relabelled = again.clone();
         relabelled[8] = 1;
-        rosenblatt::model_checksum(&mut relabelled);
+        rosenblatt::model::model_checksum(&mut relabelled);
         assert_eq!(relabelled, bytes);
     }
     let model = Model::from_bytes(planes).unwrap();
@@ -248,7 +249,7 @@ fn where_a_model_comes_from_is_kept() {
         let place = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
         let mut lying = bytes.clone();
         lying[place..place + to.len()].copy_from_slice(to.as_bytes());
-        rosenblatt::model_checksum(&mut lying);
+        rosenblatt::model::model_checksum(&mut lying);
         let error = Model::from_bytes(&lying).unwrap_err().to_string();
         assert!(error.contains(complaint), "{error}");
     }

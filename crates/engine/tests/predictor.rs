@@ -1,11 +1,10 @@
 //! Predicting: one row as in company, dense as sparse, raw as read from a file, and the most probable class.
 
+use rosenblatt::calibration::Method;
 use rosenblatt::core::{Random, Readout};
 use rosenblatt::data::encode::Scaling;
 use rosenblatt::data::{ReadOptions, Source, load_with_schema};
-use rosenblatt::{
-    ClassWeights, Dataset, Error, KernelOptions, Method, Model, Options, Spec, Training, train,
-};
+use rosenblatt::{ClassWeights, Dataset, Error, KernelOptions, Model, Options, Spec, Training, train};
 use std::fmt::Write as _;
 
 /// Rows of three overlapping classes, or two.
@@ -59,7 +58,7 @@ fn the_class_is_the_most_probable_one_wherever_it_is_named() {
                 classes.iter().zip(data.classes()).filter(|(given, truth)| given != truth).count() as u64;
             assert_eq!(rosenblatt::evaluate(&model, &data).errors, wrong);
             let all: Vec<u32> = (0..600).collect();
-            assert_eq!(rosenblatt::misclassified(&model, &data, &all).len() as u64, wrong);
+            assert_eq!(rosenblatt::misclassified::misclassified(&model, &data, &all).len() as u64, wrong);
         }
     }
     assert!(moved > 0, "the test cannot tell the two apart");

@@ -3,11 +3,10 @@
 
 use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::{ReadOptions, Scaling, Source};
+use rosenblatt::insight::interval;
 use rosenblatt::recipe::{Choice, Plan};
-use rosenblatt::{
-    Checkpoint, CheckpointRequest, Checkpointer, Error, Model, Monitor, Options, Recipe, Trained, Training,
-    interval, split,
-};
+use rosenblatt::train::{CheckpointRequest, Checkpointer};
+use rosenblatt::{Checkpoint, Error, Model, Monitor, Options, Recipe, Trained, Training, split};
 use std::fmt::Write as _;
 
 /// Points around the centres of their classes, some far from home.

@@ -1,9 +1,10 @@
 //! A run that is stopped and resumed, again and again, ends in the bits of one that was left alone.
 
 use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals};
+use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{
-    ALGORITHMS, Checkpoint, CheckpointRequest, Checkpointer, ClassWeights, Classes, Dataset, Error,
-    KernelOptions, Model, Options, Spec, Training, Validation,
+    ALGORITHMS, Checkpoint, ClassWeights, Classes, Dataset, Error, KernelOptions, Model, Options, Spec,
+    Training, Validation,
 };
 
 /// Rows that no hyperplane separates, of `n_classes` classes.
@@ -253,7 +254,7 @@ fn a_checkpoint_that_was_cut_changed_or_made_up_is_refused() {
         let place = head + random.below((bytes.len() - head - 8) as u64 / 8) as usize * 8;
         let place = if random.below(2) == 0 { head + random.below(20) as usize * 8 } else { place };
         lying[place..place + 8].copy_from_slice(&random.next().to_le_bytes());
-        rosenblatt::model_checksum(&mut lying);
+        rosenblatt::model::model_checksum(&mut lying);
         let gone_on =
             Checkpoint::from_bytes(&lying).map_err(|error| error.to_string()).and_then(|checkpoint| {
                 Training::new(&spec, &rows).resume(checkpoint).run(&mut ()).map_err(|error| error.to_string())

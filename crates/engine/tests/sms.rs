@@ -1,7 +1,8 @@
 //! The product's first promise: a file of messages, one call to read it, and a spam filter.
 
 use rosenblatt::data::{ReadOptions, load};
-use rosenblatt::{Options, Spec, Training, evaluate_rows, split};
+use rosenblatt::evaluate::evaluate_rows;
+use rosenblatt::{Options, Spec, Training, split};
 
 const MESSAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/bundled/sms-spam.tsv");
 

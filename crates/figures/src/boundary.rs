@@ -7,7 +7,8 @@ use crate::words::{count, counted, percent};
 use crate::{Figure, Needs, frames};
 use rosenblatt::core::Dense;
 use rosenblatt::data::Scaling;
-use rosenblatt::{Slice, SliceKind, margins, sample};
+use rosenblatt::insight::margins;
+use rosenblatt::slice::{Slice, SliceKind, sample};
 use rosenblatt_plot::{Axis, Boundary, Canvas, Dot, Picture, PlotError, Range, Verdict};
 
 /// More points than this hide each other.

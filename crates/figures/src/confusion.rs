@@ -5,7 +5,8 @@ use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
 use crate::words::{counted, percent};
 use crate::{Figure, Needs};
-use rosenblatt::{evaluate_rows, interval};
+use rosenblatt::evaluate::evaluate_rows;
+use rosenblatt::insight::interval;
 use rosenblatt_plot::{Canvas, Confusion, Picture};
 
 pub(crate) const FIGURE: Figure = Figure {

@@ -6,7 +6,8 @@ use crate::subject::{HOLDOUT, Subject, holdout};
 use crate::words::{count, counted};
 use crate::{Figure, Needs};
 use rosenblatt::core::{Loss, Readout};
-use rosenblatt::{EpochPoint, learning_curve, split};
+use rosenblatt::curves::{EpochPoint, learning_curve};
+use rosenblatt::split;
 use rosenblatt_plot::{Canvas, Lines, Picture, Ruler, Series};
 
 pub(crate) const FIGURE: Figure = Figure {

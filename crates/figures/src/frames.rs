@@ -5,7 +5,7 @@ use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::words::counted;
-use rosenblatt::core::{Binary, Decision, Dense, Hyperplanes, Observer, Random, Round};
+use rosenblatt::core::{Decision, Dense, Hyperplanes, Observer, Random, Round};
 use rosenblatt::{Spec, Training, trace};
 use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note_lines, number};
 use std::ops::ControlFlow;
@@ -197,19 +197,13 @@ impl Hypothesis {
         let mut row = Vec::new();
         let options = self.spec.options();
         let mut random = Random::for_purpose(options.seed, "predict");
-        let many = options.multiclass.decision(self.n_classes);
+        let decision = options.multiclass.decision(self.n_classes);
         move |x, y| {
             let (x, y) = scene.seen(x, y);
             scene.slice.row_into(x, y, &mut row);
             self.planes.scores(Dense(&row), &mut scores);
-            let (class, margin) = if scores.len() == 1 {
-                let class = Binary.name(&scores, options.zero, &mut random);
-                (class, Binary.margin(class, &scores))
-            } else {
-                let class = many.name(&scores, options.zero, &mut random);
-                (class, many.margin(class, &scores))
-            };
-            Verdict { class: class as usize, margin: margin.max(0.0) }
+            let class = decision.name(&scores, options.zero, &mut random);
+            Verdict { class: class as usize, margin: decision.margin(class, &scores).max(0.0) }
         }
     }
 }

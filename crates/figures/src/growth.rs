@@ -6,8 +6,9 @@ use crate::subject::Subject;
 use crate::words::count;
 use crate::{Figure, Needs};
 use rosenblatt::core::Stopped;
+use rosenblatt::curves::{Growth, growth};
 use rosenblatt::recipe::with_positive;
-use rosenblatt::{Growth, certified_margin, growth};
+use rosenblatt::separation::certified_margin;
 use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Range, Series, number};
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::counted;
 use crate::{Figure, Needs};
-use rosenblatt::margins;
+use rosenblatt::insight::margins;
 use rosenblatt_plot::{Canvas, Histogram, Picture, number};
 
 pub(crate) const FIGURE: Figure = Figure {

@@ -10,10 +10,12 @@ use crate::words::{
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::data::{DataError, ReadOptions, Source, Visitor, texts};
-use rosenblatt::{
-    Contribution, Dataset, Evaluation, Explainer, Explanation, Misclassified, Model, evaluate_rows,
-    feature_name, fingerprint, interval, misclassified, split, top_features,
-};
+use rosenblatt::evaluate::evaluate_rows;
+use rosenblatt::explain::{Contribution, Explanation};
+use rosenblatt::insight::{feature_name, interval, top_features};
+use rosenblatt::misclassified::{Misclassified, misclassified};
+use rosenblatt::model::fingerprint;
+use rosenblatt::{Dataset, Evaluation, Explainer, Model, split};
 use rosenblatt_plot::{Heat, Tile};
 
 /// Up to how many features rows are looked at from the two directions in which they vary most.

@@ -4,7 +4,7 @@ use crate::error::FigureError;
 use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
 use crate::{Figure, Needs};
-use rosenblatt::roc;
+use rosenblatt::roc::roc;
 use rosenblatt_plot::{Canvas, Lines, Picture, PlotError, Range, Series};
 
 /// More curves than this are a thicket.

@@ -7,7 +7,8 @@ use crate::words::counted;
 use crate::{Figure, Needs};
 use rosenblatt::core::{Observer, Round};
 use rosenblatt::data::{Scaler, Scaling, Schema};
-use rosenblatt::{Dataset, Labels, Model, Spec, Training, matched, split};
+use rosenblatt::evaluate::matched;
+use rosenblatt::{Dataset, Labels, Model, Spec, Training, split};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

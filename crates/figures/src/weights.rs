@@ -5,7 +5,8 @@ use crate::settings::{Setting, Settings, Takes, size};
 use crate::subject::Subject;
 use crate::{Figure, Needs};
 use rosenblatt::data::Scaling;
-use rosenblatt::{Error, Model, feature_name, weights_for};
+use rosenblatt::insight::{feature_name, weights_for};
+use rosenblatt::{Error, Model};
 use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
 
 /// More classes than this are not drawn at once.

@@ -1,9 +1,11 @@
 //! Numbers and models in words: what pictures, reports and command lines say alike.
 
+use rosenblatt::Model;
 use rosenblatt::core::Stopped;
+use rosenblatt::evaluate::ProbabilityScores;
+use rosenblatt::insight::top_features;
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
-use rosenblatt::{Model, ProbabilityScores, top_features};
 use std::fmt::Write as _;
 
 /// How many strong features are shown per class.

@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use crate::ui;
+use rosenblatt::algorithms::find;
+use rosenblatt::catalogue;
 use rosenblatt::catalogue::Algorithm;
-use rosenblatt::{catalogue, find};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ use std::fmt::Write as _;
 pub(crate) struct Args {
     /// Explain this one
     name: Option<String>,
-    /// Print JSON
+    /// Print the table as JSON
     #[arg(long)]
     json: bool,
 }

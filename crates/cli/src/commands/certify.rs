@@ -12,7 +12,8 @@ use rosenblatt::certify::{
     self, Certificate, Findings, NotFinite, Part, Polynomial, Question, Rows, check, investigate, lift,
 };
 use rosenblatt::core::Examples;
-use rosenblatt::{Dataset, Error, Model, write_whole};
+use rosenblatt::model::write_whole;
+use rosenblatt::{Dataset, Error, Model};
 use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, Visitor, load_source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -37,22 +38,22 @@ const VERDICT_SHARE: f64 = 0.85;
   rosenblatt certify xor.csv --kernel poly --degree 2         in the space of a polynomial kernel")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
-    /// Files, folders or patterns; `-` is stdin
+    /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The class on one side; each in turn if there are more than two and none is said
+    /// Put this class on one side; each in turn if there are more than two and none is said
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
-    /// The class on the other side; all others if none is said
+    /// Put this class on the other side; all others if none is said
     #[arg(long, value_name = "CLASS", requires = "positive")]
     against: Option<String>,
-    /// The hyperplane may lie anywhere (the default)
+    /// Let the hyperplane lie anywhere (the default)
     #[arg(long, conflicts_with = "through_origin")]
     bias: bool,
-    /// The hyperplane has to pass through the origin
+    /// Ask for a hyperplane through the origin
     #[arg(long)]
     through_origin: bool,
-    /// How closely the bounds of the margin should agree, relative to the margin
+    /// Narrow the bounds of the margin to this share of it
     #[arg(long, value_name = "SHARE", default_value_t = 1e-6)]
     gap: f64,
     /// Stop after this many seconds, and say how far it came
@@ -61,10 +62,10 @@ pub(crate) struct Args {
     /// Ask in the space of a kernel
     #[arg(long, value_name = "NAME", value_parser = ["poly"])]
     kernel: Option<String>,
-    /// The degree of the polynomial kernel (offset + x.y)^degree
+    /// Set the degree of the polynomial kernel (offset + x.y)^degree
     #[arg(long, value_name = "N", default_value_t = 2, requires = "kernel")]
     degree: u32,
-    /// The offset of the polynomial kernel
+    /// Set the offset of the polynomial kernel
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, requires = "kernel")]
     offset: f64,
     /// Write the certificate to this file
@@ -76,7 +77,7 @@ pub(crate) struct Args {
     /// Certify the mistakes of this model instead
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "through_origin", "bias"])]
     model: Option<PathBuf>,
-    /// Print JSON
+    /// Print the verdict as JSON
     #[arg(long)]
     json: bool,
     /// Say nothing but the result

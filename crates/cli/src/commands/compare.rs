@@ -3,15 +3,15 @@
 //! Every algorithm is trained as `train` would train it, and judged on the folds of `train --k-fold`: what is promised
 //! here is what `train` delivers.
 
-use crate::args::{DataArgs, KernelArgs, by_name};
+use crate::args::{DataArgs, KernelArgs};
+use crate::choices::choice;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::short_number;
 use crate::ui::{self, count, counted, percent};
-use rosenblatt::{
-    Candidate, Classes, Comparison, Dataset, Monitor, Options, Spec, Stage, Trial, TrialFold, compare,
-    defaults,
-};
+use rosenblatt::compare::{Candidate, Comparison, Trial, TrialFold};
+use rosenblatt::monitor::Stage;
+use rosenblatt::{Classes, Dataset, Monitor, Options, Spec, compare, defaults};
 use rosenblatt_data::{Source, load_with_schema};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -26,10 +26,10 @@ use std::time::{Duration, Instant};
   rosenblatt compare iris.csv --algorithms perceptron,perceptron@poly^2,perceptron@rbf:voted
   rosenblatt compare a9a --algorithms pa1,arow,logistic --folds 10 --epochs 5 --json")]
 pub(crate) struct Args {
-    /// Files, folders or patterns; `-` is stdin
+    /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// What to compare: names of `rosenblatt algorithms`, each with parameters (`pa1(C=0.1)`), a kernel
+    /// Compare these: names of `rosenblatt algorithms`, each with parameters (`pa1(C=0.1)`), a kernel
     /// (`perceptron@rbf`, `perceptron@poly^4`) and a read-out (`perceptron:voted`) if you like
     #[arg(
         long,
@@ -38,19 +38,19 @@ pub(crate) struct Args {
         default_value = "perceptron:last,perceptron:averaged,perceptron:voted,pa1,arow,logistic,pegasos"
     )]
     algorithms: String,
-    /// Into how many parts the rows are split; each is predicted by models that never saw it
+    /// Split the rows into so many folds, each predicted by models that learned from the others
     #[arg(long, value_name = "N", default_value_t = 5)]
     folds: usize,
-    /// The most epochs of each training, which may stop earlier as `train` does
+    /// Make at most so many epochs in each training, which may stop earlier as `train` does
     #[arg(long, default_value_t = defaults::EPOCHS)]
     epochs: u64,
-    /// Decides every random choice, the folds among them
+    /// Seed every random choice with this number, the folds among them
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// More than two classes: one-vs-rest, one-vs-one, direct-max, direct-uniform, direct-proportional
-    #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = by_name::<Classes>)]
+    /// Choose how more than two classes are told apart
+    #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = choice::<Classes>())]
     multiclass: Classes,
-    /// Print JSON
+    /// Print the comparison as JSON
     #[arg(long)]
     json: bool,
     /// Say nothing but the result

@@ -1,9 +1,11 @@
 //! `rosenblatt convert IN OUT`: the same rows in another format, in two parts or in another order.
 
 use crate::args::DataArgs;
+use crate::choices::listed;
 use crate::failure::{Failure, worded};
 use crate::signals;
 use crate::ui::{self, counted};
+use rosenblatt::catalogue;
 use rosenblatt_data::write::{WRITERS, find_writer};
 use rosenblatt_data::{LabelColumn, Parting, Source, WriteOptions, convert, convert_parted};
 use serde_json::json;
@@ -25,40 +27,40 @@ Examples:
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
-    /// A file, folder or pattern; `-` is stdin
+    /// The file, folder or pattern to read; `-` is stdin
     #[arg(value_name = "IN")]
     input: String,
     /// The file to write; `-` is stdout, and needs --to
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// The format to write, instead of finding it out from the name
-    #[arg(long, value_name = "NAME")]
+    /// Write this format; the one of the file's name if not said
+    #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("written-format")))]
     to: Option<String>,
     /// Write this share of the rows to --test-out and the others to OUT
     #[arg(long, value_name = "SHARE", requires = "test_out")]
     split: Option<f64>,
-    /// Where the other part of a split goes
+    /// Write the other part of a split here
     #[arg(long, value_name = "PATH", requires = "split")]
     test_out: Option<PathBuf>,
-    /// Whether a split takes its share of every class
+    /// Say whether a split takes its share of every class
     #[arg(long, value_name = "YES|NO", value_parser = ["yes", "no"], default_value = "yes", requires = "split")]
     stratified: String,
     /// Write the rows in random order
     #[arg(long)]
     shuffle: bool,
-    /// Decides the split and the order
+    /// Seed the split and the order with this number
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// About how many MiB a shuffle may hold; the result does not depend on it
+    /// Hold at most about so many MiB while shuffling; changes nothing but the time
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     memory: u64,
     /// Number features from 0 in the file that is written (libsvm, and JSON Lines or VW without names)
     #[arg(long)]
     to_zero_based: bool,
-    /// The rows have no label; every column is a feature
+    /// Take every column as a feature: the rows have no label
     #[arg(long, conflicts_with = "label")]
     unlabelled: bool,
-    /// Print JSON
+    /// Print what was written as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
   rosenblatt demo
   rosenblatt demo --model sms.model")]
 pub(crate) struct Args {
-    /// Also save the model here
+    /// Also save the model here; it is not saved if not said
     #[arg(long, short, value_name = "PATH")]
     model: Option<std::path::PathBuf>,
     /// Print the report as JSON

@@ -15,13 +15,13 @@ use std::path::PathBuf;
   rosenblatt evaluate test.csv --model mail.model
   rosenblatt evaluate test.csv --model mail.model --json")]
 pub(crate) struct Args {
-    /// Files, folders or patterns; `-` is stdin
+    /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The model
+    /// Evaluate this model
     #[arg(long, short, value_name = "PATH")]
     model: PathBuf,
-    /// Print JSON
+    /// Print the evaluation as JSON
     #[arg(long)]
     json: bool,
     /// Show no progress

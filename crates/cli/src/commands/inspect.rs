@@ -1,12 +1,16 @@
 //! `rosenblatt inspect MODEL`: what a model is: how it was trained, on what, and what it learned.
 
+use crate::choices::export_help;
 use crate::failure::Failure;
 use crate::report;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::data::{ColumnKind, Scaling, Schema};
+use rosenblatt::export::Export;
+use rosenblatt::insight::feature_name;
 use rosenblatt::kernel::Combination;
-use rosenblatt::{Export, Model, export, feature_name, write_whole};
+use rosenblatt::model::write_whole;
+use rosenblatt::{Model, export};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,15 +25,14 @@ const LISTED: usize = 12;
   rosenblatt inspect mail.model --export onnx mail.onnx
   rosenblatt inspect mail.model --export json -")]
 pub(crate) struct Args {
-    /// The model
+    /// The model to inspect
     model: PathBuf,
     /// Print every weight as CSV: feature, then one column per hyperplane
     #[arg(long)]
     weights: bool,
-    /// Write the model for other programs, as onnx, json or csv; `-` is stdout (models with weights)
-    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Write"))]
     export: Option<Vec<String>>,
-    /// Print JSON
+    /// Print the summary as JSON
     #[arg(long)]
     json: bool,
 }

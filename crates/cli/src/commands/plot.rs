@@ -11,7 +11,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
-use rosenblatt::{Dataset, Model, Spec, check_writable, write_whole};
+use rosenblatt::model::{check_writable, write_whole};
+use rosenblatt::{Dataset, Model, Spec};
 use rosenblatt_figures::{
     Canvas, FIGURES, Figure, FigureError, Look, Needs, Setting, Settings, Subject, Svg, Takes, Terminal, find,
 };
@@ -44,28 +45,28 @@ Examples:
   rosenblatt plot confusion data.svm --theme dark -o confusion.png"
 )]
 pub(crate) struct Args {
-    /// What is to be seen
+    /// The kind of picture
     #[arg(value_name = "KIND", value_parser = kinds())]
     kind: String,
-    /// Files, folders or patterns; `-` is stdin. `weights` of a model needs none
+    /// Files, folders or patterns to read; `-` is stdin. `weights` of a model needs none
     #[arg(value_name = "FILE")]
     files: Vec<String>,
-    /// The model to be seen, instead of one that is trained first
+    /// Draw this model, instead of one that is trained first
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Where the picture goes; its name ends in .svg, .png or .txt. `-` is stdout
+    /// Write the picture here, to a name that ends in .svg, .png or .txt; `-` is stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// How it is drawn, if the name does not tell: svg, png or text
+    /// Draw it in this form; the one of the file's name if not said
     #[arg(long = "as", value_name = "FORM", value_parser = ["svg", "png", "text"])]
     form: Option<String>,
-    /// Light or dark paper; auto follows the page or the system in SVG
+    /// Draw on light or dark paper; auto follows the page or the system in SVG
     #[arg(long, value_name = "NAME", value_parser = ["auto", "light", "dark"], default_value = "auto")]
     theme: String,
-    /// How large the picture is, in pixels; a PNG has twice as many each way
+    /// Draw it this large, in pixels; a PNG has twice as many each way
     #[arg(long, value_name = "WxH", value_parser = picture_size)]
     canvas: Option<(u32, u32)>,
-    /// The title, instead of one that says what is seen
+    /// Write this title, instead of one that says what is seen
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// Print what was drawn as JSON, with the SVG in it if no file is named

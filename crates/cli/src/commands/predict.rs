@@ -1,15 +1,18 @@
 //! `rosenblatt predict FILE... --model PATH`: a class for every row, as a stream, and why on request.
 
 use crate::args::DataArgs;
+use crate::choices::listed;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::progress::Progress;
 use crate::report::short_number;
 use crate::ui;
+use rosenblatt::calibration::class_scores;
 use rosenblatt::core::{Examples, Row};
-use rosenblatt::{
-    Calibration, Contribution, Error, Explainer, Model, Predictor, VoteCounter, class_scores, feature_name,
-};
+use rosenblatt::explain::Contribution;
+use rosenblatt::insight::feature_name;
+use rosenblatt::vote_count::VoteCounter;
+use rosenblatt::{Calibration, Error, Explainer, Model, Predictor, catalogue};
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
 use serde_json::{Value, json};
@@ -29,34 +32,35 @@ Examples:
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
-    /// Files, folders or patterns; `-` is stdin
+    /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The model
+    /// Predict with this model
     #[arg(long, short, value_name = "PATH")]
     model: PathBuf,
-    /// How likely each class is, if the model was calibrated when it was trained
+    /// Add the probability of each class (calibrated models)
     #[arg(long)]
     probabilities: bool,
-    /// Every score behind the class: one for two classes, else one per class or pair
+    /// Add the scores: one for two classes, else one per class or pair of classes
     #[arg(long)]
     scores: bool,
-    /// How far the row is from the hyperplane, positive on the second class's side (two classes)
+    /// Add the distance to the hyperplane, positive on the second class's side (two classes)
     #[arg(long)]
     distance: bool,
-    /// The votes for the class and for the other one; for more than two classes, the votes for each (models
-    /// read out voted)
+    /// Add the votes for the class and for the other one; with more than two classes, the votes for each (models read
+    /// out voted)
     #[arg(long)]
     votes: bool,
-    /// The N features that spoke loudest for the class, and the N against it, with what each adds to its
-    /// score; for a vote, to the mean score of its survivors
+    /// Add the N features that contribute most to the score of the class, and the N that count most against it; for a
+    /// vote, to the mean score of its survivors
     #[arg(long, value_name = "N")]
     explain: Option<usize>,
-    /// Where the predictions go; `-`, as without it, is stdout
+    /// Write the predictions here; `-` is stdout, and the default
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// How they are written, instead of by the extension: lines, csv, jsonl or parquet
-    #[arg(long, value_name = "FORM")]
+    /// Write them in this format; if not said the one of the file's extension, else lines, or csv with any column
+    /// added
+    #[arg(long, value_name = "FORMAT", value_parser = listed(|| catalogue().names("prediction-format")))]
     to: Option<String>,
     /// Print JSON Lines: one object per row
     #[arg(long, conflicts_with = "to")]

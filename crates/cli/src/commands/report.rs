@@ -9,8 +9,9 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::error_line;
 use crate::ui;
+use rosenblatt::Model;
+use rosenblatt::model::{check_writable, write_whole};
 use rosenblatt::recipe::with_positive;
-use rosenblatt::{Model, check_writable, write_whole};
 use rosenblatt_data::{Source, load_source};
 use rosenblatt_figures::{Judged, Report};
 use serde_json::json;
@@ -22,16 +23,16 @@ use std::path::PathBuf;
   rosenblatt report mail.model test.csv -o report.html     how good it is on other rows
   rosenblatt report data.model data.csv --certificate proof.json   with a proof, checked again")]
 pub(crate) struct Args {
-    /// The model
+    /// The model to report on
     model: PathBuf,
-    /// The data it is judged on: what it was trained from, of which the rows held out are taken, or other
-    /// rows whose classes are known
+    /// The data to evaluate it on: what it was trained from, of which the held-out rows are taken, or other rows whose
+    /// classes are known
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// Where the page goes; the model's name with `.html` if not said
+    /// Write the page here; the model's name with `.html` if not said
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// A certificate of `rosenblatt certify` about this data, to be checked and told
+    /// Check this certificate of `rosenblatt certify` about the data, and report it
     #[arg(long, value_name = "PATH")]
     certificate: Option<PathBuf>,
     /// Print the numbers of the page as JSON

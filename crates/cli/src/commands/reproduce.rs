@@ -7,8 +7,9 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui;
 use clap::{Subcommand, ValueEnum};
+use rosenblatt::Dataset;
 use rosenblatt::data::Pictures;
-use rosenblatt::{Dataset, FreundSchapire, Measured, freund_schapire};
+use rosenblatt::reproduce::{FreundSchapire, Measured, freund_schapire};
 use rosenblatt_data::{Precision, ReadOptions, Source, load_source};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -32,23 +33,23 @@ enum Experiment {
 
 #[derive(clap::Args)]
 struct FreundSchapireArgs {
-    /// The folder with the four IDX files of MNIST, compressed or not
+    /// Read the four IDX files of MNIST, compressed or not, from this folder
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Degrees of the kernel (1 + x.y)^d
+    /// Learn with kernels (1 + x.y)^d of these degrees
     #[arg(long, value_name = "D,...", value_delimiter = ',', default_values_t = [1, 2, 3, 4, 5],
         value_parser = clap::value_parser!(u32).range(1..=6))]
     degree: Vec<u32>,
     /// Measure after 0.1, 1, 2, 3, 4, 10 and 30 epochs, up to this many
     #[arg(long, value_name = "T", default_value = "10")]
     epochs: Most,
-    /// Mean of so many random permutations of the training rows
+    /// Take the mean of so many random permutations of the training rows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     permutations: u64,
-    /// Decides the permutations
+    /// Seed the permutations with this number
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Learn from the first rows only, to try it out
+    /// Learn from the first N rows only; all if not said
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
     /// Say nothing but the result

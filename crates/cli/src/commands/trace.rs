@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::ui;
 use rosenblatt::core::Stopped;
 use rosenblatt::recipe::with_positive;
-use rosenblatt::{Ending, Trace, TracedRound, TracedStep, trace};
+use rosenblatt::trace;
+use rosenblatt::trace::{Ending, Trace, TracedRound, TracedStep};
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Dataset, Source, load_source};
 use serde_json::json;
@@ -29,19 +30,19 @@ Examples:
   rosenblatt trace points.csv --zero plus --mistake pred --as csv > rounds.csv"
 )]
 pub(crate) struct Args {
-    /// Files, folders or patterns; `-` is stdin
+    /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The class with y = +1; all others have y = -1
+    /// Give this class y = +1 and all others y = -1; the second of two if not said
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
-    /// The first round to show
+    /// Show rounds from this one on
     #[arg(long, value_name = "ROUND", default_value_t = 1)]
     from: u64,
-    /// The last round to show; 200 rounds are shown unless this is given
+    /// Show rounds up to this one; 200 rounds if not said
     #[arg(long, value_name = "ROUND")]
     to: Option<u64>,
-    /// How the table is written
+    /// Write the table in this form
     #[arg(long = "as", value_name = "FORM", value_parser = ["text", "markdown", "csv", "jsonl", "latex"], default_value = "text")]
     form: String,
     /// Print JSON Lines; the same as `--as jsonl`

@@ -8,14 +8,14 @@ use super::{inspect, train_report};
 use crate::again::{self, Told};
 use crate::args::{DataArgs, SpecArgs, size};
 use crate::checkpoints::{Checkpoints, Every};
+use crate::choices::{export_help, listed};
 use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Readout;
+use rosenblatt::model::{Claim, Date, check_writable, previous_path};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{
-    Checkpoint, Claim, Date, Error, Model, Recipe, Spec, Trained, check_writable, defaults, previous_path,
-};
+use rosenblatt::{Checkpoint, Error, Model, Recipe, Spec, Trained, catalogue, defaults};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -43,31 +43,30 @@ Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go
 it stops at once. A resumed run ends in the same model, to the bit, as one that was left alone.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
-    /// Files, folders or patterns; `-` is stdin
+    /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// Where the model goes; the first file's name with `.model` if not said
+    /// Save the model here; the first file's name with `.model` if not said
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// The share of rows held out for the estimate; 0 to learn from all. Words and scales, which see no
-    /// labels, are taken from all rows
+    /// Hold out this share of the rows for the estimate, 0 to learn from all. Words and scales, which see no labels,
+    /// are taken from all rows
     #[arg(long, value_name = "SHARE", default_value_t = defaults::HOLD_OUT)]
     holdout: f64,
     /// Estimate the error by cross-validation on K folds instead; the model learns from all rows
     #[arg(long, value_name = "K", conflicts_with = "holdout")]
     k_fold: Option<usize>,
-    /// How scores become probabilities, fitted on held-out rows: platt, isotonic (for a thousand rows or
-    /// more) or none; platt if rows are held out
-    #[arg(long, value_name = "NAME", value_parser = ["platt", "isotonic", "none"])]
+    /// Fit probabilities on held-out rows by this method (isotonic needs a thousand rows or more); platt if not said
+    /// and rows are held out
+    #[arg(long, value_name = "NAME", value_parser = listed(|| [catalogue().names("calibration"), vec!["none"]].concat()))]
     calibrate: Option<String>,
-    /// Also write the model for other programs, as onnx, json or csv
-    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Also write"))]
     export: Option<Vec<String>>,
-    /// The positive class. If there are more than two, it is told from all others taken together, which become
-    /// `not CLASS`
+    /// Make this the positive class. If there are more than two, it is told from all others taken together, which
+    /// become `not CLASS`; if not said, the second of two in alphabetical order
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
-    /// All classes, in their order, instead of those found in the data
+    /// Name all classes, in their order; those found in the data, sorted, if not said
     #[arg(long, value_name = "CLASS,...", value_delimiter = ',')]
     classes: Option<Vec<String>>,
     /// Learn in one epoch over the rows in their order, in the memory of a few blocks, and print the
@@ -75,7 +74,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates", "k_fold",
         "calibrate", "export"])]
     online: bool,
-    /// Keep a checkpoint beside the model every N epochs, or every 30s, 10m, 2h or 100000rows
+    /// Save a checkpoint beside the model every N epochs, or every 30s, 10m, 2h or 100000rows; only when interrupted
+    /// if not said
     #[arg(long, value_name = "N|TIME|ROWS")]
     checkpoint_every: Option<Every>,
     /// Go on from the checkpoint beside the model, with the same data and options; from the beginning if
@@ -92,15 +92,12 @@ pub(crate) struct Args {
     /// Show the perceptron's mistakes beside their bounds, epoch by epoch
     #[arg(long, conflicts_with = "online")]
     bounds: bool,
-    /// If the rows would take more memory than this (512MiB, 2GiB), they are parsed once into a cache on disk and
-    /// every epoch reads that: rows are visited as they stand (`--order given`), and the model, its
-    /// estimate and the held-out rows are what they would be in memory with that order. Twelve bytes a row
-    /// are needed all the same, and the scores of those that probabilities are fitted on, which are left out
-    /// if they do not fit and were not asked for. Without it, all rows are held in memory
+    /// Keep rows that take more memory than this (512MiB, 2GiB) in a cache on disk, which every epoch reads; no limit
+    /// if not said. Rows are then visited as they stand (`--order given`), and the model is what it would be in memory
+    /// with that order. Twelve bytes a row stay in memory
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "online")]
     memory: Option<u64>,
-    /// Where that cache goes; it stays and is used again for the same data read in the same way. Otherwise it
-    /// lies in the folder for temporary files and is removed in the end
+    /// Keep that cache here and use it again for the same data read in the same way; a temporary file if not said
     #[arg(long, value_name = "PATH", requires = "memory")]
     cache: Option<PathBuf>,
     /// Print the report as JSON

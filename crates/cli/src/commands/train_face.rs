@@ -7,10 +7,10 @@ use crate::signals;
 use crate::ui::{self, count, percent};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Epoch, Observer, Totals};
-use rosenblatt::{
-    CheckpointRequest, Checkpointer as _, Error, Model, Monitor, Online, Progress as RaceProgress, Stage,
-    Training,
-};
+use rosenblatt::monitor::Stage;
+use rosenblatt::race::Progress as RaceProgress;
+use rosenblatt::train::{CheckpointRequest, Checkpointer as _};
+use rosenblatt::{Error, Model, Monitor, Online, Training};
 use rosenblatt_data::Meter;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};

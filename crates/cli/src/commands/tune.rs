@@ -1,10 +1,14 @@
 //! `rosenblatt tune FILE...`: `train` with a race that you steer: who takes part, and what they are compared by.
 
 use super::train;
-use crate::args::{by_name, seconds};
+use crate::args::seconds;
+use crate::choices::choice;
 use crate::failure::Failure;
+use rosenblatt::Options;
+use rosenblatt::algorithms::find;
+use rosenblatt::compare::Candidate;
+use rosenblatt::race::Metric;
 use rosenblatt::recipe::{Choice, Racing};
-use rosenblatt::{Candidate, Metric, Options, find};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,18 +19,19 @@ use std::time::Duration;
   rosenblatt tune mail.csv --algorithms 'pa1(C=0.1),perceptron:voted' --metric f1
   rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 --metric logloss --budget 60s")]
 pub(crate) struct Args {
-    /// Who takes part: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
-    /// `compare` takes them. Simplest first: it wins if it is not clearly worse than the best
+    /// Let these compete: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
+    /// `compare` takes them, the simplest first: it wins if it is not clearly worse than the best
     #[arg(
         long,
         value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",
         default_value = "perceptron,pa1,arow,logistic,svm-dual,logistic-dual"
     )]
     algorithms: String,
-    /// What they are compared by, on rows they did not learn from: error, logloss, auc or f1
-    #[arg(long, value_name = "NAME", default_value = "error", value_parser = by_name::<Metric>)]
+    /// Compare them by this, on rows they did not learn from
+    #[arg(long, value_name = "NAME", default_value = "error", value_parser = choice::<Metric>())]
     metric: Metric,
-    /// Begin no further part of the race after this time (60s, 10m, 2h). What wins may then depend on the machine
+    /// Begin no further part of the race after this time (60s, 10m, 2h); no limit if not said. What wins may then
+    /// depend on the machine
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     budget: Option<Duration>,
     #[command(flatten)]

@@ -101,9 +101,11 @@ fn highest_of_tied(scores: &[f64], zero: Zero, random: &mut Random) -> Option<u3
     (n_tied == 1 || zero != Zero::Wrong).then_some(best as u32)
 }
 
-/// Any decision for several classes, chosen at run time.
+/// Any decision, chosen at run time.
 #[derive(Debug, Clone)]
 pub enum Multiclass {
+    /// Two classes and one output.
+    Binary(Binary),
     /// One output per class, each against all others.
     OneVsRest(OneVsRest),
     /// One output per pair of classes.
@@ -112,53 +114,41 @@ pub enum Multiclass {
     Direct(Direct),
 }
 
+/// Asks the decision that was chosen.
+macro_rules! chosen {
+    ($self:ident, $decision:ident => $answer:expr) => {
+        match $self {
+            Self::Binary($decision) => $answer,
+            Self::OneVsRest($decision) => $answer,
+            Self::OneVsOne($decision) => $answer,
+            Self::Direct($decision) => $answer,
+        }
+    };
+}
+
 impl Decision for Multiclass {
     fn n_classes(&self) -> usize {
-        match self {
-            Self::OneVsRest(decision) => decision.n_classes(),
-            Self::OneVsOne(decision) => decision.n_classes(),
-            Self::Direct(decision) => decision.n_classes(),
-        }
+        chosen!(self, decision => decision.n_classes())
     }
 
     fn n_outputs(&self) -> usize {
-        match self {
-            Self::OneVsRest(decision) => decision.n_outputs(),
-            Self::OneVsOne(decision) => decision.n_outputs(),
-            Self::Direct(decision) => decision.n_outputs(),
-        }
+        chosen!(self, decision => decision.n_outputs())
     }
 
     fn ballot(&self) -> Ballot {
-        match self {
-            Self::OneVsRest(decision) => decision.ballot(),
-            Self::OneVsOne(decision) => decision.ballot(),
-            Self::Direct(decision) => decision.ballot(),
-        }
+        chosen!(self, decision => decision.ballot())
     }
 
     fn problems(&mut self, class: u32, scores: &[f64], visit: impl FnMut(Problem<'_>)) {
-        match self {
-            Self::OneVsRest(decision) => decision.problems(class, scores, visit),
-            Self::OneVsOne(decision) => decision.problems(class, scores, visit),
-            Self::Direct(decision) => decision.problems(class, scores, visit),
-        }
+        chosen!(self, decision => decision.problems(class, scores, visit));
     }
 
     fn margin(&self, class: u32, scores: &[f64]) -> f64 {
-        match self {
-            Self::OneVsRest(decision) => decision.margin(class, scores),
-            Self::OneVsOne(decision) => decision.margin(class, scores),
-            Self::Direct(decision) => decision.margin(class, scores),
-        }
+        chosen!(self, decision => decision.margin(class, scores))
     }
 
     fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32> {
-        match self {
-            Self::OneVsRest(decision) => decision.decide(scores, zero, random),
-            Self::OneVsOne(decision) => decision.decide(scores, zero, random),
-            Self::Direct(decision) => decision.decide(scores, zero, random),
-        }
+        chosen!(self, decision => decision.decide(scores, zero, random))
     }
 }
 

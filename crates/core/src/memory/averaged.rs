@@ -6,8 +6,8 @@
 //! the lag. With integer features and no shrinking everything is exact up to 2^53.
 
 use super::{Average, Memory};
+use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move, Table};
 use crate::row::Row;
-use crate::space::{Hyperplanes, Hypothesis, Linear, Move, Table};
 use crate::state::{State, StateError, wrong_length};
 
 /// The running sum behind an averaged perceptron.

@@ -16,8 +16,8 @@ pub use random_survivor::RandomSurvivor;
 pub use running::Running;
 pub use survivors::{Ballot, Log, Survivors, Votes};
 
+use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::row::Row;
-use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError};
 use std::any::Any;
 use std::fmt;
@@ -346,5 +346,37 @@ impl Memory for Memories {
         self.survivors.restore(state, now, rounds)?;
         self.pocket.restore(state, now, rounds)?;
         self.random.restore(state, now, rounds)
+    }
+}
+
+/// Memories as the loop needs them: someone may ask for the training errors of a hypothesis.
+pub trait Recall {
+    /// A hypothesis whose training errors are wanted.
+    fn to_judge(&self) -> Option<&Hyperplanes> {
+        None
+    }
+
+    /// How many training errors it makes.
+    fn judged(&mut self, _errors: u64) {}
+
+    /// Whether hypotheses are judged now and then, each time on all rows.
+    fn judges(&self) -> bool {
+        false
+    }
+}
+
+impl Recall for () {}
+
+impl Recall for Memories {
+    fn to_judge(&self) -> Option<&Hyperplanes> {
+        Memories::to_judge(self)
+    }
+
+    fn judged(&mut self, errors: u64) {
+        Memories::judged(self, errors);
+    }
+
+    fn judges(&self) -> bool {
+        Memories::judges(self)
     }
 }

@@ -6,7 +6,7 @@
 //! 1997). How many steps nobody knows: finding that hyperplane is NP-hard.
 
 use super::{Memory, Ratchet};
-use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
+use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, at_most};
 
 const BEST: [&str; 2] = ["pocket-weights", "pocket-biases"];

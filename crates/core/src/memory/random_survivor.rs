@@ -6,8 +6,8 @@
 //! right probability. All outputs are taken from the same moment.
 
 use super::Memory;
+use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::random::Random;
-use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, at_most};
 
 const CHOSEN: [&str; 2] = ["chosen-weights", "chosen-biases"];

@@ -7,8 +7,8 @@
 //! are not supported: the same recurrence then depends on when factors are folded.
 
 use super::Memory;
+use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::row::Row;
-use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, wrong_length};
 
 /// scikit-learn's running mean.

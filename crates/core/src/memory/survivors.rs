@@ -6,8 +6,8 @@
 //! addition per move: the scores of all survivors are prefix sums of one list.
 
 use super::Memory;
+use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::row::Row;
-use crate::space::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::state::{State, StateError, refuse};
 use std::collections::HashMap;
 

@@ -10,37 +10,48 @@ pub trait Visit {
 }
 
 macro_rules! rules {
-    ($($module:ident :: $rule:ident),+ $(,)?) => {
+    ($dollar:tt $($module:ident :: $rule:ident as $builder:ident { $($method:ident: $param:literal),* })+) => {
         $(mod $module; pub use $module::$rule;)+
 
         /// Shows `visitor` every rule of the table, in order.
         pub fn each(visitor: &mut impl Visit) {
             $(visitor.visit::<$rule>();)+
         }
+
+        /// Hands the table to a macro: every rule, what its typed builder is called, and the builder's methods with the
+        /// parameters they set.
+        #[macro_export]
+        macro_rules! for_each_rule {
+            ($dollar callback:ident) => {
+                $dollar callback! { $($rule as $builder { $($method: $param),* })+ }
+            };
+        }
     };
 }
 
+// Each rule with the name of its typed builder, and the methods there that set its parameters.
 rules! {
-    perceptron::Perceptron,
-    fixed_margin::FixedMargin,
-    half_margin::HalfMargin,
-    paum::Paum,
-    dynamic_margin::DynamicMargin,
-    alma::Alma,
-    romma::Romma,
-    aggressive_romma::AggressiveRomma,
-    pa::Pa,
-    pa_one::PaOne,
-    pa_two::PaTwo,
-    arow::Arow,
-    batch::Batch,
-    minover::MinOver,
-    logistic::Logistic,
-    hinge::Hinge,
-    pegasos::Pegasos,
-    svm_dual::SvmDual,
-    logistic_dual::LogisticDual,
-    logistic_l1::LogisticL1,
+    $
+    perceptron::Perceptron as Perceptron {}
+    fixed_margin::FixedMargin as FixedMargin { margin: "margin" }
+    half_margin::HalfMargin as HalfMargin { gamma: "gamma" }
+    paum::Paum as Paum { plus: "plus", minus: "minus" }
+    dynamic_margin::DynamicMargin as DynamicMargin { epsilon: "epsilon" }
+    alma::Alma as Alma { alpha: "alpha", b: "B", c: "C" }
+    romma::Romma as Romma {}
+    aggressive_romma::AggressiveRomma as AggressiveRomma {}
+    pa::Pa as PassiveAggressive {}
+    pa_one::PaOne as PassiveAggressiveOne { c: "C" }
+    pa_two::PaTwo as PassiveAggressiveTwo { c: "C" }
+    arow::Arow as Arow { r: "r" }
+    batch::Batch as Batch { size: "size", mean: "mean" }
+    minover::MinOver as MinOver {}
+    logistic::Logistic as Logistic { l2: "l2" }
+    hinge::Hinge as Hinge { l2: "l2" }
+    pegasos::Pegasos as Pegasos { lambda: "lambda" }
+    svm_dual::SvmDual as SvmDual { c: "C", squared: "squared", l1: "l1", tolerance: "tolerance" }
+    logistic_dual::LogisticDual as LogisticDual { c: "C", l1: "l1", tolerance: "tolerance" }
+    logistic_l1::LogisticL1 as LogisticL1 { c: "C", l1: "l1", tolerance: "tolerance" }
 }
 
 use crate::rule::Algorithm;

@@ -10,248 +10,19 @@
 //! [`Table`] that registers like best. Rules that shrink the weights do so through one factor per output, which keeps
 //! a step on a sparse row as cheap as the row is short.
 
-use super::{Hypothesis, LinearSpace, Move, Shape, Space, Table, Visits};
+use super::{LinearSpace, Space};
 use crate::convention::Bias;
 use crate::examples::Examples;
+use crate::hypothesis::{Ahead, Hyperplanes, Linear, Move, Output, Shape, Table, Visits};
 use crate::memory::{Memories, Memory};
 use crate::row::{Row, SIDE_BY_SIDE};
-use crate::simd::{self, Columns, Lanes, SWEEP};
 use crate::state::{Resumable, State, StateError, refuse};
 
 /// Beyond these the factor of an output is multiplied into its weights, long before anything overflows.
 const SMALLEST_SCALE: f64 = 1e-60;
 const LARGEST_SCALE: f64 = 1e60;
 
-/// Hyperplanes that no longer move: what a trained model predicts with.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hyperplanes {
-    width: usize,
-    n_outputs: usize,
-    /// The weight of feature `j` for output `k` is at `j * n_outputs + k`.
-    weights: Vec<f64>,
-    biases: Vec<f64>,
-}
-
-impl Hyperplanes {
-    /// Hyperplanes through the origin with zero weights.
-    pub fn zero(width: usize, n_outputs: usize) -> Self {
-        Self { width, n_outputs, weights: vec![0.0; width * n_outputs], biases: vec![0.0; n_outputs] }
-    }
-
-    /// Hyperplanes from weights that lie feature by feature, all outputs of a feature side by side.
-    pub fn from_parts(weights: Vec<f64>, biases: Vec<f64>) -> Self {
-        let n_outputs = biases.len();
-        assert!(n_outputs > 0, "at least one hyperplane");
-        assert_eq!(weights.len() % n_outputs, 0, "as many weights for every output");
-        Self { width: weights.len() / n_outputs, n_outputs, weights, biases }
-    }
-
-    /// Whether every weight and bias is zero, so that every score is.
-    pub fn is_zero(&self) -> bool {
-        self.weights.iter().chain(&self.biases).all(|value| *value == 0.0)
-    }
-
-    /// How many features there are.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// How many hyperplanes there are.
-    pub fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
-    /// The weights of one hyperplane.
-    pub fn weights(&self, output: usize) -> Vec<f64> {
-        self.weights.iter().skip(output).step_by(self.n_outputs).copied().collect()
-    }
-
-    /// All weights as stored: feature by feature, the outputs side by side.
-    pub fn raw_weights(&self) -> &[f64] {
-        &self.weights
-    }
-
-    /// The biases, by output.
-    pub fn biases(&self) -> &[f64] {
-        &self.biases
-    }
-
-    /// The same hyperplanes for rows of at least `width` features; the new weights are zero.
-    #[must_use]
-    pub fn widened(&self, width: usize) -> Self {
-        let mut wide = self.clone();
-        if width > wide.width {
-            wide.width = width;
-            wide.weights.resize(width * wide.n_outputs, 0.0);
-        }
-        wide
-    }
-
-    /// `w·x + b` of every hyperplane. Features beyond the width have no weight and count nothing.
-    pub fn scores<R: Row>(&self, row: R, scores: &mut [f64]) {
-        if row.width() <= self.width {
-            weighted_sums(&self.weights, self.n_outputs, row, scores);
-        } else {
-            for (output, score) in scores.iter_mut().enumerate() {
-                let weight = |feature: usize| self.weights.get(feature * self.n_outputs + output);
-                *score = row.sum(|feature, value| weight(feature).map_or(0.0, |weight| weight * value));
-            }
-        }
-        for (score, bias) in scores.iter_mut().zip(&self.biases) {
-            *score += bias;
-        }
-    }
-}
-
-impl Hyperplanes {
-    /// [`Hyperplanes::scores`] of all visited rows, in their order, each shown with its number. Long rows are read side by
-    /// side, which the memory is quicker at; the scores are those of each row alone.
-    pub fn each<E: Examples>(&self, examples: E, visits: Visits<'_>, mut show: impl FnMut(usize, &[f64])) {
-        let several = self.n_outputs == 1 && examples.has_long_rows() && examples.width() <= self.width;
-        let n_several = if several { visits.len() / SIDE_BY_SIDE * SIDE_BY_SIDE } else { 0 };
-        for first in (0..n_several).step_by(SIDE_BY_SIDE) {
-            let numbers: [usize; SIDE_BY_SIDE] = std::array::from_fn(|place| visits.row(first + place));
-            let sums = E::Row::dots(numbers.map(|number| examples.row(number)), &self.weights);
-            for (number, sum) in numbers.into_iter().zip(sums) {
-                show(number, &[sum + self.biases[0]]);
-            }
-        }
-        let mut scores = vec![0.0; self.n_outputs];
-        for place in n_several..visits.len() {
-            let number = visits.row(place);
-            self.scores(examples.row(number), &mut scores);
-            show(number, &scores);
-        }
-    }
-}
-
-/// `Σ_j w_jk x_j` for all outputs `k`, in the same lanes as a single dot product, so that a
-/// one-vs-rest output and the same binary problem trained alone agree to the bit.
-#[inline(always)]
-fn weighted_sums<R: Row>(weights: &[f64], n_outputs: usize, row: R, sums: &mut [f64]) {
-    if n_outputs == 1 {
-        sums[0] = row.dot(weights);
-        return;
-    }
-    many_weighted_sums(weights, n_outputs, row, sums);
-}
-
-fn many_weighted_sums<R: Row>(weights: &[f64], n_outputs: usize, row: R, sums: &mut [f64]) {
-    let matrix = Columns { weights, width: weights.len() / n_outputs, n_outputs };
-    for first in (0..n_outputs).step_by(SWEEP) {
-        let n = SWEEP.min(n_outputs - first);
-        let mut lanes = Lanes::default();
-        row.pieces(|features, values| simd::add_many(&mut lanes, matrix, first..first + n, features, values));
-        let [a, b, c, d, e, f, g, h] = &lanes.0;
-        for k in 0..n {
-            sums[first + k] = ((a[k] + e[k]) + (c[k] + g[k])) + ((b[k] + f[k]) + (d[k] + h[k]));
-        }
-    }
-}
-
-/// Hyperplanes that learn.
-#[derive(Debug, Clone)]
-pub struct Linear {
-    n_outputs: usize,
-    bias: Bias,
-    bias_gain: f64,
-    /// Weights before the factor.
-    weights: Table,
-    outputs: Vec<Output>,
-    /// Whether any factor was ever other than 1; most rules never shrink.
-    scaled: bool,
-    tracks_norm: bool,
-    ahead: Ahead,
-}
-
-/// What is known of the rows at hand before their turn, as long as the sole hyperplane does not move.
-#[derive(Debug, Clone, Copy, Default)]
-struct Ahead {
-    sums: [f64; SIDE_BY_SIDE],
-    n_rows: usize,
-    /// The moves there had been.
-    moves: u64,
-}
-
-/// What is kept once per hyperplane.
-#[derive(Debug, Clone, Copy)]
-struct Output {
-    scale: f64,
-    bias: f64,
-    norm2: f64,
-    moves: u64,
-}
-
 impl Linear {
-    /// Zero weights of the given shape.
-    pub fn new(shape: Shape) -> Self {
-        let output = Output { scale: 1.0, bias: 0.0, norm2: 0.0, moves: 0 };
-        Self {
-            n_outputs: shape.n_outputs,
-            bias: shape.bias,
-            bias_gain: shape.bias.gain(),
-            weights: Table::new(shape.width, shape.n_outputs),
-            outputs: vec![output; shape.n_outputs],
-            scaled: false,
-            tracks_norm: false,
-            ahead: Ahead::default(),
-        }
-    }
-
-    /// The hyperplanes as they stand, as a copy that no longer moves.
-    pub fn planes(&self) -> Hyperplanes {
-        let mut weights = self.weights.compact().into_owned();
-        for (place, weight) in weights.iter_mut().enumerate() {
-            *weight *= self.outputs[place % self.n_outputs].scale;
-        }
-        Hyperplanes {
-            width: self.width(),
-            n_outputs: self.n_outputs,
-            weights,
-            biases: self.outputs.iter().map(|output| output.bias).collect(),
-        }
-    }
-
-    /// How many features there are.
-    pub fn width(&self) -> usize {
-        self.weights.width()
-    }
-
-    /// Whether every weight and bias is a number. Checked when a run ends; a run that overflowed must
-    /// never become a model.
-    pub fn is_finite(&self) -> bool {
-        self.weights.compact().iter().all(|weight| weight.is_finite())
-            && self.outputs.iter().all(|output| output.bias.is_finite() && output.scale.is_finite())
-    }
-
-    /// The weights before the outputs' factors.
-    pub(crate) fn unscaled(&self) -> &Table {
-        &self.weights
-    }
-
-    /// Sets a weight of an output whose factor is 1.
-    pub(crate) fn set_weight(&mut self, feature: usize, output: usize, weight: f64) {
-        self.weights.set_one(feature, output, weight);
-    }
-
-    /// The factor of one output.
-    pub(crate) fn scale(&self, output: usize) -> f64 {
-        self.outputs[output].scale
-    }
-
-    #[inline(always)]
-    pub(crate) fn score_all<R: Row>(&self, row: R, scores: &mut [f64]) {
-        let mut take = |k: usize, sum: f64| {
-            let Output { scale, bias, .. } = self.outputs[k];
-            scores[k] = sum * scale + bias;
-        };
-        if self.n_outputs == 1 {
-            take(0, row.dot(self.weights.sole()));
-        } else {
-            self.weights.sums(row, take);
-        }
-    }
-
     /// `w ← keep·w + amount·row` and `b ← b + bias_amount` for one output.
     #[inline(always)]
     pub(crate) fn move_along<R: Row>(&mut self, row: R, step: Move, bias_amount: f64, memory: &mut Memories) {
@@ -351,41 +122,6 @@ impl Linear {
             output.norm2 = 0.0;
         }
     }
-
-    fn exact_norm2(&self, output: usize) -> f64 {
-        let Output { scale, bias, .. } = self.outputs[output];
-        let weights: f64 = self.weights.column(output).map(|weight| weight * weight).sum();
-        let constant = match self.bias {
-            Bias::Augmented(constant) => bias / constant,
-            Bias::None | Bias::Learned => 0.0,
-        };
-        weights * scale * scale + constant * constant
-    }
-}
-
-impl Hypothesis for Linear {
-    fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
-    fn weights(&self, output: usize) -> Vec<f64> {
-        let scale = self.outputs[output].scale;
-        self.weights.column(output).map(|weight| weight * scale).collect()
-    }
-
-    fn bias(&self, output: usize) -> f64 {
-        self.outputs[output].bias
-    }
-
-    fn norm2(&self, output: usize) -> f64 {
-        if self.tracks_norm { self.outputs[output].norm2 } else { self.exact_norm2(output) }
-    }
-
-    #[inline(always)]
-    fn moves(&self, output: usize) -> u64 {
-        // Without a panic, so that nothing is left of this where nobody wants the answer.
-        self.outputs.get(output).map_or(0, |output| output.moves)
-    }
 }
 
 impl Space for Linear {
@@ -480,10 +216,10 @@ impl LinearSpace for Linear {
     }
 
     fn start_from(&mut self, planes: &Hyperplanes) {
-        assert_eq!(planes.n_outputs, self.n_outputs, "as many starting planes as outputs");
-        self.widen(planes.width);
-        self.weights.set(&planes.weights);
-        for (output, bias) in self.outputs.iter_mut().zip(&planes.biases) {
+        assert_eq!(planes.n_outputs(), self.n_outputs, "as many starting planes as outputs");
+        self.widen(planes.width());
+        self.weights.set(planes.raw_weights());
+        for (output, bias) in self.outputs.iter_mut().zip(planes.biases()) {
             output.bias = *bias;
         }
         for output in 0..self.n_outputs {
@@ -526,6 +262,7 @@ impl Resumable for Linear {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hypothesis::Hypothesis as _;
     use crate::row::{Dense, Sparse};
 
     fn step(output: usize, amount: f64, keep: f64, score: f64) -> Move {

@@ -56,7 +56,9 @@ const WIDE_STEPS: u8 = 4;
 /// all of their content.
 pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
     use std::fmt::Write as _;
-    let mut text = format!("{:?}", ReadOptions { threads: 0, ..how.clone() });
+    // The schema is no option that can be written down with the others, but decides how cells are read.
+    let options = serde_json::to_string(&ReadOptions { threads: 0, ..how.clone() }).ok()?;
+    let mut text = options + &serde_json::to_string(&how.schema.as_deref()).ok()?;
     for part in source.parts() {
         match part {
             Part::File(path) => {

@@ -27,11 +27,9 @@ pub(crate) struct ArrowIpc;
 impl Format for ArrowIpc {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "arrow",
             aliases: &["feather", "ipc", "arrows"],
             extensions: &["arrow", "arrows", "feather", "ipc"],
-            about: "Arrow record batches, as a file or a stream",
-            takes_folders: false,
+            ..FormatInfo::new("arrow", "Arrow record batches, as a file or a stream")
         }
     }
 

@@ -27,11 +27,9 @@ pub(crate) struct Idx;
 impl Format for Idx {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "idx",
             aliases: &["mnist"],
             extensions: &["idx", "idx3-ubyte", "idx3"],
-            about: "pictures as MNIST has them, labels in a second file",
-            takes_folders: false,
+            ..FormatInfo::new("idx", "pictures as MNIST has them, labels in a second file")
         }
     }
 

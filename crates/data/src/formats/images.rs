@@ -45,11 +45,9 @@ pub(crate) struct Images;
 impl Format for Images {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "images",
             aliases: &["pictures"],
-            extensions: &[],
-            about: "a folder per class of PNG, JPEG or PNM pictures",
             takes_folders: true,
+            ..FormatInfo::new("images", "a folder per class of PNG, JPEG or PNM pictures")
         }
     }
 
@@ -89,11 +87,9 @@ pub(crate) struct Lone;
 impl Format for Lone {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "picture",
             aliases: &["png", "jpeg", "pnm"],
             extensions: &EXTENSIONS,
-            about: "one PNG, JPEG or PNM picture, to be labelled",
-            takes_folders: false,
+            ..FormatInfo::new("picture", "one PNG, JPEG or PNM picture, to be labelled")
         }
     }
 

@@ -36,11 +36,9 @@ pub(crate) struct JsonLines;
 impl Format for JsonLines {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "jsonl",
             aliases: &["ndjson", "json", "json-lines"],
             extensions: &["jsonl", "ndjson", "json"],
-            about: "one JSON object a line, `{\"width\": 3.5, \"label\": \"cat\"}`",
-            takes_folders: false,
+            ..FormatInfo::new("jsonl", "one JSON object a line, `{\"width\": 3.5, \"label\": \"cat\"}`")
         }
     }
 

@@ -47,11 +47,10 @@ pub(crate) struct Libsvm;
 impl Format for Libsvm {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "libsvm",
             aliases: &["svmlight", "svm"],
             extensions: &["libsvm", "svm", "svmlight"],
-            about: "sparse rows as text, `label index:value …`",
-            takes_folders: false,
+            like_one_column: true,
+            ..FormatInfo::new("libsvm", "sparse rows as text, `label index:value …`")
         }
     }
 

@@ -22,6 +22,8 @@ mod text;
 mod vw;
 mod zip;
 
+pub use sense::is_label_name;
+
 use crate::bytes::source::{Input, Part};
 use crate::bytes::window::wide_encoding;
 use crate::error::{DataError, ErrorKind};
@@ -99,12 +101,14 @@ pub struct FormatInfo {
     pub about: &'static str,
     /// Whether it reads folders of one subfolder per class rather than files.
     pub takes_folders: bool,
+    /// Whether a table of one column may look like it.
+    pub like_one_column: bool,
 }
 
 impl FormatInfo {
     /// A format of files with this name; what else is known is added to it.
     pub const fn new(name: &'static str, about: &'static str) -> Self {
-        Self { name, aliases: &[], extensions: &[], about, takes_folders: false }
+        Self { name, aliases: &[], extensions: &[], about, takes_folders: false, like_one_column: false }
     }
 
     /// Whether it goes by this name.
@@ -190,7 +194,7 @@ pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, Dat
         // one, expects columns.
         let learned_from_columns = how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty());
         let is_table = learned_from_columns || !how.text_columns.is_empty();
-        let mistaken = is_table && matches!(chosen.info().name, "text" | "libsvm" | "vw");
+        let mistaken = is_table && chosen.info().like_one_column;
         return Ok(if mistaken { &csv::Csv } else { chosen });
     };
     let format = find_format(name)?;
@@ -271,9 +275,9 @@ fn format_names() -> String {
     FORMATS.iter().map(|format| format.info().name).collect::<Vec<_>>().join(", ")
 }
 
-/// A format's name in running text.
+/// A format's name in running text: one of three letters is an abbreviation.
 pub(crate) fn shown(name: &str) -> String {
-    if name == "csv" { name.to_uppercase() } else { name.to_owned() }
+    if name.len() <= 3 { name.to_uppercase() } else { name.to_owned() }
 }
 
 fn no_bytes() -> DataError {

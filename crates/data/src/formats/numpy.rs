@@ -48,11 +48,12 @@ pub(crate) struct Numpy;
 impl Format for Numpy {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "numpy",
             aliases: &["npy", "npz"],
             extensions: &["npy", "npz"],
-            about: "NumPy arrays, alone or several in an archive, SciPy's sparse ones too",
-            takes_folders: false,
+            ..FormatInfo::new(
+                "numpy",
+                "NumPy arrays, alone or several in an archive, SciPy's sparse ones too",
+            )
         }
     }
 

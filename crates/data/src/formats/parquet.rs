@@ -18,11 +18,9 @@ pub(crate) struct Parquet;
 impl Format for Parquet {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "parquet",
             aliases: &["pq"],
             extensions: &["parquet", "pq"],
-            about: "a table in columns, as data frames and warehouses write it",
-            takes_folders: false,
+            ..FormatInfo::new("parquet", "a table in columns, as data frames and warehouses write it")
         }
     }
 

@@ -33,8 +33,8 @@ const LABEL_VALUES: usize = 20;
 /// From how many rows on different whole numbers in a column called `id` are names of the rows.
 const ID_ROWS: usize = 20;
 
-/// Whether `name` says that the column is the label.
-pub(super) fn is_label_name(name: &str) -> bool {
+/// Whether `name` says that the column is the label: label, class, target or y.
+pub fn is_label_name(name: &str) -> bool {
     LABEL_NAMES.iter().any(|label| name.eq_ignore_ascii_case(label))
 }
 

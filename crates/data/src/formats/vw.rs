@@ -38,11 +38,13 @@ pub(crate) struct Vw;
 impl Format for Vw {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "vw",
             aliases: &["vowpal-wabbit", "vowpal"],
             extensions: &["vw"],
-            about: "sparse rows with named features as text, `label weight 'tag|space feature:value …`",
-            takes_folders: false,
+            like_one_column: true,
+            ..FormatInfo::new(
+                "vw",
+                "sparse rows with named features as text, `label weight 'tag|space feature:value …`",
+            )
         }
     }
 

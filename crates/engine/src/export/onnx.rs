@@ -43,7 +43,7 @@ pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
 
     let options = model.spec().options();
     let duels = match options.multiclass.decision(n_classes) {
-        Multiclass::OneVsOne(decision) if n_classes > 2 => Some(decision),
+        Multiclass::OneVsOne(decision) => Some(decision),
         _ => None,
     };
     let class_scores = duels.as_ref().map_or_else(|| "scores".to_owned(), |duels| graph.duels(duels));
@@ -263,7 +263,8 @@ impl Graph {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Dataset, Export, Spec, export, train};
+    use crate::export::Export;
+    use crate::{Dataset, Spec, export, train};
     use std::collections::BTreeMap;
 
     /// The fields of a message, by number: numbers as their eight bytes.
@@ -314,7 +315,8 @@ mod tests {
             let options =
                 crate::Options { multiclass: multiclass.parse().unwrap(), ..crate::Options::default() };
             let model = train(&Spec::new(options).unwrap(), &data).unwrap();
-            let model = model.calibrated(crate::Method::Platt, &data, &[0, 1, 2, 3, 4, 5]).unwrap();
+            let model =
+                model.calibrated(crate::calibration::Method::Platt, &data, &[0, 1, 2, 3, 4, 5]).unwrap();
             let file = fields(&export(&model, Export::Onnx).unwrap());
             assert_eq!(all(&file, 1), [8_u64.to_le_bytes()]);
             let graph = fields(&all(&file, 7)[0]);

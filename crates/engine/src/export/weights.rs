@@ -74,7 +74,8 @@ pub(super) fn json(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Dataset, Export, Spec, export, train};
+    use crate::export::Export;
+    use crate::{Dataset, Spec, export, train};
     use serde_json::Value;
 
     #[test]

@@ -20,13 +20,13 @@ pub use store::{
     Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
 };
 
+pub use crate::fingerprint::fingerprint;
 pub use summary::{Hyperplane, KernelSummary, Summary, TopFeatures, VoteSummary};
 
 use crate::calibration::Calibration;
 use crate::spec::Spec;
-use rosenblatt_core::decision::Problem;
-use rosenblatt_core::memory::{Ballot, Kept};
-use rosenblatt_core::{Binary, Decision, Hyperplanes, Multiclass, Random, Stopped, Totals, Zero};
+use rosenblatt_core::memory::Kept;
+use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Labels, Schema};
 use rosenblatt_kernel::Expansion;
 use rosenblatt_kernel::maps::FeatureMap;
@@ -132,7 +132,7 @@ impl Provenance {
 impl Model {
     /// What tells the data it was trained on from other data: 32 hexadecimal digits, a digest of the values,
     /// weights and class names of all rows as they were read, those held out included. The same rows have the
-    /// same one whatever file they come in; see [`fingerprint`](crate::fingerprint). Models of the first version
+    /// same one whatever file they come in; see [`fingerprint`](crate::model::fingerprint). Models of the first version
     /// of the format have none.
     pub fn data_fingerprint(&self) -> Option<&str> {
         self.provenance.data.as_deref()
@@ -239,66 +239,4 @@ impl Model {
 pub(crate) fn expansion(kept: &Kept) -> Option<&Expansion> {
     let Kept::Other(other) = kept else { return None };
     (&**other as &dyn Any).downcast_ref()
-}
-
-/// The decision of a model, for any number of classes.
-#[derive(Debug, Clone)]
-pub(crate) enum Deciding {
-    Two(Binary),
-    Many(Multiclass),
-}
-
-impl Deciding {
-    /// How `spec` tells `n_classes` classes apart.
-    pub(crate) fn new(spec: &Spec, n_classes: usize) -> Self {
-        if n_classes == 2 {
-            Self::Two(Binary)
-        } else {
-            Self::Many(spec.options().multiclass.decision(n_classes))
-        }
-    }
-}
-
-impl Decision for Deciding {
-    fn n_classes(&self) -> usize {
-        match self {
-            Self::Two(decision) => decision.n_classes(),
-            Self::Many(decision) => decision.n_classes(),
-        }
-    }
-
-    fn n_outputs(&self) -> usize {
-        match self {
-            Self::Two(decision) => decision.n_outputs(),
-            Self::Many(decision) => decision.n_outputs(),
-        }
-    }
-
-    fn ballot(&self) -> Ballot {
-        match self {
-            Self::Two(decision) => decision.ballot(),
-            Self::Many(decision) => decision.ballot(),
-        }
-    }
-
-    fn problems(&mut self, class: u32, scores: &[f64], visit: impl FnMut(Problem<'_>)) {
-        match self {
-            Self::Two(decision) => decision.problems(class, scores, visit),
-            Self::Many(decision) => decision.problems(class, scores, visit),
-        }
-    }
-
-    fn margin(&self, class: u32, scores: &[f64]) -> f64 {
-        match self {
-            Self::Two(decision) => decision.margin(class, scores),
-            Self::Many(decision) => decision.margin(class, scores),
-        }
-    }
-
-    fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32> {
-        match self {
-            Self::Two(decision) => decision.decide(scores, zero, random),
-            Self::Many(decision) => decision.decide(scores, zero, random),
-        }
-    }
 }

@@ -3,13 +3,15 @@
 //! A predictor borrows its model, so that asking about one row costs that row. A model with probabilities names the
 //! most probable class; without them, or where classes were weighted, its scores decide.
 
-use super::{Deciding, Model, expansion};
+use super::{Model, expansion};
 use crate::calibration::{Calibration, class_scores};
 use crate::error::Error;
 use crate::mapped::{Mapper, map_some};
 use crate::spec::{ClassWeights, Spec};
 use rosenblatt_core::memory::Kept;
-use rosenblatt_core::{Decision, Dense, DenseExamples, Examples, Random, Row, Sparse, Visits, Zero};
+use rosenblatt_core::{
+    Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Visits, Zero,
+};
 use rosenblatt_data::{Dataset, View, Visitor};
 use rosenblatt_kernel::AT_ONCE;
 use std::borrow::Cow;
@@ -252,7 +254,7 @@ fn check_finite(features: Option<&[u32]>, values: &[f64]) -> Result<(), Error> {
 pub struct Predictor<'m> {
     kept: Cow<'m, Kept>,
     mapper: Option<Mapper>,
-    decision: Deciding,
+    decision: Multiclass,
     /// What makes the class the most probable one, instead of the one that the scores name.
     calibration: Option<&'m Calibration>,
     n_classes: usize,
@@ -274,7 +276,7 @@ impl<'m> Predictor<'m> {
             kept => Cow::Borrowed(kept),
         };
         let options = spec.options();
-        let decision = Deciding::new(spec, n_classes);
+        let decision = spec.options().multiclass.decision(n_classes);
         let n_outputs = decision.n_outputs();
         Self {
             kept,

@@ -7,12 +7,10 @@ use crate::roc::curve;
 use crate::spec::{Classes, Spec};
 use crate::train::Training;
 use rosenblatt_core::observer::Snapshot;
-use rosenblatt_core::{Epoch, Examples, NameError, Observer, Totals};
+use rosenblatt_core::{Epoch, Examples, Observer, Totals};
 use rosenblatt_data::{Dataset, Visitor};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::ops::ControlFlow;
-use std::str::FromStr;
 
 /// What candidates are compared by. All are turned so that less is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -30,9 +28,6 @@ pub enum Metric {
 }
 
 impl Metric {
-    const NAMES: [(&'static str, Self); 4] =
-        [("error", Self::Error), ("logloss", Self::LogLoss), ("auc", Self::Auc), ("f1", Self::F1)];
-
     /// The value as people know it: areas and F1 are better if they are larger.
     pub fn as_known(self, loss: f64) -> f64 {
         match self {
@@ -42,25 +37,12 @@ impl Metric {
     }
 }
 
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(_, metric)| metric == self).map_or("", |(name, _)| name);
-        f.write_str(name)
-    }
-}
-
-impl FromStr for Metric {
-    type Err = NameError;
-
-    fn from_str(name: &str) -> Result<Self, NameError> {
-        let known = Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric);
-        known.ok_or_else(|| NameError {
-            what: "metric",
-            given: name.to_owned(),
-            known: "error, logloss, auc or f1",
-        })
-    }
-}
+rosenblatt_core::named!(Metric, "metric",
+    "error" = Self::Error, "the share of rows that are given the wrong class";
+    "logloss" or "log-loss" = Self::LogLoss, "the mean of -ln of the probability of the true class";
+    "auc" = Self::Auc, "the area under the ROC curve, the mean over classes";
+    "f1" = Self::F1, "the mean over classes of the harmonic mean of precision and recall";
+);
 
 /// What a candidate said of rows it had not seen, part after part.
 #[derive(Debug, Clone, Default)]

@@ -157,7 +157,8 @@ struct Bout {
 /// Races `candidates`, simplest first, on the given rows of `data`.
 ///
 /// ```
-/// use rosenblatt::{Dataset, Options, RaceOptions, portfolio, race};
+/// use rosenblatt::{Dataset, Options};
+/// use rosenblatt::race::{RaceOptions, portfolio, race};
 ///
 /// let rows: Vec<[f64; 2]> = (0..60).map(|i| [f64::from(i % 7), f64::from(i % 5)]).collect();
 /// let names: Vec<&str> = rows.iter().map(|[x, y]| if x > y { "below" } else { "above" }).collect();

@@ -30,7 +30,7 @@ impl Fitting<'_> {
     ) -> Result<Trained, Error> {
         let all: Vec<u32> = (0..data.len() as u32).collect();
         let seed = self.recipe.learning.seed;
-        let known = crate::fingerprint(data);
+        let known = crate::model::fingerprint(data);
         let mut notes = self.notes.clone();
         let judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
             let raced = self.choose(racing, data, learned, monitor)?;

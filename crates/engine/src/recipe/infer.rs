@@ -1,10 +1,9 @@
 //! What was taken for the label, and why. What cannot be guessed is asked.
 
 use crate::error::Error;
+use rosenblatt_data::formats::is_label_name;
 use rosenblatt_data::{LabelColumn, ReadOptions, Schema};
 
-/// What a column that is the label is often called.
-const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 /// More classes than this, of fewer than two rows each, are a sign of a mistake.
 const MANY_CLASSES: usize = 20;
 
@@ -24,7 +23,7 @@ impl LabelFound {
         let column = schema.label.clone()?;
         Some(match how.label {
             LabelColumn::Named(_) => Self::Named(column),
-            _ if says_so(&column) => Self::ByName(column),
+            _ if is_label_name(&column) => Self::ByName(column),
             _ => Self::Guessed(column),
         })
     }
@@ -34,10 +33,6 @@ impl LabelFound {
         let (Self::Named(column) | Self::ByName(column) | Self::Guessed(column)) = self;
         column
     }
-}
-
-fn says_so(column: &str) -> bool {
-    LABEL_NAMES.iter().any(|label| column.eq_ignore_ascii_case(label))
 }
 
 /// A column that was taken for the label, and is different in most rows, is none.

@@ -1,7 +1,8 @@
 //! From files to a model and an honest estimate of how good it is: what every face of Rosenblatt does when it trains.
 //!
 //! ```no_run
-//! use rosenblatt::{Recipe, data::Source};
+//! use rosenblatt::Recipe;
+//! use rosenblatt::data::Source;
 //!
 //! let trained = Recipe::default().train(&Source::find("mail.csv")?, &mut ())?;
 //! println!("{:.1} % of new rows are wrong", 100.0 * trained.estimate.unwrap().evaluation.error());

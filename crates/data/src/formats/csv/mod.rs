@@ -46,11 +46,9 @@ pub(crate) struct Csv;
 impl Format for Csv {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "csv",
             aliases: &["tsv"],
             extensions: &["csv", "tsv", "tab"],
-            about: "a table as text, cells between commas, tabs, semicolons or bars",
-            takes_folders: false,
+            ..FormatInfo::new("csv", "a table as text, cells between commas, tabs, semicolons or bars")
         }
     }
 

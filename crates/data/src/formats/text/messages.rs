@@ -45,11 +45,9 @@ pub(crate) struct TextFolder;
 impl Format for Message {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "message",
             aliases: &["mail"],
             extensions: &["eml"],
-            about: "a mail or another text that is one row, to be labelled",
-            takes_folders: false,
+            ..FormatInfo::new("message", "a mail or another text that is one row, to be labelled")
         }
     }
 
@@ -77,11 +75,9 @@ impl Format for Message {
 impl Format for TextFolder {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "text-folder",
             aliases: &["mail-folder"],
-            extensions: &[],
-            about: "a folder of text or mail files per class",
             takes_folders: true,
+            ..FormatInfo::new("text-folder", "a folder of text or mail files per class")
         }
     }
 

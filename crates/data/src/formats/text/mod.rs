@@ -46,11 +46,10 @@ pub(crate) struct Text;
 impl Format for Text {
     fn info(&self) -> FormatInfo {
         FormatInfo {
-            name: "text",
             aliases: &["messages"],
             extensions: &["tsv"],
-            about: "a message a line, `label<TAB>text`",
-            takes_folders: false,
+            like_one_column: true,
+            ..FormatInfo::new("text", "a message a line, `label<TAB>text`")
         }
     }
 

@@ -1,0 +1,133 @@
+//! Hyperplanes that no longer move: what a trained model predicts with.
+
+use super::Visits;
+use crate::examples::Examples;
+use crate::row::{Row, SIDE_BY_SIDE};
+use crate::simd::{self, Columns, Lanes, SWEEP};
+
+/// Hyperplanes that no longer move: what a trained model predicts with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hyperplanes {
+    pub(super) width: usize,
+    pub(super) n_outputs: usize,
+    /// The weight of feature `j` for output `k` is at `j * n_outputs + k`.
+    pub(super) weights: Vec<f64>,
+    pub(super) biases: Vec<f64>,
+}
+
+impl Hyperplanes {
+    /// Hyperplanes through the origin with zero weights.
+    pub fn zero(width: usize, n_outputs: usize) -> Self {
+        Self { width, n_outputs, weights: vec![0.0; width * n_outputs], biases: vec![0.0; n_outputs] }
+    }
+
+    /// Hyperplanes from weights that lie feature by feature, all outputs of a feature side by side.
+    pub fn from_parts(weights: Vec<f64>, biases: Vec<f64>) -> Self {
+        let n_outputs = biases.len();
+        assert!(n_outputs > 0, "at least one hyperplane");
+        assert_eq!(weights.len() % n_outputs, 0, "as many weights for every output");
+        Self { width: weights.len() / n_outputs, n_outputs, weights, biases }
+    }
+
+    /// Whether every weight and bias is zero, so that every score is.
+    pub fn is_zero(&self) -> bool {
+        self.weights.iter().chain(&self.biases).all(|value| *value == 0.0)
+    }
+
+    /// How many features there are.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many hyperplanes there are.
+    pub fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// The weights of one hyperplane.
+    pub fn weights(&self, output: usize) -> Vec<f64> {
+        self.weights.iter().skip(output).step_by(self.n_outputs).copied().collect()
+    }
+
+    /// All weights as stored: feature by feature, the outputs side by side.
+    pub fn raw_weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The biases, by output.
+    pub fn biases(&self) -> &[f64] {
+        &self.biases
+    }
+
+    /// The same hyperplanes for rows of at least `width` features; the new weights are zero.
+    #[must_use]
+    pub fn widened(&self, width: usize) -> Self {
+        let mut wide = self.clone();
+        if width > wide.width {
+            wide.width = width;
+            wide.weights.resize(width * wide.n_outputs, 0.0);
+        }
+        wide
+    }
+
+    /// `w·x + b` of every hyperplane. Features beyond the width have no weight and count nothing.
+    pub fn scores<R: Row>(&self, row: R, scores: &mut [f64]) {
+        if row.width() <= self.width {
+            weighted_sums(&self.weights, self.n_outputs, row, scores);
+        } else {
+            for (output, score) in scores.iter_mut().enumerate() {
+                let weight = |feature: usize| self.weights.get(feature * self.n_outputs + output);
+                *score = row.sum(|feature, value| weight(feature).map_or(0.0, |weight| weight * value));
+            }
+        }
+        for (score, bias) in scores.iter_mut().zip(&self.biases) {
+            *score += bias;
+        }
+    }
+}
+
+impl Hyperplanes {
+    /// [`Hyperplanes::scores`] of all visited rows, in their order, each shown with its number. Long rows are read side by
+    /// side, which the memory is quicker at; the scores are those of each row alone.
+    pub fn each<E: Examples>(&self, examples: E, visits: Visits<'_>, mut show: impl FnMut(usize, &[f64])) {
+        let several = self.n_outputs == 1 && examples.has_long_rows() && examples.width() <= self.width;
+        let n_several = if several { visits.len() / SIDE_BY_SIDE * SIDE_BY_SIDE } else { 0 };
+        for first in (0..n_several).step_by(SIDE_BY_SIDE) {
+            let numbers: [usize; SIDE_BY_SIDE] = std::array::from_fn(|place| visits.row(first + place));
+            let sums = E::Row::dots(numbers.map(|number| examples.row(number)), &self.weights);
+            for (number, sum) in numbers.into_iter().zip(sums) {
+                show(number, &[sum + self.biases[0]]);
+            }
+        }
+        let mut scores = vec![0.0; self.n_outputs];
+        for place in n_several..visits.len() {
+            let number = visits.row(place);
+            self.scores(examples.row(number), &mut scores);
+            show(number, &scores);
+        }
+    }
+}
+
+/// `Σ_j w_jk x_j` for all outputs `k`, in the same lanes as a single dot product, so that a
+/// one-vs-rest output and the same binary problem trained alone agree to the bit.
+#[inline(always)]
+fn weighted_sums<R: Row>(weights: &[f64], n_outputs: usize, row: R, sums: &mut [f64]) {
+    if n_outputs == 1 {
+        sums[0] = row.dot(weights);
+        return;
+    }
+    many_weighted_sums(weights, n_outputs, row, sums);
+}
+
+fn many_weighted_sums<R: Row>(weights: &[f64], n_outputs: usize, row: R, sums: &mut [f64]) {
+    let matrix = Columns { weights, width: weights.len() / n_outputs, n_outputs };
+    for first in (0..n_outputs).step_by(SWEEP) {
+        let n = SWEEP.min(n_outputs - first);
+        let mut lanes = Lanes::default();
+        row.pieces(|features, values| simd::add_many(&mut lanes, matrix, first..first + n, features, values));
+        let [a, b, c, d, e, f, g, h] = &lanes.0;
+        for k in 0..n {
+            sums[first + k] = ((a[k] + e[k]) + (c[k] + g[k])) + ((b[k] + f[k]) + (d[k] + h[k]));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A typed builder for every algorithm: the same [`Options`] as by name, with completion and checking by the compiler.
+//!
+//! A builder only fills in [`Options`]; what they mean is decided by [`Spec`], as for everybody else. Its methods that
+//! set parameters are called as the rule's table entry calls them, in lower case. They come from the same
+//! line of the core's table of rules as everything else.
+//!
+//! ```
+//! use rosenblatt::Dataset;
+//! use rosenblatt::builders::{PassiveAggressiveOne, VotedPerceptron};
+//!
+//! let data = Dataset::from_rows(&[[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7]], &["a", "a", "b", "b"]);
+//! let voted = VotedPerceptron::new().epochs(10).seed(7).fit(&data)?;
+//! assert_eq!(voted.predict(&[1.5, 0.2])?, "a");
+//! let capped = PassiveAggressiveOne::new().c(0.1).balanced().spec()?;
+//! assert_eq!(capped.options().params["C"], 0.1);
+//! # Ok::<(), rosenblatt::Error>(())
+//! ```
+
+use crate::error::Error;
+use crate::model::Model;
+use crate::rows::RowSource;
+use crate::spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
+use crate::train::train;
+use rosenblatt_core::{Algorithm, Average, Bias, Mistake, Order, Readout, Schedule, Zero, rules};
+use std::marker::PhantomData;
+
+/// Options of one algorithm, set one after the other.
+#[derive(Debug, Clone)]
+pub struct Builder<K> {
+    options: Options,
+    kind: PhantomData<K>,
+}
+
+/// What a builder begins with.
+pub trait Kind {
+    /// The update rule.
+    const ALGORITHM: &'static str;
+    /// Which hypothesis the run ends in, if the name of the builder says so.
+    const READOUT: Option<Readout> = None;
+}
+
+impl<K: Kind> Default for Builder<K> {
+    fn default() -> Self {
+        let options =
+            Options { algorithm: K::ALGORITHM.to_owned(), readout: K::READOUT, ..Options::default() };
+        Self { options, kind: PhantomData }
+    }
+}
+
+impl<K> From<Builder<K>> for Options {
+    fn from(builder: Builder<K>) -> Self {
+        builder.options
+    }
+}
+
+impl<K: Kind> Builder<K> {
+    /// All options at their defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+macro_rules! setters {
+    ($($(#[$doc:meta])+ $field:ident: $type:ty = $value:expr;)+) => {
+        impl<K> Builder<K> {$(
+            $(#[$doc])+
+            #[must_use]
+            pub fn $field(mut self, $field: $type) -> Self {
+                self.options.$field = $value;
+                self
+            }
+        )+}
+    };
+}
+
+setters! {
+    /// Sets the most epochs.
+    epochs: u64 = epochs;
+    /// Sets the most updates.
+    max_updates: u64 = Some(max_updates);
+    /// Sets what decides every random choice.
+    seed: u64 = seed;
+    /// Sets the learning rate of a rule that takes one.
+    rate: Schedule = Some(rate);
+    /// Sets which hypothesis the run ends in.
+    readout: Readout = Some(readout);
+    /// Sets how more than two classes are told apart.
+    multiclass: Classes = multiclass;
+    /// Sets what a score of zero predicts.
+    zero: Zero = zero;
+    /// Sets what counts as a mistake.
+    mistake: Mistake = mistake;
+    /// Sets how the bias is learned.
+    bias: Bias = Some(bias);
+    /// Sets the order in which rows are visited.
+    order: Order = Some(order);
+    /// Sets the validation set that decides when to stop; `None` to make all epochs.
+    validation: Option<Validation> = validation;
+    /// Sets how much each class counts.
+    class_weights: ClassWeights = class_weights;
+    /// Learns with a kernel.
+    kernel: KernelOptions = Some(kernel);
+    /// Learns behind a feature map.
+    map: Mapping = Some(map);
+}
+
+impl<K> Builder<K> {
+    /// Has classes count in inverse proportion to their number of rows.
+    #[must_use]
+    pub fn balanced(self) -> Self {
+        self.class_weights(ClassWeights::Balanced)
+    }
+
+    /// The checked description, for [`Training`](crate::Training), [`Online`](crate::Online) and others.
+    pub fn spec(self) -> Result<Spec, Error> {
+        Spec::new(self.options)
+    }
+
+    /// Trains on all rows.
+    pub fn fit<'a>(self, data: impl Into<RowSource<'a>>) -> Result<Model, Error> {
+        let (spec, data): (Spec, RowSource<'_>) = (self.spec()?, data.into());
+        train(&spec, data)
+    }
+}
+
+/// The perceptron, read out as the average of its hypotheses.
+pub type AveragedPerceptron = Builder<AverageOfHypotheses>;
+/// The perceptron whose hypotheses vote, each as often as it survived.
+pub type VotedPerceptron = Builder<VoteOfHypotheses>;
+
+/// What [`AveragedPerceptron`] begins with.
+#[derive(Debug, Clone, Copy)]
+pub enum AverageOfHypotheses {}
+/// What [`VotedPerceptron`] begins with.
+#[derive(Debug, Clone, Copy)]
+pub enum VoteOfHypotheses {}
+
+impl Kind for AverageOfHypotheses {
+    const ALGORITHM: &'static str = rules::Perceptron::INFO.name;
+    const READOUT: Option<Readout> = Some(Readout::Averaged(Average::Post));
+}
+
+impl Kind for VoteOfHypotheses {
+    const ALGORITHM: &'static str = rules::Perceptron::INFO.name;
+    const READOUT: Option<Readout> = Some(Readout::Voted);
+}
+
+macro_rules! builders {
+    ($($rule:ident as $name:ident { $($method:ident: $param:literal),* })+) => {
+        $(
+            #[doc = concat!("Options of [`rules::", stringify!($rule), "`].")]
+            pub type $name = Builder<rules::$rule>;
+
+            impl Kind for rules::$rule {
+                const ALGORITHM: &'static str = Self::INFO.name;
+            }
+
+            impl Builder<rules::$rule> {
+                $(
+                    #[doc = concat!("Sets the parameter `", $param, "`.")]
+                    #[must_use]
+                    pub fn $method(mut self, value: f64) -> Self {
+                        self.options.params.insert($param.to_owned(), value);
+                        self
+                    }
+                )*
+            }
+        )+
+
+        /// Every builder: its parameters with the methods that set them, and the options it begins with.
+        #[cfg(test)]
+        const BUILDERS: &[(&[(&str, fn(f64) -> Options)], fn() -> Options)] =
+            &[$((&[$(($param, |value| $name::new().$method(value).into())),*], || $name::new().into())),+];
+    };
+}
+
+rosenblatt_core::for_each_rule!(builders);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::ALGORITHMS;
+    use rosenblatt_data::Dataset;
+
+    #[test]
+    fn every_algorithm_has_a_builder_with_its_parameters() {
+        assert_eq!(BUILDERS.len(), ALGORITHMS.len());
+        for (entry, (params, built)) in ALGORITHMS.iter().zip(BUILDERS) {
+            let name = entry.info.name;
+            assert_eq!(built().algorithm, name);
+            let known = entry.info.params.iter().map(|param| param.name);
+            assert!(params.iter().map(|(param, _)| *param).eq(known), "{name}");
+            for (param, set) in *params {
+                assert_eq!(set(0.25).params, [((*param).to_owned(), 0.25)].into(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_builder_gives_the_bytes_of_the_options_by_name() {
+        let rows: Vec<[f64; 2]> = (0..40).map(|k| [f64::from(k % 7) - 3.0, f64::from(k % 5) - 2.0]).collect();
+        let classes: Vec<&str> =
+            rows.iter().map(|row| if row[0] + row[1] > 0.5 { "up" } else { "down" }).collect();
+        let data = Dataset::from_rows(&rows, &classes);
+        let same = |built: Options, text: String| {
+            let named: Options = serde_json::from_str(&text).unwrap();
+            let [built, named] = [built, named].map(|options| train(&Spec::new(options).unwrap(), &data));
+            assert!(built.unwrap().to_bytes() == named.unwrap().to_bytes(), "{text}");
+        };
+        for (entry, (_, built)) in ALGORITHMS.iter().zip(BUILDERS) {
+            same(built(), format!(r#"{{ "algorithm": "{}" }}"#, entry.info.name));
+        }
+        same(AveragedPerceptron::new().into(), r#"{ "readout": "averaged" }"#.to_owned());
+        same(VotedPerceptron::new().epochs(3).into(), r#"{ "readout": "voted", "epochs": 3 }"#.to_owned());
+        let all = PassiveAggressiveOne::new().c(0.5).epochs(4).seed(9).order(Order::Given).balanced();
+        let text = r#"{ "algorithm": "pa1", "params": { "C": 0.5 }, "epochs": 4, "seed": 9, "order": "given",
+                        "class-weights": "balanced" }"#;
+        same(all.into(), text.to_owned());
+    }
+}
