@@ -5,7 +5,6 @@
 
 import sys
 import textwrap
-from keyword import iskeyword
 from pathlib import Path
 
 import rosenblatt
@@ -29,7 +28,7 @@ NAMED = [
     ("PassiveAggressive2", "pa2", None, {}),
     ("AROW", "arow", None, {}),
     ("BatchPerceptron", "batch", None, {}),
-    ("MinOver", "minover", None, {}),
+    ("MinOver", "minover", None, {"multiclass": "direct-max"}),
     ("LogisticSGD", "logistic", None, {}),
     ("HingeSGD", "hinge", None, {}),
     ("Pegasos", "pegasos", None, {}),
@@ -84,15 +83,15 @@ def wrapped(parts, indent):
 def written():
     import inspect
 
-    from rosenblatt._estimators import PerceptronClassifier
+    from rosenblatt._estimators import _ENGINE_NAMES, PerceptronClassifier
 
     rules = {rule["name"]: rule for rule in rosenblatt.catalogue()["algorithms"]}
     usual = inspect.signature(PerceptronClassifier.__init__).parameters
     parts = [HEAD, *(f'    "{name}",\n' for name, *_ in NAMED), "]\n"]
     for name, rule, readout, more in NAMED:
         rule = rules[rule]
-        # `lambda` is a word of Python.
-        params = [{**one, "name": one["name"] + "_" * iskeyword(one["name"])} for one in rule["params"]]
+        words = {theirs: ours for ours, theirs in _ENGINE_NAMES.items()}
+        params = [{**one, "name": words.get(one["name"], one["name"])} for one in rule["params"]]
         defaults = {one: usual[one].default for one in SHARED}
         defaults.update(more)
         fixed = {"algorithm": rule["name"]}

@@ -19,11 +19,21 @@ from ._base import (
 
 __all__ = ["PerceptronClassifier"]
 
+#: Parameters whose names are words of Python.
+_ENGINE_NAMES = {"lam": "lambda"}
+
 
 def _has_probabilities(estimator):
     if getattr(estimator, "model_", None) is not None:
         return estimator.model_.is_calibrated
     return bool(estimator.calibrate)
+
+
+def _learns_online(estimator):
+    weights = estimator._class_weights()
+    # What cannot be known before the rows is said when they come.
+    asked = {**estimator._options(0), "class-weights": "even" if weights == "balanced" else weights}
+    return _rosenblatt.learns_online(json.dumps(asked))
 
 
 class PerceptronClassifier(ClassifierMixin, BaseEstimator):
@@ -152,7 +162,7 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         return {name: _plain(value) for name, value in asked.items()}
 
     def _params(self):
-        own = {name.rstrip("_"): getattr(self, name) for name in self._rule_params}
+        own = {_ENGINE_NAMES.get(name, name): getattr(self, name) for name in self._rule_params}
         return own or dict(self.params or {})
 
     def _class_weights(self):
@@ -216,6 +226,7 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"intercept_init should have {len(coef)} values, one for each row of coef_init")
         return coef.T.ravel().tolist(), biases.tolist()
 
+    @available_if(_learns_online)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learns from each row once, in their order. Averages, votes and pockets go on where they stood."""
         known = getattr(self, "_checkpoint", None)
@@ -225,8 +236,7 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
             self.classes_ = np.unique(y if classes is None else classes)
             if len(self.classes_) < 2:
                 raise ValueError("partial_fit needs the names of all classes at its first call: give `classes`")
-            options = {**self._options(self._seed()), "epochs": 1, "order": "given", "validation": None, "ratchet": False}
-            self._asked = json.dumps(options)
+            self._asked = json.dumps(self._options(self._seed()))
             self._learner = _rosenblatt.Learner(self._asked, self._names(), self._features())
         elif known is not None:
             self._learner = _rosenblatt.Learner(self._asked, self._names(), self._features(), known)
@@ -265,8 +275,12 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         rows = self._rows(X)
         return self.classes_[np.frombuffer(self.model_._native.predict(rows), dtype=np.uint32)]
 
+    @available_if(lambda estimator: not _has_probabilities(estimator))
     def decision_function(self, X):
-        """The score of each row for two classes, positive for the second; else the score of each class."""
+        """The score of each row for two classes, positive for the second; else the score of each class.
+
+        With probabilities, which then decide about classes, there is `predict_proba` instead.
+        """
         rows = self._rows(X)
         n_classes = len(self.classes_)
         scores = np.frombuffer(self.model_._native.decision_function(rows), dtype=np.float64).copy()

@@ -2,7 +2,8 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
-use rosenblatt::{Error, FormatError, StoreError};
+use rosenblatt::Error;
+use rosenblatt::model::{FormatError, StoreError};
 use rosenblatt_data::{DataError, ErrorKind, Remedy};
 use std::any::Any;
 use std::io;

@@ -100,6 +100,18 @@ pub(crate) fn fit_by_recipe(
     })
 }
 
+fn online_spec(options: &str) -> Outcome<Spec> {
+    let learning: Options = serde_json::from_str(options)?;
+    Ok(Recipe { learning, ..Recipe::default() }.online_spec()?)
+}
+
+/// Whether what is described can be learned piece by piece. What is wrong for other reasons is told when it is tried.
+#[pyfunction]
+pub(crate) fn learns_online(options: &str) -> bool {
+    let two = ["a", "b"];
+    spec(options).is_err() || online_spec(options).is_ok_and(|spec| Online::new(spec, two).is_ok())
+}
+
 /// A learner that is shown rows whenever there are some.
 #[pyclass(module = "rosenblatt._rosenblatt", frozen)]
 pub(crate) struct Learner {
@@ -116,7 +128,7 @@ impl Learner {
         features: Option<Vec<String>>,
         checkpoint: Option<&[u8]>,
     ) -> Outcome<Self> {
-        let mut online = Online::new(spec(options)?, names)?.keeping_track();
+        let mut online = Online::new(online_spec(options)?, names)?.keeping_track();
         if let Some(features) = features {
             online = online.with_feature_names(features);
         }

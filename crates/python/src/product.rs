@@ -5,8 +5,9 @@ use crate::model::{Given, PyModel};
 use crate::work::{Watching, alone};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use rosenblatt::compare::{Candidate, TrialFold};
 use rosenblatt::data::{ReadOptions, Schema, load_with_schema};
-use rosenblatt::{Candidate, Options, Recipe, Spec, compare as compare_all, trace as trace_rounds};
+use rosenblatt::{Options, Recipe, Spec, compare as compare_all, trace as trace_rounds};
 use rosenblatt_figures::{Canvas, Settings, Subject, Svg, find};
 use serde_json::json;
 
@@ -72,7 +73,7 @@ pub(crate) fn compare(
                 "algorithm": trial.rule(),
                 "error": trial.error(),
                 "deviation": trial.deviation(),
-                "errors": trial.folds.iter().map(rosenblatt::TrialFold::error).collect::<Vec<_>>(),
+                "errors": trial.folds.iter().map(TrialFold::error).collect::<Vec<_>>(),
             })
         });
         Ok(serde_json::to_string(&trials.collect::<Vec<_>>())?)

@@ -3,7 +3,9 @@
 use crate::error::{Failure, Outcome, broken};
 use pyo3::prelude::*;
 use rosenblatt::core::Totals;
-use rosenblatt::{CheckpointRequest, Checkpointer, Error, Model, Monitor, Stage, Training};
+use rosenblatt::monitor::Stage;
+use rosenblatt::train::{CheckpointRequest, Checkpointer};
+use rosenblatt::{Error, Model, Monitor, Training};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 

@@ -251,6 +251,11 @@ impl Recipe {
         }
     }
 
+    /// What is learned of it where rows come and go: one epoch in their order; an error if the rule needs more.
+    pub fn online_spec(&self) -> Result<Spec, Error> {
+        online::spec(self)
+    }
+
     /// Reads, trains and measures, watched by `monitor`.
     pub fn train(&self, source: &Source, monitor: &mut dyn Monitor) -> Result<Trained, Error> {
         self.resume(source, None, monitor)
