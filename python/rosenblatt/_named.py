@@ -580,7 +580,7 @@ class MinOver(PerceptronClassifier):
     def __init__(
         self,
         *,
-        rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus', mistake='le0',
+        rate=None, readout=None, multiclass='direct-max', bias=None, order=None, zero='minus', mistake='le0',
         max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True, validation_fraction=0.1,
         n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None, support_budget=None,
         feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
@@ -675,19 +675,19 @@ class Pegasos(PerceptronClassifier):
 
     Parameters
     ----------
-    lambda_ : float, default=0.0001
+    lam : float, default=0.0001
         strength of the penalty on large weights; positive
     **others
         Those of `PerceptronClassifier`.
     """
 
     _fixed = {'algorithm': 'pegasos'}
-    _rule_params = ('lambda_',)
+    _rule_params = ('lam',)
 
     def __init__(
         self,
         *,
-        lambda_=0.0001, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
+        lam=0.0001, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
         mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
         validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
         support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
@@ -700,7 +700,7 @@ class Pegasos(PerceptronClassifier):
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
             calibrate=calibrate, warm_start=warm_start, random_state=random_state,
         )
-        self.lambda_ = lambda_
+        self.lam = lam
 
 
 class LinearSVM(PerceptronClassifier):

