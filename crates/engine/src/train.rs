@@ -119,10 +119,14 @@ impl<'a> Training<'a> {
         Self { start: Some(planes), ..self }
     }
 
-    /// The model shall expect data of this schema, if there is one.
+    /// The model shall expect data of this schema.
     #[must_use]
-    pub fn schema(self, schema: impl Into<Option<Arc<Schema>>>) -> Self {
-        Self { schema: schema.into(), ..self }
+    pub fn schema(self, schema: Arc<Schema>) -> Self {
+        self.schema_if_any(Some(schema))
+    }
+
+    pub(crate) fn schema_if_any(self, schema: Option<Arc<Schema>>) -> Self {
+        Self { schema, ..self }
     }
 
     /// Goes on from where an earlier run of the same description on the same data stood, in memory or on disk. The

@@ -493,7 +493,7 @@ impl Matrix {
 impl MatrixRef<'_> {
     /// How many rows there are.
     pub fn n_rows(self) -> usize {
-        fn dense<T>(rows: DenseRef<'_, T>) -> usize {
+        fn dense<T: Copy>(rows: DenseRef<'_, T>) -> usize {
             rows.values.len().checked_div(rows.width).unwrap_or(0)
         }
         match self {

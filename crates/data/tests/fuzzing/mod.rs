@@ -237,7 +237,7 @@ fn check(block: &Block, cached: bool) {
 /// What a matrix of finished rows promises.
 fn check_values(matrix: rosenblatt_data::MatrixRef<'_>) {
     use rosenblatt_data::MatrixRef;
-    fn sparse<T>(matrix: rosenblatt_data::SparseRef<'_, T>, finite: impl Fn(&T) -> bool) {
+    fn sparse<T: Copy>(matrix: rosenblatt_data::SparseRef<'_, T>, finite: impl Fn(&T) -> bool) {
         for bounds in matrix.offsets.windows(2) {
             let row = &matrix.indices[bounds[0]..bounds[1]];
             assert!(row.is_sorted_by(|a, b| a < b), "indices ascend strictly");

@@ -64,7 +64,8 @@ impl Fitting<'_> {
         };
         monitor.stage(Stage::Training);
         let schema = self.schema.clone().map(Arc::new);
-        let training = Training::new(&raced.winner, data).rows(&all).schema(schema).fingerprint(&known);
+        let training =
+            Training::new(&raced.winner, data).rows(&all).schema_if_any(schema).fingerprint(&known);
         let model = monitor.train(training.resume(checkpoint))?;
         let (model, share) = match self.recipe.estimate {
             Plan::Folds(n_folds) => (model.with_folds(n_folds), 0.0),

@@ -473,7 +473,8 @@ impl Fitting<'_> {
             _ => None,
         };
         monitor.stage(Stage::Training);
-        let training = Training::new(&spec, rows.reborrow()).rows(&learned).schema(schema.map(Arc::new));
+        let training =
+            Training::new(&spec, rows.reborrow()).rows(&learned).schema_if_any(schema.map(Arc::new));
         let model = monitor.train(training.resume(checkpoint))?;
         let model = match recipe.estimate {
             Plan::HoldOut(share) => model.with_held_out(share),
