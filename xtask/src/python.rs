@@ -50,7 +50,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     run(&tests)
 }
 
-/// Builds the package as people install it, and tries five lines of it where nothing but NumPy is.
+/// Builds the package as people install it, and tries five lines of it where nothing but `numpy` is.
 pub(crate) fn wheel(_words: &[String]) -> Result<(), String> {
     let Some(builder) = environment("builder", &["maturin"])? else { return Ok(()) };
     let wheels = Path::new(FOLDER).join("wheels");

@@ -5,7 +5,8 @@ use rosenblatt::calibration::Method;
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
 use rosenblatt::data::{ColumnKind, Layout, Missing, Schema};
 use rosenblatt::{
-    Calibration, ClassWeights, Classes, Dataset, KernelOptions, Labels, Model, Options, Validation, defaults,
+    Calibration, ClassWeights, Classes, Costs, Dataset, KernelOptions, Labels, Model, Options, Validation,
+    defaults,
 };
 use std::fmt::Display;
 
@@ -107,6 +108,7 @@ impl Words {
         if !schema.columns.is_empty() || schema.layout == Layout::Dense || scaling != Scaling::None {
             self.flag("scale", scaling);
         }
+        self.flags("cross", schema.crosses.iter().map(|pair| pair.join(",")));
         for name in &schema.ignored {
             self.flag("ignore", name);
         }
@@ -151,6 +153,7 @@ impl Words {
             self.flag("algorithm", "auto");
             self.flag_unless("seed", options.seed, &default.seed);
             self.class_weights(&options.class_weights);
+            self.costs(&options.costs);
             return;
         }
         self.flag("algorithm", &options.algorithm);
@@ -183,6 +186,7 @@ impl Words {
             }
         }
         self.class_weights(&options.class_weights);
+        self.costs(&options.costs);
         if options.validation != Some(Validation::default()) {
             self.flag("patience", options.validation.map_or(0, |validation| validation.patience));
         }
@@ -198,10 +202,23 @@ impl Words {
         }
     }
 
+    fn costs(&mut self, costs: &Costs) {
+        match costs {
+            Costs::Even => {}
+            Costs::Threshold(share) => self.flag("threshold", share),
+            Costs::Balanced => self.flag("cost", "balanced"),
+            Costs::Given(costs) => {
+                self.flags("cost", costs.iter().map(|(key, cost)| format!("{key}={cost}")));
+            }
+        }
+    }
+
     fn judging(&mut self, model: &Model) {
         let training_summary = model.training_summary();
         match (training_summary.folds, training_summary.held_out.or(training_summary.raced)) {
             (Some(n_folds), _) => self.flag("k-fold", n_folds),
+            // Costs are weighed by probabilities, which are fitted on held-out rows.
+            (None, None) if model.spec().options().costs != Costs::Even => self.flag("k-fold", 5),
             (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &defaults::HOLD_OUT),
         }
         match model.calibration().map(Calibration::method) {

@@ -37,6 +37,10 @@ pub(crate) struct DataArgs {
     /// Take the numbers of this column as categories (may be repeated)
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) categorical: Vec<String>,
+    /// Make a feature of every feature of one column, or namespace, times every feature of another: A,B (may be
+    /// repeated)
+    #[arg(long, value_name = "A,B")]
+    pub(crate) cross: Vec<String>,
     /// Say whether the first line holds column names; found out if not said
     #[arg(long, value_name = "YES|NO", value_parser = ["yes", "no"])]
     pub(crate) header: Option<String>,
@@ -152,7 +156,14 @@ impl DataArgs {
                 )));
             }
         };
+        let pair = |word: &String| {
+            let wrong = || Failure::Usage(format!("`--cross` should be two names, A,B, but is `{word}`"));
+            let (left, right) =
+                word.split_once(',').filter(|(_, right)| !right.contains(',')).ok_or_else(wrong)?;
+            Ok([left.trim().to_owned(), right.trim().to_owned()])
+        };
         Ok(ReadOptions {
+            crosses: self.cross.iter().map(pair).collect::<Result<_, Failure>>()?,
             format: self.format.clone(),
             scaling: self.scale.filter(|scaling| *scaling != Scaling::Auto).unwrap_or(Scaling::None),
             label: self.label.clone().map_or(LabelColumn::Guess, LabelColumn::Named),
@@ -507,7 +518,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "it should be a number of bytes, KiB, MiB or GiB, for instance 512MiB".to_owned())
 }
 
-fn assignment(option: &str, word: &str) -> Result<(String, f64), Failure> {
+pub(crate) fn assignment(option: &str, word: &str) -> Result<(String, f64), Failure> {
     let parts = word.rsplit_once('=').and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
     parts.ok_or_else(|| Failure::Usage(format!("`--{option}` should be NAME=NUMBER, but is `{word}`")))
 }

@@ -10,6 +10,7 @@ mod export;
 mod json;
 mod kernel;
 mod maps;
+mod never_wrong;
 mod online;
 mod plot;
 mod predict;

@@ -74,24 +74,32 @@ pub fn convert(
     how: &ReadOptions,
     target: &Path,
     out: &WriteOptions,
-) -> Result<u64, DataError> {
-    run(source, how, &[target], None, out).map(|counts| counts[0])
+) -> Result<Converted, DataError> {
+    run(source, how, &[target], None, out)
 }
 
-/// Writes the rows of `source` to two files. Returns how many rows each got.
+/// Writes the rows of `source` to two files.
 pub fn convert_parted(
     source: &Source,
     how: &ReadOptions,
     targets: [&Path; 2],
     parting: Parting,
     out: &WriteOptions,
-) -> Result<[u64; 2], DataError> {
+) -> Result<Converted, DataError> {
     if !(parting.fraction > 0.0 && parting.fraction < 1.0) {
         let message = format!("the fraction should be between 0 and 1, but is {}", parting.fraction);
         return Err(DataError::new(ErrorKind::Options, message));
     }
-    let counts = run(source, how, &targets, Some(parting), out)?;
-    Ok([counts[0], counts[1]])
+    run(source, how, &targets, Some(parting), out)
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Converted {
+    /// How many rows each file got.
+    pub rows: Vec<u64>,
+    /// What a person may want to know about how the source was understood, and about what was written.
+    pub notes: Vec<String>,
 }
 
 /// Writes a data set in memory to `target`.
@@ -145,7 +153,7 @@ fn run(
     targets: &[&Path],
     parting: Option<Parting>,
     out: &WriteOptions,
-) -> Result<Vec<u64>, DataError> {
+) -> Result<Converted, DataError> {
     let source = source.rewindable(how.limits.held_bytes)?;
     for target in targets {
         find_writer(out.format.as_deref(), target)?;
@@ -176,12 +184,18 @@ fn run(
         names,
         labelled,
         weighted,
-        precision: how.precision,
+        precision: stream.schema().precision.unwrap_or(how.precision),
         zero_based: out.zero_based,
         layout: stream.schema().layout,
         n_rows: totals.n_rows(),
         labels: if labelled { stream.labels().names().to_vec() } else { Vec::new() },
     };
+    let mut notes = stream.schema().notes.clone();
+    notes.extend(stream.notes());
+    for target in targets {
+        let note = find_writer(out.format.as_deref(), target)?.note(&shape);
+        notes.extend(note.filter(|note| !notes.contains(note)));
+    }
     // The second pass numbers the classes as the first one did.
     how.classes = labelled.then(|| shape.labels.clone());
     let mut chooser = parting.map(|parting| Chooser::new(parting, &totals));
@@ -203,7 +217,7 @@ fn run(
     for sink in sinks {
         sink.finish()?;
     }
-    Ok(counts)
+    Ok(Converted { rows: counts, notes })
 }
 
 /// How many entries are stored.
@@ -492,8 +506,8 @@ mod tests {
                 let expected = rows(&source, &how);
                 for name in names {
                     let target = folder.path().join(name);
-                    let n_rows = convert(&source, &how, &target, &WriteOptions::default()).unwrap();
-                    assert_eq!(n_rows, expected.len() as u64);
+                    let done = convert(&source, &how, &target, &WriteOptions::default()).unwrap();
+                    assert_eq!(done.rows, [expected.len() as u64]);
                     let written = Source::file(&target);
                     assert_eq!(rows(&written, &how), expected, "{name}");
                     let data = load_source(&source, &how).unwrap();
@@ -559,7 +573,8 @@ mod tests {
         for stratified in [false, true] {
             let parting = Parting { fraction: 0.2, seed: 5, stratified };
             let targets = [train.as_path(), test.as_path()];
-            let counts = convert_parted(&sample(), &how, targets, parting, &WriteOptions::default()).unwrap();
+            let done = convert_parted(&sample(), &how, targets, parting, &WriteOptions::default()).unwrap();
+            let counts = done.rows;
             assert_eq!(counts[0] + counts[1], 997);
             assert!((198..=200).contains(&counts[1]), "{counts:?}");
             let mut both = [rows(&Source::file(&train), &how), rows(&Source::file(&test), &how)].concat();

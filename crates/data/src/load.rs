@@ -10,11 +10,11 @@ use crate::bytes::huge_pages::reserve;
 use crate::bytes::meter::Meter;
 use crate::bytes::panics;
 use crate::bytes::pool::Pool;
-use crate::bytes::source::{Part, Source};
+use crate::bytes::source::{Input, Part, Source};
 use crate::bytes::window::WINDOW_BYTES;
-use crate::encode::{DENSE_SHARE, Fit, Scaler, Scaling, fitting, share_of};
+use crate::encode::{Crosser, DENSE_SHARE, Fit, Scaler, Scaling, fitting, share_of};
 use crate::error::{DataError, ErrorKind, Position, quote};
-use crate::formats::{self, Reader};
+use crate::formats::{self, Format, Reader};
 use crate::options::ReadOptions;
 use crate::rows::block::{Block, empty_matrix};
 use crate::rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
@@ -30,6 +30,12 @@ use std::thread;
 
 /// How many blocks go round between the parser and the learner: one is filled, one is lent, two wait.
 const N_BLOCKS: usize = 4;
+
+/// A spread of fewer steps of single precision than this is worth double precision.
+const FINE_STEPS: f64 = 1024.0;
+
+/// The same where a step is larger than 1, so that whole numbers are rounded.
+const LARGE_STEPS: f64 = 262_144.0;
 
 /// What a source holds, found out by reading all of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,13 +68,83 @@ pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataEr
 
 /// The same, with what prediction must know of the data.
 pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
+    let loaded = load_in(source, how)?;
+    let coarse = coarse_features(&loaded.1);
+    let may_be_finer = how.schema.is_none() && loaded.1.precision.is_none() && source.can_rewind();
+    if coarse.is_empty() || !may_be_finer {
+        return Ok(loaded);
+    }
+    // The first rows did not show how close together values lie far from zero.
+    let double = ReadOptions { precision: Precision::Double, scaling: Scaling::None, ..how.clone() };
+    let rounded = rounded_features(&load_in(source, &double)?.0, &coarse);
+    if rounded.is_empty() {
+        return Ok(loaded);
+    }
+    let (dataset, mut schema) = load_in(source, &ReadOptions { scaling: how.scaling, ..double })?;
+    let names = dataset.feature_names().map(<[String]>::to_vec);
+    let name = |&feature: &usize| match &names {
+        Some(names) => quote(names[feature].as_bytes()),
+        None => format!("feature {}", feature + 1),
+    };
+    let shown: Vec<String> = rounded.iter().take(8).map(name).collect();
+    let more = if rounded.len() > 8 { " and others" } else { "" };
+    schema.notes.push(format!(
+        "stored in double precision, as single precision would round too much of {}{more}",
+        shown.join(", ")
+    ));
+    Ok((dataset, schema))
+}
+
+fn load_in(source: &Source, how: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
     let mut parts = Parts::open(source, how)?;
     if parts.schema().provisional && !parts.is_table() {
         let source = parts.source.clone();
+        let is_first = how.schema.is_none();
         let how = how.with_schema(Arc::new(survey_parts(parts, how)?.schema));
         parts = Parts::open(&source, &how)?;
+        parts.is_first = is_first;
     }
     load_parts(parts, how, source.n_bytes())
+}
+
+/// Features that were scaled by a spread of few steps of single precision.
+fn coarse_features(schema: &Schema) -> Vec<usize> {
+    let Some(scaler) = schema.scaler.as_ref().filter(|scaler| scaler.scaling == Scaling::Standard) else {
+        return Vec::new();
+    };
+    let is_coarse = |mean: f64, deviation: f64| {
+        let magnitude = mean.abs() as f32;
+        let step = f64::from(magnitude.next_up() - magnitude);
+        // Whole numbers that are too large for it are rounded to others: time stamps, counts of bytes.
+        deviation < step * if step > 1.0 { LARGE_STEPS } else { FINE_STEPS }
+    };
+    let all = scaler.shift.iter().zip(&scaler.scale).enumerate();
+    all.filter(|(_, (mean, deviation))| is_coarse(**mean, **deviation)).map(|(feature, _)| feature).collect()
+}
+
+/// Those of `features` that have values which single precision cannot hold.
+fn rounded_features(dataset: &Dataset, features: &[usize]) -> Vec<usize> {
+    struct Rounded<'a>(&'a [usize]);
+    impl crate::Visitor for Rounded<'_> {
+        type Output = Vec<usize>;
+        fn visit<E: rosenblatt_core::Examples>(self, examples: E) -> Vec<usize> {
+            use rosenblatt_core::Row;
+            let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY, false); self.0.len()];
+            for row in 0..examples.len() {
+                for (feature, value) in examples.row(row).entries() {
+                    if let Ok(place) = self.0.binary_search(&feature) {
+                        let (least, largest, is_rounded) = &mut ranges[place];
+                        (*least, *largest) = (least.min(value), largest.max(value));
+                        *is_rounded |= f64::from(value as f32) != value;
+                    }
+                }
+            }
+            let rounded = self.0.iter().zip(ranges);
+            let rounded = rounded.filter(|(_, (least, largest, is_rounded))| *is_rounded && least < largest);
+            rounded.map(|(feature, _)| *feature).collect()
+        }
+    }
+    dataset.visit(Rounded(features))
 }
 
 /// The rows of one record batch.
@@ -145,13 +221,16 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
     }
     schema.notes.extend(unknown.note());
     let mut matrix = matrix.unwrap_or_else(|| empty_matrix(schema.layout, how.precision));
-    set_width(&mut matrix, schema.width());
+    let is_crossed = parts.crosser.is_some();
+    let crosser = if is_crossed { Ok(None) } else { Crosser::new(&schema, how.limits.features) };
+    let crosser = crosser.map_err(|error| error.in_source(&name))?;
+    set_width(&mut matrix, if is_crossed { schema.width() } else { schema.base_width() });
     if schema.width().is_none() {
         let known = how.schema.as_ref().and_then(|schema| schema.width());
         set_width(&mut matrix, known);
         schema.width = Some(matrix.width());
     }
-    let names = schema.feature_names();
+    let names = if is_crossed { schema.feature_names() } else { schema.base_names() };
     let mut dataset = Dataset::assemble(matrix, classes, labels, weights, names);
     // What was learned from has scaled the rows already.
     if how.schema.is_none() {
@@ -163,6 +242,11 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
         }
         schema.scaler = scaler;
         schema.scaled_because = why;
+    }
+    if let Some(crosser) = crosser {
+        let too_large = |row| products_too_large(row as u64).in_source(&name);
+        dataset.cross(|matrix| crosser.apply(matrix).map_err(too_large), schema.feature_names())?;
+        schema.layout = crosser.layout();
     }
     Ok((dataset, schema))
 }
@@ -333,7 +417,16 @@ fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), D
     } else {
         parts.scaler = Scaler::unfitted(scaling).map(Arc::new);
     }
-    let schema = Schema { scaled_because: why, ..parts.finished_schema() };
+    let mut schema = Schema { scaled_because: why, ..parts.finished_schema() };
+    let crosser = Crosser::new(&schema, how.limits.features);
+    parts.crosser = crosser.map_err(|error| error.in_source(&source.name()))?.map(Arc::new);
+    if let Some(crosser) = &parts.crosser {
+        schema.layout = crosser.layout();
+    }
+    if let Some(mut first) = parts.again.take() {
+        parts.cross(&mut first)?;
+        parts.put_back(first);
+    }
     Ok((parts, schema))
 }
 
@@ -356,6 +449,8 @@ struct Parts {
     again: Option<Block>,
     /// How rows are scaled.
     scaler: Option<Arc<Scaler>>,
+    /// How features are crossed, once they are scaled.
+    crosser: Option<Arc<Crosser>>,
     /// Rows are stored dense, with so many features, though their format has them sparse.
     dense_width: Option<usize>,
     /// Whether nothing was learned before that decides how rows are made.
@@ -392,10 +487,14 @@ impl Parts {
             input = source.parts()[0].open_with(&pool, &Meter::default())?;
         }
         let name = source.parts()[0].name();
-        let reader = guarded(&name, || format.open(input, &how))?;
+        let reader = open_reader(format, &name, input, &how)?;
         // Later parts are of the first one's format and keep to its schema.
         let how = ReadOptions { format: Some(format.info().name.to_owned()), ..how };
-        Ok(Self { pool, ..Self::around(reader, source, name, how) })
+        let crosser = match &how.schema {
+            Some(schema) if !schema.provisional => Crosser::new(schema, how.limits.features)?,
+            _ => None,
+        };
+        Ok(Self { pool, crosser: crosser.map(Arc::new), ..Self::around(reader, source, name, how) })
     }
 
     /// What `reader` reads, and the parts of `source` behind the first.
@@ -412,6 +511,7 @@ impl Parts {
             again: None,
             labelled: None,
             scaler: known.and_then(|schema| schema.scaler.clone()).map(Arc::new),
+            crosser: None,
             dense_width: known.filter(is_full).and_then(Schema::width),
             is_first: known.is_none(),
             left_out: Gaps::default(),
@@ -437,6 +537,12 @@ impl Parts {
         }
         if self.dense_width.is_some() {
             (schema.layout, schema.width) = (Layout::Dense, self.dense_width);
+        }
+        if self.is_first {
+            schema.crosses.clone_from(&self.how.crosses);
+        }
+        if self.is_first && schema.precision.unwrap_or(self.how.precision) == Precision::Double {
+            schema.precision = Some(Precision::Double);
         }
         let zero_based = self.how.zero_based;
         Schema { zero_based, scaler: self.scaler.as_deref().cloned(), ..schema }
@@ -482,6 +588,12 @@ impl Parts {
         Ok(decided)
     }
 
+    fn cross(&self, block: &mut Block) -> Result<(), DataError> {
+        let Some(crosser) = &self.crosser else { return Ok(()) };
+        let too_large = |row| products_too_large(block.first_row + row as u64).in_source(&self.name);
+        crosser.apply(&mut block.matrix).map_err(too_large)
+    }
+
     fn put_back(&mut self, block: Block) {
         self.again = Some(block);
     }
@@ -513,6 +625,7 @@ impl Parts {
                     let outcome = scaler.apply(&mut into.matrix, into.first_row);
                     outcome.map_err(|error| error.in_source(&self.name))?;
                 }
+                self.cross(into)?;
                 return Ok(true);
             }
             let Some(next) = self.waiting.next() else { return Ok(false) };
@@ -527,7 +640,7 @@ impl Parts {
             self.reader = Box::new(Between(schema));
             let input = next.open_with(&self.pool, &self.how.meter)?;
             let format = formats::find(&input, &how)?;
-            self.reader = guarded(&self.name, || format.open(input, &how))?;
+            self.reader = open_reader(format, &self.name, input, &how)?;
         }
     }
 }
@@ -543,6 +656,30 @@ impl Reader for Between {
     fn read(&mut self, _into: &mut Block) -> Result<bool, DataError> {
         Ok(false)
     }
+}
+
+/// A reader of `input`. Whoever learned from names finds nothing under numbers.
+fn open_reader(
+    format: &dyn Format,
+    name: &str,
+    input: Input,
+    how: &ReadOptions,
+) -> Result<Box<dyn Reader>, DataError> {
+    if how.schema.as_ref().is_some_and(|schema| schema.names.is_some()) && !format.names_features() {
+        let message =
+            "features have no names of their own here, expected names as in the data that was learned from";
+        return Err(DataError::new(ErrorKind::Shape, message)
+            .in_source(name)
+            .with_help("bring the data into the format that was learned from"));
+    }
+    guarded(name, || format.open(input, how))
+}
+
+fn products_too_large(row: u64) -> DataError {
+    let position = Position { row: Some(row + 1), line: None, column: None };
+    DataError::new(ErrorKind::Number, "the product of two features should be finite, but is too large")
+        .at(position)
+        .with_help("scale the features, or store double precision with {precision=f64}")
 }
 
 /// Runs a reader on foreign bytes. A panic there is our fault, but must not take the caller down.
@@ -568,6 +705,7 @@ pub struct Stream {
     is_over: bool,
     n_rows: u64,
     left_out: LeftOut,
+    unknown: UnknownCells,
     /// What was left out behind the last row.
     at_end: Gaps,
     label_notes: Vec<String>,
@@ -618,6 +756,7 @@ impl Stream {
             is_over: false,
             n_rows: 0,
             left_out,
+            unknown: UnknownCells::default(),
             at_end,
             label_notes: Vec::new(),
         })
@@ -653,9 +792,11 @@ impl Stream {
         &self.left_out
     }
 
-    /// What a person should know of the classes, once the stream is at its end.
-    pub fn label_notes(&self) -> &[String] {
-        &self.label_notes
+    /// What a person should know of rows that were left out, of categories that were not learned from, and of the
+    /// classes: once the stream is at its end.
+    pub fn notes(&self) -> Vec<String> {
+        let notes = self.left_out.notes().into_iter().chain(self.unknown.note());
+        notes.chain(self.label_notes.iter().cloned()).collect()
     }
 
     /// Rows that were left out behind the last one, once the stream is at its end.
@@ -689,6 +830,7 @@ impl Stream {
         }
         self.n_rows += filled.block.len() as u64;
         self.left_out.add(&filled.block.gaps);
+        self.unknown.add(&filled.block);
         if filled.is_last {
             self.is_over = true;
             self.label_notes = filled.notes;

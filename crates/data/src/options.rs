@@ -47,6 +47,8 @@ pub struct ReadOptions {
     /// Columns of a table that hold text, by name or number: the words of each become features. Columns of prose
     /// are found out if none is named.
     pub text_columns: Vec<String>,
+    /// Columns of a table, or namespaces of a source that has them, whose features are multiplied with each other's.
+    pub crosses: Vec<[String; 2]>,
     /// What becomes of a category that was not learned from.
     pub unknown: Unknown,
     /// How text becomes features.

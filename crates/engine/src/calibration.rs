@@ -6,6 +6,7 @@
 //! more, each class stands against the rest and the shares are divided by their sum. The formulas are
 //! those of scikit-learn (`tests/calibration.rs` holds the two together).
 
+use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::evaluate::{Losses, ProbabilityScores, each_prediction};
 use crate::model::{Model, by_class};
@@ -66,16 +67,16 @@ impl Curve {
 }
 
 impl Curve {
-    /// The score above which the class is more probable than not; infinite if all are, or none is.
-    pub(crate) fn threshold(&self) -> f64 {
+    /// The score above which the class is more probable than `least`; infinite if all are, or none is.
+    pub(crate) fn threshold(&self, least: f64) -> f64 {
         match self {
-            Self::Platt { slope, offset } => -offset / slope,
-            Self::Isotonic { scores, shares } => match shares.iter().position(|share| *share > 0.5) {
+            Self::Platt { slope, offset } => ((1.0 / least - 1.0).ln() - offset) / slope,
+            Self::Isotonic { scores, shares } => match shares.iter().position(|share| *share > least) {
                 None => f64::INFINITY,
                 Some(0) => f64::NEG_INFINITY,
                 Some(above) => {
                     let (left, low) = (scores[above - 1], shares[above - 1]);
-                    left + (scores[above] - left) * ((0.5 - low) / (shares[above] - low))
+                    left + (scores[above] - left) * ((least - low) / (shares[above] - low))
                 }
             },
         }
@@ -218,6 +219,18 @@ impl Calibration {
     pub(crate) fn cross_fitted(
         method: Method,
         n_classes: usize,
+        rows: (&[f64], &[u32]),
+        predicted: Option<&mut [u32]>,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<ProbabilityScores>, Error> {
+        Self::cross_fitted_at(None, method, n_classes, rows, predicted, stop)
+    }
+
+    /// The same where mistakes have these costs.
+    pub(crate) fn cross_fitted_at(
+        costs: Option<&CostMatrix>,
+        method: Method,
+        n_classes: usize,
         (scores, classes): (&[f64], &[u32]),
         mut predicted: Option<&mut [u32]>,
         stop: &mut dyn FnMut() -> bool,
@@ -248,9 +261,12 @@ impl Calibration {
         let mut losses = [Losses::new(&second), Losses::new(&first)];
         for (place, (row, &class)) in scores.chunks(n_curves).zip(classes).enumerate() {
             losses[usize::from(halves[place])].add(row, class);
-            if let Some(predicted) = &mut predicted {
-                let fitted = if halves[place] { &first } else { &second };
-                predicted[place] = fitted.most_probable(row, predicted[place]);
+        }
+        if let Some(predicted) = &mut predicted {
+            let verdicts =
+                [&second, &first].map(|calibration| Verdict { calibration, costs: costs.cloned() });
+            for (place, row) in scores.chunks(n_curves).enumerate() {
+                predicted[place] = verdicts[usize::from(halves[place])].class(row, predicted[place]);
             }
         }
         Ok(Losses::together(&losses))
@@ -315,6 +331,32 @@ impl Calibration {
     /// The curves: one for two classes, else one per class.
     pub fn curves(&self) -> &[Curve] {
         &self.curves
+    }
+}
+
+/// What decides which class a model names, if its scores do not: the most probable one, or the one of least expected
+/// cost.
+#[derive(Debug, Clone)]
+pub(crate) struct Verdict<'m> {
+    pub(crate) calibration: &'m Calibration,
+    pub(crate) costs: Option<CostMatrix>,
+}
+
+impl Verdict<'_> {
+    /// The class of a row with these scores (see [`class_scores`]); of equals `preferred`, then the first.
+    pub(crate) fn class(&self, scores: &[f64], preferred: u32) -> u32 {
+        let Some(costs) = &self.costs else { return self.calibration.most_probable(scores, preferred) };
+        let mut shares = Vec::new();
+        self.calibration.probabilities(scores, &mut shares);
+        costs.least(&shares, preferred)
+    }
+
+    /// By how much `class` is ahead of the next; 0 is a tie.
+    pub(crate) fn margin(&self, scores: &[f64], class: u32) -> f64 {
+        let Some(costs) = &self.costs else { return self.calibration.margin(scores, class) };
+        let mut shares = Vec::new();
+        self.calibration.probabilities(scores, &mut shares);
+        costs.margin(&shares, class)
     }
 }
 

@@ -445,6 +445,12 @@ const LEARNING: Meanings = &[
         "how much each class counts: even, balanced, or {\"given\": weights by class}",
         Takes::Other,
     ),
+    (
+        "costs",
+        "what mistakes cost, which decides the class: even, balanced, {\"threshold\": share}, or {\"given\": costs by \
+         class or TRUE:NAMED}",
+        Takes::Other,
+    ),
     ("map", "a feature map that stands in for a kernel", Takes::Group("map")),
     ("kernel", "what takes the place of the product of two rows", Takes::Group("kernel")),
 ];
@@ -496,6 +502,11 @@ const READING: Meanings = &[
     ("hash-bits", "hash features into a table of two to this power", Takes::AtLeast(1)),
     ("scaling", "how features are brought to one scale", Takes::Choice("scaling")),
     ("text-columns", "columns of text in a table; found if none is named", Takes::Texts),
+    (
+        "crosses",
+        "pairs of columns, or namespaces, whose features are multiplied with each other's",
+        Takes::Other,
+    ),
     ("unknown", "what becomes of a category that was not learned from", Takes::Choice("unknown")),
     ("text", "how text becomes features", Takes::Group("text")),
     ("keep-texts", "blocks keep the texts that their rows were made of", Takes::Switch),
@@ -661,7 +672,7 @@ mod tests {
             let told: BTreeSet<&str> = meanings.iter().map(|(name, ..)| *name).collect();
             let there: BTreeSet<&str> = defaults.as_object().unwrap().keys().map(String::as_str).collect();
             // What is nothing unless it is given may be left out of the defaults, and what is no option of a user.
-            let hidden = ["map", "kernel", "budget", "schema", "meter"];
+            let hidden = ["map", "costs", "kernel", "budget", "schema", "meter"];
             let differ: Vec<&&str> =
                 told.symmetric_difference(&there).filter(|name| !hidden.contains(name)).collect();
             assert!(differ.is_empty(), "{group}: {differ:?}");

@@ -134,6 +134,15 @@ pub enum Error {
     /// Probabilities are fitted on rows that were held out.
     #[error("probabilities are fitted on held-out rows, and none are held out")]
     NothingHeldOut,
+    /// Costs are weighed by probabilities.
+    #[error("what mistakes cost is weighed by probabilities, and none are fitted")]
+    CostsWithoutProbabilities,
+    /// A model that this run cannot start from.
+    #[error("this run cannot start from that model: {what}")]
+    BadStart {
+        /// Why not.
+        what: String,
+    },
     /// Something that cannot be had of rows that come and go.
     #[error("`{name}` should be {expected} where rows do not stay in memory, but is {found}")]
     NotOnDisk {
@@ -269,6 +278,9 @@ impl Error {
                     .into(),
             ),
             Self::MemoryLimit { .. } => Some("raise {memory}, or learn in one epoch with {online}".into()),
+            Self::CostsWithoutProbabilities => {
+                Some("hold rows out with {holdout=0.2} or {k-fold=5}, and leave {calibrate} out".into())
+            }
             Self::NothingHeldOut => Some("hold rows out, or learn from all of them with {k-fold=5}".into()),
             Self::NotOnDisk { .. } => {
                 Some("raise {memory} so that the rows fit, or leave the choice out".into())

@@ -17,7 +17,7 @@ use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
 use crate::train::{build, check_finite, hypothesis, training_summary};
-use rosenblatt_core::{DenseExamples, Examples, SparseExamples, Stopped, Totals, Visits};
+use rosenblatt_core::{DenseExamples, Examples, Hyperplanes, SparseExamples, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
 use rosenblatt_kernel::maps::Rows;
@@ -58,6 +58,11 @@ impl Online {
 
     /// The same for labels that are there already.
     pub fn of_labels(spec: Spec, labels: Labels) -> Result<Self, Error> {
+        Self::started(spec, labels, None)
+    }
+
+    /// The same, starting from these hyperplanes instead of zero.
+    pub fn started(spec: Spec, labels: Labels, start: Option<Hyperplanes>) -> Result<Self, Error> {
         if labels.len() < 2 {
             return Err(Error::OneClass { found: labels.names().first().cloned() });
         }
@@ -83,8 +88,9 @@ impl Online {
             });
         }
         let mapper = mapper(&spec)?;
+        let width = start.as_ref().map_or(0, Hyperplanes::width);
         let learner =
-            build(&spec, labels.len(), Shape { class_weights, kernel, n_rows: None, ..Shape::smallest() })?;
+            build(&spec, labels.len(), Shape { width, class_weights, start, kernel, n_rows: None })?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), is_whole: true, resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }

@@ -5,6 +5,7 @@
 //! the same JSON, and that JSON is stored in every model.
 
 use crate::algorithms::{self, Entry};
+use crate::costs::Costs;
 use crate::defaults;
 use crate::error::Error;
 use rosenblatt_core::{
@@ -62,6 +63,9 @@ pub struct Options {
     pub validation: Option<Validation>,
     /// How much each class counts.
     pub class_weights: ClassWeights,
+    /// What mistakes cost, which decides the class that a model with probabilities names.
+    #[serde(skip_serializing_if = "is_even")]
+    pub costs: Costs,
     /// The feature map that rows go through before they are learned from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<Mapping>,
@@ -89,10 +93,15 @@ impl Default for Options {
             stop_when_clean: true,
             validation: Some(Validation::default()),
             class_weights: ClassWeights::Even,
+            costs: Costs::Even,
             map: None,
             kernel: None,
         }
     }
+}
+
+fn is_even(costs: &Costs) -> bool {
+    *costs == Costs::Even
 }
 
 /// A feature map, and the kernel it stands in for.
@@ -267,6 +276,7 @@ impl Spec {
                 range("class-weights", weight.is_finite() && *weight >= 0.0, "zero or positive", weight)?;
             }
         }
+        options.costs.check()?;
         let entry = algorithms::find(&options.algorithm)?;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.choice().check()).transpose()?;
         let map = options.map.as_ref().map(|map| map.choice(options.seed).check()).transpose()?;
@@ -286,6 +296,11 @@ impl Spec {
         }
         (spec.entry.build)(&spec, 2, smallest)?;
         Ok(spec)
+    }
+
+    /// The same run, with other costs of mistakes.
+    pub(crate) fn with_costs(&self, costs: Costs) -> Self {
+        Self { options: Options { costs, ..self.options.clone() }, ..self.clone() }
     }
 
     fn check_kernel(&self, options: &KernelOptions) -> Result<(), Error> {

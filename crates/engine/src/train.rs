@@ -178,6 +178,8 @@ impl<'a> Training<'a> {
             None => check_order(spec)?,
         }
         let options = spec.options();
+        let learned = rows.iter().map(|&row| data.classes()[row as usize]);
+        let costs = options.costs.counted(data.labels().names(), learned)?;
         let n_rows = data.classes().len();
         let validation = options.validation.filter(|validation| n_rows >= validation.min_rows);
         let parted = validation.map(|part| split_rows(data.classes(), rows, part.fraction, options.seed));
@@ -286,7 +288,7 @@ impl<'a> Training<'a> {
             feature_names: names.clone(),
             training_summary: training_summary(train_rows.len(), learner.totals(), stopped, validation),
             provenance: Provenance::of_data(values.clone()),
-            ..hypothesis(spec, &labels, map, kept)
+            ..hypothesis(&spec.with_costs(costs), &labels, map, kept)
         };
         Ok(match schema.clone() {
             Some(schema) => model.with_schema(schema),

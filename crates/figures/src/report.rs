@@ -240,10 +240,13 @@ impl<'a> Report<'a> {
             "How many rows of a class are found at the price of how many false alarms.",
         );
         if let Some(probability_scores) = evaluation.probability_scores {
-            page.paragraph(&format!(
-                "Its probabilities: {} (both 0 at best).",
-                describe_probabilities(probability_scores)
-            ));
+            let fitted = if self.judged == Judged::SetAside {
+                "; they were fitted on these very rows, so that on new ones both are a little worse"
+            } else {
+                ""
+            };
+            let told = describe_probabilities(probability_scores);
+            page.paragraph(&format!("Its probabilities: {told} (both 0 at best{fitted})."));
         }
     }
 

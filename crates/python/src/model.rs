@@ -1,6 +1,7 @@
 //! A trained model as Python sees it.
 
 use crate::error::{Failure, Outcome};
+use crate::product::{chosen, svg};
 use crate::rows;
 use crate::work::{alone, unless_stopped};
 use pyo3::prelude::*;
@@ -269,7 +270,7 @@ impl PyModel {
             let reading: ReadOptions = serde_json::from_str(reading)?;
             let data = load_source(&source, &self.model.to_evaluate(reading))?;
             let subject = Subject::of_model(source.name(), data, self.model.clone());
-            crate::product::svg(kind, &settings, &subject)
+            svg(kind, &chosen(settings), &subject)
         })
     }
 

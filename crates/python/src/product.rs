@@ -120,19 +120,20 @@ pub(crate) fn plot(
         let reading: ReadOptions = serde_json::from_str(reading)?;
         let loaded: (_, Schema) = load_with_schema(&source, &reading)?;
         let figure = find(kind).map_err(figure_error)?;
-        let subject = Subject::of_data(figure, &chosen(&settings), source.name(), loaded, spec);
+        let settings = chosen(settings);
+        let subject = Subject::of_data(figure, &settings, source.name(), loaded, spec);
         svg(kind, &settings, &subject.map_err(figure_error)?)
     })
 }
 
 /// The picture of a subject.
-pub(crate) fn svg(kind: &str, settings: &[(String, String)], subject: &Subject) -> Outcome<String> {
-    let picture = rosenblatt_figures::draw(kind, subject, &chosen(settings), Canvas::default());
+pub(crate) fn svg(kind: &str, settings: &Settings, subject: &Subject) -> Outcome<String> {
+    let picture = rosenblatt_figures::draw(kind, subject, settings, Canvas::default());
     Ok(picture.map_err(figure_error)?.svg(&Svg::default()))
 }
 
-fn chosen(settings: &[(String, String)]) -> Settings {
-    settings.iter().fold(Settings::default(), |all, (name, value)| all.with(name, value))
+pub(crate) fn chosen(settings: Vec<(String, String)>) -> Settings {
+    settings.into_iter().fold(Settings::default(), |all, (name, value)| all.with(&name, &value))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it stands behind `map_err`")]

@@ -157,8 +157,11 @@ fn compressed(
     width: usize,
 ) -> PyResult<Compressed> {
     let wrong = |what: &str| Err(PyValueError::new_err(format!("the sparse matrix is broken: {what}")));
-    let offsets: Vec<i64> = whole_numbers(indptr)?;
-    let n_entries = data.len()? as i64;
+    let Ok(offsets) = whole_numbers(indptr)?.into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>()
+    else {
+        return wrong("`indptr` is negative");
+    };
+    let n_entries = data.len()?;
     check_count(offsets.len())?;
     if offsets.first() != Some(&0) || offsets.last() != Some(&n_entries) {
         return wrong("`indptr` does not run from 0 to the number of values");
@@ -176,10 +179,9 @@ fn compressed(
             Err(_) => return wrong("an index is negative, or beyond 32 bits"),
         }
     };
-    if indices.values().len() as i64 != n_entries {
+    if indices.values().len() != n_entries {
         return wrong("there are not as many indices as values");
     }
-    let offsets: Vec<usize> = offsets.into_iter().map(|offset| offset as usize).collect();
     for bounds in offsets.windows(2) {
         let row = &indices.values()[bounds[0]..bounds[1]];
         if row.windows(2).any(|pair| pair[0] >= pair[1]) {

@@ -7,7 +7,7 @@ use crate::signals;
 use crate::ui::{self, counted};
 use rosenblatt::catalogue;
 use rosenblatt_data::write::{WRITERS, find_writer};
-use rosenblatt_data::{LabelColumn, Parting, Source, WriteOptions, convert, convert_parted};
+use rosenblatt_data::{Converted, LabelColumn, Parting, Source, WriteOptions, convert, convert_parted};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -91,13 +91,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         memory: args.memory.saturating_mul(1 << 20),
     };
     let source = Source::find(&args.input)?;
-    let counts = match (args.split, targets.as_slice()) {
+    let Converted { rows: counts, notes } = match (args.split, targets.as_slice()) {
         (Some(fraction), &[train, test]) => {
             let parting = Parting { fraction, seed: args.seed, stratified: args.stratified == "yes" };
-            convert_parted(&source, &read, [train, test], parting, &out)?.to_vec()
+            convert_parted(&source, &read, [train, test], parting, &out)?
         }
-        _ => vec![convert(&source, &read, &args.output, &out)?],
+        _ => convert(&source, &read, &args.output, &out)?,
     };
+    for note in notes {
+        ui::note(&format!("note: {note}"));
+    }
     let written = targets.iter().zip(counts);
     if args.json && !targets.iter().any(|target| is_stdout(target)) {
         let written: Vec<_> = written

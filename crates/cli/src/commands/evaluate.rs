@@ -44,6 +44,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for note in &schema.notes {
         ui::note(&format!("note: {note}"));
     }
+    if model.is_of(&data) {
+        ui::note("note: these are the rows it was trained from: expect more errors on new ones");
+    }
     let is_known = |class: usize| evaluation.support(class) > 0;
     if model.labels().told_from_rest().is_none() && !(0..model.labels().len()).any(is_known) {
         let some = |labels: &Labels| {

@@ -6,7 +6,7 @@ use crate::report;
 use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::data::{ColumnKind, Scaling, Schema};
-use rosenblatt::export::Export;
+use rosenblatt::export::{Export, left_to_user};
 use rosenblatt::insight::feature_name;
 use rosenblatt::kernel::Combination;
 use rosenblatt::model::write_whole;
@@ -70,6 +70,9 @@ pub(super) fn export_to(model: &Model, format: Export, path: &Path) -> Result<()
     }
     write_whole(path, &bytes)?;
     ui::note(&format!("{format}: {} ({})", path.display(), ui::bytes(bytes.len() as u64)));
+    for note in left_to_user(model, format) {
+        ui::note(&format!("note: {format}: {note}"));
+    }
     Ok(())
 }
 

@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     label.left_out(stream.gaps_at_end())?;
     drop(progress);
     let left_out = stream.left_out();
-    for note in left_out.notes() {
+    for note in stream.schema().notes.iter().cloned().chain(stream.notes()) {
         ui::note(&format!("note: {note}"));
     }
     if left_out.n_dropped() + left_out.n_skipped() > 0 {

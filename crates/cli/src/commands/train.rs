@@ -6,7 +6,7 @@
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
-use crate::args::{DataArgs, SpecArgs, size};
+use crate::args::{DataArgs, SpecArgs, assignment, size};
 use crate::checkpoints::{Checkpoints, Every};
 use crate::choices::{export_help, listed};
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use crate::ui;
 use rosenblatt::core::Readout;
 use rosenblatt::model::{Claim, Date, check_writable, previous_path};
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{Checkpoint, Error, Model, Recipe, Spec, Trained, catalogue, defaults};
+use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, catalogue, defaults};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -100,6 +100,16 @@ pub(crate) struct Args {
     /// Keep that cache here and use it again for the same data read in the same way; a temporary file if not said
     #[arg(long, value_name = "PATH", requires = "memory")]
     cache: Option<PathBuf>,
+    /// Name the second of two classes, or the positive one, from this probability on; from one half if not said
+    #[arg(long, value_name = "SHARE", conflicts_with = "costs")]
+    threshold: Option<f64>,
+    /// Name the class of least expected cost: CLASS=COST of a mistake on rows of a class, TRUE:NAMED=COST of one class
+    /// taken for another, or `balanced`, by which the rarer a class the dearer (may be repeated); 1 if not said
+    #[arg(long = "cost", value_name = "CLASS=COST")]
+    costs: Vec<String>,
+    /// Start from the weights of this model, and read rows as it does; from nothing if not said
+    #[arg(long, value_name = "MODEL", conflicts_with = "k_fold")]
+    start_from: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
@@ -200,11 +210,17 @@ impl Args {
             let cache = self.cache.clone().unwrap_or(temporary);
             MemoryLimit { bytes, cache: Some(cache), keep: self.cache.is_some() }
         });
+        let costs = self.costs()?;
+        let mut choice = choice;
         // Candidates that were named carry their parameters themselves.
-        let learning = match &choice {
-            Choice::Race(racing) if !racing.candidates.is_empty() => self.spec.options_and_values()?.0,
+        let learning = match &mut choice {
+            Choice::Race(racing) if !racing.candidates.is_empty() => {
+                racing.candidates.iter_mut().for_each(|candidate| candidate.costs = costs.clone());
+                self.spec.options_and_values()?.0
+            }
             _ => self.spec.options()?,
         };
+        let learning = Options { costs, ..learning };
         Ok(Recipe {
             reading: ReadOptions { classes: self.classes.clone(), ..self.data.to_learn()? },
             learning,
@@ -214,6 +230,20 @@ impl Args {
             positive: self.positive.clone(),
             memory,
             online: self.online,
+            start: self.start_from.as_ref().map(Model::load).transpose()?.map(Arc::new),
+        })
+    }
+
+    /// What mistakes cost.
+    fn costs(&self) -> Result<Costs, Failure> {
+        Ok(match (self.threshold, self.costs.as_slice()) {
+            (Some(share), _) => Costs::Threshold(share),
+            (None, []) => Costs::Even,
+            (None, [word]) if word == "balanced" => Costs::Balanced,
+            (None, words) => {
+                let pairs = words.iter().map(|word| assignment("cost", word));
+                Costs::Given(pairs.collect::<Result<_, _>>()?)
+            }
         })
     }
 

@@ -17,10 +17,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Rows are stored dense unless they would have more than this many features per column.
-const DENSE_RATIO: usize = 4;
+pub(super) const DENSE_RATIO: usize = 4;
 
 /// From how many rows on a column of (almost) only different values is taken for names of the rows.
 const FEW_ROWS: u64 = 20;
+
+/// How many columns a note names.
+const N_TOLD: usize = 8;
 
 /// How many examples of unknown categories are remembered.
 const N_EXAMPLES: usize = 3;
@@ -218,7 +221,7 @@ impl<T: Stored> Fitting for Fitted<T> {
         schema.provisional = false;
         let (mut numbers, mut categories, mut texts) = (0.., 0.., 0..);
         let mut slots = Vec::new();
-        let mut row_names = Vec::new();
+        let (mut row_names, mut named, mut constant) = (Vec::new(), Vec::new(), Vec::new());
         let mut kept = Vec::new();
         for Column { name, mut kind } in std::mem::take(&mut schema.columns) {
             let slot = match &mut kind {
@@ -236,6 +239,8 @@ impl<T: Stored> Fitting for Fitted<T> {
                         continue;
                     }
                     *values = Labels::sorted(&seen.names).names().to_vec();
+                    let told = if values.len() > 1 { &mut named } else { &mut constant };
+                    told.push(quote(name.as_bytes()));
                     if matches!(self.missing, Missing::Mean | Missing::Median | Missing::MostFrequent) {
                         *fill = seen.most_frequent();
                     }
@@ -253,11 +258,16 @@ impl<T: Stored> Fitting for Fitted<T> {
             kept.push(Column { name, kind });
         }
         schema.columns = kept;
-        if !row_names.is_empty() {
-            schema.notes.push(format!(
-                "left out, as almost every row has a value of its own: {}",
-                row_names.join(", ")
-            ));
+        for (names, what) in [
+            (named, "read as categories"),
+            (constant, "the same in every row"),
+            (row_names, "left out, as almost every row has a value of its own"),
+        ] {
+            if !names.is_empty() {
+                let n_more = names.len().saturating_sub(N_TOLD);
+                let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
+                schema.notes.push(format!("{what}: {}{more}", names[..names.len() - n_more].join(", ")));
+            }
         }
         if schema.columns.is_empty() {
             let message = "no column is left to learn from, expected one whose values occur in several rows";
@@ -402,7 +412,7 @@ impl ColumnEncoder {
         });
         let makers: Vec<Maker> = makers.collect();
         Self {
-            width: schema.width().unwrap_or(0),
+            width: schema.base_width().unwrap_or(0),
             only_numbers: makers.iter().all(|maker| matches!(maker, Maker::Number { .. })),
             is_sorted: !makers.iter().any(|maker| matches!(maker, Maker::Hashed { .. })),
             makers,

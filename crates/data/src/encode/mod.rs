@@ -5,11 +5,13 @@
 //! had (vocabularies are sorted), and on nothing else but the rows where it cannot.
 
 mod columns;
+mod cross;
 mod names;
 mod scale;
 mod tokens;
 
 pub(crate) use columns::{ColumnEncoder, check_width, fitting, layout_of};
+pub(crate) use cross::{Crosser, crossed_names, n_crossed};
 pub(crate) use scale::{DENSE_SHARE, Fit, share_of};
 pub use scale::{Scaler, Scaling};
 pub use tokens::{FEW_TEXTS, Slot, TextEncoder, TextOptions, Units, Weighting};

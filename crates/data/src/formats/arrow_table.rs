@@ -215,7 +215,9 @@ impl<T: Stored> ArrowTable<T> {
             if !self.table.plan.needs(column) {
                 continue;
             }
-            let values = Cells::new(column_at(place)?.as_ref());
+            let array = column_at(place)?.as_ref();
+            let spelled = if self.table.plan.is_name(column) { spelled(array) } else { None };
+            let values = spelled.map_or_else(|| Cells::new(array), Cells::Texts);
             let indices = match indices {
                 Some(indices) => Some(Cells::new(column_at(indices)?.as_ref())),
                 None => None,
@@ -432,6 +434,21 @@ fn numbers(array: &dyn Array) -> Option<Vec<f64>> {
     }
 }
 
+/// Whole numbers of more digits than a double holds, as they are written.
+fn spelled(array: &dyn Array) -> Option<Texts<'_>> {
+    macro_rules! each {
+        ($kind:ty) => {{
+            let array = array.as_primitive::<$kind>();
+            Some(Texts::Spelled(array.iter().map(|number| number.map(|number| number.to_string())).collect()))
+        }};
+    }
+    match array.data_type() {
+        DataType::Int64 => each!(Int64Type),
+        DataType::UInt64 => each!(UInt64Type),
+        _ => None,
+    }
+}
+
 /// A column of names.
 enum Texts<'a> {
     Short(&'a StringArray),
@@ -439,6 +456,7 @@ enum Texts<'a> {
     View(&'a arrow_array::StringViewArray),
     Bool(&'a BooleanArray),
     Dictionary(Vec<Option<&'a str>>),
+    Spelled(Vec<Option<String>>),
 }
 
 impl Texts<'_> {
@@ -451,6 +469,7 @@ impl Texts<'_> {
                 (!flags.is_null(row)).then(|| if flags.value(row) { "true" } else { "false" })
             }
             Self::Dictionary(texts) => texts.get(row).copied().flatten(),
+            Self::Spelled(texts) => texts.get(row)?.as_deref(),
         }
     }
 }

@@ -238,6 +238,11 @@ impl Plan {
         !matches!(self.uses.get(place), None | Some(Use::Ignore | Use::Nothing))
     }
 
+    /// Whether the cells of a column are names, digit by digit, even if they are numbers.
+    pub(super) fn is_name(&self, place: usize) -> bool {
+        matches!(self.uses.get(place), Some(Use::Label | Use::Category { .. } | Use::Text { .. }))
+    }
+
     #[cfg(feature = "arrow")]
     /// Indices of sparse rows start at 0, whatever the options say.
     pub(super) fn count_from_zero(&mut self) {

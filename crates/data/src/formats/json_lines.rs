@@ -437,6 +437,11 @@ impl<T: Stored> JsonReader<T> {
                         Scalar::Null => Cell::Missing,
                         Scalar::Bool(true) => Cell::Text(b"true"),
                         Scalar::Bool(false) => Cell::Text(b"false"),
+                        Scalar::Number(_)
+                            if table.plan.is_name(place) && is_whole(&line[start..parser.at]) =>
+                        {
+                            Cell::Text(&line[start..parser.at])
+                        }
                         Scalar::Number(number) => Cell::Number(*number),
                         Scalar::Text(text) => Cell::Text(text.as_bytes()),
                     };
@@ -470,6 +475,11 @@ impl<T: Stored> JsonReader<T> {
         }
         Ok(n_lines)
     }
+}
+
+/// Whether a number is written as a whole one, whose digits may be more than a double holds.
+fn is_whole(number: &[u8]) -> bool {
+    number.strip_prefix(b"-").unwrap_or(number).iter().all(u8::is_ascii_digit)
 }
 
 /// Where parsing stopped, and why.

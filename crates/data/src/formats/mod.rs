@@ -64,6 +64,11 @@ pub trait Format: Sync {
     /// A reader for `input`.
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError>;
 
+    /// Whether features have names in every row, and no numbers.
+    fn names_features(&self) -> bool {
+        false
+    }
+
     /// Whether a source without a byte is one of this format.
     fn takes_nothing(&self) -> bool {
         false

@@ -314,7 +314,9 @@ pub(super) fn judge(
         (LabelColumn::Absent, None) => None,
         (LabelColumn::Named(what), None) => Some(find(what, "of labels")?),
         (LabelColumn::Named(what), Some(_)) => find_column(what, names),
-        (LabelColumn::Guess | LabelColumn::Absent, Some(schema)) => learned_label(schema, names),
+        (LabelColumn::Guess | LabelColumn::Absent, Some(schema)) => {
+            learned_label(schema, names).or_else(|| beside_whole(schema, &senses, names))
+        }
         (LabelColumn::Guess, None) => guess_label(columns, &roles, &senses, &mut notes)?,
     };
     if let Some(place) = label {
@@ -359,6 +361,16 @@ fn learned_label(schema: &Schema, names: &[String]) -> Option<usize> {
     let may_have_one = schema.has_names || schema.columns.is_empty() || names.len() > schema.columns.len();
     let label = schema.label.as_ref().filter(|_| may_have_one)?;
     names.iter().position(|name| name == label)
+}
+
+/// The label beside a column that holds all features, for a model that knows no columns.
+fn beside_whole(schema: &Schema, senses: &[Sense], names: &[String]) -> Option<usize> {
+    let is_asked = schema.columns.is_empty() && schema.label.is_none() && senses.contains(&Sense::Whole);
+    let mut others = (0..names.len()).filter(|&place| is_asked && senses[place] != Sense::Whole);
+    others.clone().find(|&place| is_label_name(&names[place])).or_else(|| {
+        let only = others.next()?;
+        others.next().is_none().then_some(only)
+    })
 }
 
 /// The column whose name says that it is the label, else the last if it could be, else the only one that could.
@@ -494,7 +506,11 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
     };
     let seen = |place: usize| &columns[place].seen;
     for (places, what) in [
-        (features(&|place| senses[place] == Sense::Category), "read as categories"),
+        // Without a table of hashes, what categories there are is told when all rows are seen.
+        (
+            features(&|place| senses[place] == Sense::Category && how.hash_bits.is_some()),
+            "read as categories",
+        ),
         (features(&|place| senses[place] == Sense::Text && how.text_columns.is_empty()), "read as text"),
         (
             features(&|place| senses[place] == Sense::Number && seen(place).decimal() != Decimal::Point),
@@ -508,7 +524,10 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
             "read as numbers, though written as text",
         ),
         (
-            features(&|place| seen(place).n_cells >= ID_ROWS && seen(place).distinct.len() == 1),
+            features(&|place| {
+                let is_constant = seen(place).n_cells >= ID_ROWS && seen(place).distinct.len() == 1;
+                is_constant && senses[place] != Sense::Category
+            }),
             "the same in each of the first rows",
         ),
     ] {

@@ -62,6 +62,10 @@ impl Format for Vw {
         }
     }
 
+    fn names_features(&self) -> bool {
+        true
+    }
+
     fn reads_twice(&self, how: &ReadOptions) -> bool {
         how.schema.is_none() && how.hash_bits.is_none()
     }
@@ -69,7 +73,8 @@ impl Format for Vw {
     fn open(&self, input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
         let window = Window::new(input, how.limits.line_bytes)?;
         let known = how.schema.as_deref();
-        let mut schema = Schema { layout: Layout::Sparse, ..Schema::default() };
+        let crosses = known.map_or_else(Vec::new, |known| known.crosses.clone());
+        let mut schema = Schema { layout: Layout::Sparse, crosses, ..Schema::default() };
         let slots = match (known.and_then(|known| known.names.as_ref()), how.hash_bits) {
             (Some(names), _) => {
                 schema.names = Some(names.clone());

@@ -235,6 +235,17 @@ impl Dataset {
         Self { matrix: Held::Owned(matrix), classes, labels, weights, feature_names }
     }
 
+    /// Changes the features of all rows, which are then called `names`.
+    pub(crate) fn cross<E>(
+        &mut self,
+        change: impl FnOnce(&mut Matrix) -> Result<(), E>,
+        names: Option<Vec<String>>,
+    ) -> Result<(), E> {
+        change(self.matrix.to_mut())?;
+        self.feature_names = names;
+        Ok(())
+    }
+
     /// A dense dataset from rows and their class names, the shortest way from `Vec`s to a model.
     ///
     /// # Panics

@@ -5,7 +5,7 @@
 //! or new is an error. It is what a model keeps of the data it was trained on. Formats that number their
 //! features themselves (libsvm) have no columns and, until everything is read, no width.
 
-use crate::encode::{Scaler, Scaling, TextEncoder};
+use crate::encode::{Crosser, Scaler, Scaling, TextEncoder, crossed_names, n_crossed};
 use crate::error::{DataError, ErrorKind};
 use crate::hash::hash_slot;
 use crate::options::ReadOptions;
@@ -116,6 +116,10 @@ pub struct Schema {
     /// How text becomes features, if that is what the source holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<TextEncoder>,
+    /// Columns, or namespaces, whose features are multiplied with each other's. The products stand behind all other
+    /// features.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub crosses: Vec<[String; 2]>,
     /// How features are brought to one scale, if they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaler: Option<Scaler>,
@@ -190,6 +194,12 @@ impl ColumnKind {
 impl Schema {
     /// How many features a row has, or `None` if that shows only at the end.
     pub fn width(&self) -> Option<usize> {
+        let base = self.base_width()?;
+        Some(if self.crosses.is_empty() { base } else { base.saturating_add(n_crossed(self)) })
+    }
+
+    /// How many features a row has before any are crossed.
+    pub fn base_width(&self) -> Option<usize> {
         if let Some(text) = &self.text {
             return Some(text.width());
         }
@@ -214,6 +224,12 @@ impl Schema {
         });
         let starts = starts.collect();
         (starts, next)
+    }
+
+    /// The crosses of a row whose other features, scaled if they are to be, are these, ascending.
+    pub fn crossed(&self, entries: &[(u32, f64)]) -> Vec<(u32, f64)> {
+        let crosser = Crosser::new(self, usize::MAX).ok().flatten();
+        crosser.map_or_else(Vec::new, |crosser| crosser.row(entries))
     }
 
     /// How texts become features, and the column that they stand in if there are columns.
@@ -241,6 +257,15 @@ impl Schema {
 
     /// A name for every feature, if the schema knows them all by name.
     pub fn feature_names(&self) -> Option<Vec<String>> {
+        let mut names = self.base_names()?;
+        if !self.crosses.is_empty() {
+            names.extend(crossed_names(self, &names));
+        }
+        Some(names)
+    }
+
+    /// Names of the features that are not crosses.
+    pub(crate) fn base_names(&self) -> Option<Vec<String>> {
         if let Some(text) = &self.text {
             return text.feature_names();
         }
@@ -276,7 +301,14 @@ impl Schema {
         let fill = self.plain_fill();
         let plain = self.columns.iter().all(|column| column.kind == ColumnKind::Number { fill });
         let label_is_plain = self.label.as_deref().is_none_or(|label| label == "label");
-        let is_kept = self.provisional || self.hash_bits.is_some() || !self.ignored.is_empty();
+        // One column that holds all features has no names for them either.
+        if self.columns.is_empty() && self.ignored.is_empty() && self.text.is_none() && label_is_plain {
+            return Self { label: None, ..self };
+        }
+        let is_kept = self.provisional
+            || !self.crosses.is_empty()
+            || self.hash_bits.is_some()
+            || !self.ignored.is_empty();
         if is_kept || !self.has_names || !plain || !label_is_plain {
             return self;
         }
@@ -368,6 +400,9 @@ impl Schema {
                 }
                 ColumnKind::Number { .. } | ColumnKind::Hashed | ColumnKind::Text(_) => {}
             }
+        }
+        if Crosser::new(self, usize::MAX).is_err() {
+            complaint = Some("it crosses columns that it does not have");
         }
         if self.width().is_some_and(|width| width > u32::MAX as usize) {
             complaint = Some("its features should be fewer than 2^32");

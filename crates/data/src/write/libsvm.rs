@@ -19,6 +19,16 @@ impl WriteFormat for Libsvm {
         }
     }
 
+    fn note(&self, shape: &Shape) -> Option<String> {
+        let names = shape.labels.iter().find(|label| label.parse::<f64>().is_err());
+        names.map(|name| {
+            format!(
+                "labels are names, such as {}: other readers of libsvm may want numbers",
+                quote(name.as_bytes())
+            )
+        })
+    }
+
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
         if shape.weighted {
             let message = "libsvm has no place for the weights of rows";

@@ -48,6 +48,11 @@ pub trait WriteFormat: Sync {
 
     /// A writer for rows of this shape.
     fn start(&self, shape: &Shape) -> Result<Box<dyn RowWriter>, DataError>;
+
+    /// What readers elsewhere may not take of rows of this shape, in words.
+    fn note(&self, _shape: &Shape) -> Option<String> {
+        None
+    }
 }
 
 /// What all rows have in common.

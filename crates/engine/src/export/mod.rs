@@ -7,10 +7,11 @@ mod onnx;
 mod protobuf;
 mod weights;
 
+use crate::calibration::Method;
 use crate::error::Error;
 use crate::model::Model;
-use rosenblatt_core::{Hyperplanes, NameError};
-use rosenblatt_data::{FormatInfo, Scaler};
+use rosenblatt_core::{Hyperplanes, NameError, Zero};
+use rosenblatt_data::{ColumnKind, FormatInfo, Scaler};
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,6 +86,53 @@ pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
     }
     let planes = model.planes().ok_or(Error::NotLinear)?;
     Ok(format.entry().1(model, planes))
+}
+
+/// What an exported file leaves to whoever uses it, in words: how a source becomes features, and what the format has no
+/// way to say.
+pub fn left_to_user(model: &Model, format: Export) -> Vec<String> {
+    let mut notes = Vec::new();
+    let schema = model.schema();
+    let columns = schema.map_or(&[][..], |schema| &schema.columns);
+    let has = |wanted: fn(&ColumnKind) -> bool| columns.iter().any(|column| wanted(&column.kind));
+    if schema.is_some_and(|schema| schema.texts().next().is_some()) {
+        notes.push(
+            "texts are not in it: its features are the words, weighted as the model file says".to_owned(),
+        );
+    }
+    if has(|kind| matches!(kind, ColumnKind::Category { .. })) {
+        notes.push("categories are not in it: each is a feature of its own, 1 where a row has it".to_owned());
+    }
+    if schema.is_some_and(|schema| schema.hash_bits.is_some() || has(|kind| *kind == ColumnKind::Hashed)) {
+        notes.push("hashing is not in it: its features are the slots of the table".to_owned());
+    }
+    if schema.is_some_and(|schema| !schema.crosses.is_empty()) {
+        notes.push("crosses are not in it: each is the product of two features, scaled before".to_owned());
+    }
+    if schema.is_some_and(|schema| schema.picture.is_some()) {
+        notes.push(
+            "pictures are not in it: its features are pixels from the top left, from 0 to 1".to_owned(),
+        );
+    }
+    if has(|kind| {
+        matches!(kind, ColumnKind::Number { fill: Some(_) } | ColumnKind::Category { fill: Some(_), .. })
+    }) {
+        notes.push("what stands in for missing values is not in it".to_owned());
+    }
+    let is_isotonic = model.calibration().is_some_and(|fitted| fitted.method() == Method::Isotonic);
+    let is_scaled = scaler(model).is_some();
+    match format {
+        Export::Onnx if is_isotonic && model.labels().len() > 2 => {
+            notes.push("isotonic probabilities are not in it, so that scores decide its label".to_owned());
+        }
+        Export::Onnx if is_isotonic => notes.push("isotonic probabilities are not in it".to_owned()),
+        Export::Csv if is_scaled => notes.push("its weights are those of scaled features".to_owned()),
+        Export::Onnx | Export::Json | Export::Csv => {}
+    }
+    if format == Export::Onnx && matches!(model.spec().options().zero, Zero::Random | Zero::Wrong) {
+        notes.push("a score of zero counts as the first class in it".to_owned());
+    }
+    notes
 }
 
 /// What a positive score of each hyperplane speaks for, and what a negative one does; `None` for "all the

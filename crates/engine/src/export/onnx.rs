@@ -10,8 +10,8 @@
 //! a score of zero that is `random` or `wrong`, which counts as the first class.
 
 use super::protobuf::Message;
-use super::scaler;
-use crate::calibration::{Calibration, Curve, Method};
+use super::{Export, left_to_user, scaler};
+use crate::calibration::{Curve, Method};
 use crate::insight::feature_name;
 use crate::model::Model;
 use rosenblatt_core::{Decision, Hyperplanes, Multiclass, OneVsOne, Zero};
@@ -49,20 +49,28 @@ pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     let class_scores = duels.as_ref().map_or_else(|| "scores".to_owned(), |duels| graph.duels(duels));
     let platt = model.calibration().filter(|fitted| fitted.method() == Method::Platt);
     let odds = platt.map(|calibration| graph.log_odds(&class_scores, calibration.curves()));
-    let deciding = match (model.deciding_calibration().map(Calibration::curves), &odds) {
+    let verdict = model.verdict();
+    let costs = verdict.as_ref().and_then(|verdict| verdict.costs.as_ref()).filter(|_| odds.is_some());
+    let deciding = match (verdict.as_ref().map(|verdict| verdict.calibration.curves()), &odds) {
         (Some(_), Some(odds)) => Some(odds.clone()),
-        (Some([steps]), None) => Some(graph.beyond(steps.threshold())),
+        (Some([steps]), None) => {
+            let least = model.costs().map_or(0.5, |costs| costs.threshold());
+            Some(graph.beyond(steps.threshold(least)))
+        }
         _ => None,
     };
-    match deciding {
-        Some(odds) if n_classes == 2 => graph.second_if_positive(&odds, options.zero),
-        Some(odds) => graph.highest(&odds, options.zero),
-        None if n_classes == 2 => graph.second_if_positive("scores", options.zero),
-        None => graph.highest(&class_scores, options.zero),
-    }
-    let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_outputs])];
     if let Some(odds) = &odds {
         graph.sigmoids(odds, n_classes);
+    }
+    match (deciding, costs) {
+        (Some(_), Some(costs)) => graph.cheapest(costs.rows(), n_classes, options.zero),
+        (Some(odds), None) if n_classes == 2 => graph.second_if_positive(&odds, options.zero),
+        (Some(odds), None) => graph.highest(&odds, options.zero),
+        (None, _) if n_classes == 2 => graph.second_if_positive("scores", options.zero),
+        (None, _) => graph.highest(&class_scores, options.zero),
+    }
+    let mut outputs = vec![value("label", TEXT, &[]), value("scores", DOUBLE, &[n_outputs])];
+    if odds.is_some() {
         outputs.push(value("probabilities", DOUBLE, &[n_classes]));
     }
     let input = value("features", DOUBLE, &[planes.width()]);
@@ -79,6 +87,7 @@ pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
         .message(8, &Message::default().text(1, "").number(2, OPERATORS))
         .message(14, &note("features", &names))
         .message(14, &note("classes", &classes))
+        .message(14, &note("left to the user", &left_to_user(model, Export::Onnx).join("; ")))
         .finish()
 }
 
@@ -192,6 +201,14 @@ impl Graph {
     fn beyond(&mut self, threshold: f64) -> String {
         let threshold = self.scalar("threshold", threshold.clamp(f64::MIN, f64::MAX));
         self.node("Sub", &["scores", &threshold], &[])
+    }
+
+    /// `label` by what its mistakes are expected to cost.
+    fn cheapest(&mut self, costs: &[f64], n_classes: usize, zero: Zero) {
+        let gains: Vec<f64> = costs.iter().map(|cost| -cost).collect();
+        self.doubles("gains", &[n_classes, n_classes], &gains);
+        let expected = self.node("MatMul", &["probabilities", "gains"], &[]);
+        self.highest(&expected, zero);
     }
 
     /// `label` by the highest of `scores`; of equals the first, or the last if zero is positive.

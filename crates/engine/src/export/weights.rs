@@ -58,6 +58,7 @@ pub(super) fn json(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
             .collect();
         json!({ "method": calibration.method().to_string(), "rows": calibration.rows(), "curves": curves })
     });
+    let n_classes = model.labels().len();
     let features: Vec<String> = (0..planes.width()).map(|feature| feature_name(model, feature)).collect();
     let whole = json!({
         "format": "rosenblatt weights", "version": 1,
@@ -67,7 +68,13 @@ pub(super) fn json(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
         "features": features, "scaler": scaler,
         "hyperplanes": hyperplanes, "calibration": calibration,
         // What names the class: the largest probability, or the scores by the multiclass rule.
-        "decides": if model.deciding_calibration().is_some() { "probabilities" } else { "scores" },
+        "decides": match model.verdict() {
+            Some(verdict) if verdict.costs.is_some() => "costs",
+            Some(_) => "probabilities",
+            None => "scores",
+        },
+        // What naming a class costs, a row per true class.
+        "costs": model.costs().map(|costs| costs.rows().chunks(n_classes).map(<[f64]>::to_vec).collect::<Vec<_>>()),
     });
     format!("{whole}\n").into_bytes()
 }

@@ -27,7 +27,7 @@ use crate::calibration::Calibration;
 use crate::spec::Spec;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
-use rosenblatt_data::{Labels, Schema};
+use rosenblatt_data::{Dataset, Labels, Schema};
 use rosenblatt_kernel::Expansion;
 use rosenblatt_kernel::maps::FeatureMap;
 use serde::Serialize;
@@ -136,6 +136,11 @@ impl Model {
     /// of the format have none.
     pub fn data_fingerprint(&self) -> Option<&str> {
         self.provenance.data.as_deref()
+    }
+
+    /// Whether it was trained from exactly these rows, those that were held out included.
+    pub fn is_of(&self, data: &Dataset) -> bool {
+        self.data_fingerprint() == Some(crate::fingerprint::fingerprint(data).as_str())
     }
 
     /// When it was made, if it was [told](Model::dated).

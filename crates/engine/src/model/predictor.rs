@@ -1,10 +1,12 @@
 //! A model at work: classes, probabilities and scores of rows.
 //!
 //! A predictor borrows its model, so that asking about one row costs that row. A model with probabilities names the
-//! most probable class; without them, or where classes were weighted, its scores decide.
+//! most probable class, or the one of least expected cost; without them, or where classes were weighted, its scores
+//! decide.
 
 use super::{Model, expansion};
-use crate::calibration::{Calibration, class_scores};
+use crate::calibration::{Verdict, class_scores};
+use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::mapped::{Mapper, map_some};
 use crate::spec::{ClassWeights, Spec};
@@ -12,7 +14,7 @@ use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{
     Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Visits, Zero,
 };
-use rosenblatt_data::{Dataset, View, Visitor};
+use rosenblatt_data::{Dataset, Precision, View, Visitor};
 use rosenblatt_kernel::AT_ONCE;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -58,7 +60,7 @@ impl Model {
     pub fn predictor(&self, width: usize) -> Predictor<'_> {
         let mapper = self.map.clone().map(Mapper::new);
         Predictor {
-            calibration: self.deciding_calibration(),
+            verdict: self.verdict(),
             n_classes: self.labels.len(),
             pairs: self.has_pairs(),
             mapper,
@@ -71,11 +73,20 @@ impl Model {
         Predictor { mapper: None, ..self.predictor(0) }
     }
 
-    /// The calibration, if it decides which class is named. Weights that were given to classes are meant to move
-    /// that decision away from what is most probable, so then the scores decide.
-    pub(crate) fn deciding_calibration(&self) -> Option<&Calibration> {
+    /// What decides which class is named, unless the scores do. Weights that were given to classes are meant to move
+    /// that decision away from what is most probable, so then the scores decide; costs are meant to be weighed by
+    /// probabilities.
+    pub(crate) fn verdict(&self) -> Option<Verdict<'_>> {
+        let costs = self.costs();
         let weighs_all_alike = self.spec.options().class_weights == ClassWeights::Even;
-        self.calibration.as_ref().filter(|_| weighs_all_alike)
+        let calibration = self.calibration.as_ref().filter(|_| weighs_all_alike || costs.is_some())?;
+        Some(Verdict { calibration, costs })
+    }
+
+    /// What mistakes cost, unless all cost the same.
+    pub(crate) fn costs(&self) -> Option<CostMatrix> {
+        // That they name classes of the model was seen when it was made or read.
+        self.spec.options().costs.matrix(self.labels.names()).ok().flatten()
     }
 
     /// Whether its scores belong to pairs of classes.
@@ -185,7 +196,8 @@ impl Model {
 
     /// A row as the model sees it: of the right width, finite and scaled.
     fn as_seen<'a>(&self, row: Sample<'a>) -> Result<Seen<'a>, Error> {
-        let width = self.width();
+        let base = self.schema().filter(|schema| !schema.crosses.is_empty());
+        let width = base.and_then(|schema| schema.base_width()).unwrap_or_else(|| self.width());
         let scaler = self.schema().and_then(|schema| schema.scaler.as_ref());
         let (mut features, mut values) = match row {
             Sample::Dense(row) if row.len() != width => {
@@ -212,11 +224,31 @@ impl Model {
             values = Cow::Owned(dense);
         }
         if self.schema().is_some() {
-            // As a file is read unless somebody says otherwise: in single precision, before scaling and after.
-            single(values.to_mut());
+            // As a file is read: in the precision of the training data, before scaling and after.
+            let is_double = self.schema().is_some_and(|schema| schema.precision == Some(Precision::Double));
+            let store = if is_double { |_: &mut [f64]| {} } else { single };
+            store(values.to_mut());
             if let Some(scaler) = scaler {
                 scaler.scale_row(features.as_deref(), values.to_mut());
-                single(values.to_mut());
+                store(values.to_mut());
+            }
+            if let Some(schema) = base {
+                let all = features.as_deref().map_or_else(|| (0..width as u32).collect(), <[u32]>::to_vec);
+                let entries: Vec<(u32, f64)> = all.into_iter().zip(values.iter().copied()).collect();
+                let (places, mut products): (Vec<u32>, Vec<f64>) =
+                    schema.crossed(&entries).into_iter().unzip();
+                store(&mut products);
+                if let Some(features) = &mut features {
+                    features.to_mut().extend(places);
+                    values.to_mut().extend(products);
+                } else {
+                    let values = values.to_mut();
+                    values.resize(self.width(), 0.0);
+                    places
+                        .iter()
+                        .zip(products)
+                        .for_each(|(&place, product)| values[place as usize] = product);
+                }
             }
             check_finite(features.as_deref(), &values)?;
         }
@@ -255,8 +287,8 @@ pub struct Predictor<'m> {
     kept: Cow<'m, Kept>,
     mapper: Option<Mapper>,
     decision: Multiclass,
-    /// What makes the class the most probable one, instead of the one that the scores name.
-    calibration: Option<&'m Calibration>,
+    /// What names the class, instead of the scores.
+    verdict: Option<Verdict<'m>>,
     n_classes: usize,
     /// Whether scores belong to pairs of classes.
     pairs: bool,
@@ -282,7 +314,7 @@ impl<'m> Predictor<'m> {
             kept,
             mapper: None,
             decision,
-            calibration: None,
+            verdict: None,
             n_classes,
             pairs: false,
             zero: options.zero,
@@ -312,11 +344,11 @@ impl<'m> Predictor<'m> {
     /// The class of a row, and by how much it leads: 0 is a tie.
     pub fn verdict<R: Row>(&mut self, row: R) -> (u32, f64) {
         let class = self.predict(row);
-        let margin = match self.calibration {
+        let margin = match &self.verdict {
             None => self.margin(class),
-            Some(calibration) => {
+            Some(verdict) => {
                 let mut of_classes = Vec::new();
-                calibration.margin(self.of_classes(&mut of_classes), class)
+                verdict.margin(self.of_classes(&mut of_classes), class)
             }
         };
         (class, margin.max(0.0))
@@ -331,14 +363,14 @@ impl<'m> Predictor<'m> {
     /// kernel values computed for many rows at once; the scores are those of each row alone.
     pub fn each<E: Examples>(&mut self, examples: E, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
         if let (Kept::Hyperplanes(planes), None) = (&*self.kept, &self.mapper) {
-            let Self { decision, zero, random, scores: last, calibration, n_classes, pairs, .. } = self;
+            let Self { decision, zero, random, scores: last, verdict, n_classes, pairs, .. } = self;
             let mut of_classes = Vec::new();
             planes.each(examples, Visits::Listed(rows), |row, scores| {
                 last.copy_from_slice(scores);
                 let mut class = decision.name(scores, *zero, random);
-                if let Some(calibration) = calibration {
+                if let Some(verdict) = verdict {
                     let scores = by_class(scores, *n_classes, *pairs, &mut of_classes);
-                    class = calibration.most_probable(scores, class);
+                    class = verdict.class(scores, class);
                 }
                 show(row as u32, class, scores);
             });
@@ -367,9 +399,9 @@ impl<'m> Predictor<'m> {
     #[inline]
     fn decide(&mut self) -> u32 {
         let class = self.decision.name(&self.scores, self.zero, &mut self.random);
-        let Some(calibration) = self.calibration else { return class };
+        let Some(verdict) = &self.verdict else { return class };
         let mut of_classes = Vec::new();
-        calibration.most_probable(self.of_classes(&mut of_classes), class)
+        verdict.class(self.of_classes(&mut of_classes), class)
     }
 
     /// The scores of the last prediction by class.

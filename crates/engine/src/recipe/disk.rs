@@ -58,7 +58,8 @@ pub(super) fn train(
     let to_fit = (rows as f64 * share) as u64 * (BYTES_A_SCORE * n_scores + BYTES_A_FIT);
     let to_know = BYTES_A_ROW * rows as u64;
     // Probabilities that nobody asked for are done without, if need be.
-    let is_asked = recipe.calibration != Calibrate::Auto;
+    let is_asked =
+        recipe.calibration != Calibrate::Auto || recipe.learning.costs != crate::costs::Costs::Even;
     let calibrate = recipe.calibration.method().filter(|_| is_asked || to_know + to_fit <= limit.bytes);
     let needed = if calibrate.is_some() { to_know + to_fit } else { to_know };
     if needed > limit.bytes {

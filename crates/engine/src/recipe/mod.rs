@@ -23,11 +23,14 @@ mod chosen;
 mod disk;
 mod infer;
 mod online;
+mod start;
+mod suspicion;
 
 pub use infer::LabelFound;
 
 use crate::calibration::{Calibration, Method};
 use crate::compare::deviation;
+use crate::costs::Costs;
 use crate::defaults;
 use crate::error::Error;
 use crate::evaluate::{Evaluation, Folds, Judged};
@@ -66,6 +69,10 @@ pub struct Recipe {
     /// Learn in one epoch over the rows in their order, in the memory of a few blocks. Each row is predicted before it
     /// is learned from, and the errors of those predictions are the estimate.
     pub online: bool,
+    /// The model to start from instead of nothing. Its classes, columns and scales are kept; what is not said about
+    /// learning is as it was there.
+    #[serde(skip)]
+    pub start: Option<Arc<Model>>,
 }
 
 impl Default for Recipe {
@@ -79,6 +86,7 @@ impl Default for Recipe {
             positive: None,
             memory: None,
             online: false,
+            start: None,
         }
     }
 }
@@ -238,6 +246,9 @@ impl Recipe {
                 range("hold-out", "at least 0 and below 1", share.to_string())
             }
             (Plan::Folds(n_folds), _) if n_folds < 2 => range("folds", "at least 2", n_folds.to_string()),
+            _ if self.learning.costs != Costs::Even && !self.may_calibrate() => {
+                Err(Error::CostsWithoutProbabilities)
+            }
             (Plan::HoldOut(0.0), Calibrate::Platt | Calibrate::Isotonic) => Err(Error::NothingHeldOut),
             _ if self.is_precomputed() && !matches!(self.reading.scaling, Scaling::Auto | Scaling::None) => {
                 range(
@@ -268,7 +279,37 @@ impl Recipe {
         checkpoint: Option<Checkpoint>,
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
+        if self.start.is_some() {
+            return start::from_model(self)?.follow(source, checkpoint, monitor);
+        }
+        self.follow(source, checkpoint, monitor)
+    }
+
+    fn follow(
+        &self,
+        source: &Source,
+        checkpoint: Option<Checkpoint>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Trained, Error> {
         self.check()?;
+        let mut trained = self.train_as_said(source, checkpoint, monitor)?;
+        let spec = &trained.model.spec;
+        if trained.model.calibration.is_none() && spec.options().costs != Costs::Even {
+            if !trained.is_unfinished {
+                return Err(Error::CostsWithoutProbabilities);
+            }
+            // Without probabilities there is nothing to weigh costs by.
+            trained.model.spec = spec.with_costs(Costs::Even);
+        }
+        Ok(trained)
+    }
+
+    fn train_as_said(
+        &self,
+        source: &Source,
+        checkpoint: Option<Checkpoint>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Trained, Error> {
         monitor.stage(Stage::Reading(source));
         if self.online {
             return online::train(self, source, checkpoint, monitor);
@@ -323,6 +364,13 @@ impl Recipe {
                 "all features are constant: every row is the same, and no class can be told".to_owned(),
             );
         }
+        if let Some((_, schema)) = &read {
+            notes.extend(suspicion::deciding(&data, schema));
+        }
+        notes.extend(self.told_of_copies(&data));
+        if let Some(model) = &self.start {
+            notes.extend(start::told(model, &data)?);
+        }
         let outline =
             outline(name, &(&data).into(), read.as_ref().map(|(reading, schema)| (*reading, schema)));
         let spec = self.spec(&(&data).into())?;
@@ -345,10 +393,40 @@ impl Recipe {
         }
     }
 
-    /// Whether nothing is said about learning but the seed and how much classes count.
+    /// Whether probabilities may come of it.
+    fn may_calibrate(&self) -> bool {
+        let is_held_out = self.estimate != Plan::HoldOut(0.0) || !matches!(self.choice, Choice::Given);
+        self.calibration != Calibrate::Off && !self.online && is_held_out
+    }
+
+    /// How many held-out rows were learned from, as far as their values tell.
+    fn told_of_copies(&self, data: &Dataset) -> Option<String> {
+        let seed = self.learning.seed;
+        let (n_held, n_copies, what) = match self.estimate {
+            Plan::HoldOut(share) if share > 0.0 => {
+                let (learned, held) = split(data, share, seed);
+                (held.len(), suspicion::copies(data, &learned, &held), "held-out rows")
+            }
+            Plan::HoldOut(_) => return None,
+            Plan::Folds(n_folds) => {
+                let parts = Folds::new(data, n_folds, seed).ok()?;
+                let copies = parts.parts().iter();
+                let copies = copies.map(|(learned, held)| suspicion::copies(data, learned, held)).sum();
+                (data.len(), copies, "rows, each held out in its fold,")
+            }
+        };
+        (n_copies > 0).then(|| {
+            format!(
+                "{n_copies} of {n_held} {what} have the same values as a row that was learned from: if they are copies, \
+                 the estimate is too good"
+            )
+        })
+    }
+
+    /// Whether nothing is said about learning but the seed, how much classes count and what mistakes cost.
     fn says_nothing(&self) -> bool {
-        let Options { seed, class_weights, .. } = self.learning.clone();
-        let usual = Options { seed, class_weights, ..Options::default() };
+        let Options { seed, class_weights, costs, .. } = self.learning.clone();
+        let usual = Options { seed, class_weights, costs, ..Options::default() };
         serde_json::to_value(&usual).ok() == serde_json::to_value(&self.learning).ok()
     }
 
@@ -473,8 +551,12 @@ impl Fitting<'_> {
             _ => None,
         };
         monitor.stage(Stage::Training);
-        let training =
+        let width = rows.width();
+        let mut training =
             Training::new(&spec, rows.reborrow()).rows(&learned).schema_if_any(schema.map(Arc::new));
+        if let Some(planes) = recipe.start.as_ref().and_then(|model| model.planes()) {
+            training = training.start(planes.widened(width));
+        }
         let model = monitor.train(training.resume(checkpoint))?;
         let model = match recipe.estimate {
             Plan::HoldOut(share) => model.with_held_out(share),
@@ -540,10 +622,13 @@ fn fit_probabilities(
     let Judged { evaluation, scores, classes, predicted } = judged;
     let n_classes = evaluation.labels.len();
     let stop: &mut dyn FnMut() -> bool = &mut || monitor.wants_to_stop();
-    let decides = spec.options().class_weights == ClassWeights::Even;
+    let Options { class_weights, costs, .. } = spec.options();
+    let costs = costs.counted(evaluation.labels.names(), classes.iter().copied())?;
+    let costs = costs.matrix(evaluation.labels.names())?;
+    let decides = *class_weights == ClassWeights::Even || costs.is_some();
     let named = decides.then_some(&mut predicted[..]);
     evaluation.probability_scores =
-        Calibration::cross_fitted(method, n_classes, (scores, classes), named, stop)?;
+        Calibration::cross_fitted_at(costs.as_ref(), method, n_classes, (scores, classes), named, stop)?;
     evaluation.with_predictions(classes, predicted);
     Calibration::fit_or_stop(method, n_classes, scores, classes, stop).map(Some)
 }

@@ -3,7 +3,7 @@
 //! The error of those predictions is an honest estimate that costs no rows. Memory is that of the model and a few
 //! blocks, however long the stream.
 
-use super::{LabelFound, Outline, Recipe, Trained, no_class};
+use super::{LabelFound, Outline, Recipe, Trained, no_class, start};
 use crate::algorithms::find;
 use crate::error::{Error, NAME_CLASSES};
 use crate::model::Checkpoint;
@@ -53,7 +53,12 @@ pub(super) fn train(
         let unknown = no_class(&labels, class);
         labels = labels.positive(class, &mut numbers).ok_or(unknown)?;
     }
-    let mut learner = Online::of_labels(spec(recipe)?, labels)?;
+    let planes = recipe.start.as_ref().and_then(|model| model.planes().cloned());
+    if let Some(model) = &recipe.start {
+        start::check_classes(model, &labels)?;
+        notes.push(start::beginning(model));
+    }
+    let mut learner = Online::started(spec(recipe)?, labels, planes)?;
     if let Some(names) = stream.schema().feature_names() {
         learner = learner.with_feature_names(names);
     }
@@ -103,8 +108,7 @@ pub(super) fn train(
     if recipe.reading().scaling == Scaling::Auto && !source.can_rewind() && !schema.columns.is_empty() {
         notes.push("columns keep their scale, since a pipe cannot be read twice to find it".to_owned());
     }
-    notes.extend(stream.left_out().notes());
-    notes.extend(stream.label_notes().iter().cloned());
+    notes.extend(stream.notes());
     let names = model.labels().names().iter().cloned();
     let data = Outline {
         source: source.name(),

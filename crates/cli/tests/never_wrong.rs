@@ -1,0 +1,391 @@
+//! Never silently wrong: a section for each thing that may be taken wrongly, with what a person sees. What is shown here
+//! in one case is held in all formats by the tests of the data crate; messages, skipped rows and pictures are in
+//! `predict.rs`, the label and the majority in `recipe.rs`, signals in `safety.rs`.
+
+use crate::bench::{Bench, Done};
+use std::fmt::Write as _;
+
+/// Rows `x,k,z,y` of two classes that overlap, without chance.
+fn table(n_rows: usize) -> String {
+    let mut text = "x,k,z,y\n".to_owned();
+    for row in 0..n_rows {
+        let is_yes = row % 3 == 0;
+        let x = (row * 37 % 101) as f64 / 50.0 + if is_yes { 0.8 } else { 0.0 };
+        let (kind, z) = (["a", "b", "c"][row / 3 % 3], (row * 53 % 97) as f64 / 97.0);
+        let _ = writeln!(text, "{x:.2},{kind},{z:.3},{}", if is_yes { "yes" } else { "no" });
+    }
+    text
+}
+
+/// The table with one more column.
+fn with_column(table: &str, name: &str, cell: impl Fn(usize, &str) -> String) -> String {
+    let lines = table.lines().enumerate().map(|(number, line)| {
+        let (rest, label) = line.rsplit_once(',').unwrap();
+        let cell = if number == 0 { name.to_owned() } else { cell(number - 1, label) };
+        format!("{rest},{cell},{label}\n")
+    });
+    lines.collect()
+}
+
+fn says(done: &Done, expected: &str) {
+    assert!(done.all().contains(expected), "expected {expected:?} in\n{}", done.all());
+}
+
+fn refused(bench: &Bench, line: &str, expected: &str) {
+    let done = bench.run(line);
+    assert!(matches!(done.code, Some(1 | 2)), "{line}\n{}", done.all());
+    says(&done, expected);
+}
+
+const TRAIN: &str = "rosenblatt train t.csv --quiet --model t.model";
+
+// Say and check what was taken for what.
+
+#[test]
+fn a_column_that_alone_decides_the_label_is_named() {
+    let bench = Bench::new();
+    let plain = table(120);
+    let note = "note: the label is decided by column `late` alone";
+    for leak in [
+        with_column(&plain, "late", |_, label| if label == "yes" { "paid" } else { "due" }.to_owned()),
+        with_column(&plain, "late", |row, label| {
+            format!("{}", row % 9 + if label == "yes" { 40 } else { 0 })
+        }),
+    ] {
+        bench.write("t.csv", leak);
+        says(&bench.run(TRAIN), note);
+    }
+    bench.write("t.csv", plain);
+    assert!(!bench.ok(TRAIN).contains("decided by"));
+}
+
+#[test]
+fn each_column_is_told_once() {
+    let bench = Bench::new();
+    let named = with_column(&table(120), "name", |row, _| format!("n{row} q"));
+    bench.write("t.csv", with_column(&named, "fixed", |_, _| "same".to_owned()));
+    let report = bench.ok(TRAIN);
+    let notes: Vec<&str> = report.lines().filter(|line| line.starts_with("note: ")).collect();
+    assert_eq!(
+        notes,
+        [
+            "note: read as categories: `k`",
+            "note: the same in every row: `fixed`",
+            "note: left out, as almost every row has a value of its own: `name` (120 values)",
+        ]
+    );
+}
+
+#[test]
+fn large_labels_and_leading_zeros_stay_what_they_are() {
+    let bench = Bench::new();
+    let rows = |label: &dyn Fn(usize) -> String| {
+        let line = |row| format!("{{\"a\":{},\"label\":{}}}", row % 2, label(row));
+        (0..40).map(line).collect::<Vec<_>>().join("\n")
+    };
+    bench.write("big.jsonl", rows(&|row| (9_007_199_254_740_992_u64 + row as u64 % 2).to_string()));
+    bench.write("code.jsonl", rows(&|row| if row % 2 == 0 { "\"007\"" } else { "\"7\"" }.to_owned()));
+    for (name, classes) in [("big", "9007199254740992 20, 9007199254740993 20"), ("code", "007 20, 7 20")] {
+        for format in ["parquet", "arrow", "csv", "svm"] {
+            bench.ok(&format!("rosenblatt convert {name}.jsonl {name}.{format}"));
+        }
+        for format in ["jsonl", "parquet", "arrow", "csv", "svm"] {
+            let line = format!("rosenblatt train {name}.{format} -a perceptron --quiet --model t.model");
+            says(&bench.run(&line), &format!("2 classes ({classes})"));
+        }
+    }
+}
+
+#[test]
+fn a_late_value_that_would_be_rounded_is_not() {
+    let bench = Bench::new();
+    // Midnights, which single precision holds, and only then other times.
+    let time = |row: usize, label: &str| {
+        let day = 1_700_006_400 + 86_400 * (row as u64 % 20);
+        format!(
+            "{}",
+            if row < 600 { day } else { day + row as u64 % 50 + if label == "yes" { 60 } else { 0 } }
+        )
+    };
+    bench.write("t.csv", with_column(&table(900), "t", time));
+    let report = bench.ok(&format!("{TRAIN} -a perceptron"));
+    assert!(report.contains("single precision would round too much of `t`"), "{report}");
+    // The model says so to whoever predicts, and a row alone has the class it has in a file.
+    let all = bench.ok("rosenblatt predict t.csv --model t.model");
+    let last = bench.ok("(head -1 t.csv; tail -1 t.csv) | rosenblatt predict - --model t.model");
+    assert_eq!(all.lines().last(), last.lines().last());
+}
+
+// Honest estimates.
+
+#[test]
+fn rows_on_both_sides_of_a_split_are_counted() {
+    let bench = Bench::new();
+    let plain = table(90);
+    let (head, rows) = plain.split_once('\n').unwrap();
+    bench.write("t.csv", format!("{head}\n{rows}{rows}"));
+    let report = bench.ok(TRAIN);
+    assert!(
+        report.contains(" of 36 held-out rows have the same values as a row that was learned from"),
+        "{report}"
+    );
+    let report = bench.ok(&format!("{TRAIN} --k-fold 4 -a perceptron"));
+    assert!(report.contains(" of 180 rows, each held out in its fold, have the same values"), "{report}");
+    bench.write("t.csv", table(90));
+    assert!(!bench.ok(TRAIN).contains("have the same values"));
+}
+
+#[test]
+fn judging_a_model_on_its_own_rows_is_said() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(120));
+    bench.write("other.csv", table(60));
+    bench.ok(TRAIN);
+    let note = "note: these are the rows it was trained from: expect more errors on new ones";
+    says(&bench.run("rosenblatt evaluate t.csv --model t.model"), note);
+    assert!(!bench.run("rosenblatt evaluate other.csv --model t.model").all().contains(note));
+    bench.ok(&format!("{TRAIN} -a perceptron"));
+    bench.ok("rosenblatt report t.model t.csv -o t.html");
+    let page = std::fs::read_to_string(bench.path("t.html")).unwrap();
+    assert!(page.contains("they were fitted on these very rows"), "the page says how its figures came about");
+}
+
+// Prediction that cannot be misaligned.
+
+#[test]
+fn columns_are_found_by_name_in_every_format_and_what_is_odd_is_told() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(120));
+    bench.ok(TRAIN);
+    let expected = bench.ok("rosenblatt predict t.csv --model t.model");
+    let columns = |order: &str| bench.ok(&format!("awk -F, -v OFS=, '{{print {order}}}' t.csv"));
+    bench.write("turned.csv", columns("$3,$1,$2"));
+    bench.write("more.csv", columns("$1,$3,$2,$3,$4").replacen("z,k,z", "extra,k,z", 1));
+    bench.write("less.csv", columns("$1,$2"));
+    bench.write("new.csv", columns("$1,$2,$3").replacen(",a,", ",q,", 1));
+    bench.write("bare.csv", table(120).split_once('\n').unwrap().1);
+    for name in ["turned", "more", "less", "new"] {
+        let text = std::fs::read_to_string(bench.path(&format!("{name}.csv"))).unwrap();
+        bench.write(&format!("{name}.tsv"), text.replace(',', "\t"));
+        let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let names = lines.next().unwrap();
+        let cell =
+            |cell: &str| if cell.parse::<f64>().is_ok() { cell.to_owned() } else { format!("{cell:?}") };
+        let object = |cells: Vec<&str>| {
+            let pairs: Vec<String> =
+                names.iter().zip(cells).map(|(name, value)| format!("{name:?}:{}", cell(value))).collect();
+            format!("{{{}}}\n", pairs.join(","))
+        };
+        bench.write(&format!("{name}.jsonl"), lines.map(object).collect::<String>());
+    }
+    for format in ["csv", "tsv", "jsonl"] {
+        let predict = |name: &str| bench.run(&format!("rosenblatt predict {name}.{format} --model t.model"));
+        assert_eq!(predict("turned").stdout, expected, "{format}");
+        let more = predict("more");
+        assert_eq!(more.stdout, expected, "{format}");
+        says(&more, "note: left out, as they were not learned from: `extra`");
+        let new = predict("new");
+        assert_eq!(new.stdout.lines().count(), 120, "{format}");
+        says(&new, "1 cells hold categories that were not learned from, for instance `k=q`");
+        refused(
+            &bench,
+            &format!("rosenblatt predict new.{format} --model t.model --unknown error"),
+            "column `k` should hold a category that is known, but holds `q`",
+        );
+        assert_eq!(predict("less").code, Some(1), "{format}");
+        says(&predict("less"), "column `z`");
+    }
+    assert_eq!(bench.ok("cat turned.csv | rosenblatt predict - --model t.model"), expected);
+    refused(&bench, "rosenblatt predict bare.csv --model t.model", "the table has no header");
+}
+
+#[test]
+fn names_and_numbers_of_features_are_not_taken_for_each_other() {
+    let bench = Bench::new();
+    bench.write("t.vw", "1 |a x:1 y:2\n-1 |a y:1 |b z:3\n".repeat(20));
+    bench.write("t.svm", "1 1:1 2:2\n-1 2:1 3:3\n".repeat(20));
+    for name in ["vw", "svm"] {
+        bench.ok(&format!("rosenblatt train t.{name} --quiet --model {name}.model"));
+    }
+    let message = "features have no names of their own here, expected names";
+    refused(&bench, "rosenblatt predict t.svm --model vw.model", message);
+    refused(
+        &bench,
+        "rosenblatt predict t.vw --model svm.model",
+        "features have names here, expected numbers",
+    );
+    bench.ok("rosenblatt convert t.svm t.npz");
+    refused(&bench, "rosenblatt predict t.npz --model vw.model", message);
+}
+
+// Every file its own writer made can be read.
+
+#[test]
+fn what_convert_writes_gives_the_model_of_its_source() {
+    let bench = Bench::new();
+    let rows: String = (0..60)
+        .map(|row| match row % 2 {
+            0 => format!("-1 3:{} 7:2.5\n", row % 7 + 1),
+            _ => format!("1 1:{} 2:0.5 5:1\n", row % 5 + 1),
+        })
+        .collect();
+    bench.write("t.svm", rows);
+    for format in ["jsonl", "parquet", "arrow"] {
+        bench.ok(&format!("rosenblatt convert t.svm t.{format}"));
+        for online in ["", "--online"] {
+            let train = |name: &str| {
+                bench.ok(&format!("rosenblatt train t.{name} --quiet {online} --model {name}.model"));
+                std::fs::read(bench.path(&format!("{name}.model"))).unwrap()
+            };
+            assert_eq!(train("svm"), train(format), "{format} {online}");
+            for (model, data) in [("svm", format), (format, "svm"), (format, format)] {
+                let line = format!("rosenblatt evaluate t.{data} --model {model}.model");
+                assert!(bench.ok(&line).starts_with("error: 0.0 % (0 of 60 rows"), "{line}");
+                let line = format!("rosenblatt predict t.{data} --model {model}.model");
+                assert_eq!(bench.ok(&line), "-1\n1\n".repeat(30), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_an_export_leaves_to_its_user_is_said() {
+    let bench = Bench::new();
+    bench.ok("rosenblatt train crates/data/bundled/sms-spam.tsv -a perceptron --quiet --model sms.model");
+    let done = bench.run("rosenblatt inspect sms.model --export onnx sms.onnx");
+    says(
+        &done,
+        "note: onnx: texts are not in it: its features are the words, weighted as the model file says",
+    );
+    bench.write("t.csv", table(120));
+    let done = bench.run(&format!("{TRAIN} -a perceptron --calibrate isotonic --export onnx t.onnx"));
+    says(&done, "note: onnx: categories are not in it");
+    says(&done, "note: onnx: isotonic probabilities are not in it");
+}
+
+// What runs is what is said.
+
+#[test]
+fn orders_that_cannot_be_followed_are_refused() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(120));
+    refused(&bench, &format!("{TRAIN} --order 'permutation(999)'"), "lists every row to learn from");
+    refused(&bench, &format!("{TRAIN} -a minover --order given"), "`order` should be worst, or left out");
+    bench.write("p.csv", "x,z,class\n4,0,a\n1,1,b\n0,1,b\n-2,-2,a\n");
+    for rule in ["perceptron", "pa", "pa1", "arow", "alma", "romma", "logistic", "pegasos"] {
+        let rounds = bench.ok(&format!("rosenblatt trace p.csv -a {rule} --to 4 --as csv"));
+        let visited: Vec<&str> = rounds.lines().skip(1).filter_map(|line| line.split(',').nth(2)).collect();
+        assert_eq!(visited, ["1", "2", "3", "4"], "{rule}\n{rounds}");
+    }
+}
+
+#[test]
+fn a_threshold_and_costs_decide_wherever_a_class_is_named() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(300));
+    // From which probability of `yes` on that class is named.
+    for (flags, threshold) in [
+        ("", 0.5),
+        ("--threshold 0.8", 0.8),
+        ("--threshold 0.2 -a perceptron", 0.2),
+        ("--threshold 0.7 -a perceptron --calibrate isotonic --k-fold 3", 0.7),
+        ("--cost yes=4", 0.2),
+        ("--cost no:yes=3 --cost yes=1 -a pa1", 0.75),
+        ("--cost balanced --holdout 0.1", 1.0 / 3.0),
+    ] {
+        bench.ok(&format!("{TRAIN} {flags}"));
+        let told = bench.ok("rosenblatt predict t.csv --model t.model --probabilities");
+        for line in told.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let share: f64 = cells[2].parse().unwrap();
+            let expected = if share > threshold { "yes" } else { "no" };
+            assert!(cells[0] == expected || (share - threshold).abs() < 0.01, "{flags}: {line}");
+        }
+        // What is evaluated is what is predicted.
+        let wrong =
+            told.lines().skip(1).zip(table(300).lines().skip(1).map(str::to_owned).collect::<Vec<_>>());
+        let n_wrong = wrong.filter(|(told, row)| told.split(',').next() != row.rsplit(',').next()).count();
+        let judged = bench.ok("rosenblatt evaluate t.csv --model t.model");
+        assert!(judged.contains(&format!("({n_wrong} of 300 rows")), "{flags}: {n_wrong}\n{judged}");
+    }
+    for (flags, expected) in [
+        ("--threshold 2", "`threshold` should be between 0 and 1, but is 2"),
+        ("--cost maybe=3", "there is no class `maybe`; the classes are `no`, `yes`"),
+        ("--threshold 0.6 --calibrate none", "weighed by probabilities, and none are fitted"),
+        ("--threshold 0.6 --online", "weighed by probabilities, and none are fitted"),
+        ("--threshold 0.6 --holdout 0 -a perceptron", "hold rows out with --holdout 0.2"),
+    ] {
+        refused(&bench, &format!("{TRAIN} {flags}"), expected);
+    }
+}
+
+#[test]
+fn a_start_from_a_model_goes_on_where_it_ended_or_is_refused() {
+    let bench = Bench::new();
+    bench.write("t.csv", table(120));
+    let train =
+        "rosenblatt train t.csv --quiet -a perceptron --order given --readout last --holdout 0 --patience 0";
+    bench.ok(&format!("{train} --epochs 2 --model two.model"));
+    bench.ok(&format!("{train} --epochs 1 --model one.model"));
+    let report = bench.ok(&format!("{train} --epochs 1 --start-from one.model --model more.model"));
+    assert!(report.contains("note: starts from a model that learned from 120 rows"), "{report}");
+    assert!(report.contains("that model learned from these very rows"), "{report}");
+    let weights = |name: &str| bench.ok(&format!("rosenblatt inspect {name}.model --weights"));
+    assert_eq!(weights("two"), weights("more"));
+    assert_ne!(weights("one"), weights("more"));
+    // A stream goes on, too.
+    bench.ok("rosenblatt train t.csv --quiet --online --start-from one.model --model stream.model");
+    bench.write("other.csv", table(120).replace(",yes", ",perhaps"));
+    bench.write("less.csv", bench.ok("cut -d, -f1,2,4 t.csv"));
+    bench.ok("rosenblatt train t.csv --quiet -a perceptron --readout voted --model voted.model");
+    for (data, flags, expected) in [
+        ("other", "--start-from one.model", "class `perhaps` is new here, expected one of no, yes"),
+        ("less", "--start-from one.model", "column `z` is missing"),
+        ("t", "--start-from voted.model", "it is a vote of many hyperplanes"),
+        ("t", "--start-from one.model --bias none", "its bias is learned, and here none"),
+        ("t", "--start-from one.model --kernel rbf", "plain weights"),
+        ("t", "--start-from one.model -a svm-dual", "svm-dual solves for its weights"),
+        ("t", "--start-from one.model -a auto", "a race starts from nothing"),
+    ] {
+        refused(&bench, &format!("rosenblatt train {data}.csv --quiet --model x.model {flags}"), expected);
+    }
+}
+
+#[test]
+fn crosses_are_learned_and_made_again_at_prediction() {
+    let bench = Bench::new();
+    // Neither column tells anything without the other.
+    let (mut csv, mut vw) = ("p,q,n,y\n".to_owned(), String::new());
+    for row in 0..240 {
+        let (p, q, n) = (["a", "b", "c"][row % 3], ["u", "v", "w"][row / 3 % 3], row * 31 % 17);
+        let is_up = (p == "a") == (q == "u") && (p == "b") == (q == "v");
+        let _ = writeln!(csv, "{p},{q},{n},{}", if is_up { "up" } else { "down" });
+        let _ = writeln!(vw, "{} |p {p} |q {q} |n n:{n}", if is_up { 1 } else { -1 });
+    }
+    bench.write("t.csv", csv);
+    bench.write("t.vw", vw);
+    for data in ["t.csv", "t.vw"] {
+        let train = |flags: &str| {
+            bench.ok(&format!("rosenblatt train {data} --quiet --model t.model {flags}"));
+            bench.ok(&format!("rosenblatt evaluate {data} --model t.model"))
+        };
+        assert!(!train("").starts_with("error: 0.0 %"), "{data}");
+        assert!(train("--cross p,q").starts_with("error: 0.0 %"), "{data}");
+    }
+    let top = bench.ok("rosenblatt train t.csv --quiet --cross p,q --cross p,n --model t.model");
+    assert!(top.contains("p=a*q=u"), "{top}");
+    let expected = bench.ok("rosenblatt predict t.csv --model t.model");
+    assert_eq!(
+        bench.ok(
+            "cut -d, -f3 t.csv | paste -d, - t.csv | cut -d, -f1-3 | rosenblatt predict - --model t.model"
+        ),
+        expected
+    );
+    refused(&bench, "rosenblatt train t.csv --model x.model --cross p,r", "there is no column `r` to cross");
+    refused(
+        &bench,
+        "rosenblatt train t.vw --model x.model --cross p,r",
+        "there is no namespace `r` to cross",
+    );
+    refused(&bench, "rosenblatt train t.csv --model x.model --cross p", "`--cross` should be two names, A,B");
+}

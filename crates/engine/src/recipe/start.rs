@@ -1,0 +1,93 @@
+//! A run that starts from the weights of a saved model.
+//!
+//! Weights mean something only for the features, classes and scheme that they were learned for, so the rows are read as
+//! the model's own were, under its schema and with its scale. What does not fit is refused with the reason.
+
+use super::{Choice, Plan, Recipe};
+use crate::error::Error;
+use crate::model::Model;
+use crate::spec::{Options, Spec};
+use rosenblatt_data::{Dataset, Labels, ReadOptions};
+
+/// The recipe as far as the model that it starts from decides it.
+pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
+    let Some(model) = &recipe.start else { return Ok(recipe.clone()) };
+    let refuse = |what: &str| Err(Error::BadStart { what: what.to_owned() });
+    if model.map().is_some() {
+        return refuse("its rows go through a feature map");
+    }
+    if model.planes().is_none() {
+        return refuse("it is a vote of many hyperplanes, or has a kernel, and so has no weights of its own");
+    }
+    if matches!(recipe.estimate, Plan::Folds(_)) {
+        return refuse("cross-validation would start its folds from a model that may know their rows");
+    }
+    if matches!(recipe.choice, Choice::Race(_)) {
+        return refuse("a race starts from nothing");
+    }
+    let learning = if recipe.says_nothing() {
+        let Options { seed, class_weights, costs, .. } = recipe.learning.clone();
+        Options { seed, class_weights, costs, ..model.spec().options().clone() }
+    } else {
+        recipe.learning.clone()
+    };
+    let (spec, was) = (Spec::new(learning.clone())?, model.spec());
+    if model.labels().len() > 2 && spec.options().multiclass != was.options().multiclass {
+        let (now, then) = (spec.options().multiclass, was.options().multiclass);
+        return refuse(&format!("its classes are told apart {then}, and here {now}"));
+    }
+    if spec.kernel().is_some() || spec.map().is_some() {
+        return refuse("it has plain weights, and here rows go through a kernel or a map");
+    }
+    if spec.entry().info.per_row {
+        let rule = spec.entry().info.name;
+        return refuse(&format!(
+            "{rule} solves for its weights from a number for each row, which it does not keep"
+        ));
+    }
+    if spec.bias() != was.bias() {
+        return refuse(&format!("its bias is {}, and here {}", was.bias(), spec.bias()));
+    }
+    let reading = model.to_evaluate(recipe.reading.clone());
+    let told_from_rest = model.labels().told_from_rest().map(str::to_owned);
+    let (positive, classes) = match (&recipe.positive, told_from_rest) {
+        (Some(positive), _) => (Some(positive.clone()), None),
+        (None, Some(class)) => (Some(class), None),
+        (None, None) => (None, Some(model.labels().names().to_vec())),
+    };
+    Ok(Recipe {
+        reading: ReadOptions { classes, ..reading },
+        learning,
+        choice: Choice::Given,
+        positive,
+        ..recipe.clone()
+    })
+}
+
+/// Whether rows of these classes can be learned from.
+pub(super) fn check_classes(model: &Model, labels: &Labels) -> Result<(), Error> {
+    let (then, now) = (model.labels().names(), labels.names());
+    if then == now {
+        return Ok(());
+    }
+    let what = format!("its classes are {}, and here {}", then.join(", "), now.join(", "));
+    Err(Error::BadStart { what })
+}
+
+/// Where it starts, in words.
+pub(super) fn beginning(model: &Model) -> String {
+    format!("starts from a model that learned from {} rows", model.training_summary().rows)
+}
+
+/// What is to be said about the start; an error if these rows do not fit the model.
+pub(super) fn told(model: &Model, data: &Dataset) -> Result<Vec<String>, Error> {
+    check_classes(model, data.labels())?;
+    let mut notes = vec![beginning(model)];
+    if model.is_of(data) {
+        notes.push(
+            "that model learned from these very rows, held-out ones perhaps among them: the estimate is too good"
+                .to_owned(),
+        );
+    }
+    Ok(notes)
+}
