@@ -1,10 +1,11 @@
 //! What is said of a model and of its errors, the same words in every command.
 
 use crate::ui::{count, counted, percent, table};
-use rosenblatt::insight::interval;
 use rosenblatt::{Evaluation, Model};
+use rosenblatt_figures::words;
 pub(crate) use rosenblatt_figures::words::{
-    TOP_FEATURES, describe_probabilities, describe_training, list_top_features, short_number,
+    TOP_FEATURES, describe_estimate, describe_probabilities, describe_training, list_top_features,
+    short_number,
 };
 use std::fmt::Write as _;
 
@@ -15,17 +16,9 @@ const LISTED_MISSED: usize = 8;
 /// How many classes are listed; the rest is counted.
 const LISTED_CLASSES: usize = 40;
 
-/// Error with its interval: `1.23 % (13 of 1,115; between 0.7 % and 2.0 %)`.
+/// Error with its interval.
 pub(crate) fn error_line(evaluation: &Evaluation) -> String {
-    let (low, high) = interval(evaluation.errors, evaluation.rows);
-    format!(
-        "{} ({} of {}; 95 % confidence interval {} to {})",
-        percent(evaluation.error()),
-        count(evaluation.errors),
-        counted(evaluation.rows, "row", "rows"),
-        percent(low),
-        percent(high)
-    )
+    words::error_line(evaluation.errors, evaluation.rows)
 }
 
 /// The same rows given the most common class throughout, and what is wrong with a model that is no better.
@@ -98,18 +91,20 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
 }
 
 /// Whether the model can tell probabilities, and how good they are.
-pub(crate) fn probabilities(model: &Model, judged: &Evaluation) -> String {
+pub(crate) fn probabilities(model: &Model, judged: &Evaluation, is_raced: bool) -> String {
     let Some(calibration) = model.calibration() else {
         return "probabilities: none; hold rows out, and `--calibrate` fits them".to_owned();
     };
-    let fitted = counted(calibration.rows(), "held-out row", "held-out rows");
+    let fitted = if is_raced {
+        format!("what the winner said of {} in the race", counted(calibration.rows(), "row", "rows"))
+    } else {
+        counted(calibration.rows(), "held-out row", "held-out rows")
+    };
     let mut text = format!("probabilities: {}, fitted on {fitted}", calibration.method());
     if let Some(probability_scores) = judged.probability_scores {
-        let _ = write!(
-            text,
-            "; {}, each half judged by a fit on the other",
-            describe_probabilities(probability_scores)
-        );
+        // Rows of a race are not those that are judged on.
+        let how = if is_raced { "" } else { ", each half judged by a fit on the other" };
+        let _ = write!(text, "; {}{how}", describe_probabilities(probability_scores));
     }
     text
 }

@@ -15,6 +15,7 @@ mod online;
 mod plot;
 mod predict;
 mod provenance;
+mod race;
 mod readme;
 mod recipe;
 mod report;

@@ -131,9 +131,7 @@ fn compare_promises_what_train_delivers() {
     let compared = json(&format!("rosenblatt compare {file} -a 'pa1(C=0.1),perceptron:last' --json"));
     let algorithms = compared["algorithms"].as_array().unwrap();
     let errors = |name: &str| &algorithms.iter().find(|row| row["algorithm"] == name).unwrap()["errors"];
-    let trained = json(&format!(
-        "rosenblatt train {file} -a pa1 -p C=0.1 --k-fold 5 --calibrate none --json --model m.model"
-    ));
+    let trained = json(&format!("rosenblatt train {file} -a pa1 -p C=0.1 --k-fold 5 --json --model m.model"));
     assert_eq!(errors("pa1(C=0.1)"), &trained["fold-errors"]);
     // The library says the same, given the same rows.
     let source = Source::find(bench.path(file)).unwrap();

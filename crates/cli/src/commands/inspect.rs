@@ -86,6 +86,9 @@ fn text(model: &Model, size: u64) -> String {
     if !params.is_empty() {
         let _ = writeln!(text, "set by hand: {}", params.join(", "));
     }
+    if let Some(estimate) = report::describe_estimate(model) {
+        let _ = writeln!(text, "{estimate}");
+    }
     let names = model.labels().names();
     let _ = write!(text, "\nclasses: {}", listed(names));
     if names.len() > 2 {

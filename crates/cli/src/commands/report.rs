@@ -7,7 +7,7 @@ use crate::again::{self, Told};
 use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::report::error_line;
+use crate::report::{describe_estimate, error_line};
 use crate::ui;
 use rosenblatt::Model;
 use rosenblatt::model::{check_writable, write_whole};
@@ -82,13 +82,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "bytes": page.len(),
             "judged-on": report.judged.word(),
             "evaluation": report.evaluation,
+            "estimate": model.training_summary().estimate,
         });
         return ui::print(&format!("{told}\n"));
     }
     let error = error_line(&report.evaluation);
     let size = ui::bytes(page.len() as u64);
     let judged = report.judged.sentence(report.evaluation.rows);
-    ui::print(&format!("error: {error}\n{judged}\nreport: {} ({size})\n", output.display()))
+    let (of, told) = match (&report.judged, describe_estimate(&model)) {
+        (Judged::Learned, Some(told)) => ("training ", format!("{told}\n")),
+        (Judged::Learned, None) => ("training ", String::new()),
+        _ => ("", String::new()),
+    };
+    ui::print(&format!("{told}{of}error: {error}\n{judged}\nreport: {} ({size})\n", output.display()))
 }
 
 /// The command that trains the same model, and the one that makes the same page.

@@ -229,6 +229,7 @@ impl Args {
             calibration,
             positive: self.positive.clone(),
             memory,
+            exportable: self.export.is_some(),
             online: self.online,
             start: self.start_from.as_ref().map(Model::load).transpose()?.map(Arc::new),
         })

@@ -112,7 +112,7 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
     let of = if trained.estimate.is_some() { "held-out rows" } else { "training rows" };
     text.push_str(&report::beside_the_majority(shown));
     let _ = writeln!(text, "\nconfusion matrix ({of}):\n{}", report::classes(shown));
-    let _ = writeln!(text, "{}\n", report::probabilities(&trained.model, shown));
+    let _ = writeln!(text, "{}\n", report::probabilities(&trained.model, shown, trained.race.is_some()));
 }
 
 /// The report for programs.
@@ -190,7 +190,8 @@ pub(super) fn race_text(race: &Race) -> String {
             Classes::OneVsRest => String::new(),
             scheme => format!(" {scheme}"),
         };
-        let name = format!("  {}{scheme}", entrant.spec.rule());
+        let map = options.map.as_ref().map_or_else(String::new, |map| format!(" behind {}", map.name));
+        let name = format!("  {}{scheme}{map}", entrant.spec.rule());
         table.push(vec![name, format!("{} epochs", options.epochs), value, end]);
     }
     text.push('\n');

@@ -20,7 +20,7 @@ use std::time::Duration;
   rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 --metric logloss --budget 60s")]
 pub(crate) struct Args {
     /// Let these compete: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
-    /// `compare` takes them, the simplest first: it wins if it is not clearly worse than the best
+    /// `compare` takes them, the simplest first: it wins if it is hardly worse than the best
     #[arg(
         long,
         value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",

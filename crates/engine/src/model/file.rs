@@ -4,7 +4,7 @@
 //! believed only after its length and its checksum hold, and even then every number is checked before
 //! it is used: a file may be whole and still be wrong.
 
-use super::{Date, Model, Provenance, TrainingSummary, Validated, expansion, kernels};
+use super::{Date, Estimated, Model, Provenance, TrainingSummary, Validated, expansion, kernels};
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
@@ -176,6 +176,8 @@ struct SummaryText {
     folds: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     raced: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    estimate: Option<Estimated>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -205,8 +207,21 @@ impl From<&TrainingSummary> for SummaryText {
             best_epoch: held.best_epoch,
         });
         let stopped = name.map_or("epochs", |(_, name)| name).to_owned();
-        let TrainingSummary { rows, held_out, folds, raced, .. } = *training_summary;
-        Self { rows, epochs, rounds, mistakes, updates, errors, stopped, validation, held_out, folds, raced }
+        let TrainingSummary { rows, held_out, folds, raced, estimate, .. } = *training_summary;
+        Self {
+            rows,
+            epochs,
+            rounds,
+            mistakes,
+            updates,
+            errors,
+            stopped,
+            validation,
+            held_out,
+            folds,
+            raced,
+            estimate,
+        }
     }
 }
 
@@ -226,6 +241,7 @@ impl TryFrom<SummaryText> for TrainingSummary {
             held_out,
             folds,
             raced,
+            estimate,
         } = text;
         let (stopped, _) = STOPS
             .iter()
@@ -240,7 +256,10 @@ impl TryFrom<SummaryText> for TrainingSummary {
         if held_out.or(raced).is_some_and(|share| !(0.0..1.0).contains(&share)) {
             return Err(content("the share of rows held out should be from 0 to 1".to_owned()));
         }
-        Ok(Self { rows, totals, stopped: *stopped, validation, held_out, folds, raced })
+        if estimate.is_some_and(|estimate| estimate.errors > estimate.rows) {
+            return Err(content("more rows were wrong than were held out".to_owned()));
+        }
+        Ok(Self { rows, totals, stopped: *stopped, validation, held_out, folds, raced, estimate })
     }
 }
 

@@ -30,8 +30,8 @@ use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Schema};
 use rosenblatt_kernel::Expansion;
 use rosenblatt_kernel::maps::FeatureMap;
-use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -53,11 +53,26 @@ pub struct TrainingSummary {
     /// The share of the data that was kept out of the race in which it was chosen, if it was the usual race. It learned
     /// from all rows all the same.
     pub raced: Option<f64>,
+    /// What rows that were not learned from said of this training.
+    pub estimate: Option<Estimated>,
+}
+
+/// The error of a training on rows that it did not learn from, and that had no part in choosing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Estimated {
+    /// How many rows were held out; with folds, every row was once.
+    pub rows: u64,
+    /// How many of them were given the wrong class.
+    pub errors: u64,
+    /// Whether the model learned from these rows afterwards: then they were judged by models trained in the same way on
+    /// the rest of the rows.
+    pub refitted: bool,
 }
 
 impl Serialize for TrainingSummary {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("TrainingSummary", 11)?;
+        let mut object = serializer.serialize_struct("TrainingSummary", 12)?;
         object.serialize_field("rows", &self.rows)?;
         object.serialize_field("epochs", &self.totals.epochs)?;
         object.serialize_field("rounds", &self.totals.rounds)?;
@@ -69,6 +84,7 @@ impl Serialize for TrainingSummary {
         object.serialize_field("held-out", &self.held_out)?;
         object.serialize_field("folds", &self.folds)?;
         object.serialize_field("raced", &self.raced)?;
+        object.serialize_field("estimate", &self.estimate)?;
         object.end()
     }
 }
@@ -199,6 +215,13 @@ impl Model {
     #[must_use]
     pub fn with_race(mut self, share: Option<f64>) -> Self {
         self.training_summary.raced = share;
+        self
+    }
+
+    /// The same model, knowing what rows that were not learned from said of its training.
+    #[must_use]
+    pub fn with_estimate(mut self, estimate: Option<Estimated>) -> Self {
+        self.training_summary.estimate = estimate;
         self
     }
 

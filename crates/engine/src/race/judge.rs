@@ -44,6 +44,11 @@ rosenblatt_core::named!(Metric, "metric",
     "f1" = Self::F1, "the mean over classes of the harmonic mean of precision and recall";
 );
 
+/// Below so many rows a class is rare.
+const RARE_ROWS: usize = 50;
+/// Scores part the classes if at most one row is wrong for so many of the rarer class.
+const PARTED: usize = 10;
+
 /// What a candidate said of rows it had not seen, part after part.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Verdicts {
@@ -77,7 +82,41 @@ impl Verdicts {
                 return Calibration::fit_shared(method, n_classes, &self.scores, &truths, stop);
             }
         }
-        Calibration::fit_or_stop(method, n_classes, &self.scores, &truths, stop)
+        let fitted = Calibration::fit_or_stop(method, n_classes, &self.scores, &truths, stop)?;
+        Ok(match self.gap(n_classes) {
+            Some(threshold) => fitted.even_at(threshold),
+            None => fitted,
+        })
+    }
+
+    /// The middle of the gap between two classes, if the scores part them and one is rare. A sigmoid is careful about
+    /// the few rows of a rare class and comes so close to them that the next one may fall behind it; where there is a
+    /// gap, its middle is the better guess.
+    fn gap(&self, n_classes: usize) -> Option<f64> {
+        let n_members = self.named.iter().filter(|(truth, _)| *truth == 1).count();
+        let n_rare = n_members.min(self.named.len() - n_members);
+        if n_classes != 2 || n_rare >= RARE_ROWS {
+            return None;
+        }
+        let mut ranked: Vec<(f64, bool)> =
+            self.scores.iter().zip(&self.named).map(|(&score, (truth, _))| (score, *truth == 1)).collect();
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // Wrong if everything from here on is taken for the second class: members before, others behind.
+        let mut n_wrong = ranked.len() - n_members;
+        let mut best: Option<(usize, f64, f64)> = None;
+        for pair in ranked.windows(2) {
+            if pair[0].1 {
+                n_wrong += 1;
+            } else {
+                n_wrong -= 1;
+            }
+            let width = pair[1].0 - pair[0].0;
+            let is_better = best.is_none_or(|(least, widest, _)| (n_wrong, -width) < (least, -widest));
+            if width > 0.0 && is_better {
+                best = Some((n_wrong, width, f64::midpoint(pair[0].0, pair[1].0)));
+            }
+        }
+        best.filter(|(n_wrong, ..)| n_wrong * PARTED <= n_rare).map(|(.., middle)| middle)
     }
 
     /// Forgets all but how many rows were judged and how many wrongly.
@@ -264,6 +303,28 @@ mod tests {
         assert_eq!(verdicts.losses(Metric::Auc, 2), None);
         assert!("accuracy".parse::<Metric>().is_err());
         assert_eq!("logloss".parse::<Metric>().unwrap().to_string(), "logloss");
+    }
+
+    #[test]
+    fn a_rare_class_is_told_from_the_middle_of_the_gap() {
+        // Ninety others up to -1, four members from 3 on.
+        let of_others = (0..90).map(|row| (-1.0 - f64::from(row) / 10.0, 0));
+        let scored: Vec<(f64, u32)> = of_others.chain((0..4).map(|row| (3.0 + f64::from(row), 1))).collect();
+        let verdicts = |scored: &[(f64, u32)]| Verdicts {
+            named: scored.iter().map(|(_, class)| (*class, *class)).collect(),
+            scores: scored.iter().map(|(score, _)| *score).collect(),
+        };
+        assert_eq!(verdicts(&scored).gap(2), Some(1.0));
+        let fitted = verdicts(&scored).calibration(Method::Platt, 2, &mut || false).unwrap();
+        let mut shares = Vec::new();
+        fitted.probabilities(&[1.0], &mut shares);
+        assert!((shares[1] - 0.5).abs() < 1e-12, "{shares:?}");
+        fitted.probabilities(&[3.0], &mut shares);
+        assert!(shares[1] > 0.5, "{shares:?}");
+        // Where members and others are mixed, there is no gap to speak of.
+        let mixed: Vec<(f64, u32)> =
+            scored.iter().map(|&(score, class)| (score.abs() % 3.0, class)).collect();
+        assert_eq!(verdicts(&mixed).gap(2), None);
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! the sense of Maron and Moore (1994) and Birattari et al. (2002), its first bout on few rows as in successive
 //! halving (Jamieson and Talwalkar 2016). Few rows are cross-validated, so that the choice does not hang on a
 //! lucky part; of many rows a sample suffices, so that the race costs less than the training that follows.
-//! Candidates are listed from simple to elaborate, and one that is not clearly worse than the best is preferred
-//! to all behind it.
+//! Candidates are listed from the safest bet to the boldest, and one that is hardly worse than the best is preferred to
+//! all behind it. A feature map costs the reader the weights, so it must be clearly better to win.
 //!
 //! Rows, bouts and the choice depend on the seed alone. Threads run candidates side by side and change nothing.
 
@@ -15,6 +15,7 @@ mod sample;
 
 pub use judge::Metric;
 pub use portfolio::portfolio;
+pub(crate) use sample::standardised;
 
 use crate::calibration::{Calibration, Method};
 use crate::error::Error;
@@ -34,14 +35,14 @@ const MOST_ROWS: usize = 16_000;
 /// The rows that all candidates learn from in the first bout, if there are many more.
 const FIRST_BOUT: usize = 1_600;
 /// Up to so many rows, five folds are raced; above, three.
-const FIVE_FOLDS: usize = 3_000;
+const FIVE_FOLDS: usize = 3_200;
 /// Up to so many rows, three folds are raced; above, one part is set apart.
 const THREE_FOLDS: usize = 8_000;
 /// Up to so many rows, nobody leaves for being slow to convince.
 const PATIENT: usize = 400;
 /// A candidate leaves if it is worse than the leader by so many standard errors of the difference.
 const CLEARLY_WORSE: f64 = 2.0;
-/// A simpler candidate wins if it is worse than the best by at most so many standard errors.
+/// An earlier candidate wins if it is worse than the best by at most so many standard errors.
 const NOT_WORSE: f64 = 0.5;
 
 /// How long a wish to stop may wait while nothing else is done.
@@ -57,13 +58,16 @@ pub struct RaceOptions {
     /// How many candidates run side by side; as many as there are cores if nothing is said. Changes nothing but
     /// the time it takes.
     pub threads: Option<usize>,
+    /// Whether the rows were brought to standard scale together. Then every part of the race is brought to the scale of
+    /// the rows that are learned from in it.
+    pub rescale: bool,
     /// No bout is begun after this time. With it the result depends on how fast the machine is.
     pub budget: Option<Duration>,
 }
 
 impl Default for RaceOptions {
     fn default() -> Self {
-        Self { metric: Metric::Error, seed: 0, threads: None, budget: None }
+        Self { metric: Metric::Error, seed: 0, threads: None, rescale: false, budget: None }
     }
 }
 
@@ -154,7 +158,7 @@ struct Bout {
     stay: usize,
 }
 
-/// Races `candidates`, simplest first, on the given rows of `data`.
+/// Races `candidates`, the preferred ones first, on the given rows of `data`.
 ///
 /// ```
 /// use rosenblatt::{Dataset, Options};
@@ -190,7 +194,9 @@ pub fn race(
             break;
         }
         let so_far = Progress { bout: number + 1, bouts: bouts.len(), done: 0, of: 0 };
-        run_bout(&mut runners, &sampled, bout, so_far, options, spectator)?;
+        let rescaled = if options.rescale { standardised(&sampled, &bout.learned) } else { None };
+        let seen = rescaled.as_ref().unwrap_or(&sampled);
+        run_bout(&mut runners, seen, bout, so_far, options, spectator)?;
         let is_last = number + 1 == bouts.len();
         if !is_last {
             eliminate(&mut runners, bout, number + 1, options.metric, n_classes);
@@ -236,11 +242,11 @@ fn bouts(data: &Dataset, seed: u64) -> Vec<Bout> {
     let all: Vec<u32> = (0..data.len() as u32).collect();
     let n_rows = all.len();
     let mut bouts = Vec::new();
-    let stays: [usize; 5] = if n_rows <= PATIENT { [usize::MAX; 5] } else { [6, 4, 3, 3, 3] };
+    let stays: [usize; 5] = if n_rows <= PATIENT { [usize::MAX; 5] } else { [5, 3, 3, 2, 2] };
     if n_rows > 2 * FIRST_BOUT {
         let (judged, learned) = split_rows(data.classes(), &all, FIRST_BOUT as f64 / n_rows as f64, seed);
         let judged = sample(data.classes(), data.labels().len(), &judged, 2 * FIRST_BOUT, seed);
-        bouts.push(Bout { learned, judged, counts: false, stay: 4 });
+        bouts.push(Bout { learned, judged, counts: false, stay: 3 });
     }
     if n_rows > THREE_FOLDS {
         let (learned, judged) = split_rows(data.classes(), &all, 0.3, seed.wrapping_add(1));
@@ -368,7 +374,7 @@ fn difference(losses: &[f64], others: &[f64]) -> (f64, f64) {
     (mean, (squares / (n_rows - 1.0) / n_rows).sqrt())
 }
 
-/// Names the winner: the first candidate that is not clearly worse than the best.
+/// Names the winner: the first candidate that is hardly worse than the best.
 fn finish(
     runners: Vec<Runner>,
     metric: Metric,
@@ -383,12 +389,14 @@ fn finish(
     let Some(&first) = finishers.iter().min_by(by_loss) else {
         return Err(runners.into_iter().find_map(|runner| runner.failure).unwrap_or(Error::NoRows));
     };
+    let has_map = |idx: usize| runners[idx].spec.options().map.is_some();
     let losses = |idx: usize| runners[idx].verdicts[best[idx].0].losses(metric, n_classes);
     let leading = losses(first);
     let is_not_worse = |idx: &&usize| match (&leading, losses(**idx)) {
         (Some(leading), Some(losses)) => {
             let (mean, error) = difference(&losses, leading);
-            mean <= NOT_WORSE * error
+            let gains_a_map = has_map(first) && !has_map(**idx);
+            mean <= if gains_a_map { CLEARLY_WORSE } else { NOT_WORSE } * error
         }
         _ => best[**idx].1 <= best[first].1,
     };

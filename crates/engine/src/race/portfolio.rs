@@ -1,15 +1,15 @@
 //! The candidates of a race, for the rows at hand.
 //!
-//! What is in the tables came out ahead in trials on 95 public data sets of all kinds (`cargo xtask bench accuracy`):
-//! pairs of classes and direct multiclass beat one class against the rest nearly everywhere, small passive-aggressive
-//! steps are hard to beat for two classes, and no rule is best everywhere, which is why there is a race. The plain
-//! perceptron comes first: it wins every tie.
+//! What is in the tables, and in which order, came out of trials on 95 public data sets of all kinds: pairs of classes
+//! and direct multiclass beat one class against the rest nearly everywhere, small passive-aggressive steps are hard to
+//! beat for two classes, and no rule is best everywhere, which is why there is a race. Those that did well most often
+//! come first, and win every tie. `cargo xtask bench accuracy` says what comes of it beside others.
 
 use crate::defaults;
 use crate::error::Error;
-use crate::spec::{Classes, Options, Spec};
-use rosenblatt_core::Share;
-use rosenblatt_data::Dataset;
+use crate::spec::{Classes, Mapping, Options, Spec};
+use rosenblatt_core::{Bias, Examples, Row, Share};
+use rosenblatt_data::{Dataset, Visitor};
 
 /// A rule, and a parameter if it is not as it comes.
 type Rule = (&'static str, Option<(&'static str, f64)>);
@@ -19,67 +19,87 @@ const LOGISTIC: Rule = ("logistic", None);
 const PA_SMALL: Rule = ("pa1", Some(("C", 0.001)));
 const PA_MIDDLE: Rule = ("pa1", Some(("C", 0.01)));
 const PA_LARGE: Rule = ("pa1", Some(("C", 0.1)));
-const SOLVED_LOGISTIC: Rule = ("logistic-dual", Some(("C", 1.0)));
-const SOLVED_SVM: Rule = ("svm-dual", Some(("C", 1.0)));
-const SOLVED_SVM_SOFT: Rule = ("svm-dual", Some(("C", 0.1)));
 const AROW: Rule = ("arow", Some(("r", 1.0)));
 const AROW_BOLD: Rule = ("arow", Some(("r", 0.1)));
+const SOLVED_SVM: Rule = ("svm-dual", Some(("C", 1.0)));
+const SOLVED_SVM_SOFT: Rule = ("svm-dual", Some(("C", 0.1)));
+const SOLVED_LOGISTIC: Rule = ("logistic-dual", Some(("C", 1.0)));
 
 const REST: Classes = Classes::OneVsRest;
 const PAIRS: Classes = Classes::OneVsOne;
 const DIRECT: Classes = Classes::Direct(Share::Max);
 
-/// Simplest first.
-const TWO_CLASSES: &[(Classes, &[Rule])] = &[(
-    REST,
-    &[
-        PERCEPTRON,
-        PA_MIDDLE,
-        PA_LARGE,
-        PA_SMALL,
-        LOGISTIC,
-        AROW,
-        SOLVED_LOGISTIC,
-        SOLVED_SVM,
-        SOLVED_SVM_SOFT,
-    ],
-)];
-const SOME_CLASSES: &[(Classes, &[Rule])] = &[
-    (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC, SOLVED_SVM]),
-    (DIRECT, &[PERCEPTRON, PA_LARGE]),
-    (PAIRS, &[PA_LARGE, PA_MIDDLE, LOGISTIC, AROW_BOLD, SOLVED_LOGISTIC]),
-];
-const MANY_CLASSES: &[(Classes, &[Rule])] = &[
-    (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC, SOLVED_SVM]),
-    (DIRECT, &[PERCEPTRON, PA_LARGE, LOGISTIC, AROW_BOLD]),
+/// Up to so many classes, and then who takes part.
+const TABLES: &[(usize, &[(Classes, &[Rule])])] = &[
+    (2, &[(REST, &[PA_MIDDLE, PERCEPTRON, PA_LARGE, PA_SMALL, LOGISTIC, SOLVED_SVM_SOFT, SOLVED_SVM, AROW])]),
+    (
+        16,
+        &[
+            (PAIRS, &[PA_LARGE, LOGISTIC, PA_MIDDLE, SOLVED_LOGISTIC]),
+            (DIRECT, &[PA_LARGE, PERCEPTRON]),
+            (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC, SOLVED_SVM]),
+        ],
+    ),
+    (
+        30,
+        &[
+            (PAIRS, &[PA_LARGE]),
+            (DIRECT, &[PA_LARGE, PERCEPTRON, LOGISTIC]),
+            (REST, &[PERCEPTRON, PA_LARGE, SOLVED_SVM]),
+        ],
+    ),
+    (
+        usize::MAX,
+        &[
+            (DIRECT, &[PA_LARGE, PERCEPTRON, LOGISTIC, AROW_BOLD]),
+            (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC, SOLVED_SVM]),
+        ],
+    ),
 ];
 
-/// Above so many classes their pairs are too many to be told apart one by one.
-const MOST_FOR_PAIRS: usize = 16;
+/// Up to so many rows and features, one candidate looks behind a feature map, for what no hyperplane can tell.
+const MAPPED_ROWS: usize = 5_000;
+const MAPPED_WIDTH: usize = 200;
+/// How many features come out of the map.
+const MAP_SIZE: usize = 256;
 
-/// The candidates for rows of `data`, of which `n_rows` are learned from, the simplest first. What `base` says beside
-/// rule, parameters and multiclass scheme holds for all of them; those that it does not suit are left out. Its epochs
-/// count only if they are not the usual ones.
+/// A bias that moves by 1 is left behind by rows that are long: the coordinate it is given instead is a part of their
+/// length, in powers of two, from this on.
+const PART_OF_LENGTH: f64 = 0.25;
+const LEAST_COORDINATE: f64 = 4.0;
+/// So many rows tell how long rows are.
+const ROWS_MEASURED: usize = 1_000;
+
+/// The candidates for rows of `data`, of which `n_rows` are learned from; those that do well most often first, and a
+/// map last, which must be clearly better than all before it to win. What `base` says beside rule, parameters and
+/// multiclass scheme holds for all of them; those that it does not suit are left out. Its epochs count only if they are
+/// not the usual ones.
 pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Spec>, Error> {
-    let table = match data.labels().len() {
-        0..=2 => TWO_CLASSES,
-        3..=MOST_FOR_PAIRS => SOME_CLASSES,
-        _ => MANY_CLASSES,
+    let n_classes = data.labels().len();
+    let table = TABLES.iter().find(|(most, _)| n_classes <= *most).map_or(&[][..], |(_, table)| table);
+    let rules = table.iter().flat_map(|(multiclass, rules)| rules.iter().map(|rule| (*multiclass, rule)));
+    let bias = bias_for(data);
+    let epochs = if base.epochs == defaults::EPOCHS { epochs(n_rows) } else { base.epochs };
+    let options = |(multiclass, (algorithm, param)): (Classes, &Rule)| Options {
+        algorithm: (*algorithm).to_owned(),
+        params: param.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        multiclass,
+        epochs,
+        bias: base.bias.or(bias),
+        ..base.clone()
     };
-    let candidates =
-        table.iter().flat_map(|(multiclass, rules)| rules.iter().map(move |rule| (multiclass, rule)));
-    let spec = |(multiclass, (algorithm, param)): (&Classes, &Rule)| {
-        Spec::new(Options {
-            algorithm: (*algorithm).to_owned(),
-            params: param.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
-            multiclass: *multiclass,
-            epochs: if base.epochs == defaults::EPOCHS { epochs(n_rows) } else { base.epochs },
-            ..base.clone()
-        })
-    };
+    let mut candidates: Vec<Options> = rules.map(options).collect();
+    let is_plain = base.map.is_none() && base.kernel.is_none();
+    if is_plain && n_rows <= MAPPED_ROWS && data.width() <= MAPPED_WIDTH && n_classes <= 16 {
+        let map = Mapping { size: MAP_SIZE, ..Mapping::default() };
+        let scheme = if n_classes == 2 { REST } else { PAIRS };
+        let options = options((scheme, &PA_LARGE));
+        // What comes out of the map is of length 1.
+        candidates.push(Options { map: Some(map), epochs: epochs.min(20), bias: base.bias, ..options });
+    }
     let (mut fitting, mut refused) = (Vec::new(), None);
-    for candidate in candidates.map(spec) {
-        match candidate {
+    for candidate in candidates {
+        match Spec::new(candidate) {
             Ok(spec) => fitting.push(spec),
             Err(error) => refused = refused.or(Some(error)),
         }
@@ -90,12 +110,68 @@ pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Sp
     }
 }
 
+/// A coordinate for the bias that suits the length of the rows; `None` if they are short, and any rule's own way does.
+fn bias_for(data: &Dataset) -> Option<Bias> {
+    struct Length;
+    impl Visitor for Length {
+        type Output = f64;
+        fn visit<E: Examples>(self, examples: E) -> f64 {
+            let step = examples.len().div_ceil(ROWS_MEASURED).max(1);
+            let rows = (0..examples.len()).step_by(step);
+            let n_rows = rows.len().max(1) as f64;
+            rows.map(|row| examples.row(row).norm2() / n_rows).sum::<f64>().sqrt()
+        }
+    }
+    let coordinate = (data.visit(Length) * PART_OF_LENGTH).log2().floor().exp2();
+    (coordinate >= LEAST_COORDINATE && coordinate.is_finite()).then_some(Bias::Augmented(coordinate))
+}
+
 /// Enough epochs to settle; many rows settle in fewer.
 fn epochs(n_rows: usize) -> u64 {
     match n_rows {
-        0..=2_000 => 40,
-        2_001..=100_000 => 20,
-        100_001..=1_000_000 => 10,
+        0..=1_000 => 40,
+        1_001..=8_000 => 20,
+        8_001..=200_000 => 10,
         _ => 5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_of_classes_has_candidates_and_a_map_comes_last() {
+        for n_classes in [2, 3, 16, 17, 30, 31, 200] {
+            let names: Vec<String> = (0..n_classes).map(|class| class.to_string()).collect();
+            let data = Dataset::from_rows(&vec![[1.0]; n_classes], &names);
+            let candidates = portfolio(&data, n_classes, &Options::default()).unwrap();
+            assert!(candidates.len() >= 7, "{n_classes}");
+            let maps = candidates.iter().filter(|spec| spec.options().map.is_some()).count();
+            assert_eq!(maps, usize::from(n_classes <= 16));
+            assert!(maps == 0 || candidates.last().unwrap().options().map.is_some());
+            assert!(
+                candidates.iter().all(|spec| spec.options().epochs == 40 || spec.options().map.is_some())
+            );
+        }
+    }
+
+    #[test]
+    fn long_rows_have_a_bias_that_keeps_up_with_them() {
+        let long = Dataset::from_rows(&[[64.0, 0.0], [0.0, 64.0]], &["a", "b"]);
+        assert_eq!(bias_for(&long), Some(Bias::Augmented(16.0)));
+        let short = Dataset::from_rows(&[[8.0, 0.0], [0.0, 8.0]], &["a", "b"]);
+        assert_eq!(bias_for(&short), None);
+        assert_eq!(bias_for(&Dataset::from_rows(&[[0.0], [0.0]], &["a", "b"])), None);
+    }
+
+    #[test]
+    fn what_is_said_holds_for_all() {
+        let data = Dataset::from_rows(&[[1.0], [2.0]], &["a", "b"]);
+        let base = Options { epochs: 7, rate: Some("0.5".parse().unwrap()), ..Options::default() };
+        let candidates = portfolio(&data, 2, &base).unwrap();
+        // Most rules set their own step and take no rate.
+        assert!(candidates.iter().all(|spec| spec.options().epochs == 7 && spec.entry().info.rate));
+        assert_eq!(candidates.len(), 2);
     }
 }

@@ -11,13 +11,16 @@ use crate::evaluate::{Evaluation, Folds, Judged};
 use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
-use crate::race::{Metric, Progress, Race, RaceOptions, Spectator, portfolio, race};
+use crate::race::{Metric, Progress, Race, RaceOptions, Spectator, portfolio, race, standardised};
 use crate::spec::{Options, Spec};
 use crate::split::split;
 use crate::train::Training;
-use rosenblatt_data::Dataset;
+use rosenblatt_data::{Dataset, Scaling};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Up to so many rows are copied to be brought to another scale.
+const COPIED_ROWS: usize = 20_000;
 
 impl Fitting<'_> {
     /// Races, judges the winner on rows that were not in the race, and trains it on all.
@@ -34,12 +37,16 @@ impl Fitting<'_> {
         let mut notes = self.notes.clone();
         let judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
             let raced = self.choose(racing, data, learned, monitor)?;
-            let training = Training::new(&raced.winner, data).rows(learned).fingerprint(&known);
+            // Many rows know nothing of each other by their common scale, and are not copied.
+            let is_copied = self.is_standard() && (data.len() <= COPIED_ROWS || data.len() < data.width());
+            let rescaled = if is_copied { standardised(data, learned) } else { None };
+            let seen = rescaled.as_ref().unwrap_or(data);
+            let training = Training::new(&raced.winner, seen).rows(learned).fingerprint(&known);
             let model = training.checkpointer(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
             let model = self.calibrated(model, &raced, monitor)?;
             monitor.stage(Stage::Judging);
             let stop = &mut || monitor.wants_to_stop();
-            let judged = Judged::new(&model, &mut data.into(), held, true, stop)?;
+            let judged = Judged::new(&model, &mut seen.into(), held, true, stop)?;
             Ok::<_, Error>((raced, judged.evaluation))
         };
         let (raced, estimate) = match self.recipe.estimate {
@@ -72,6 +79,7 @@ impl Fitting<'_> {
             Plan::HoldOut(share) => (model, share),
         };
         let model = model.with_race(self.is_usual(racing).then_some(share));
+        let model = model.with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(true)));
         let mut trained = Trained {
             data: self.outline.clone(),
             training: None,
@@ -102,10 +110,16 @@ impl Fitting<'_> {
         }
     }
 
+    /// Whether the rows were brought to standard scale, all together.
+    fn is_standard(&self) -> bool {
+        self.outline.scaling == Scaling::Standard
+    }
+
     /// Whether the race can be told in a word: the usual candidates, compared as usual.
     fn is_usual(&self, racing: &Racing) -> bool {
         let Racing { candidates, metric, budget } = racing;
         self.recipe.says_nothing()
+            && !self.recipe.exportable
             && candidates.is_empty()
             && *metric == Metric::default()
             && budget.is_none()
@@ -123,7 +137,9 @@ impl Fitting<'_> {
         let base = Options { validation: None, ..self.recipe.learning.clone() };
         let named = racing.candidates.iter().cloned();
         let candidates = if racing.candidates.is_empty() {
-            portfolio(data, rows.len(), &base)?
+            let mut usual = portfolio(data, rows.len(), &base)?;
+            usual.retain(|spec| !self.recipe.exportable || spec.options().map.is_none());
+            usual
         } else {
             named
                 .map(|options| Spec::new(Options { validation: None, ..options }))
@@ -132,7 +148,8 @@ impl Fitting<'_> {
         let options = RaceOptions {
             metric: racing.metric,
             seed: base.seed,
-            threads: None,
+            threads: Some(self.recipe.reading.threads).filter(|n_threads| *n_threads > 0),
+            rescale: self.is_standard(),
             budget: racing.budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         };
         race(&candidates, data, rows, &options, &mut Watching(monitor)).map_err(stopped)

@@ -35,7 +35,7 @@ use crate::defaults;
 use crate::error::Error;
 use crate::evaluate::{Evaluation, Folds, Judged};
 use crate::insight::mistake_bound;
-use crate::model::{Checkpoint, Model};
+use crate::model::{Checkpoint, Estimated, Model};
 use crate::monitor::{Monitor, Stage};
 use crate::race::{Metric, Race};
 use crate::rows::RowSource;
@@ -66,6 +66,8 @@ pub struct Recipe {
     pub positive: Option<String>,
     /// How much memory the rows may take; as much as they need if nothing is said.
     pub memory: Option<MemoryLimit>,
+    /// The model is to be exported for other programs, so nobody takes part in the race who could not be.
+    pub exportable: bool,
     /// Learn in one epoch over the rows in their order, in the memory of a few blocks. Each row is predicted before it
     /// is learned from, and the errors of those predictions are the estimate.
     pub online: bool,
@@ -85,6 +87,7 @@ impl Default for Recipe {
             calibration: Calibrate::Auto,
             positive: None,
             memory: None,
+            exportable: false,
             online: false,
             start: None,
         }
@@ -109,7 +112,7 @@ pub enum Choice {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Racing {
-    /// Who takes part, the simplest first; the usual ones if nobody is named. No validation sets are kept apart: how
+    /// Who takes part, the preferred ones first; the usual ones if nobody is named. No validation sets are kept apart: how
     /// long to train is decided by the race.
     pub candidates: Vec<Options>,
     /// What they are compared by.
@@ -230,6 +233,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// What a model remembers of it; `refitted` if it learned from the same rows afterwards.
+    fn remembered(&self, refitted: bool) -> Estimated {
+        Estimated { rows: self.evaluation.rows, errors: self.evaluation.errors, refitted }
+    }
+
     /// The standard deviation of the error from fold to fold.
     pub fn deviation(&self) -> f64 {
         deviation(&self.fold_errors)
@@ -531,22 +539,9 @@ impl Fitting<'_> {
                     judged.push(fold);
                     Ok(())
                 })?;
-                let evaluation = Evaluation::pooled(judged.iter().map(|fold| &fold.evaluation));
-                let sizes: Vec<usize> = judged.iter().map(|fold| fold.classes.len()).collect();
-                let all = |of: fn(&Judged) -> &[u32]| judged.iter().flat_map(of).copied().collect::<Vec<_>>();
-                let (classes, predicted) = (all(|fold| &fold.classes), all(|fold| &fold.predicted));
-                let scores: Vec<f64> = judged.iter().flat_map(|fold| &fold.scores).copied().collect();
-                let evaluation = evaluation.ok_or(Error::NoRows)?;
-                let mut whole = Judged { evaluation, scores, classes, predicted };
-                let calibration = fit_probabilities(&spec, calibrate, &mut whole, monitor)?;
-                let mut rest = whole.classes.iter().zip(&whole.predicted);
-                let fold_errors = sizes.iter().map(|&size| {
-                    let wrong =
-                        rest.by_ref().take(size).filter(|(class, predicted)| class != predicted).count();
-                    wrong as f64 / size as f64
-                });
-                let fold_errors = fold_errors.collect();
-                Some((calibration, Estimate { evaluation: whole.evaluation, fold_errors }))
+                let whole = CrossValidated::new(&spec, calibrate, &judged, monitor)?;
+                let fold_errors = whole.fold_errors();
+                Some((whole.calibration, Estimate { evaluation: whole.evaluation, fold_errors }))
             }
             _ => None,
         };
@@ -593,13 +588,16 @@ fn measure(
     let in_memory = rows.dataset().is_some();
     let Trained { model, .. } = trained;
     if let Some((calibration, estimate)) = crossed {
+        model.training_summary.estimate = Some(estimate.remembered(true));
         (model.calibration, trained.estimate) = (calibration, Some(estimate));
     } else if !held.is_empty() {
         monitor.stage(Stage::Judging);
         let with_scores = in_memory || calibrate.is_some();
         let mut judged = Judged::new(model, rows, held, with_scores, &mut || monitor.wants_to_stop())?;
         model.calibration = fit_probabilities(&model.spec, calibrate, &mut judged, monitor)?;
-        trained.estimate = Some(Estimate { evaluation: judged.evaluation, fold_errors: Vec::new() });
+        let estimate = Estimate { evaluation: judged.evaluation, fold_errors: Vec::new() };
+        model.training_summary.estimate = Some(estimate.remembered(false));
+        trained.estimate = Some(estimate);
     }
     monitor.stage(Stage::Judging);
     let judged = Judged::new(model, rows, learned, in_memory, &mut || monitor.wants_to_stop())?;
@@ -607,6 +605,43 @@ fn measure(
     trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
     trained.is_unfinished = false;
     Ok(())
+}
+
+/// All folds of a cross-validation together.
+pub(crate) struct CrossValidated {
+    evaluation: Evaluation,
+    calibration: Option<Calibration>,
+    /// Fold by fold, whether a row was given the wrong class.
+    pub(crate) wrong: Vec<Vec<bool>>,
+}
+
+impl CrossValidated {
+    /// The folds of one training, with probabilities fitted to all of them.
+    pub(crate) fn new(
+        spec: &Spec,
+        calibrate: Option<Method>,
+        folds: &[Judged],
+        monitor: &mut dyn Monitor,
+    ) -> Result<Self, Error> {
+        let evaluation = Evaluation::pooled(folds.iter().map(|fold| &fold.evaluation));
+        let all = |of: fn(&Judged) -> &[u32]| folds.iter().flat_map(of).copied().collect::<Vec<_>>();
+        let (classes, predicted) = (all(|fold| &fold.classes), all(|fold| &fold.predicted));
+        let scores: Vec<f64> = folds.iter().flat_map(|fold| &fold.scores).copied().collect();
+        let mut whole = Judged { evaluation: evaluation.ok_or(Error::NoRows)?, scores, classes, predicted };
+        let calibration = fit_probabilities(spec, calibrate, &mut whole, monitor)?;
+        let mut rest = whole.classes.iter().zip(&whole.predicted);
+        let of_fold = |fold: &Judged| {
+            rest.by_ref().take(fold.classes.len()).map(|(class, said)| class != said).collect()
+        };
+        let wrong = folds.iter().map(of_fold).collect();
+        Ok(Self { evaluation: whole.evaluation, calibration, wrong })
+    }
+
+    fn fold_errors(&self) -> Vec<f64> {
+        let share =
+            |wrong: &Vec<bool>| wrong.iter().filter(|wrong| **wrong).count() as f64 / wrong.len() as f64;
+        self.wrong.iter().map(share).collect()
+    }
 }
 
 /// Fits probabilities to the scores of held-out rows. Each half of the rows is judged, and given a class, by what was

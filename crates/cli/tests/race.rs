@@ -1,0 +1,127 @@
+//! What the default of `train` promises at the command line: the winner can be trained without the race, a race that
+//! was killed or stopped loses nothing, and what held-out rows said stays with the model.
+
+use crate::bench::Bench;
+use std::fmt::Write as _;
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Six classes that no hyperplane tells apart, so that a race has something to do.
+fn table(n_rows: u64) -> String {
+    let mut text = "a,b,c,d,kind\n".to_owned();
+    for row in 0..n_rows {
+        let digit = |factor: u64| row.wrapping_mul(factor).wrapping_mul(row + 7) / 64 % 97;
+        let (a, b, c, d) = (digit(31), digit(57), digit(91), digit(13));
+        let _ = writeln!(text, "{a},{b},{c},{d},k{}", (a * 3 + b * 2 + c * d / 97) / 61 % 6);
+    }
+    text
+}
+
+fn start(bench: &Bench, words: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_rosenblatt"))
+        .args(words.split_whitespace())
+        .current_dir(bench.path(""))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn the_command_of_the_winner_trains_the_same_weights() {
+    let bench = Bench::new();
+    bench.write("six.csv", table(900));
+    let bundled = "crates/data/bundled";
+    for file in [
+        "six.csv --label kind",
+        &format!("{bundled}/iris.csv"),
+        &format!("{bundled}/banknote.csv"),
+        &format!("{bundled}/penguins.csv --label species --missing mean"),
+        &format!("{bundled}/sms-spam.tsv"),
+    ] {
+        let told = bench.ok(&format!("rosenblatt train {file} --model raced.model"));
+        let lines: Vec<&str> = told.lines().collect();
+        let race = lines.iter().position(|line| line.starts_with("race of ")).unwrap();
+        let length = lines[race..].iter().take_while(|line| !line.is_empty()).count();
+        assert!((3..=6).contains(&length), "a race in a few lines:\n{told}");
+        let command = told.split("the winner, without the race: ").nth(1).unwrap().lines().next().unwrap();
+        assert!(!command.contains("auto"), "{command}");
+        bench.ok(&command.replace("raced.model", "alone.model"));
+        let [raced, alone] =
+            ["raced.model", "alone.model"].map(|name| rosenblatt::Model::load(bench.path(name)).unwrap());
+        assert!(raced.kept() == alone.kept(), "{command}");
+    }
+}
+
+#[test]
+fn a_race_that_was_killed_starts_again_and_ends_in_the_same_bytes() {
+    let bench = Bench::new();
+    bench.write("six.csv", table(6000));
+    let train = "train six.csv --label kind --quiet";
+    let begun = Instant::now();
+    bench.ok(&format!("rosenblatt {train} --model whole.model"));
+    let whole_time = begun.elapsed();
+    let whole = fs::read(bench.path("whole.model")).unwrap();
+    for part in [0.1, 0.3, 0.5] {
+        let mut child = start(&bench, &format!("{train} --model killed.model"));
+        sleep(whole_time.mul_f64(part));
+        let was_running = child.try_wait().unwrap().is_none();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(was_running && !bench.path("killed.model").exists(), "it was killed too late");
+        bench.ok(&format!("rosenblatt {train} --model killed.model --resume"));
+        assert!(fs::read(bench.path("killed.model")).unwrap() == whole, "killed after {part}");
+        fs::remove_file(bench.path("killed.model")).unwrap();
+    }
+}
+
+#[test]
+fn a_signal_in_a_race_is_answered_at_once() {
+    let bench = Bench::new();
+    bench.write("six.csv", table(30_000));
+    let mut child = start(&bench, "train six.csv --label kind --model six.model");
+    sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none(), "it was over too soon");
+    let asked = Instant::now();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    // A second is the promise; a busy machine gets more.
+    assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
+    assert!(!bench.path("six.model").exists());
+}
+
+#[test]
+fn what_held_out_rows_said_stays_with_the_model() {
+    let bench = Bench::new();
+    let file = "crates/data/bundled/banknote.csv";
+    let line = |text: &str, head: &str| -> String {
+        let found = text.lines().find(|line| line.starts_with(head));
+        found.unwrap_or_else(|| panic!("no `{head}` in\n{text}")).to_owned()
+    };
+    for (flags, head, how) in [
+        ("", "held-out error: ", "then the model learned from all"),
+        ("--k-fold 3", "cross-validated error: ", "over 3 folds"),
+        ("-a perceptron", "held-out error: ", "on rows that it did not learn from"),
+    ] {
+        let trained = bench.ok(&format!("rosenblatt train {file} {flags} --model m.model"));
+        let inspected = bench.ok("rosenblatt inspect m.model");
+        assert_eq!(line(&inspected, head), line(&trained, head), "{flags}");
+        assert!(inspected.contains(how), "{inspected}");
+        let reported = bench.ok(&format!("rosenblatt report m.model {file}"));
+        let page = fs::read_to_string(bench.path("m.html")).unwrap();
+        if how.starts_with("on rows") {
+            assert!(reported.starts_with("error: "), "it is judged on held-out rows:\n{reported}");
+        } else {
+            // Nobody takes the rows it learned from for fresh ones.
+            assert_eq!(line(&reported, head), line(&trained, head));
+            assert!(reported.contains("\ntraining error: "), "{reported}");
+            assert!(page.contains("training error") && page.contains(how), "{flags}");
+        }
+    }
+    let told = bench.ok(&format!("rosenblatt report m.model {file} --json"));
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["estimate"]["refitted"], false);
+    assert_eq!(told["estimate"]["rows"], told["evaluation"]["rows"]);
+}
