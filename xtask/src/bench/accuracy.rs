@@ -26,6 +26,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+/// What a part found, in words.
+type Told = fn(&str) -> String;
+
 const FOLDER: &str = "target/bench-data/accuracy";
 const BINARY: &str = "target/release/rosenblatt";
 const PACKAGES: &[&str] = &[
@@ -44,7 +47,7 @@ const PACKAGES: &[&str] = &[
     "pyts",
 ];
 /// The parts, and what their lines are called.
-const PARTS: &[(&str, fn(&str) -> String)] = &[
+const PARTS: &[(&str, Told)] = &[
     ("errors", errors_told),
     ("fresh", errors_told),
     ("faces", faces_told),

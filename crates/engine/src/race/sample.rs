@@ -56,15 +56,15 @@ pub(super) fn sample(classes: &[u32], n_classes: usize, rows: &[u32], most: usiz
 /// sparse rows, which are not centred.
 pub(crate) fn standardised(data: &Dataset, learned: &[u32]) -> Option<Dataset> {
     let matrix = match data.matrix() {
-        Matrix::Dense32(matrix) => {
+        MatrixRef::Dense32(matrix) => {
             let values = standard_values(matrix, learned, |value| value as f32);
             Matrix::Dense32(DenseMatrix { values, width: matrix.width })
         }
-        Matrix::Dense64(matrix) => {
+        MatrixRef::Dense64(matrix) => {
             let values = standard_values(matrix, learned, |value| value);
             Matrix::Dense64(DenseMatrix { values, width: matrix.width })
         }
-        Matrix::Sparse32(_) | Matrix::Sparse64(_) => return None,
+        MatrixRef::Sparse32(_) | MatrixRef::Sparse64(_) => return None,
     };
     let scaled = Dataset::new(matrix, data.classes().to_vec(), data.labels().clone());
     Some(match data.weights() {
@@ -74,7 +74,7 @@ pub(crate) fn standardised(data: &Dataset, learned: &[u32]) -> Option<Dataset> {
 }
 
 fn standard_values<T: Copy + Into<f64>>(
-    matrix: &DenseMatrix<T>,
+    matrix: DenseRef<'_, T>,
     learned: &[u32],
     narrow: impl Fn(f64) -> T,
 ) -> Vec<T> {
@@ -168,7 +168,7 @@ mod tests {
     fn rows_are_brought_to_the_scale_of_those_that_are_learned_from() {
         let data =
             Dataset::from_rows(&[[1.0, 0.1], [3.0, 0.1], [2.0, 0.1], [9.0, 1.1]], &["a", "b", "a", "b"]);
-        let Matrix::Dense64(scaled) = standardised(&data, &[0, 1, 2]).unwrap().matrix().clone() else {
+        let Matrix::Dense64(scaled) = standardised(&data, &[0, 1, 2]).unwrap().matrix().to_matrix() else {
             panic!("dense rows stay dense")
         };
         let deviation = (2.0_f64 / 3.0).sqrt();
