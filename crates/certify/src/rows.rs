@@ -68,6 +68,13 @@ impl Rows {
         Ok(rows)
     }
 
+    /// The same rows with other numbers, which ascend like theirs.
+    #[must_use]
+    pub fn numbered(mut self, number: impl Fn(usize) -> usize) -> Self {
+        self.numbers.iter_mut().for_each(|own| *own = number(*own));
+        self
+    }
+
     /// Dense rows, each with its side: the shortest way to ask about a few points.
     ///
     /// # Panics

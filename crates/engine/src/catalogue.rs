@@ -416,8 +416,11 @@ const RACE: Meanings = &[
 
 const MEMORY: Meanings = &[
     ("bytes", "bytes that rows may take before they are kept in a cache on disk", Takes::AtLeast(0)),
-    ("cache", "the file of the cache; a temporary one if not given", Takes::Text),
-    ("keep", "the cache stays, to be used again for the same data read in the same way", Takes::Switch),
+    (
+        "cache",
+        "the file in which the cache is kept, to be used again; a nameless one if not given",
+        Takes::Text,
+    ),
 ];
 
 const LEARNING: Meanings = &[
@@ -565,7 +568,7 @@ fn groups() -> Vec<(&'static str, Meanings, Value)> {
     vec![
         ("recipe", RECIPE, json!(Recipe::default())),
         ("race", RACE, json!(Racing::default())),
-        ("memory", MEMORY, json!(MemoryLimit { bytes: 0, cache: None, keep: false })),
+        ("memory", MEMORY, json!(MemoryLimit { bytes: 0, cache: None })),
         ("learning", LEARNING, json!(Options::default())),
         ("validation", VALIDATION, json!(Validation::default())),
         ("kernel", KERNEL, json!(KernelOptions::default())),

@@ -13,7 +13,8 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Readout;
-use rosenblatt::model::{Claim, Date, check_writable, previous_path};
+use rosenblatt::files::{Apart, Claim, check_writable, previous_path};
+use rosenblatt::model::Date;
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
 use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, catalogue, defaults};
 use rosenblatt_data::{ReadOptions, Source};
@@ -147,15 +148,29 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     }
     let path = model_path(args)?;
     let date = args.date()?;
-    let claim = Claim::take(&path)?;
-    signals::remove_at_exit(claim.path());
-    signals::sweep_at_exit(&path);
-    if let Some((_, path)) = export.as_ref().filter(|(_, path)| path.as_os_str() != "-") {
+    let mut checkpoints = Checkpoints::new(&path, args.checkpoint_every);
+    let mut files = Apart::default();
+    files.writes("the model", &path);
+    if args.keep_previous {
+        files.writes("the previous model", previous_path(&path));
+    }
+    checkpoints.note(&mut files);
+    if let Some((_, path)) = &export {
+        files.writes("the export", path);
+    }
+    if let Some(path) = &args.cache {
+        files.writes("the cache", path);
+    }
+    files.check()?;
+    let _claim = Claim::take(&path)?;
+    if let Some((_, path)) = &export {
         check_writable(path)?;
     }
-    let mut checkpoints = Checkpoints::new(&path, args.checkpoint_every);
+    let source = Source::find_all(&args.files)?;
+    args.data.note(&mut files, &source);
+    files.check()?;
     let checkpoint = checkpoints.load(args.resume)?;
-    let (mut trained, mut face, checkpoints) = args.train(&recipe, checkpoints, checkpoint)?;
+    let (mut trained, mut face, checkpoints) = args.train(&recipe, &source, checkpoints, checkpoint)?;
     if let Some(date) = date {
         trained.model = trained.model.dated(date);
     }
@@ -204,12 +219,7 @@ impl Args {
             Some("isotonic") => Calibrate::Isotonic,
             Some(_) => Calibrate::Platt,
         };
-        let temporary = std::env::temp_dir().join(format!("rosenblatt-{}.cache", std::process::id()));
-        let memory = self.memory.map(|bytes| {
-            signals::remove_at_exit(&temporary);
-            let cache = self.cache.clone().unwrap_or(temporary);
-            MemoryLimit { bytes, cache: Some(cache), keep: self.cache.is_some() }
-        });
+        let memory = self.memory.map(|bytes| MemoryLimit { bytes, cache: self.cache.clone() });
         let costs = self.costs()?;
         let mut choice = choice;
         // Candidates that were named carry their parameters themselves.
@@ -252,16 +262,16 @@ impl Args {
     fn train(
         &self,
         recipe: &Recipe,
+        source: &Source,
         checkpoints: Checkpoints,
         checkpoint: Option<Checkpoint>,
     ) -> Result<(Trained, Face, Arc<Mutex<Checkpoints>>), Failure> {
-        let source = Source::find_all(&self.files)?;
         let mut face = Face::new(self.quiet || self.online, recipe.reading.meter.clone());
         let checkpoints = Arc::new(Mutex::new(checkpoints));
         face.checkpoints = Some(Arc::clone(&checkpoints));
         face.with_bounds = self.bounds;
         face.table = (self.online && !self.json && !self.quiet).then(Table::default);
-        match (recipe.resume(&source, checkpoint, &mut face), signals::asked()) {
+        match (recipe.resume(source, checkpoint, &mut face), signals::asked()) {
             (Err(Error::Interrupted { .. }), Some(signal)) => {
                 Err(checkpoints.lock().unwrap_or_else(PoisonError::into_inner).stopped(signal))
             }

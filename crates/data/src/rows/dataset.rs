@@ -153,9 +153,53 @@ pub struct Dataset {
     labels: Labels,
     weights: Option<Vec<f64>>,
     feature_names: Option<Vec<String>>,
+    left_out: LeftOutRows,
+}
+
+/// Rows of the source that are not in a data set: behind how many of its rows, and how many up to there.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeftOutRows(Vec<(usize, usize)>);
+
+impl LeftOutRows {
+    /// So many more are missing behind the first `n_before` rows.
+    pub(crate) fn add(&mut self, n_before: usize, n_rows: u64) {
+        let so_far = self.0.last().map_or(0, |&(_, so_far)| so_far);
+        self.0.push((n_before, so_far.saturating_add(n_rows as usize)));
+    }
+
+    /// The place of a row in its source.
+    pub(crate) fn number(&self, idx: usize) -> usize {
+        let n_behind = self.0.partition_point(|&(n_before, _)| n_before <= idx);
+        idx + n_behind.checked_sub(1).map_or(0, |last| self.0[last].1)
+    }
+}
+
+/// Where its rows stood makes no data set another one.
+impl PartialEq for LeftOutRows {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Dataset {
+    /// The place of a row in its source, from 0, which differs from `idx` where rows before it were left out.
+    pub fn number(&self, idx: usize) -> usize {
+        self.left_out.number(idx)
+    }
+
+    /// The row with this place in its source.
+    pub fn find(&self, number: usize) -> Option<usize> {
+        let gaps = &self.left_out.0;
+        let n_behind = gaps.partition_point(|&(n_before, so_far)| n_before + so_far <= number);
+        let idx = number.checked_sub(n_behind.checked_sub(1).map_or(0, |last| gaps[last].1))?;
+        (idx < self.len() && self.number(idx) == number).then_some(idx)
+    }
+
+    /// Tells where rows of the source are missing.
+    pub(crate) fn with_left_out(self, left_out: LeftOutRows) -> Self {
+        Self { left_out, ..self }
+    }
+
     /// Whether no feature tells one row from another. Ends at the first that does.
     pub fn rows_are_alike(&self) -> bool {
         struct Alike;
@@ -192,7 +236,8 @@ impl Dataset {
             Matrix::Sparse64(matrix) => matrix.leave_out_zeros(0),
             Matrix::Dense32(_) | Matrix::Dense64(_) => {}
         }
-        Self { matrix: Held::Owned(matrix), classes, labels, weights: None, feature_names: None }
+        let left_out = LeftOutRows::default();
+        Self { matrix: Held::Owned(matrix), classes, labels, weights: None, feature_names: None, left_out }
     }
 
     /// A dataset of rows that stay where they are. Where a sparse row stores zeros, all of them are copied, to leave
@@ -206,7 +251,8 @@ impl Dataset {
             return Self::new(lent.to_matrix(), classes, labels);
         }
         check_parts(lent, &classes, &labels);
-        Self { matrix: Held::Lent(lender), classes, labels, weights: None, feature_names: None }
+        let left_out = LeftOutRows::default();
+        Self { matrix: Held::Lent(lender), classes, labels, weights: None, feature_names: None, left_out }
     }
 
     /// The same rows without their zeros, if they are dense and so many are zero that it takes half the memory or less.
@@ -218,7 +264,8 @@ impl Dataset {
             MatrixRef::Sparse32(_) | MatrixRef::Sparse64(_) => return None,
         };
         let (labels, weights) = (self.labels.clone(), self.weights.clone());
-        Some(Self::assemble(matrix, self.classes.clone(), labels, weights, self.feature_names.clone()))
+        let twin = Self::assemble(matrix, self.classes.clone(), labels, weights, self.feature_names.clone());
+        Some(twin.with_left_out(self.left_out.clone()))
     }
 
     /// A dataset from parts that a reader has checked, row by row, as it made them.
@@ -232,7 +279,8 @@ impl Dataset {
         if cfg!(debug_assertions) {
             return Self { weights, feature_names, ..Self::new(matrix, classes, labels) };
         }
-        Self { matrix: Held::Owned(matrix), classes, labels, weights, feature_names }
+        let left_out = LeftOutRows::default();
+        Self { matrix: Held::Owned(matrix), classes, labels, weights, feature_names, left_out }
     }
 
     /// Changes the features of all rows, which are then called `names`.

@@ -170,12 +170,10 @@ impl Calibrate {
 pub struct MemoryLimit {
     /// In bytes.
     pub bytes: u64,
-    /// Where the cache is; in the folder for temporary files if nothing is said.
+    /// Where the cache is kept, to be used again for the same data read in the same way. If nothing is said, it is a
+    /// nameless file in the folder for temporary files, and ends with the training.
     #[serde(default)]
     pub cache: Option<PathBuf>,
-    /// Whether the cache stays, to be used again for the same data read in the same way.
-    #[serde(default)]
-    pub keep: bool,
 }
 
 /// A model, and all there is to say about it.
