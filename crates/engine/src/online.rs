@@ -17,10 +17,11 @@ use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
 use crate::train::{build, check_finite, hypothesis, training_summary};
-use rosenblatt_core::{DenseExamples, Examples, Hyperplanes, SparseExamples, Stopped, Totals, Visits};
+use rosenblatt_core::{
+    DenseExamples, Examples, Hyperplanes, SparseExamples, SparseRows, Stopped, Totals, Visits,
+};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
-use rosenblatt_kernel::maps::Rows;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -319,7 +320,7 @@ fn mapper(spec: &Spec) -> Result<Option<Mapper>, Error> {
         }
         None => {
             let nothing = Outline { n_rows: 0, width: 0, variance: 0.0, norm2: 0.0, negative: None };
-            Ok(Some(Mapper::new(choice.fit(&nothing, Rows::default())?)))
+            Ok(Some(Mapper::new(choice.fit(&nothing, SparseRows::default())?)))
         }
     }
 }

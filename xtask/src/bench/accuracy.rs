@@ -26,9 +26,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// What a part found, in words.
-type Told = fn(&str) -> String;
-
 const FOLDER: &str = "target/bench-data/accuracy";
 const BINARY: &str = "target/release/rosenblatt";
 const PACKAGES: &[&str] = &[
@@ -46,8 +43,10 @@ const PACKAGES: &[&str] = &[
     "lifelines",
     "pyts",
 ];
+/// What is made of the lines of a part.
+type Tell = fn(&str) -> String;
 /// The parts, and what their lines are called.
-const PARTS: &[(&str, Told)] = &[
+const PARTS: &[(&str, Tell)] = &[
     ("errors", errors_told),
     ("fresh", errors_told),
     ("faces", faces_told),

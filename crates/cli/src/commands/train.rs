@@ -8,7 +8,7 @@ use super::{inspect, train_report};
 use crate::again::{self, Told};
 use crate::args::{DataArgs, SpecArgs, assignment, size};
 use crate::checkpoints::{Checkpoints, Every};
-use crate::choices::{export_help, listed};
+use crate::choices::{choice, export_help};
 use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
@@ -16,7 +16,7 @@ use rosenblatt::core::Readout;
 use rosenblatt::files::{Apart, Claim, check_writable, previous_path};
 use rosenblatt::model::Date;
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, catalogue, defaults};
+use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, defaults};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -57,10 +57,10 @@ pub(crate) struct Args {
     /// Estimate the error by cross-validation on K folds instead; the model learns from all rows
     #[arg(long, value_name = "K", conflicts_with = "holdout")]
     k_fold: Option<usize>,
-    /// Fit probabilities on held-out rows by this method (isotonic needs a thousand rows or more); platt if not said
-    /// and rows are held out
-    #[arg(long, value_name = "NAME", value_parser = listed(|| [catalogue().names("calibration"), vec!["none"]].concat()))]
-    calibrate: Option<String>,
+    /// Fit probabilities on held-out rows by this method; auto is platt if rows are held out and memory allows it, and
+    /// isotonic needs a thousand rows or more
+    #[arg(long, value_name = "NAME", value_parser = choice::<Calibrate>(), default_value_t)]
+    calibrate: Calibrate,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Also write"))]
     export: Option<Vec<String>>,
     /// Make this the positive class. If there are more than two, it is told from all others taken together, which
@@ -213,12 +213,6 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
 impl Args {
     /// What the words mean.
     fn recipe(&self, choice: Choice) -> Result<Recipe, Failure> {
-        let calibration = match self.calibrate.as_deref() {
-            None => Calibrate::Auto,
-            Some("none") => Calibrate::Off,
-            Some("isotonic") => Calibrate::Isotonic,
-            Some(_) => Calibrate::Platt,
-        };
         let memory = self.memory.map(|bytes| MemoryLimit { bytes, cache: self.cache.clone() });
         let costs = self.costs()?;
         let mut choice = choice;
@@ -236,7 +230,7 @@ impl Args {
             learning,
             choice,
             estimate: self.k_fold.map_or(Plan::HoldOut(self.holdout), Plan::Folds),
-            calibration,
+            calibration: self.calibrate,
             positive: self.positive.clone(),
             memory,
             exportable: self.export.is_some(),

@@ -7,11 +7,12 @@
 use super::{Date, Estimated, Model, Provenance, TrainingSummary, Validated, expansion, kernels};
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
+use rosenblatt_core::SparseRows;
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
 use rosenblatt_core::state::List;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Labels, Schema};
-use rosenblatt_kernel::maps::{FeatureMap, Rows};
+use rosenblatt_kernel::maps::FeatureMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -767,11 +768,11 @@ fn decode_calibration(
     Ok(Calibration { rows: text.rows, curves })
 }
 
-fn decode_landmarks(width: usize, arrays: &mut Arrays<'_>) -> Result<(Rows, Vec<f64>), FormatError> {
+fn decode_landmarks(width: usize, arrays: &mut Arrays<'_>) -> Result<(SparseRows, Vec<f64>), FormatError> {
     let offsets = arrays.u64s("landmark-offsets")?.into_iter().map(|offset| offset as usize).collect();
     let (indices, values) = (arrays.u32s("landmark-indices")?, arrays.f64s("landmark-values")?);
-    let rows = Rows::from_parts(offsets, indices, values, width)
-        .ok_or_else(|| content("the landmarks of the map do not fit together"))?;
+    let rows = SparseRows::from_parts(offsets, indices, values, width)
+        .map_err(|why| content(format!("the landmarks of the map do not fit together: {why}")))?;
     Ok((rows, arrays.f64s("landmark-factor")?))
 }
 
