@@ -77,7 +77,7 @@ fn exit() -> ! {
 pub(crate) fn tell_of_exhaustion() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        let message = panic.payload_as_str().unwrap_or_default();
+        let message = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
         if message.contains("failed to spawn thread") {
             end(b"error: the system gives no more threads, or no memory for them; try `--threads 1`\n");
         }

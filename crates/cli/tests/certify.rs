@@ -203,7 +203,7 @@ fn bounds_stand_beside_the_mistakes_while_training() {
         ));
         let report: Value = serde_json::from_str(&report).unwrap();
         let pass = &report["bounds"]["epochs"][0];
-        let (length, mean) = (a.hypot(b), (a + b) / 2.0);
+        let (length, mean) = (a.hypot(b), f64::midpoint(a, b));
         assert_eq!(pass["mistakes"], 2, "{options}: {pass}");
         let near = |found: &Value, expected: f64| (found.as_f64().unwrap() / expected - 1.0).abs() < 1e-6;
         assert!(near(&pass["norm"], length), "{options}: {pass}");

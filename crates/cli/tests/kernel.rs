@@ -30,7 +30,7 @@ fn exclusive_or_is_learned_told_and_predicted() {
     // Support vectors are named by their rows in the file, rows that were left out counted.
     bench.write(
         "gaps.csv",
-        XOR.replacen("\n", "\nNA,1,same\n", 1).replacen("\n-1", "\nNA,1,same\nNA,,other\n-1", 1),
+        XOR.replacen('\n', "\nNA,1,same\n", 1).replacen("\n-1", "\nNA,1,same\nNA,,other\n-1", 1),
     );
     bench.ok("rosenblatt train gaps.csv --missing drop --kernel poly --degree 2 --holdout 0 --scale none --order given --model g.model");
     let kernel = bench.ok("rosenblatt inspect g.model --json");
