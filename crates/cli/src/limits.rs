@@ -77,9 +77,7 @@ fn exit() -> ! {
 pub(crate) fn tell_of_exhaustion() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        let payload = panic.payload();
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let message = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or_default();
+        let message = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
         if message.contains("failed to spawn thread") {
             end(b"error: the system gives no more threads, or no memory for them; try `--threads 1`\n");
         }

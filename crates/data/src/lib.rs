@@ -85,7 +85,9 @@ pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, surv
 pub use options::{LabelColumn, Limits, OnBadRow, Pictures, ReadOptions, Unknown};
 pub use remedy::Remedy;
 pub use rows::block::{Block, Stored};
-pub use rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
+pub use rows::dataset::{
+    Dataset, DenseMatrix, DenseRef, Lender, Matrix, MatrixRef, SparseMatrix, SparseRef, View, Visitor,
+};
 pub use rows::gaps::{Gap, LeftOut};
 pub use rows::label_table::{Growth, LabelTable, Numbering};
 pub use rows::labels::Labels;

@@ -567,7 +567,7 @@ impl Parts {
         if !self.read(&mut first)? {
             return Err(no_rows(&first).in_source(&self.name));
         }
-        let looks_full = share_of(first.matrix()) >= DENSE_SHARE / 2.0;
+        let looks_full = share_of(first.matrix().lend()) >= DENSE_SHARE / 2.0;
         self.put_back(first);
         if !looks_full {
             return Ok(decided);
@@ -576,7 +576,7 @@ impl Parts {
         let mut parts = Self::open(&self.source, &self.how)?;
         let mut block = Block::default();
         while parts.read(&mut block)? {
-            n_stored += share_of(block.matrix()) * (block.len() * block.width()) as f64;
+            n_stored += share_of(block.matrix().lend()) * (block.len() * block.width()) as f64;
             n_rows += block.len() as f64;
             width = width.max(block.width());
         }

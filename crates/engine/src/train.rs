@@ -124,7 +124,11 @@ impl<'a> Training<'a> {
     /// The model shall expect data of this schema.
     #[must_use]
     pub fn schema(self, schema: Arc<Schema>) -> Self {
-        Self { schema: Some(schema), ..self }
+        self.schema_if_any(Some(schema))
+    }
+
+    pub(crate) fn schema_if_any(self, schema: Option<Arc<Schema>>) -> Self {
+        Self { schema, ..self }
     }
 
     /// Goes on from where an earlier run of the same description on the same data stood, in memory or on disk. The

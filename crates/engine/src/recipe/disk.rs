@@ -77,7 +77,7 @@ pub(super) fn train(
             "probabilities are not fitted, as the scores of the held-out rows would take {to_fit} bytes more"
         ));
     }
-    let outline = outline(source.name(), &RowSource::Disk(&mut data), &reading, &schema);
-    let fitting = Fitting { recipe, spec, schema, calibrate, outline, notes };
+    let outline = outline(source.name(), &RowSource::Disk(&mut data), Some((&reading, &schema)));
+    let fitting = Fitting { recipe, spec, schema: Some(schema), calibrate, outline, notes };
     fitting.run(&mut RowSource::Disk(&mut data), checkpoint.cloned(), monitor).map(Some)
 }
