@@ -5,6 +5,7 @@
 
 mod bench;
 mod docs;
+mod python;
 mod test;
 mod tidy;
 mod torture;
@@ -25,6 +26,7 @@ const CHORES: &[Chore] = &[
         run: bench::run,
     },
     Chore { name: "docs", summary: "the gallery, drawn by the program itself", run: docs::run },
+    Chore { name: "python", summary: "the tests of the Python package", run: python::run },
     Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
     Chore {
@@ -32,6 +34,7 @@ const CHORES: &[Chore] = &[
         summary: "kills, full disks and spoiled files, at full length",
         run: torture::run,
     },
+    Chore { name: "wheel", summary: "the Python package, built and tried", run: python::wheel },
 ];
 
 fn main() -> ExitCode {

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold, in the order in which it is cheapest to fail.
 
-use crate::{bench, say, tidy, torture};
+use crate::{bench, python, say, tidy, torture};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -35,6 +35,8 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     say("== quick paths beside a plain reference");
     bench::run(&["--quick".to_owned()])?;
     torture::run(&["--short".to_owned()])?;
+    say("== the Python package");
+    python::run(&[])?;
     say(&format!("== all good after {} s", start.elapsed().as_secs()));
     Ok(())
 }

@@ -50,23 +50,23 @@ pub struct About {
     pub fingerprint: String,
 }
 
-/// The space of `(1 + x·y)^degree`: that of all products of up to `degree` features.
+/// The space of `(offset + x·y)^degree`: that of all products of up to `degree` features.
 ///
-/// Any other positive offset spans the same space, and stretches its axes, so that it has the same verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Every positive offset spans the same space, and stretches its axes: the verdict is the same, the margin is not.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Polynomial {
     /// The degree, at least 1.
     pub degree: u32,
-    /// Whether the offset is 0, so that only products of exactly `degree` features count.
-    pub homogeneous: bool,
+    /// What is added to a product; with 0 only products of exactly `degree` features count.
+    pub offset: f64,
 }
 
 impl Polynomial {
     /// The monomials of `width` features in their order: each as `degree` ascending numbers of features,
     /// `width` standing for the constant 1.
     pub fn monomials(&self, width: usize) -> Vec<Vec<usize>> {
-        let last = if self.homogeneous { width } else { width + 1 };
+        let last = if self.offset == 0.0 { width } else { width + 1 };
         let mut monomials = vec![Vec::new()];
         for _ in 0..self.degree {
             let longer = |features: Vec<usize>| {
@@ -78,9 +78,9 @@ impl Polynomial {
         monomials
     }
 
-    /// Whether the monomials of `width` features are few enough to be written down.
+    /// Whether the kernel is one, and the monomials of `width` features are few enough to be written down.
     pub fn is_small(&self, width: usize) -> bool {
-        let places = width as u128 + u128::from(!self.homogeneous);
+        let places = width as u128 + u128::from(self.offset != 0.0);
         // C(places + degree - 1, degree), factor by factor: every intermediate result is a whole number.
         let mut count = Some(1);
         for factor in 0..u128::from(self.degree.min(64)) {
@@ -88,7 +88,8 @@ impl Polynomial {
                 .map(|count: u128| count * (places + factor) / (factor + 1))
                 .filter(|&count| count <= MOST);
         }
-        (1..=64).contains(&self.degree) && count.is_some()
+        let is_kernel = (1..=64).contains(&self.degree) && self.offset >= 0.0 && self.offset.is_finite();
+        is_kernel && count.is_some()
     }
 }
 
@@ -147,6 +148,12 @@ pub enum Number {
 /// No double has digits behind this binary place.
 pub(crate) const PLACES: u64 = 1074;
 
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        Self::Double(value)
+    }
+}
+
 impl Number {
     /// About how large it is.
     pub fn near(&self) -> f64 {
@@ -169,9 +176,15 @@ impl Number {
 }
 
 /// `value · 2^1074` as a mantissa and how far it is to be shifted.
-pub(crate) fn parts(value: f64) -> (u64, u64) {
+fn parts(value: f64) -> (u64, u64) {
     let (exponent, fraction) = ((value.to_bits() >> 52) & 0x7FF, value.to_bits() & ((1 << 52) - 1));
     if exponent == 0 { (fraction, 0) } else { (fraction | (1 << 52), exponent - 1) }
+}
+
+/// How many binary places a value has that is not zero.
+pub(crate) fn places(value: f64) -> u64 {
+    let (mantissa, exponent) = parts(value);
+    PLACES.saturating_sub(exponent + u64::from(mantissa.trailing_zeros()))
 }
 
 /// `value · 2^places`, where all further binary places are zero.

@@ -182,7 +182,7 @@ pub(crate) fn decide_by(rows: &Rows, question: Question, clock: &Clock<'_>) -> A
     }
     let mut hunt = Hunt { rows, question, clock, answer: Answer::undecided() };
     if let Some((weights, intercept)) = perceptron::quick(rows, bias, clock) {
-        propose(rows, bias, &weights, intercept, &mut hunt.answer);
+        propose(rows, bias, &[], &weights, intercept, &mut hunt.answer);
     }
     let own = Units::own(rows, bias);
     clock.begin("looking for the nearest points");
@@ -350,7 +350,7 @@ impl<'a> Hunt<'a> {
             let doubles: Vec<(usize, f64)> =
                 places.iter().zip(&shares).map(|(&idx, share)| (idx, share.near())).collect();
             let nearest = doubles.iter().map(|&(idx, share)| (idx, Number::Double(share))).collect();
-            self.note(apart(rows, bias, &doubles), nearest);
+            self.note(apart(rows, bias, &[], &doubles), nearest);
         }
         let whole = search.best().map(|best| {
             let scaled = best.iter().zip(&units.powers).take(rows.width());
@@ -359,7 +359,7 @@ impl<'a> Hunt<'a> {
         if let Some(whole) = &whole {
             let weights = round_together(whole);
             let intercept = if bias { intercept_of(rows, &weights) } else { 0.0 };
-            propose(rows, bias, &weights, intercept, &mut self.answer);
+            propose(rows, bias, &[], &weights, intercept, &mut self.answer);
         }
         if self.is_done(is_true) {
             return;
@@ -394,8 +394,16 @@ impl<'a> Hunt<'a> {
 /// A search with numbers of some precision.
 type Seek<'a> = fn(&mut Hunt<'a>, &Units, &[(usize, f64)]) -> Vec<(usize, f64)>;
 
-/// Tries a hyperplane: if it strictly separates all rows, by a wider margin than was known, it is noted.
-fn propose(rows: &Rows, bias: bool, weights: &[f64], intercept: f64, answer: &mut Answer) {
+/// Tries a hyperplane: if it strictly separates all rows, by a wider margin than was known, it is noted. `axes` are lower
+/// bounds of how long the axes of features are, 1 if nothing is said.
+pub(crate) fn propose(
+    rows: &Rows,
+    bias: bool,
+    axes: &[f64],
+    weights: &[f64],
+    intercept: f64,
+    answer: &mut Answer,
+) {
     let largest = weights.iter().fold(0.0_f64, |largest, weight| largest.max(weight.abs()));
     if !largest.is_normal() || !intercept.is_finite() {
         return;
@@ -409,7 +417,13 @@ fn propose(rows: &Rows, bias: bool, weights: &[f64], intercept: f64, answer: &mu
     if least.is_nan() || least <= 0.0 || !intercept.is_finite() {
         return;
     }
-    let at_least = (least / length_up(&weights)).next_down().max(0.0);
+    let length = if axes.is_empty() {
+        length_up(&weights)
+    } else {
+        let parts: Vec<f64> = weights.iter().zip(axes).map(|(weight, axis)| weight / axis).collect();
+        length_up(&parts) * (1.0 + 4.0 * f64::EPSILON)
+    };
+    let at_least = (least / length).next_down().max(0.0);
     if is_better || at_least > answer.at_least {
         answer.at_least = at_least;
         answer.verdict = Verdict::Separable(Plane {
@@ -420,7 +434,7 @@ fn propose(rows: &Rows, bias: bool, weights: &[f64], intercept: f64, answer: &mu
 }
 
 /// The intercept that puts the hyperplane halfway between the nearest rows of the two sides.
-fn intercept_of(rows: &Rows, weights: &[f64]) -> f64 {
+pub(crate) fn intercept_of(rows: &Rows, weights: &[f64]) -> f64 {
     let mut least = [f64::INFINITY; 2];
     let mut doubt = 0.0_f64;
     let scores: Vec<(f64, f64)> = (0..rows.len())
@@ -450,8 +464,9 @@ fn intercept_of(rows: &Rows, weights: &[f64]) -> f64 {
     0.5 * exact[0] - 0.5 * exact[1]
 }
 
-/// An upper bound of the margin: how far the weighted means are apart, rounded up.
-fn apart(rows: &Rows, bias: bool, nearest: &[(usize, f64)]) -> f64 {
+/// An upper bound of the margin: how far the weighted means are apart, rounded up. `axes` are upper bounds of how long the
+/// axes of features are, 1 if nothing is said.
+pub(crate) fn apart(rows: &Rows, bias: bool, axes: &[f64], nearest: &[(usize, f64)]) -> f64 {
     let total = |side: Option<bool>| {
         let mut sum = ExactSum::new();
         let members =
@@ -486,7 +501,8 @@ fn apart(rows: &Rows, bias: bool, nearest: &[(usize, f64)]) -> f64 {
         .into_iter()
         .map(|(feature, (sum, minus))| {
             let (low, high) = sum.bounds();
-            (feature, low.abs().max(high.abs()) / whole + minus * uneven)
+            let axis = axes.get(feature).copied().unwrap_or(1.0);
+            (feature, (low.abs().max(high.abs()) / whole + minus * uneven) * axis)
         })
         .collect();
     // Added in one order, whatever the map's.

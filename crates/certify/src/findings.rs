@@ -4,9 +4,12 @@
 //! bound. If not: which rows are equal but on different sides, the perceptron's own cycle, and which rows
 //! stand in the way of a hyperplane.
 
+use crate::certificate::Polynomial;
 use crate::decide::{Answer, Question, Verdict, decide_by, opposites};
 use crate::exact::length_up;
 use crate::in_the_way::in_the_way;
+use crate::kernel_margin::Axes;
+use crate::lift::lift;
 use crate::perceptron::{Cycle, PerceptronRun, cycle_by, perceptron_by};
 use crate::rows::{Rows, shift};
 use crate::watch::{Clock, Part, Watch};
@@ -50,24 +53,74 @@ pub struct Difficulty {
     pub most_mistakes: f64,
 }
 
+impl Findings {
+    fn new(answer: Answer, radius: f64) -> Self {
+        Self {
+            answer,
+            radius,
+            difficulty: None,
+            perceptron: None,
+            cycle: None,
+            opposites: Vec::new(),
+            in_the_way: None,
+        }
+    }
+}
+
+impl Difficulty {
+    fn new(radius: f64, margin: (f64, f64)) -> Option<Self> {
+        let most_mistakes = (radius / margin.0).powi(2) * (1.0 + 8.0 * f64::EPSILON);
+        most_mistakes.is_finite().then_some(Self { radius, margin, most_mistakes })
+    }
+}
+
+/// How closely plain monomials are looked at: their margin is not the one that is asked for.
+const KERNEL_GAP: f64 = 0.5;
+
+/// Asks, and asks on, in the space of a kernel; `None` if this has too many features, or too large ones.
+pub fn investigate_in(
+    rows: &Rows,
+    kernel: Polynomial,
+    question: Question,
+    watch: &Watch<'_>,
+) -> Option<Findings> {
+    let lifted = lift(rows, kernel)?;
+    let clock = Clock::new(watch);
+    let mut answer = decide_by(&lifted, Question { gap: question.gap.max(KERNEL_GAP), ..question }, &clock);
+    let axes = Axes::new(kernel, rows.width());
+    let seen = axes.as_ref().and_then(|axes| axes.stretch(&lifted));
+    let is_separable = matches!(answer.verdict, Verdict::Separable(_));
+    match axes.as_ref().zip(seen.as_ref()) {
+        Some((axes, seen)) if is_separable && rows.has_both_sides() => {
+            answer = axes.measure(&lifted, seen, answer, question, &clock);
+        }
+        // Nothing is known of the lengths that the kernel means.
+        _ => (answer.at_least, answer.at_most, answer.nearest) = (0.0, f64::INFINITY, Vec::new()),
+    }
+    let radius = seen.as_ref().map_or(f64::INFINITY, |seen| radius(seen) * (1.0 + 1e-12));
+    let clock = &Clock::of_part(watch, Part::Rest);
+    let mut findings = Findings::new(answer, radius);
+    if is_separable {
+        let Answer { at_least, at_most, .. } = findings.answer;
+        // With a bias the theorem is about rows with one feature more, whose margin is another one.
+        findings.difficulty =
+            (!question.bias).then(|| Difficulty::new(radius, (at_least, at_most))).flatten();
+        findings.perceptron = seen.map(|seen| perceptron_by(&seen, question.bias, epochs(&seen), clock));
+    } else {
+        findings.opposites = opposites(&lifted, question.bias, MOST_PAIRS);
+        findings.in_the_way = Some(in_the_way(&lifted, question.bias, clock));
+    }
+    Some(findings)
+}
+
 /// Asks, and asks on.
 pub fn investigate(rows: &Rows, question: Question, watch: &Watch<'_>) -> Findings {
     let answer = decide_by(rows, question, &Clock::new(watch));
     let clock = &Clock::of_part(watch, Part::Rest);
-    let radius = radius(rows);
-    let mut findings = Findings {
-        radius,
-        difficulty: None,
-        perceptron: None,
-        cycle: None,
-        opposites: Vec::new(),
-        in_the_way: None,
-        answer,
-    };
+    let mut findings = Findings::new(answer, radius(rows));
     if let Verdict::Separable(_) = findings.answer.verdict {
         findings.difficulty = difficulty(rows, question, &findings.answer, clock);
-        let epochs = (PERCEPTRON_WORK / size(rows)).clamp(100, 1_000_000) as u64;
-        findings.perceptron = Some(perceptron_by(rows, question.bias, epochs, clock));
+        findings.perceptron = Some(perceptron_by(rows, question.bias, epochs(rows), clock));
     } else {
         findings.opposites = opposites(rows, question.bias, MOST_PAIRS);
         findings.in_the_way = Some(in_the_way(rows, question.bias, clock));
@@ -76,6 +129,11 @@ pub fn investigate(rows: &Rows, question: Question, watch: &Watch<'_>) -> Findin
         }
     }
     findings
+}
+
+/// How many epochs the perceptron is given.
+fn epochs(rows: &Rows) -> u64 {
+    (PERCEPTRON_WORK / size(rows)).clamp(100, 1_000_000) as u64
 }
 
 /// How many values an epoch looks at.
@@ -103,6 +161,5 @@ fn difficulty(rows: &Rows, question: Question, answer: &Answer, clock: &Clock<'_
     } else {
         (radius(rows), (answer.at_least, answer.at_most))
     };
-    let most_mistakes = (radius / margin.0).powi(2) * (1.0 + 8.0 * f64::EPSILON);
-    most_mistakes.is_finite().then_some(Difficulty { radius, margin, most_mistakes })
+    Difficulty::new(radius, margin)
 }

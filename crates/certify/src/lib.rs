@@ -13,7 +13,7 @@
 //! | count a hyperplane's mistakes beyond doubt | [`mistakes`] |
 //! | find what stands in the way | [`opposites`], [`pocket`] |
 //! | watch the perceptron | [`perceptron()`], [`cycle`] |
-//! | ask in the space of a polynomial kernel | [`lift`] |
+//! | ask in the space of a polynomial kernel | [`investigate_in`], [`lift`] |
 //!
 //! ```text
 //! rows ── opposites ── perceptron ── nearest ──┬── prove ──────── hyperplane ──┐
@@ -33,6 +33,7 @@ mod exact;
 mod findings;
 mod in_the_way;
 mod integers;
+mod kernel_margin;
 mod lift;
 mod nearest;
 mod perceptron;
@@ -45,7 +46,7 @@ mod wide;
 pub use certificate::{About, Certificate, Claim, FORMAT, Margin, Number, Polynomial, Share, VERSION};
 pub use check::check;
 pub use decide::{Answer, Plane, Question, Verdict, decide, mistakes, opposites};
-pub use findings::{Difficulty, Findings, MOST_PAIRS, investigate};
+pub use findings::{Difficulty, Findings, MOST_PAIRS, investigate, investigate_in};
 pub use lift::lift;
 pub use num_bigint::BigInt;
 pub use perceptron::{Cycle, PerceptronRun, cycle, perceptron, pocket};

@@ -3,15 +3,13 @@
 //! Every kind of example becomes compressed rows of doubles here, which loses nothing: a single is a double
 //! too. Products of features are sums of doubles, the first the nearest one. Zeros are not stored. Rows keep the numbers they have in the user's data, since some may be left out.
 
-use rosenblatt_core::{Dense, Examples, Row, Sparse, SparseExamples};
+use rosenblatt_core::{Dense, Examples, Row, Sparse, SparseExamples, SparseRows};
 use sha2::{Digest, Sha256};
 
 /// Rows on two sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
-    offsets: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
+    stored: SparseRows,
     width: usize,
     /// What doubles cannot hold of some values, per row, if there is anything: to be added to the values.
     tails: Vec<Vec<(usize, f64)>>,
@@ -42,9 +40,7 @@ impl Rows {
     /// The rows for which `side` says on which side their class is; others are left out.
     pub fn new<E: Examples>(examples: E, side: impl Fn(u32) -> Option<bool>) -> Result<Self, NotFinite> {
         let mut rows = Self {
-            offsets: vec![0],
-            indices: Vec::new(),
-            values: Vec::new(),
+            stored: SparseRows::default(),
             width: examples.width(),
             tails: Vec::new(),
             sides: Vec::new(),
@@ -52,20 +48,22 @@ impl Rows {
         };
         for number in 0..examples.len() {
             let Some(is_positive) = side(examples.class(number)) else { continue };
-            for (feature, value) in examples.row(number).entries() {
-                if !value.is_finite() {
-                    return Err(NotFinite { row: number, feature });
-                }
-                if value != 0.0 {
-                    rows.indices.push(feature as u32);
-                    rows.values.push(value);
-                }
+            let row = examples.row(number);
+            if let Some((feature, _)) = row.entries().find(|(_, value)| !value.is_finite()) {
+                return Err(NotFinite { row: number, feature });
             }
-            rows.offsets.push(rows.indices.len());
+            rows.stored.push_entries(row.entries());
             rows.sides.push(u32::from(is_positive));
             rows.numbers.push(number);
         }
         Ok(rows)
+    }
+
+    /// The same rows with other numbers, which ascend like theirs.
+    #[must_use]
+    pub fn numbered(mut self, number: impl Fn(usize) -> usize) -> Self {
+        self.numbers.iter_mut().for_each(|own| *own = number(*own));
+        self
     }
 
     /// Dense rows, each with its side: the shortest way to ask about a few points.
@@ -75,21 +73,15 @@ impl Rows {
     pub fn from_points<P: AsRef<[f64]>>(points: &[P], positive: &[bool]) -> Self {
         assert_eq!(points.len(), positive.len(), "one side per point");
         let mut rows = Self {
-            offsets: vec![0],
-            indices: Vec::new(),
-            values: Vec::new(),
+            stored: SparseRows::default(),
             width: points.iter().map(|point| point.as_ref().len()).max().unwrap_or(0),
             tails: Vec::new(),
             sides: positive.iter().map(|&positive| u32::from(positive)).collect(),
             numbers: (0..points.len()).collect(),
         };
         for point in points {
-            for (feature, value) in Dense(point.as_ref()).entries().filter(|&(_, value)| value != 0.0) {
-                assert!(value.is_finite(), "points are finite");
-                rows.indices.push(feature as u32);
-                rows.values.push(value);
-            }
-            rows.offsets.push(rows.indices.len());
+            assert!(point.as_ref().iter().all(|value| value.is_finite()), "points are finite");
+            rows.stored.push_entries(Dense(point.as_ref()).entries());
         }
         rows
     }
@@ -131,8 +123,7 @@ impl Rows {
 
     /// The features that are not zero, by ascending number.
     pub fn entries(&self, idx: usize) -> impl ExactSizeIterator<Item = (usize, f64)> + '_ {
-        let range = self.offsets[idx]..self.offsets[idx + 1];
-        self.indices[range.clone()].iter().zip(&self.values[range]).map(|(&j, &value)| (j as usize, value))
+        self.stored.entries(idx)
     }
 
     /// What is to be added to the entries of a row: of products of features, the digits that doubles cannot hold.
@@ -147,13 +138,13 @@ impl Rows {
 
     /// `x_i` as the core knows rows.
     pub fn row(&self, idx: usize) -> Sparse<'_, f64> {
-        let range = self.offsets[idx]..self.offsets[idx + 1];
-        Sparse::new(&self.indices[range.clone()], &self.values[range])
+        self.stored.row(idx)
     }
 
     /// All rows as the core knows them, class 1 on the positive side.
     pub fn examples(&self) -> SparseExamples<'_, f64> {
-        SparseExamples::new(&self.offsets, &self.indices, &self.values, self.width, &self.sides)
+        let (offsets, indices, values) = self.stored.parts();
+        SparseExamples::new(offsets, indices, values, self.width, &self.sides)
     }
 
     /// Whether both sides have rows.
@@ -170,7 +161,7 @@ impl Rows {
         for idx in 0..self.len() {
             add(self.numbers[idx] as u64 + 1);
             add(u64::from(self.sides[idx]));
-            add((self.offsets[idx + 1] - self.offsets[idx]) as u64);
+            add(self.entries(idx).len() as u64);
             for (feature, value) in self.entries(idx) {
                 add(feature as u64);
                 add(value.to_bits());
@@ -186,28 +177,18 @@ impl Rows {
     #[must_use]
     pub fn augmented(&self, constant: f64) -> Self {
         assert!(constant.is_finite(), "a constant is finite");
-        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut stored = SparseRows::default();
         for idx in 0..self.len() {
-            let range = self.offsets[idx]..self.offsets[idx + 1];
-            indices.extend_from_slice(&self.indices[range.clone()]);
-            values.extend_from_slice(&self.values[range]);
-            if constant != 0.0 {
-                indices.push(self.width as u32);
-                values.push(constant);
-            }
-            offsets.push(indices.len());
+            stored.push_entries(self.entries(idx).chain([(self.width, constant)]));
         }
-        Self { offsets, indices, values, width: self.width + 1, ..self.clone() }
+        Self { stored, width: self.width + 1, ..self.clone() }
     }
 
     /// The rows at these ascending places.
     pub(crate) fn only(&self, places: &[usize]) -> Self {
-        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut stored = SparseRows::default();
         for &idx in places {
-            let range = self.offsets[idx]..self.offsets[idx + 1];
-            indices.extend_from_slice(&self.indices[range.clone()]);
-            values.extend_from_slice(&self.values[range]);
-            offsets.push(indices.len());
+            stored.push_entries(self.entries(idx));
         }
         let sides = places.iter().map(|&idx| self.sides[idx]).collect();
         let numbers = places.iter().map(|&idx| self.numbers[idx]).collect();
@@ -216,18 +197,17 @@ impl Rows {
         } else {
             places.iter().map(|&idx| self.tails[idx].clone()).collect()
         };
-        Self { offsets, indices, values, width: self.width, tails, sides, numbers }
+        Self { stored, width: self.width, tails, sides, numbers }
     }
 
     /// The same rows with every value multiplied by a power of two of its feature's and one of its row's. What
     /// becomes too small for a double is rounded, so that the outcome is for searching only.
     pub(crate) fn scaled(&self, of_feature: &[i32], of_row: &[i32]) -> Self {
         let mut scaled = self.clone();
+        scaled.stored.clear();
         for idx in 0..self.len() {
             let power = |j: usize| of_feature[j] + of_row.get(idx).copied().unwrap_or(0);
-            for place in self.offsets[idx]..self.offsets[idx + 1] {
-                scaled.values[place] = shift(self.values[place], power(self.indices[place] as usize));
-            }
+            scaled.stored.push_entries(self.entries(idx).map(|(j, value)| (j, shift(value, power(j)))));
             if let Some(tails) = scaled.tails.get_mut(idx) {
                 for (j, value) in tails {
                     *value = shift(*value, power(*j));
@@ -244,17 +224,13 @@ impl Rows {
         mut features: impl FnMut(&[(usize, f64)], &mut Vec<(usize, f64)>, &mut Vec<(usize, f64)>) -> Option<()>,
     ) -> Option<Self> {
         let mut mapped = Self { width, tails: Vec::new(), ..self.clone() };
-        (mapped.offsets, mapped.indices, mapped.values) = (vec![0], Vec::new(), Vec::new());
+        mapped.stored.clear();
         let mut made = Vec::new();
         for idx in 0..self.len() {
             made.clear();
             let mut tails = Vec::new();
             features(&self.entries(idx).collect::<Vec<_>>(), &mut made, &mut tails)?;
-            for &(feature, value) in made.iter().filter(|(_, value)| *value != 0.0) {
-                mapped.indices.push(feature as u32);
-                mapped.values.push(value);
-            }
-            mapped.offsets.push(mapped.indices.len());
+            mapped.stored.push_entries(made.iter().copied());
             mapped.tails.push(tails);
         }
         if mapped.tails.iter().all(Vec::is_empty) {

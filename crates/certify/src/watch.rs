@@ -26,7 +26,7 @@ pub struct Progress<'a> {
     pub margin: Option<(f64, f64)>,
 }
 
-/// PerceptronRun how a decision gets on, and asked whether it should go on.
+/// Told how a decision gets on, and asked whether it should go on.
 pub type Watch<'a> = dyn Fn(Progress<'_>) -> ControlFlow<()> + 'a;
 
 /// A watch, with what it is told. Once it has said stop, it is not asked again.

@@ -79,7 +79,7 @@ fn a_row_of_zeros_through_the_origin_is_told_at_once() {
 fn products_of_decimals_are_proved_to_contradict_each_other() {
     // 45 monomials of 8 decimals, and labels at random.
     let rows = decimals(300, 8, 4);
-    let kernel = Polynomial { degree: 2, homogeneous: false };
+    let kernel = Polynomial { degree: 2, offset: 1.0 };
     let lifted = lift(&rows, kernel).unwrap();
     let answer = decide(&lifted, Question::default(), &|_| ControlFlow::Continue(()));
     assert!(matches!(answer.verdict, Verdict::Inseparable(_)), "{answer:?}");

@@ -10,7 +10,10 @@ use rosenblatt::{
     ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue, defaults,
 };
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
-use rosenblatt_data::{LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Unknown};
+use rosenblatt_data::files::Apart;
+use rosenblatt_data::{
+    LabelColumn, Limits, Missing, OnBadRow, Pictures, Precision, ReadOptions, Source, Unknown,
+};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -131,6 +134,14 @@ fn run_of_units(text: &str) -> Result<(usize, usize), String> {
 }
 
 impl DataArgs {
+    /// Notes what is read, and the labels beside it.
+    pub(crate) fn note(&self, files: &mut Apart, source: &Source) {
+        files.reads_source("the data", source);
+        if let Some(labels) = &self.labels {
+            files.reads("the labels", labels);
+        }
+    }
+
     /// The words as a textbook means them: numbers as they are.
     pub(crate) fn as_textbook(&self) -> Self {
         let precision = self.precision.or(Some(Precision::Double));

@@ -5,7 +5,8 @@ use crate::signals;
 use crate::ui;
 use rosenblatt::Checkpoint;
 use rosenblatt::core::Totals;
-use rosenblatt::model::{StoreError, previous_path, with_suffix, write_keeping_previous};
+use rosenblatt::files::{Apart, FileError, previous_path, with_suffix, write_keeping_previous};
+use rosenblatt::model::StoreError;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,6 +63,12 @@ impl Checkpoints {
         Self { path, every, resumed: false, saved: false, failed: false, last: None }
     }
 
+    /// The files that are written.
+    pub(crate) fn note(&self, files: &mut Apart) {
+        files.writes("a checkpoint", &self.path);
+        files.writes("a checkpoint", previous_path(&self.path));
+    }
+
     /// The checkpoint to go on from, if `resume` asks for one and there is one. A spoiled one makes way for
     /// the one before it.
     pub(crate) fn load(&mut self, resume: bool) -> Result<Option<Checkpoint>, Failure> {
@@ -75,7 +82,7 @@ impl Checkpoints {
             }
             return Ok(None);
         }
-        let is_missing = |error: &StoreError| matches!(error, StoreError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
+        let is_missing = |error: &StoreError| matches!(error, StoreError::File(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound);
         let loaded = match Checkpoint::load(&self.path) {
             Ok(checkpoint) => checkpoint,
             Err(error) => match Checkpoint::load(&before) {

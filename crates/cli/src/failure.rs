@@ -3,6 +3,7 @@
 use crate::again::quoted;
 use crate::signals;
 use rosenblatt::Error;
+use rosenblatt::files::FileError;
 use rosenblatt::model::StoreError;
 use rosenblatt_data::{DataError, Remedy};
 use std::io;
@@ -65,7 +66,20 @@ impl From<DataError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::Work(error.to_string())
+        match error {
+            StoreError::File(error) => error.into(),
+            error => Self::Work(error.to_string()),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        match &error {
+            FileError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => Self::NobodyListens,
+            FileError::Clash { .. } => Self::Usage(error.to_string()),
+            _ => Self::Work(error.to_string()),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod checkpoints;
 mod choices;
 mod commands;
 mod failure;
+mod limits;
 mod output;
 mod progress;
 mod report;
@@ -36,7 +37,24 @@ const EXAMPLES: &str = "Examples:
   rosenblatt compare mail.csv                     several algorithms on the same folds
   rosenblatt algorithms                           what there is to choose from";
 
+/// How much of the stack the work may use, whatever the shell allows the first thread.
+const STACK_BYTES: usize = 16 << 20;
+
 fn main() -> ExitCode {
+    limits::tell_of_exhaustion();
+    let work = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES).spawn(work);
+    match work.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        // A panic, which has told of itself.
+        Ok(Err(_)) => ExitCode::from(101),
+        Err(error) => {
+            ui::complain(&failure::Failure::Work(format!("the system gives no thread to work in: {error}")));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work() -> ExitCode {
     let cli = Cli::parse();
     if let Err(error) = signals::watch() {
         ui::note(&format!("signals cannot be answered, and will end the program at once: {error}"));

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::ui;
 use rosenblatt::catalogue::PREDICTION_FORMATS;
 use rosenblatt_data::FormatInfo;
+use rosenblatt_data::files::{is_special, is_stdout};
 use rosenblatt_data::write::NewFile;
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::write::{Cell, CellKind, ParquetTable};
@@ -45,7 +46,7 @@ impl Form {
             let message = format!("`--to` should be one of {names}, but is `{name}`");
             return known.map(|info| Some(Self::of(info))).ok_or(Failure::Usage(message));
         }
-        let Some(path) = path.filter(|path| *path != Path::new("-")) else { return Ok(None) };
+        let Some(path) = path.filter(|path| !is_special(path)) else { return Ok(None) };
         let file = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let file = file.strip_suffix(".gz").unwrap_or(&file);
         let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -72,7 +73,7 @@ impl Output {
         path: Option<&Path>,
         columns: &[(String, CellKind)],
     ) -> Result<Self, Failure> {
-        let file = path.filter(|path| *path != Path::new("-")).map(NewFile::create).transpose()?;
+        let file = path.filter(|path| !is_stdout(path)).map(NewFile::create).transpose()?;
         let table = if form == Form::Parquet { Some(ParquetTable::new(columns)?) } else { None };
         let mut waiting = Vec::new();
         if form == Form::Csv {
@@ -124,7 +125,11 @@ impl Output {
         }
         match &mut self.file {
             Some(file) => file.write(&self.waiting)?,
-            None => ui::print_bytes(&self.waiting)?,
+            None if self.form == Form::Parquet => ui::print_bytes(&self.waiting)?,
+            None => match std::str::from_utf8(&self.waiting) {
+                Ok(text) => ui::print(text)?,
+                Err(_) => ui::print_bytes(&self.waiting)?,
+            },
         }
         self.waiting.clear();
         Ok(())

@@ -1,17 +1,22 @@
 //! How the program talks: tables on stdout, complaints on stderr.
 
 use crate::failure::Failure;
+use rosenblatt_data::harmless;
 pub(crate) use rosenblatt_figures::words::{count, counted, percent};
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 /// Prints a result. A reader that has gone away is an error the caller passes on.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    // A terminal obeys what it is sent; whoever reads from a pipe wants names as they are.
+    if io::stdout().is_terminal() {
+        return print_bytes(harmless(text).as_bytes());
+    }
     print_bytes(text.as_bytes())
 }
 
-/// [`print()`] for results that are no text.
+/// [`print()`] for results that are no text, or drawn for a terminal.
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
@@ -29,12 +34,12 @@ pub(crate) fn complain(failure: &Failure) {
         Failure::Undecided(None) | Failure::NobodyListens => return,
     };
     // If even complaining fails there is nobody to tell.
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(harmless(&text).as_bytes());
 }
 
 /// Says something beside the result.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", harmless(text));
 }
 
 /// A duration as a person would say it.

@@ -54,10 +54,19 @@ fn contradicting_rows_are_named_with_the_cycle_and_what_stands_in_the_way() {
     assert!(valid.contains("not separable, 4 rows contradict each other"), "{valid}");
     let lifted = bench.ok("rosenblatt certify xor.csv --kernel poly --degree 2 --certificate poly.json");
     assert!(lifted.contains("SEPARABLE: a hyperplane in the space of (1 + x.y)^2"), "{lifted}");
+    // The classes differ in x1 x2 alone, on an axis as long as the root of 2.
+    assert!(lifted.contains("margin: at least 1.41421356, at most 1.41421356"), "{lifted}");
     assert!(bench.ok("rosenblatt certify xor.csv --check poly.json").starts_with("VALID"));
     bench.write("twins.csv", "a,b,class\n1,1,even\n3,2,odd\n1,1,odd\n");
     let twins = bench.ok("rosenblatt certify twins.csv");
     assert!(twins.contains("rows 1 and 3 are equal, but of different classes"), "{twins}");
+    // Rows are counted as the file has them, whether or not they are used.
+    bench.write("gaps.csv", "a,b,class\nNA,1,odd\n1,1,even\nNA,2,even\n3,2,odd\n1,1,odd\n");
+    let gaps = bench.ok("rosenblatt certify gaps.csv --missing drop --certificate gaps.json");
+    assert!(gaps.contains("rows 2 and 5 are equal, but of different classes"), "{gaps}");
+    let proof = std::fs::read_to_string(bench.path("gaps.json")).unwrap();
+    assert!(proof.contains("\"row\": 2") && proof.contains("\"row\": 5"), "{proof}");
+    assert!(bench.ok("rosenblatt certify gaps.csv --missing drop --check gaps.json").starts_with("VALID"));
 }
 
 #[test]
@@ -173,6 +182,41 @@ fn bounds_stand_beside_the_mistakes_while_training() {
             }
             assert!(epoch["any-vector"].is_f64(), "{options}: {epoch}");
         }
+    }
+    // By hand, without a bias, in the given order: whatever the steps a and b along (1, 0) and (0, 1), w = (a, b). The
+    // best u with margin 1 in the scores is (1, 1), so that the bound is |u||w| in units of the mean step.
+    bench.write("plus.csv", "x,z,class\n1,0,b\n0,1,b\n-1,-1,a\n");
+    bench.write("sides.csv", "x,z,class\n1,0,b\n0,-1,a\n");
+    for (file, options, [a, b]) in [
+        ("plus", "--rate 1", [1.0, 1.0]),
+        ("plus", "--rate 0.001", [0.001, 0.001]),
+        ("plus", "--rate 1/k", [1.0, 0.5]),
+        ("plus", "--rate 40/k", [40.0, 20.0]),
+        ("plus", "--rate '1/sqrt(k)'", [1.0, 0.5_f64.sqrt()]),
+        ("plus", "--rate '2/k^0.25'", [2.0, 2.0 * 0.5_f64.powf(0.25)]),
+        ("sides", "--class-weight b=3", [3.0, 1.0]),
+        ("sides", "--class-weight a=0.01 --rate 7", [7.0, 0.07]),
+        ("sides", "--class-weight a=0.5 --rate 1/k", [1.0, 0.25]),
+    ] {
+        let report = bench.ok(&format!(
+            "rosenblatt train {file}.csv --algorithm perceptron --holdout 0 --scale none --bias none --order given {options} --epochs 1 --bounds --json --model x.model"
+        ));
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let pass = &report["bounds"]["epochs"][0];
+        let (length, mean) = (a.hypot(b), f64::midpoint(a, b));
+        assert_eq!(pass["mistakes"], 2, "{options}: {pass}");
+        let near = |found: &Value, expected: f64| (found.as_f64().unwrap() / expected - 1.0).abs() < 1e-6;
+        assert!(near(&pass["norm"], length), "{options}: {pass}");
+        assert!(near(&pass["any-vector"], 2_f64.sqrt() * length / mean), "{options}: {pass}");
+        assert!(pass["any-vector"].as_f64().unwrap() >= 2.0 - 1e-6, "{options}: {pass}");
+        // (R/margin)^2 is about steps of one length.
+        let longest2 = if file == "plus" { 2.0 } else { 1.0 };
+        if a == b {
+            assert!(near(&pass["inseparable"], longest2 / 0.5), "{options}: {pass}");
+        } else {
+            assert!(pass["inseparable"].is_null(), "{options}: {pass}");
+        }
+        assert!(report["bounds"]["violation"].is_null(), "{options}: {report}");
     }
     let three = bench.run("rosenblatt train crates/data/bundled/iris.csv --bounds --model y.model");
     assert!(three.code == Some(1) && three.stderr.contains("two classes"), "{}", three.all());

@@ -68,7 +68,7 @@ fn what_cannot_be_written_is_said_before_anything_is_read() {
         ),
         ("missing.csv -", "expected `--to NAME`"),
         ("missing.csv a.csv --split 1.5 --test-out b.csv", "`--split` should be between 0 and 1, but is 1.5"),
-        ("missing.csv a.csv --split 0.5 --test-out a.csv", "another file than OUT"),
+        ("missing.csv a.csv --split 0.5 --test-out a.csv", "the test rows would be written over the output"),
         ("missing.csv a.csv --split 0.5", "--test-out"),
     ] {
         let done = bench.run(&format!("rosenblatt convert {line}"));

@@ -7,6 +7,8 @@ mod commands;
 mod compare;
 mod convert;
 mod export;
+#[cfg(unix)]
+mod hardening;
 mod json;
 mod kernel;
 mod maps;

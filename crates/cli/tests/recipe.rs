@@ -46,7 +46,7 @@ fn the_library_gives_the_bytes_of_the_command_line() {
     }
 }
 
-/// Files that pandas, polars, pyarrow and NumPy wrote of one table, and one of numbers alone.
+/// Files that pandas, polars, pyarrow and `NumPy` wrote of one table, and one of numbers alone.
 #[test]
 fn one_table_gives_one_model_in_every_format_without_a_flag() {
     let bench = Bench::new();

@@ -98,6 +98,7 @@ mod run;
 mod schedule;
 mod simd;
 pub mod space;
+mod sparse_rows;
 pub mod state;
 
 pub use convention::{Bias, Convention, ConventionError, Mistake, Zero};
@@ -115,3 +116,4 @@ pub use rule::{Algorithm, Info, Law, Needs, Rule, Seen, Step};
 pub use run::{Plan, Run, Setup, SetupError, Stopped, count_errors};
 pub use schedule::Schedule;
 pub use space::{Hyperplanes, Hypothesis, Shape, Visits};
+pub use sparse_rows::SparseRows;

@@ -12,16 +12,17 @@
 use crate::bytes::source::Source;
 use crate::encode::Scaling;
 use crate::error::{DataError, ErrorKind};
+use crate::files::{is_special, temporary_file};
 use crate::load::blocks;
 use crate::options::ReadOptions;
 use crate::rows::dataset::{Dataset, View, Visitor};
 use crate::rows::schema::{Layout, Precision};
-use crate::write::file::{BUFFER_BYTES, NewFile, beside, is_stdout};
+use crate::write::file::{BUFFER_BYTES, NewFile};
 use crate::write::{OutRow, RowWriter, Shape, find_writer};
 use rosenblatt_core::{Examples, Random, Row};
-use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The most temporary files that a shuffle writes at once.
@@ -374,20 +375,9 @@ const ENTRY_BYTES: usize = 12;
 /// Rows spread over temporary files by a random key.
 struct Shuffle {
     random: Random,
-    buckets: Vec<Bucket>,
+    /// Files without names.
+    buckets: Vec<BufWriter<File>>,
     record: Vec<u8>,
-}
-
-struct Bucket {
-    path: PathBuf,
-    writer: Option<BufWriter<File>>,
-}
-
-impl Drop for Bucket {
-    fn drop(&mut self) {
-        // Nothing can be done about a file that does not go away.
-        let _ = fs::remove_file(&self.path);
-    }
 }
 
 struct Record {
@@ -403,14 +393,11 @@ impl Shuffle {
         let n_buckets = (n_bytes * 2).div_ceil(memory.max(1 << 16)).clamp(1, MAX_BUCKETS);
         let mut buckets = Vec::new();
         // Beside a file there is room for it; beside a pipe there is nothing.
-        let place = if is_stdout(target) { std::env::temp_dir().join("rows") } else { target.to_owned() };
-        for number in 0..n_buckets {
-            let path = beside(&place, &format!("shuffle{number}"));
-            let file = File::options().write(true).create_new(true).open(&path);
-            let file = file.map_err(|error| {
-                DataError::io("creating a temporary file", error).in_source(&path.display().to_string())
-            })?;
-            buckets.push(Bucket { path, writer: Some(BufWriter::new(file)) });
+        let elsewhere = std::env::temp_dir();
+        let beside = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = if is_special(target) { &elsewhere } else { beside.unwrap_or(Path::new(".")) };
+        for _ in 0..n_buckets {
+            buckets.push(BufWriter::new(temporary_file(folder, "rosenblatt-rows")?));
         }
         Ok(Self { random: Random::for_purpose(seed, "shuffle"), buckets, record: Vec::new() })
     }
@@ -428,19 +415,14 @@ impl Shuffle {
             self.record.extend(feature.to_le_bytes());
             self.record.extend(value.to_le_bytes());
         }
-        match &mut self.buckets[place].writer {
-            Some(writer) => writer.write_all(&self.record),
-            None => Ok(()),
-        }
+        self.buckets[place].write_all(&self.record)
     }
 
     /// The records of one bucket, by key; those of equal keys as they came.
     fn sorted(&mut self, place: usize) -> io::Result<Vec<Record>> {
         let bucket = &mut self.buckets[place];
-        if let Some(writer) = bucket.writer.take() {
-            writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-        }
-        let mut reader = BufReader::with_capacity(BUFFER_BYTES, File::open(&bucket.path)?);
+        bucket.rewind()?;
+        let mut reader = BufReader::with_capacity(BUFFER_BYTES, bucket.get_ref());
         let mut records = Vec::new();
         let mut head = [0; RECORD_BYTES];
         let mut entry = [0; ENTRY_BYTES];
@@ -475,6 +457,7 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 mod tests {
     use super::*;
     use crate::load::{LabelledRow, load, load_source, read_rows};
+    use std::fs;
 
     /// Rows without their zeros, which formats may leave out.
     fn rows(source: &Source, how: &ReadOptions) -> Vec<LabelledRow> {

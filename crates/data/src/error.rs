@@ -5,6 +5,7 @@
 //! wording has one grammar: what was found, what was expected. Nothing here prints: the one-line form
 //! is `Display`, the form for people is [`DataError::report`].
 
+use crate::files::FileError;
 use crate::remedy::Remedy;
 use std::fmt;
 use std::fmt::Write as _;
@@ -136,6 +137,17 @@ struct Snippet {
 impl PartialEq for DataError {
     fn eq(&self, other: &Self) -> bool {
         self.kind() == other.kind() && self.report() == other.report()
+    }
+}
+
+impl From<FileError> for DataError {
+    fn from(error: FileError) -> Self {
+        let text = error.to_string();
+        let FileError::Io { path, doing, source } = error else { return Self::new(ErrorKind::Io, text) };
+        let mut error =
+            Self::new(ErrorKind::Io, format!("{doing}: {source}")).in_source(&path.display().to_string());
+        error.0.cause = Some(source);
+        error
     }
 }
 
@@ -312,18 +324,32 @@ pub(crate) fn quote(token: &[u8]) -> String {
 
 /// Text that cannot disturb a terminal or a caret: one visible column per character.
 fn printable(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes)
-        .chars()
-        .map(|c| match c {
-            '\t' | '\u{A0}' => ' ',
-            c if c.is_control() => '␀',
-            // Marks that reorder or hide text: bidirectional overrides, zero-width characters.
-            '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' => {
-                '\u{FFFD}'
-            }
-            c => c,
-        })
-        .collect()
+    let shown = |c| if matches!(c, '\t' | '\u{A0}') { ' ' } else { shown(c) };
+    String::from_utf8_lossy(bytes).chars().map(shown).collect()
+}
+
+/// Text of several lines that cannot disturb a terminal: what would move the cursor, colour, hide or reorder is shown as
+/// a sign of its own. Whoever names something in a message or on a terminal did not choose its name.
+pub fn harmless(text: &str) -> std::borrow::Cow<'_, str> {
+    let is_plain = |c: char| matches!(c, '\n' | '\t') || shown(c) == c;
+    if text.chars().all(is_plain) {
+        return text.into();
+    }
+    text.chars().map(|c| if is_plain(c) { c } else { shown(c) }).collect::<String>().into()
+}
+
+/// A character that can be seen.
+fn shown(c: char) -> char {
+    match c {
+        c if c.is_control() => '␀',
+        // Marks that reorder or hide text: bidirectional overrides, zero-width characters.
+        '\u{061C}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{FEFF}' => '\u{FFFD}',
+        c => c,
+    }
 }
 
 /// The last start of a character at or before `at`.

@@ -58,6 +58,7 @@ mod cache;
 mod convert;
 pub mod encode;
 mod error;
+pub mod files;
 pub mod formats;
 mod hash;
 mod load;
@@ -77,14 +78,16 @@ pub use cache::file::mend as mend_cache;
 pub use cache::file::{CacheFile, CacheReader, CacheWriter, fingerprint};
 pub use convert::{Converted, Parting, WriteOptions, convert, convert_parted, write_dataset};
 pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
-pub use error::{DataError, ErrorKind, Position};
+pub use error::{DataError, ErrorKind, Position, harmless};
 pub use formats::{FORMATS, Format, FormatInfo, Reader};
 pub use hash::{hash_slot, murmur3_32};
 pub use load::{Stream, Survey, blocks, load, load_source, load_with_schema, survey, texts};
 pub use options::{LabelColumn, Limits, OnBadRow, Pictures, ReadOptions, Unknown};
 pub use remedy::Remedy;
 pub use rows::block::{Block, Stored};
-pub use rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix, View, Visitor};
+pub use rows::dataset::{
+    Dataset, DenseMatrix, DenseRef, Lender, Matrix, MatrixRef, SparseMatrix, SparseRef, View, Visitor,
+};
 pub use rows::gaps::{Gap, LeftOut};
 pub use rows::label_table::{Growth, LabelTable, Numbering};
 pub use rows::labels::Labels;

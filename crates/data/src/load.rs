@@ -17,7 +17,7 @@ use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::{self, Format, Reader};
 use crate::options::ReadOptions;
 use crate::rows::block::{Block, empty_matrix};
-use crate::rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::dataset::{Dataset, DenseMatrix, LeftOutRows, Matrix, SparseMatrix};
 use crate::rows::gaps::{Gap, Gaps, LeftOut};
 use crate::rows::label_table::{Growth, Numbering, canonical};
 use crate::rows::labels::Labels;
@@ -169,8 +169,10 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
     let mut unknown = UnknownCells::default();
     let mut block = Block::default();
     let mut left_out = LeftOut::default();
+    let mut missing = LeftOutRows::default();
     while parts.read(&mut block)? {
         left_out.add(&block.gaps);
+        block.gaps.runs().iter().for_each(|gap| missing.add(classes.len() + gap.n_before, gap.n_rows));
         numbering.apply(&mut block, &parts.name)?;
         if let Some(table) = &mut table {
             table.add(&mut block, parts.reader.schema()).map_err(|error| error.in_source(&parts.name))?;
@@ -231,7 +233,7 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
         schema.width = Some(matrix.width());
     }
     let names = if is_crossed { schema.feature_names() } else { schema.base_names() };
-    let mut dataset = Dataset::assemble(matrix, classes, labels, weights, names);
+    let mut dataset = Dataset::assemble(matrix, classes, labels, weights, names).with_left_out(missing);
     // What was learned from has scaled the rows already.
     if how.schema.is_none() {
         let (scaling, why) = how.scaling.decide(&mut dataset, &mut schema);
@@ -565,7 +567,7 @@ impl Parts {
         if !self.read(&mut first)? {
             return Err(no_rows(&first).in_source(&self.name));
         }
-        let looks_full = share_of(first.matrix()) >= DENSE_SHARE / 2.0;
+        let looks_full = share_of(first.matrix().lend()) >= DENSE_SHARE / 2.0;
         self.put_back(first);
         if !looks_full {
             return Ok(decided);
@@ -574,7 +576,7 @@ impl Parts {
         let mut parts = Self::open(&self.source, &self.how)?;
         let mut block = Block::default();
         while parts.read(&mut block)? {
-            n_stored += share_of(block.matrix()) * (block.len() * block.width()) as f64;
+            n_stored += share_of(block.matrix().lend()) * (block.len() * block.width()) as f64;
             n_rows += block.len() as f64;
             width = width.max(block.width());
         }

@@ -151,7 +151,7 @@ fn time_stamps_are_not_rounded() {
     let line = |i: u32| format!("{},{}\n", 1_700_000_000 + i * 7, ["a", "b"][i as usize % 2]);
     let text = "when_seen,label\n".to_owned() + &(0..50).map(line).collect::<String>();
     let (data, schema) = read("t.csv", text.as_bytes(), &ReadOptions::as_stored());
-    assert!(matches!(data.matrix(), rosenblatt_data::Matrix::Dense64(_)));
+    assert!(matches!(data.matrix(), rosenblatt_data::MatrixRef::Dense64(_)));
     assert!(
         schema.notes.iter().any(|note| note.contains("double precision") && note.contains("`when_seen`"))
     );

@@ -10,7 +10,7 @@ fn main() -> Result<(), Error> {
     // Sorted, "+" comes before "-": say which class a positive score speaks for.
     let labels = data.labels().clone().with_positive("+").expect("there are two classes");
     let classes = vec![1, 0, 0, 1];
-    let data = Dataset::new(data.matrix().clone(), classes, labels);
+    let data = Dataset::new(data.matrix().to_matrix(), classes, labels);
 
     let spec = Spec::new(Options {
         readout: Some(Readout::Last),

@@ -17,7 +17,7 @@ fn main() -> Result<(), Error> {
     let rows = POINTS.map(|(point, _)| point);
     let data = Dataset::from_rows(&rows, &["+", "-", "-", "+"]);
     let classes = POINTS.map(|(_, class)| class).to_vec();
-    let data = Dataset::new(data.matrix().clone(), classes, Labels::in_order(["minus", "plus"]));
+    let data = Dataset::new(data.matrix().to_matrix(), classes, Labels::in_order(["minus", "plus"]));
     let spec = Spec::new(Options {
         readout: Some(Readout::Last),
         bias: Some(Bias::None),

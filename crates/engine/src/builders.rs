@@ -16,6 +16,7 @@
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 
+use crate::costs::Costs;
 use crate::error::Error;
 use crate::model::Model;
 use crate::rows::RowSource;
@@ -99,6 +100,12 @@ setters! {
     validation: Option<Validation> = validation;
     /// Sets how much each class counts.
     class_weights: ClassWeights = class_weights;
+    /// Sets what mistaking one class for another costs.
+    costs: Costs = costs;
+    /// Sets whether the pocket compares training errors before it changes its mind.
+    ratchet: bool = ratchet;
+    /// Sets whether training stops when nothing is left to learn.
+    stop_when_clean: bool = stop_when_clean;
     /// Learns with a kernel.
     kernel: KernelOptions = Some(kernel);
     /// Learns behind a feature map.

@@ -9,7 +9,7 @@ use crate::algorithms::ALGORITHMS;
 use crate::calibration::Method;
 use crate::export::Export;
 use crate::race::Metric;
-use crate::recipe::{MemoryLimit, Racing, Recipe};
+use crate::recipe::{Calibrate, MemoryLimit, Racing, Recipe};
 use crate::spec::{Classes, KernelOptions, Mapping, Options, Validation};
 use rosenblatt_core::{Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Zero};
 use rosenblatt_data::encode::{Scaling, Units, Weighting};
@@ -212,8 +212,6 @@ pub enum Takes {
     Positive,
     /// One of the choices of this name.
     Choice(&'static str),
-    /// One of these words.
-    OneOf(&'static [&'static str]),
     /// Numbers by name.
     Numbers,
     /// An object with the options of the group of this name.
@@ -347,6 +345,7 @@ fn choices() -> Vec<ChoiceList> {
         list::<Precision>(),
         list::<OnBadRow>(),
         list::<Metric>(),
+        list::<Calibrate>(),
     ]
 }
 
@@ -398,7 +397,7 @@ const RECIPE: Meanings = &[
          from 2}",
         Takes::Other,
     ),
-    ("calibration", "how scores become probabilities", Takes::OneOf(&["auto", "off", "platt", "isotonic"])),
+    ("calibration", "how scores become probabilities", Takes::Choice("calibrate")),
     ("positive", "the positive class; told from all others together if there are more than two", Takes::Text),
     ("memory", "a limit on the memory that rows take; none if not given", Takes::Group("memory")),
     ("online", "learn in one epoch, in the memory of a few blocks", Takes::Switch),
@@ -416,8 +415,11 @@ const RACE: Meanings = &[
 
 const MEMORY: Meanings = &[
     ("bytes", "bytes that rows may take before they are kept in a cache on disk", Takes::AtLeast(0)),
-    ("cache", "the file of the cache; a temporary one if not given", Takes::Text),
-    ("keep", "the cache stays, to be used again for the same data read in the same way", Takes::Switch),
+    (
+        "cache",
+        "the file in which the cache is kept, to be used again; a nameless one if not given",
+        Takes::Text,
+    ),
 ];
 
 const LEARNING: Meanings = &[
@@ -565,7 +567,7 @@ fn groups() -> Vec<(&'static str, Meanings, Value)> {
     vec![
         ("recipe", RECIPE, json!(Recipe::default())),
         ("race", RACE, json!(Racing::default())),
-        ("memory", MEMORY, json!(MemoryLimit { bytes: 0, cache: None, keep: false })),
+        ("memory", MEMORY, json!(MemoryLimit { bytes: 0, cache: None })),
         ("learning", LEARNING, json!(Options::default())),
         ("validation", VALIDATION, json!(Validation::default())),
         ("kernel", KERNEL, json!(KernelOptions::default())),
@@ -649,7 +651,6 @@ impl Catalogue {
             Takes::Text => json!({ "type": "string" }),
             Takes::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Takes::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
-            Takes::OneOf(words) => json!({ "type": "string", "enum": words }),
             Takes::Choice(what) => json!({ "type": "string", "examples": self.names(what) }),
             Takes::Numbers => json!({ "type": "object", "additionalProperties": { "type": "number" } }),
             Takes::Group(name) => {

@@ -118,6 +118,7 @@ pub use recipe::{Recipe, Trained};
 pub use rosenblatt_certify as certify;
 pub use rosenblatt_core as core;
 pub use rosenblatt_data as data;
+pub use rosenblatt_data::files;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};

@@ -4,10 +4,10 @@
 
 use crate::error::Error;
 use crate::rows::RowSource;
-use rosenblatt_core::{Dense, DenseExamples, Examples, Row};
+use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseRows};
 use rosenblatt_data::{Dataset, DenseMatrix, Matrix, View, Visitor};
 use rosenblatt_kernel::kernels::{Outline, Survey};
-use rosenblatt_kernel::maps::{Choice, FeatureMap, Rows};
+use rosenblatt_kernel::maps::{Choice, FeatureMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(crate) fn outline(
     data: &mut RowSource<'_>,
     rows: &[u32],
     wanted: &[usize],
-) -> Result<(Outline, Rows), Error> {
+) -> Result<(Outline, SparseRows), Error> {
     struct Look<'a>(&'a mut Survey, &'a [u32], usize);
     impl Visitor for Look<'_> {
         type Output = ();
@@ -47,7 +47,7 @@ pub(crate) fn outline(
         /// The places of landmarks, of which `passed` are in earlier blocks.
         chosen: &'a [usize],
         passed: usize,
-        landmarks: &'a mut Rows,
+        landmarks: &'a mut SparseRows,
         width: usize,
     }
     impl Visitor for LookAgain<'_> {
@@ -67,7 +67,7 @@ pub(crate) fn outline(
         ControlFlow::<()>::Continue(())
     })?;
     survey.measure(width);
-    let (mut landmarks, mut rest, mut passed) = (Rows::default(), wanted, 0);
+    let (mut landmarks, mut rest, mut passed) = (SparseRows::default(), wanted, 0);
     let _ = data.each_block(rows, |_, view, listed| {
         let (chosen, behind) = rest.split_at(rest.partition_point(|&place| place < passed + listed.len()));
         let (survey, landmarks) = (&mut survey, &mut landmarks);
@@ -82,7 +82,7 @@ pub(crate) fn outline(
 #[derive(Debug, Clone)]
 pub(crate) struct Mapper {
     map: Arc<dyn FeatureMap>,
-    rows: Rows,
+    rows: SparseRows,
     out: Vec<f32>,
     classes: Vec<u32>,
     weights: Vec<f64>,
@@ -90,7 +90,7 @@ pub(crate) struct Mapper {
 
 impl Mapper {
     pub(crate) fn new(map: Arc<dyn FeatureMap>) -> Self {
-        let (rows, out) = (Rows::default(), Vec::new());
+        let (rows, out) = (SparseRows::default(), Vec::new());
         Self { map, rows, out, classes: Vec::new(), weights: Vec::new() }
     }
 
@@ -178,7 +178,7 @@ fn map_rows(map: &dyn FeatureMap, view: View<'_>, listed: &[u32], out: &mut [f32
         type Output = Result<(), Error>;
         fn visit<E: Examples>(self, examples: E) -> Result<(), Error> {
             let Self { map, listed, out } = self;
-            let mut rows = Rows::default();
+            let mut rows = SparseRows::default();
             for (some, out) in listed.chunks(ROWS_AT_ONCE).zip(out.chunks_mut(ROWS_AT_ONCE * map.size())) {
                 rows.clear();
                 for &row in some {

@@ -17,10 +17,11 @@ use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Spec};
 use crate::train::{build, check_finite, hypothesis, training_summary};
-use rosenblatt_core::{DenseExamples, Examples, Hyperplanes, SparseExamples, Stopped, Totals, Visits};
+use rosenblatt_core::{
+    DenseExamples, Examples, Hyperplanes, SparseExamples, SparseRows, Stopped, Totals, Visits,
+};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
-use rosenblatt_kernel::maps::Rows;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,6 +44,8 @@ pub struct Online {
 struct Shown {
     rows: usize,
     digest: Fingerprint,
+    /// Whether the digest is of all of them.
+    is_whole: bool,
     /// What it should be once the rows that are known already have been shown again.
     resumed: Option<Mark>,
 }
@@ -89,7 +92,7 @@ impl Online {
         let width = start.as_ref().map_or(0, Hyperplanes::width);
         let learner =
             build(&spec, labels.len(), Shape { width, class_weights, start, kernel, n_rows: None })?;
-        let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), resumed: None };
+        let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), is_whole: true, resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }
 
@@ -187,6 +190,15 @@ impl Online {
         Ok(self.keeping_track())
     }
 
+    /// Goes on from where an earlier learner stood with rows that it has not seen yet. Those it learned from are not
+    /// shown again, so the models that come of it cannot tell the data they learned from.
+    pub fn go_on(self, checkpoint: Checkpoint) -> Result<Self, Error> {
+        let mut learner = self.resume(checkpoint)?;
+        learner.shown.rows += learner.rows_to_skip();
+        (learner.shown.resumed, learner.shown.is_whole) = (None, false);
+        Ok(learner)
+    }
+
     /// How many rows that are known already must still be shown again.
     pub fn rows_to_skip(&self) -> usize {
         let Shown { rows, resumed, .. } = &self.shown;
@@ -258,7 +270,11 @@ impl Online {
         Ok(Model {
             feature_names: self.feature_names.clone(),
             training_summary: training_summary(totals.rounds as usize, totals, Stopped::Epochs, None),
-            provenance: Provenance::of_data(self.shown.digest.digest()),
+            provenance: if self.shown.is_whole {
+                Provenance::of_data(self.shown.digest.digest())
+            } else {
+                Provenance::default()
+            },
             ..hypothesis(
                 &self.spec,
                 &self.labels,
@@ -304,7 +320,7 @@ fn mapper(spec: &Spec) -> Result<Option<Mapper>, Error> {
         }
         None => {
             let nothing = Outline { n_rows: 0, width: 0, variance: 0.0, norm2: 0.0, negative: None };
-            Ok(Some(Mapper::new(choice.fit(&nothing, Rows::default())?)))
+            Ok(Some(Mapper::new(choice.fit(&nothing, SparseRows::default())?)))
         }
     }
 }

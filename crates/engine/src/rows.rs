@@ -66,6 +66,14 @@ impl<'a> RowSource<'a> {
         }
     }
 
+    /// The place of a row in its source, from 0, rows that were left out counted.
+    pub(crate) fn number(&self, row: usize) -> usize {
+        match self {
+            Self::Memory(data) => data.number(row),
+            Self::Disk(data) => data.number(row),
+        }
+    }
+
     /// How many features a row has.
     pub fn width(&self) -> usize {
         match self {

@@ -407,7 +407,12 @@ impl Spec {
 
     /// How many outputs `n_classes` classes need.
     pub(crate) fn n_outputs(&self, n_classes: usize) -> usize {
-        rosenblatt_core::Decision::n_outputs(&self.options.multiclass.decision(n_classes))
+        match (n_classes, self.options.multiclass) {
+            (2, _) => 1,
+            // Without a list of all pairs: how many classes there are, a file may say.
+            (_, Classes::OneVsOne) => n_classes.saturating_mul(n_classes.saturating_sub(1)) / 2,
+            _ => n_classes,
+        }
     }
 
     pub(crate) fn params(&self) -> Params {

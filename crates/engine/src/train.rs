@@ -10,7 +10,8 @@ use crate::evaluate::each_prediction;
 use crate::learner::{Learner, Shape};
 use crate::mapped::{self, Mapper};
 use crate::model::{
-    Checkpoint, Mark, Model, Provenance, TrainingSummary, Validated, Watched, encode_checkpoint, reading,
+    Checkpoint, Mark, Model, Provenance, TrainingSummary, Validated, Watched, encode_checkpoint, expansion,
+    reading,
 };
 use crate::rows::RowSource;
 use crate::spec::{ClassWeights, Spec};
@@ -23,6 +24,7 @@ use rosenblatt_core::{
 use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
 use rosenblatt_kernel::maps::FeatureMap;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -122,7 +124,11 @@ impl<'a> Training<'a> {
     /// The model shall expect data of this schema.
     #[must_use]
     pub fn schema(self, schema: Arc<Schema>) -> Self {
-        Self { schema: Some(schema), ..self }
+        self.schema_if_any(Some(schema))
+    }
+
+    pub(crate) fn schema_if_any(self, schema: Option<Arc<Schema>>) -> Self {
+        Self { schema, ..self }
     }
 
     /// Goes on from where an earlier run of the same description on the same data stood, in memory or on disk. The
@@ -280,10 +286,11 @@ impl<'a> Training<'a> {
             None => (learner.read(spec.readout()), None),
         };
         let kept = kept.expect("learners remember what their spec reads out");
+        let support_numbers = support_numbers(&kept, &mut data, train_rows)?;
         let model = Model {
             feature_names: names.clone(),
             training_summary: training_summary(train_rows.len(), learner.totals(), stopped, validation),
-            provenance: Provenance::of_data(values.clone()),
+            provenance: Provenance { support_numbers, ..Provenance::of_data(values.clone()) },
             ..hypothesis(&spec.with_costs(costs), &labels, map, kept)
         };
         Ok(match schema.clone() {
@@ -291,6 +298,54 @@ impl<'a> Training<'a> {
             None => model,
         })
     }
+}
+
+/// Which rows of the source the support vectors of a kernel are: the first that equals each. Nothing without a kernel.
+fn support_numbers(kept: &Kept, data: &mut RowSource<'_>, train_rows: &[u32]) -> Result<Vec<u64>, Error> {
+    /// The values that are not zero.
+    type Key = Vec<(usize, u64)>;
+    struct Find<'a> {
+        wanted: &'a mut HashMap<Key, usize>,
+        places: &'a [u32],
+    }
+    impl Visitor for Find<'_> {
+        /// Which support vector is at which place.
+        type Output = Vec<(usize, usize)>;
+        fn visit<E: Examples>(self, examples: E) -> Self::Output {
+            let Self { wanted, places } = self;
+            let found = places
+                .iter()
+                .map(|&place| (wanted.remove(&key(examples.row(place as usize).entries())), place));
+            found.filter_map(|(support, place)| Some((support?, place as usize))).collect()
+        }
+    }
+    fn key(entries: impl Iterator<Item = (usize, f64)>) -> Key {
+        entries
+            .filter(|(_, value)| *value != 0.0)
+            .map(|(feature, value)| (feature, value.to_bits()))
+            .collect()
+    }
+    let Some(expansion) = expansion(kept) else { return Ok(Vec::new()) };
+    let rows = expansion.rows();
+    let supports = 0..rows.len() as u32;
+    let mut found = Vec::new();
+    if expansion.kernel().by_number() {
+        let number = |row: u32| rows.entries(row).find(|(_, one)| *one != 0.0).map(|(number, _)| number);
+        found.extend(supports.filter_map(|row| Some((row as usize, number(row)?))));
+    } else {
+        let mut wanted = supports.map(|row| (key(rows.entries(row)), row as usize)).collect();
+        let flow = data.each_block(train_rows, |first, view, places| {
+            let here = view.visit(Find { wanted: &mut wanted, places });
+            found.extend(here.into_iter().map(|(support, place)| (support, first + place)));
+            ControlFlow::<()>::Continue(())
+        })?;
+        debug_assert!(flow.is_continue(), "nobody stops it");
+    }
+    let mut numbers = vec![None; rows.len()];
+    for (support, row) in found {
+        numbers[support] = Some(data.number(row) as u64);
+    }
+    Ok(numbers.into_iter().collect::<Option<_>>().unwrap_or_default())
 }
 
 /// A model that knows nothing of where it comes from.

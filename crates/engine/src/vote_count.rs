@@ -54,7 +54,7 @@ impl<'m> VoteCounter<'m> {
         Some(Self { votes, mapper, rounds: log.rounds, sides, counts, scratch: Vec::new() })
     }
 
-    /// The votes on `row`. Two classes: one vote_count, for the second class. More: one per class, or per pair
+    /// The votes on `row`. Two classes: one count, for the second class. More: one per class, or per pair
     /// of classes for its first, as the model tells them apart.
     pub fn count<R: Row>(&mut self, row: R) -> &[VoteCount] {
         match &mut self.mapper {

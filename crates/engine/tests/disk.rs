@@ -61,7 +61,7 @@ fn the_model_is_that_of_memory_to_the_last_bit() {
         let (dataset, _) = load_with_schema(&source, &how).unwrap();
         let (train_rows, held_rows) = split(&dataset, 0.2, 7);
         let expected = Training::new(&spec, &dataset).rows(&train_rows).run(&mut ()).unwrap();
-        let mut cached = Cached::read(&source, &how, Park::Temporary(&folder.path().join("c"))).unwrap();
+        let mut cached = Cached::read(&source, &how, Park::Temporary).unwrap();
         assert_eq!(split(&mut cached, 0.2, 7), (train_rows.clone(), held_rows.clone()));
         let found = Training::new(&spec, &mut cached).rows(&train_rows).run(&mut ()).unwrap();
         assert_eq!(bytes(&found), bytes(&expected), "{algorithm} {n_classes}");
@@ -96,7 +96,6 @@ impl Checkpointer for Stopper {
 
 #[test]
 fn a_run_that_is_stopped_again_and_again_ends_in_the_same_bits() {
-    let folder = tempfile::tempdir().unwrap();
     let validation = Some(Validation { patience: 1, ..Validation::default() });
     for (n_classes, algorithm, readout, validation, max_updates, every) in [
         (2, "perceptron", None, None, None, 2),
@@ -118,7 +117,7 @@ fn a_run_that_is_stopped_again_and_again_ends_in_the_same_bits() {
         };
         let spec = Spec::new(options).unwrap();
         let how = ReadOptions::default();
-        let mut cached = Cached::read(&source, &how, Park::Temporary(&folder.path().join("c"))).unwrap();
+        let mut cached = Cached::read(&source, &how, Park::Temporary).unwrap();
         let (rows, _) = split(&mut cached, 0.2, 7);
         let whole = Training::new(&spec, &mut cached).rows(&rows).run(&mut ()).unwrap();
         let (dataset, schema) = load_with_schema(&source, &how).unwrap();
@@ -171,7 +170,7 @@ fn probabilities_and_one_class_against_the_rest_are_those_of_memory() {
             positive,
             ..Recipe::default()
         };
-        let limit = MemoryLimit { bytes: 700_000, cache: None, keep: false };
+        let limit = MemoryLimit { bytes: 700_000, cache: None };
         let disk = Recipe { memory: Some(limit), ..memory.clone() };
         let [in_memory, on_disk] = [memory, disk].map(|recipe| recipe.train(&source, &mut ()).unwrap());
         assert!(on_disk.notes.iter().any(|note| note.contains("stay on disk")), "{:?}", on_disk.notes);

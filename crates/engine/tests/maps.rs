@@ -130,7 +130,7 @@ fn rows_on_disk_give_the_model_that_rows_in_memory_give() {
     let (learned, _) = split(&data, 0.2, 3);
     let folder = std::env::temp_dir().join(format!("rosenblatt-maps-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let mut cached = Cached::read(&source, &how, Park::Temporary(&folder.join("cache"))).unwrap();
+    let mut cached = Cached::read(&source, &how, Park::Temporary).unwrap();
     for map in maps() {
         let validation = Some(Validation { patience: 2, ..Validation::default() });
         // What follows from the rows follows from the same rows.

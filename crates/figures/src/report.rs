@@ -15,9 +15,11 @@ use rosenblatt::explain::{Contribution, Explanation};
 use rosenblatt::insight::{feature_name, interval, top_features};
 use rosenblatt::misclassified::{Misclassified, misclassified};
 use rosenblatt::model::fingerprint;
-use rosenblatt::{Dataset, Evaluation, Explainer, Model, split};
+use rosenblatt::{Dataset, Evaluation, Explainer, Model, Options, Spec, split};
 use rosenblatt_plot::{Heat, Tile};
 
+/// How many epochs a run for a picture takes at most.
+const MOST_EPOCHS: u64 = 100;
 /// Up to how many features rows are looked at from the two directions in which they vary most.
 const MOST_SLICED: usize = 5_000;
 /// Up to how many rows a run is made again to see how it learned.
@@ -109,7 +111,14 @@ impl<'a> Report<'a> {
         let evaluation = evaluate_rows(model, &data, &rows);
         let wrong = misclassified(model, &data, &rows);
         let words = format!("{} {}", count(rows.len() as u64), judged.word());
-        let seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
+        let mut seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
+        // A run for a picture takes no longer because a file says so.
+        let options = seen.spec.options();
+        if options.epochs > MOST_EPOCHS
+            && let Ok(shorter) = Spec::new(Options { epochs: MOST_EPOCHS, ..options.clone() })
+        {
+            seen.spec = shorter;
+        }
         let name = name.to_owned();
         Self { name, model, seen, proof: None, texts: None, again: None, wrong, judged, evaluation }
     }

@@ -1,5 +1,6 @@
 //! Support rows: distinct rows that were stepped along, dense or compressed, found again by their content.
 
+use rosenblatt_core::SparseRows;
 use std::collections::HashMap;
 
 /// Rows in the order they came, each stored once.
@@ -17,7 +18,7 @@ enum Storage {
     /// Row by row, all features.
     Dense(Vec<f64>),
     /// Row by row, those that are not zero.
-    Sparse { offsets: Vec<usize>, indices: Vec<u32>, values: Vec<f64> },
+    Sparse(SparseRows),
 }
 
 /// A row as it is stored.
@@ -36,11 +37,7 @@ impl PartialEq for Rows {
 impl Rows {
     /// No rows yet, of `width` features.
     pub(crate) fn new(width: usize, dense: bool) -> Self {
-        let storage = if dense {
-            Storage::Dense(Vec::new())
-        } else {
-            Storage::Sparse { offsets: vec![0], indices: Vec::new(), values: Vec::new() }
-        };
+        let storage = if dense { Storage::Dense(Vec::new()) } else { Storage::Sparse(SparseRows::default()) };
         Self { width, storage, norms2: Vec::new(), by_hash: HashMap::new() }
     }
 
@@ -78,9 +75,9 @@ impl Rows {
         let row = row as usize;
         match &self.storage {
             Storage::Dense(values) => Stored::Dense(&values[row * self.width..][..self.width]),
-            Storage::Sparse { offsets, indices, values } => {
-                let range = offsets[row]..offsets[row + 1];
-                Stored::Sparse(&indices[range.clone()], &values[range])
+            Storage::Sparse(rows) => {
+                let row = rows.row(row);
+                Stored::Sparse(row.indices(), row.values())
             }
         }
     }
@@ -110,23 +107,23 @@ impl Rows {
     /// The number of the row with these entries, which is stored if it is new.
     pub(crate) fn intern(&mut self, entries: impl Iterator<Item = (usize, f64)> + Clone) -> u32 {
         let entries = entries.filter(|(_, value)| *value != 0.0);
-        self.find(&entries).unwrap_or_else(|| self.push(hash_of(entries.clone()), entries))
+        self.find(&entries).unwrap_or_else(|| self.push(SparseRows::hash_of(entries.clone()), entries))
     }
 
     /// The number of the row with these entries, none of them zero.
     pub(crate) fn find(&self, entries: &(impl Iterator<Item = (usize, f64)> + Clone)) -> Option<u32> {
-        let known = self.by_hash.get(&hash_of(entries.clone())).map_or(&[][..], Vec::as_slice);
+        let known = self.by_hash.get(&SparseRows::hash_of(entries.clone())).map_or(&[][..], Vec::as_slice);
         known.iter().copied().find(|&other| self.entries(other).eq(entries.clone()))
     }
 
     /// Puts a row in the place of another, which is forgotten.
     pub(crate) fn replace(&mut self, row: u32, entries: impl Iterator<Item = (usize, f64)> + Clone) {
-        let old = hash_of(self.entries(row));
+        let old = SparseRows::hash_of(self.entries(row));
         if let Some(alike) = self.by_hash.get_mut(&old) {
             alike.retain(|other| *other != row);
         }
         let entries = entries.filter(|(_, value)| *value != 0.0);
-        self.by_hash.entry(hash_of(entries.clone())).or_default().push(row);
+        self.by_hash.entry(SparseRows::hash_of(entries.clone())).or_default().push(row);
         self.norms2[row as usize] = norm2_of(entries.clone().map(|(_, value)| value));
         match &mut self.storage {
             Storage::Dense(values) => {
@@ -134,18 +131,7 @@ impl Rows {
                 values.fill(0.0);
                 entries.for_each(|(feature, value)| values[feature] = value);
             }
-            Storage::Sparse { offsets, indices, values } => {
-                let range = offsets[row as usize]..offsets[row as usize + 1];
-                let before = range.len();
-                let (features, new): (Vec<u32>, Vec<f64>) =
-                    entries.map(|(feature, value)| (feature as u32, value)).unzip();
-                let after = new.len();
-                indices.splice(range.clone(), features);
-                values.splice(range, new);
-                for offset in &mut offsets[row as usize + 1..] {
-                    *offset = *offset + after - before;
-                }
-            }
+            Storage::Sparse(rows) => rows.replace(row as usize, entries),
         }
     }
 
@@ -158,13 +144,7 @@ impl Rows {
                 values.resize(from + self.width, 0.0);
                 entries.for_each(|(feature, value)| values[from + feature] = value);
             }
-            Storage::Sparse { offsets, indices, values } => {
-                for (feature, value) in entries {
-                    indices.push(feature as u32);
-                    values.push(value);
-                }
-                offsets.push(indices.len());
-            }
+            Storage::Sparse(rows) => rows.push_entries(entries),
         }
         self.by_hash.entry(hash).or_default().push(number);
         number
@@ -172,15 +152,12 @@ impl Rows {
 
     /// The rows as compressed arrays: where each begins and the end, features, values.
     pub fn compressed(&self) -> (Vec<u64>, Vec<u32>, Vec<f64>) {
-        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut rows = SparseRows::default();
         for row in 0..self.len() as u32 {
-            for (feature, value) in self.entries(row) {
-                indices.push(feature as u32);
-                values.push(value);
-            }
-            offsets.push(indices.len() as u64);
+            rows.push_entries(self.entries(row));
         }
-        (offsets, indices, values)
+        let (offsets, indices, values) = rows.parts();
+        (offsets.iter().map(|&offset| offset as u64).collect(), indices.to_vec(), values.to_vec())
     }
 
     /// Rows from compressed arrays, which may come from anywhere; the error says what does not fit.
@@ -190,30 +167,17 @@ impl Rows {
         indices: &[u32],
         values: &[f64],
     ) -> Result<Self, &'static str> {
-        let ascends = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-        if offsets.first() != Some(&0) || offsets.last() != Some(&(indices.len() as u64)) || !ascends {
-            return Err("the stored rows do not fill their entries");
-        }
-        if indices.len() != values.len() {
-            return Err("two arrays that belong together differ in length");
-        }
         if !values.iter().all(|value| value.is_finite()) {
             return Err("a stored row has a value that is not a finite number");
         }
-        let n_rows = offsets.len() - 1;
+        let offsets = offsets.iter().map(|&offset| offset as usize).collect();
+        let given = SparseRows::from_parts(offsets, indices.to_vec(), values.to_vec(), width)?;
+        let n_rows = given.len();
         // Room for all features of all rows is only taken if the entries themselves take a good part of it.
         let dense = is_dense(indices.len(), n_rows, width);
         let mut rows = Self::new(width, dense);
-        for bounds in offsets.windows(2) {
-            let range = bounds[0] as usize..bounds[1] as usize;
-            let row = &indices[range.clone()];
-            if !row.windows(2).all(|pair| pair[0] < pair[1])
-                || row.last().is_some_and(|&last| last as usize >= width)
-            {
-                return Err("the features of a stored row do not ascend within the width");
-            }
-            let entries = row.iter().map(|&j| j as usize).zip(values[range].iter().copied());
-            rows.push(hash_of(entries.clone()), entries);
+        for idx in 0..n_rows {
+            rows.push(SparseRows::hash_of(given.entries(idx)), given.entries(idx));
         }
         Ok(rows)
     }
@@ -228,14 +192,4 @@ pub(crate) fn is_dense(n_entries: usize, n_rows: usize, width: usize) -> bool {
 /// `‖x‖²`, in the order and rounding of `simd::plain`.
 pub(crate) fn norm2_of(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum: f64, value| value.mul_add(value, sum))
-}
-
-fn hash_of(entries: impl Iterator<Item = (usize, f64)>) -> u64 {
-    let mut hash = 0xCBF2_9CE4_8422_2325_u64;
-    for (feature, value) in entries {
-        for bits in [feature as u64, value.to_bits()] {
-            hash = (hash ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
-        }
-    }
-    hash
 }

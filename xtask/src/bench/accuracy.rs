@@ -43,8 +43,10 @@ const PACKAGES: &[&str] = &[
     "lifelines",
     "pyts",
 ];
+/// What is made of the lines of a part.
+type Tell = fn(&str) -> String;
 /// The parts, and what their lines are called.
-const PARTS: &[(&str, fn(&str) -> String)] = &[
+const PARTS: &[(&str, Tell)] = &[
     ("errors", errors_told),
     ("fresh", errors_told),
     ("faces", faces_told),

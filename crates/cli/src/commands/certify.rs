@@ -9,10 +9,11 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui;
 use rosenblatt::certify::{
-    self, Certificate, Findings, NotFinite, Part, Polynomial, Question, Rows, check, investigate, lift,
+    self, Certificate, Findings, NotFinite, Part, Polynomial, Question, Rows, check, investigate,
+    investigate_in,
 };
 use rosenblatt::core::Examples;
-use rosenblatt::model::write_whole;
+use rosenblatt::files::{Apart, check_writable, write_whole};
 use rosenblatt::{Dataset, Error, Model};
 use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, Visitor, load_source};
 use serde_json::json;
@@ -104,6 +105,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let read = as_it_stands(&args.data)?;
     let start = Instant::now();
     let source = Source::find_all(&args.files)?;
+    let mut files = Apart::default();
+    args.data.note(&mut files, &source);
+    if let Some(path) = &args.certificate {
+        files.writes("the certificate", path);
+        files.check()?;
+        check_writable(path)?;
+    }
     let data = load_source(&source, &read)?;
     if data.is_empty() {
         return Err(Failure::Work(format!("{}: there are no rows", source.name())));
@@ -199,7 +207,8 @@ impl Sides {
             Some(negative) => (class == negative).then_some(false),
             None => Some(false),
         };
-        data.visit(Collect(side)).map_err(|error| Failure::Work(error.to_string()))
+        let rows = data.visit(Collect(side)).map_err(|error| Failure::Work(error.to_string()))?;
+        Ok(rows.numbered(|idx| data.number(idx)))
     }
 }
 
@@ -238,7 +247,7 @@ fn sides(args: &Args, data: &Dataset) -> Result<Vec<Sides>, Failure> {
 pub(super) struct Study {
     pub(super) sides: Sides,
     pub(super) bias: bool,
-    pub(super) kernel: Option<(Polynomial, f64)>,
+    pub(super) kernel: Option<Polynomial>,
     pub(super) rows: Rows,
     pub(super) findings: Findings,
     pub(super) certificate: Option<Certificate>,
@@ -247,21 +256,7 @@ pub(super) struct Study {
 
 fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
     let rows = sides.rows(data)?;
-    let kernel = args.kernel.as_ref().map(|_| {
-        let homogeneous = args.offset == 0.0;
-        (Polynomial { degree: args.degree, homogeneous }, args.offset)
-    });
-    let lifted = kernel
-        .map(|(kernel, _)| {
-            lift(&rows, kernel).ok_or_else(|| {
-                Failure::Work(format!(
-                    "{} features have too many products of degree {}, or too large ones; try a lower `--degree`",
-                    rows.width(),
-                    kernel.degree
-                ))
-            })
-        })
-        .transpose()?;
+    let kernel = args.kernel.as_ref().map(|_| Polynomial { degree: args.degree, offset: args.offset });
     let start = Instant::now();
     let progress = Progress::new(args.quiet);
     let limit = Duration::from_secs_f64(args.time.min(LONGEST));
@@ -275,15 +270,18 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
         if start.elapsed() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let question = Question { bias: !args.through_origin, gap: args.gap };
-    let mut findings = investigate(lifted.as_ref().unwrap_or(&rows), question, &watch);
-    if kernel.is_some() {
-        // Margins are not meant in the lengths of plain monomials.
-        findings.answer.nearest.clear();
-        findings.difficulty = None;
-    }
+    let findings = match kernel {
+        None => investigate(&rows, question, &watch),
+        Some(kernel) => investigate_in(&rows, kernel, question, &watch).ok_or_else(|| {
+            Failure::Work(format!(
+                "{} features have too many products of degree {}, or too large ones; try a lower `--degree`",
+                rows.width(),
+                kernel.degree
+            ))
+        })?,
+    };
     let names = [Some(sides.positive.as_str()), sides.negative.as_deref()];
-    let space = kernel.map(|(kernel, _)| kernel);
-    let certificate = findings.answer.certificate(&rows, question.bias, space, names);
+    let certificate = findings.answer.certificate(&rows, question.bias, kernel, names);
     if let Some(certificate) = &certificate {
         check(certificate, &rows)
             .map_err(|wrong| Failure::Work(format!("a bug: the checker refuses the proof found: {wrong}")))?;

@@ -32,7 +32,7 @@ fn space(study: &Study) -> String {
     let place = if study.bias { "hyperplane" } else { "hyperplane through the origin" };
     match study.kernel {
         None => place.to_owned(),
-        Some((kernel, offset)) => format!("{place} in the space of ({offset} + x.y)^{}", kernel.degree),
+        Some(kernel) => format!("{place} in the space of ({} + x.y)^{}", kernel.offset, kernel.degree),
     }
 }
 
@@ -63,7 +63,7 @@ fn separable(study: &Study, text: &mut String) {
     let _ = writeln!(text, "Every row was verified in exact arithmetic.");
     if !study.rows.has_both_sides() {
         let _ = writeln!(text, "All rows are on one side, so that there is nothing to separate.");
-    } else if study.kernel.is_none() && answer.at_most.is_finite() {
+    } else if answer.at_most.is_finite() {
         let _ = writeln!(
             text,
             "\nmargin: at least {}, at most {} (they differ by {} of it)",
@@ -118,9 +118,8 @@ fn inseparable(study: &Study, weights: &[(usize, BigInt)], data: &Dataset, text:
         } else {
             format!("{}... ({} digits)", &weight[..6], weight.len())
         };
-        let class = data.classes()[rows.number(*idx)];
         let number = (rows.number(*idx) + 1).to_string();
-        let class = data.labels().name(class).to_owned();
+        let class = class_of(rows, *idx, data).to_owned();
         let share = ui::percent(f64::from(share) / 10_000.0);
         table.push(vec![number, class, share, weight, values(rows, *idx, data)]);
     }
@@ -149,7 +148,7 @@ fn undecided(study: &Study, text: &mut String) {
     } else {
         writeln!(text, "All digits were tried, so that more `--time` will not help.")
     };
-    if study.kernel.is_none() && answer.at_most.is_finite() {
+    if answer.at_most.is_finite() {
         let _ = writeln!(text, "\nmargin: at least 0, at most {}", digits(answer.at_most));
         let _ = writeln!(text, "R = {}", short_number(study.findings.radius));
     }
@@ -216,8 +215,8 @@ pub(super) fn table(studies: &[Study]) -> String {
             }
             Verdict::Undecided => ("undecided", String::new()),
         };
-        let is_separable = verdict == "separable" && study.kernel.is_none();
-        let shown = |bound: f64| if is_separable { digits(bound) } else { String::new() };
+        let has_margin = verdict == "separable" && answer.at_most.is_finite();
+        let shown = |bound: f64| if has_margin { digits(bound) } else { String::new() };
         rows.push(vec![
             study.sides.name(),
             verdict.to_owned(),
@@ -267,6 +266,11 @@ pub(super) fn misclassified(rows: &Rows, wrong: &[usize]) -> String {
         let _ = writeln!(text, "{}", row_list(rows, wrong));
     }
     text
+}
+
+/// The name of a row's class.
+fn class_of<'d>(rows: &Rows, idx: usize, data: &'d Dataset) -> &'d str {
+    data.find(rows.number(idx)).map_or("", |idx| data.labels().name(data.classes()[idx]))
 }
 
 /// `rows 3, 7 and 12 more`, by their numbers in the file.
@@ -338,29 +342,30 @@ pub(super) fn json(study: &Study, data: &Dataset) -> Value {
         Verdict::Inseparable(_) => "inseparable",
         Verdict::Undecided => "undecided",
     };
-    let is_linear = study.kernel.is_none();
     let contradiction = match &answer.verdict {
         Verdict::Inseparable(weights) => Some(
             weights
                 .iter()
                 .map(|(idx, weight)| {
-                    let number = rows.number(*idx);
-                    let class = data.labels().name(data.classes()[number]);
-                    json!({ "row": number + 1, "class": class, "weight": weight.to_string() })
+                    let (number, class) = (rows.number(*idx) + 1, class_of(rows, *idx, data));
+                    json!({ "row": number, "class": class, "weight": weight.to_string() })
                 })
                 .collect::<Vec<_>>(),
         ),
         _ => None,
     };
-    let margin = (is_linear && answer.at_most.is_finite())
+    let margin = answer
+        .at_most
+        .is_finite()
         .then(|| json!({ "at-least": answer.at_least, "at-most": answer.at_most, "gap": answer.gap() }));
     let support: Vec<usize> = answer.nearest.iter().map(|(idx, _)| *idx).collect();
     json!({
         "positive": sides.positive, "negative": sides.negative, "rows": rows.len(), "bias": study.bias,
-        "kernel": study.kernel.map(|(kernel, offset)| json!({ "degree": kernel.degree, "offset": offset })),
+        "kernel": study.kernel.map(|kernel| json!({ "degree": kernel.degree, "offset": kernel.offset })),
         "verdict": verdict, "stopped": answer.stopped, "checked": certificate.is_some(), "margin": margin,
-        "supporting-rows": numbers(&support), "contradiction": contradiction, "radius": radius,
-        "difficulty": is_linear.then(|| radius / answer.at_least).filter(|difficulty| difficulty.is_finite()),
+        "supporting-rows": numbers(&support), "contradiction": contradiction,
+        "radius": Some(radius).filter(|radius| radius.is_finite()),
+        "difficulty": Some(radius / answer.at_least).filter(|difficulty| difficulty.is_finite()),
         "mistake-bound": difficulty.map(|difficulty| difficulty.most_mistakes),
         "perceptron": perceptron.as_ref().map(|told| {
             json!({ "mistakes": told.mistakes, "epochs": told.epochs, "converged": told.converged })

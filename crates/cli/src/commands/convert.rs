@@ -3,9 +3,9 @@
 use crate::args::DataArgs;
 use crate::choices::listed;
 use crate::failure::{Failure, worded};
-use crate::signals;
 use crate::ui::{self, counted};
 use rosenblatt::catalogue;
+use rosenblatt_data::files::{Apart, is_stdout};
 use rosenblatt_data::write::{WRITERS, find_writer};
 use rosenblatt_data::{Converted, LabelColumn, Parting, Source, WriteOptions, convert, convert_parted};
 use serde_json::json;
@@ -75,22 +75,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(share) = args.split.filter(|share| !(*share > 0.0 && *share < 1.0)) {
         return Err(Failure::Usage(format!("`--split` should be between 0 and 1, but is {share}")));
     }
-    if args.test_out.as_ref() == Some(&args.output) {
-        return Err(Failure::Usage("`--test-out` should be another file than OUT".to_owned()));
-    }
     let targets: Vec<&Path> =
         [Some(&args.output), args.test_out.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
     for target in &targets {
         check_target(target, args.to.as_deref())?;
-        signals::sweep_at_exit(target);
     }
+    let mut files = Apart::default();
+    for (what, target) in ["the output", "the test rows"].into_iter().zip(&targets) {
+        files.writes(what, *target);
+    }
+    files.check()?;
+    let source = Source::find(&args.input)?;
+    args.data.note(&mut files, &source);
+    files.check()?;
     let out = WriteOptions {
         format: args.to.clone(),
         zero_based: args.to_zero_based,
         shuffle: args.shuffle.then_some(args.seed),
         memory: args.memory.saturating_mul(1 << 20),
     };
-    let source = Source::find(&args.input)?;
     let Converted { rows: counts, notes } = match (args.split, targets.as_slice()) {
         (Some(fraction), &[train, test]) => {
             let parting = Parting { fraction, seed: args.seed, stratified: args.stratified == "yes" };
@@ -119,10 +122,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Ok(());
     }
     ui::print(&text)
-}
-
-fn is_stdout(target: &Path) -> bool {
-    target == Path::new("-")
 }
 
 /// Refuses, before anything is read, what cannot be written.

@@ -7,9 +7,9 @@ use crate::ui::{self, count, counted};
 use rosenblatt::core::memory::Kept;
 use rosenblatt::data::{ColumnKind, Scaling, Schema};
 use rosenblatt::export::{Export, left_to_user};
+use rosenblatt::files::{Apart, check_writable, is_stdout, write_whole};
 use rosenblatt::insight::feature_name;
 use rosenblatt::kernel::Combination;
-use rosenblatt::model::write_whole;
 use rosenblatt::{Model, export};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -39,6 +39,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let wish = args.export.as_deref().map(export_wish).transpose()?;
+    if let Some((_, path)) = &wish {
+        let mut files = Apart::default();
+        files.reads("the model", &args.model);
+        files.writes("the export", path);
+        files.check()?;
+        check_writable(path)?;
+    }
     let model = Model::load(&args.model)?;
     if let Some((format, path)) = wish {
         return export_to(&model, format, &path);
@@ -65,7 +72,7 @@ pub(super) fn export_wish(words: &[String]) -> Result<(Export, PathBuf), Failure
 /// Writes `model` for other programs.
 pub(super) fn export_to(model: &Model, format: Export, path: &Path) -> Result<(), Failure> {
     let bytes = export(model, format)?;
-    if path == Path::new("-") {
+    if is_stdout(path) {
         return ui::print_bytes(&bytes);
     }
     write_whole(path, &bytes)?;
@@ -227,12 +234,12 @@ fn support(model: &Model) -> String {
     heaviest.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then(a.1.cmp(&b.1)));
     for (weight, row, output) in heaviest.into_iter().take(HEAVIEST) {
         let name = model.output_names().swap_remove(output);
-        let _ = writeln!(
-            text,
-            "\nsupport vector {} with weight {} for {name}:",
-            row + 1,
-            report::short_number(weight)
+        let number = model.support_number(row as usize);
+        let which = number.map_or_else(
+            || format!("support vector {}", row + 1),
+            |number| format!("row {} of the training data", number + 1),
         );
+        let _ = writeln!(text, "\n{which} with weight {} for {name}:", report::short_number(weight));
         let picture = model.schema().and_then(|schema| schema.picture.as_ref());
         if let Some(picture) = picture.filter(|picture| picture.channels == 1) {
             text.push_str(&shades(rows.entries(row), picture.width, picture.height));

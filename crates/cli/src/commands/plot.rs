@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
-use rosenblatt::model::{check_writable, write_whole};
+use rosenblatt::files::{Apart, check_writable, is_stdout, write_whole};
 use rosenblatt::{Dataset, Model, Spec};
 use rosenblatt_figures::{
     Canvas, FIGURES, Figure, FigureError, Look, Needs, Setting, Settings, Subject, Svg, Takes, Terminal, find,
@@ -242,8 +242,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "a PNG is nothing for a terminal; say where it goes with `--output`".to_owned(),
         ));
     }
-    let path = args.output.as_ref().filter(|path| path.as_os_str() != "-");
+    let path = args.output.as_ref().filter(|path| !is_stdout(path));
     if let Some(path) = path {
+        let mut files = Apart::default();
+        if !args.files.is_empty() {
+            args.data.note(&mut files, &Source::find_all(&args.files)?);
+        }
+        if let Some(model) = &args.model {
+            files.reads("the model", model);
+        }
+        files.writes("the picture", path);
+        files.check()?;
         check_writable(path)?;
     }
     let subject = subject(args, figure, &settings)?;

@@ -10,6 +10,7 @@ use crate::ui;
 use rosenblatt::calibration::class_scores;
 use rosenblatt::core::{Examples, Row};
 use rosenblatt::explain::Contribution;
+use rosenblatt::files::Apart;
 use rosenblatt::insight::feature_name;
 use rosenblatt::vote_count::VoteCounter;
 use rosenblatt::{Calibration, Error, Explainer, Model, Predictor, catalogue};
@@ -86,6 +87,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     let source = Source::find_all(&args.files)?;
+    let mut files = Apart::default();
+    args.data.note(&mut files, &source);
+    files.reads("the model", &args.model);
+    if let Some(path) = &args.output {
+        files.writes("the output", path);
+    }
+    files.check()?;
     let mut stream = blocks(&source, &read)?;
     let mut output = Output::new(form, args.output.as_deref(), &columns)?;
     // Lines that scroll by are progress enough.

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::report::{describe_estimate, error_line};
 use crate::ui;
 use rosenblatt::Model;
-use rosenblatt::model::{check_writable, write_whole};
+use rosenblatt::files::{Apart, check_writable, write_whole};
 use rosenblatt::recipe::with_positive;
 use rosenblatt_data::{Source, load_source};
 use rosenblatt_figures::{Judged, Report};
@@ -48,10 +48,19 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let output = args.output.clone().unwrap_or_else(|| args.model.with_extension("html"));
-    check_writable(&output)?;
     let read = model.to_evaluate(args.data.options()?);
+    let source = Source::find_all(&args.files)?;
+    let mut files = Apart::default();
+    args.data.note(&mut files, &source);
+    files.reads("the model", &args.model);
+    if let Some(path) = &args.certificate {
+        files.reads("the certificate", path);
+    }
+    files.writes("the report", &output);
+    files.check()?;
+    check_writable(&output)?;
     // Rows worth a look are looked up again.
-    let source = Source::find_all(&args.files)?.rewindable(read.limits.held_bytes)?;
+    let source = source.rewindable(read.limits.held_bytes)?;
     let progress = Progress::new(args.quiet);
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;

@@ -206,10 +206,10 @@ fn read(folder: &Path, half: &str, progress: &Progress) -> Result<Dataset, Failu
 
 /// The first rows of `data`, or all if there are no more.
 fn first_rows(data: &Dataset, n_rows: usize) -> Dataset {
-    use rosenblatt_data::{DenseMatrix, Matrix};
+    use rosenblatt_data::{DenseMatrix, DenseRef, Matrix, MatrixRef};
     let n_rows = n_rows.min(data.len());
-    let Matrix::Dense32(DenseMatrix { values, width }) = data.matrix() else { return data.clone() };
-    let matrix = DenseMatrix { values: values[..n_rows * width].to_vec(), width: *width };
+    let MatrixRef::Dense32(DenseRef { values, width }) = data.matrix() else { return data.clone() };
+    let matrix = DenseMatrix { values: values[..n_rows * width].to_vec(), width };
     Dataset::new(Matrix::Dense32(matrix), data.classes()[..n_rows].to_vec(), data.labels().clone())
 }
 

@@ -8,14 +8,15 @@ use super::{inspect, train_report};
 use crate::again::{self, Told};
 use crate::args::{DataArgs, SpecArgs, assignment, size};
 use crate::checkpoints::{Checkpoints, Every};
-use crate::choices::{export_help, listed};
+use crate::choices::{choice, export_help};
 use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Readout;
-use rosenblatt::model::{Claim, Date, check_writable, previous_path};
+use rosenblatt::files::{Apart, Claim, check_writable, previous_path};
+use rosenblatt::model::Date;
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
-use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, catalogue, defaults};
+use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, defaults};
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -56,10 +57,10 @@ pub(crate) struct Args {
     /// Estimate the error by cross-validation on K folds instead; the model learns from all rows
     #[arg(long, value_name = "K", conflicts_with = "holdout")]
     k_fold: Option<usize>,
-    /// Fit probabilities on held-out rows by this method (isotonic needs a thousand rows or more); platt if not said
-    /// and rows are held out
-    #[arg(long, value_name = "NAME", value_parser = listed(|| [catalogue().names("calibration"), vec!["none"]].concat()))]
-    calibrate: Option<String>,
+    /// Fit probabilities on held-out rows by this method; auto is platt if rows are held out and memory allows it, and
+    /// isotonic needs a thousand rows or more
+    #[arg(long, value_name = "NAME", value_parser = choice::<Calibrate>(), default_value_t)]
+    calibrate: Calibrate,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Also write"))]
     export: Option<Vec<String>>,
     /// Make this the positive class. If there are more than two, it is told from all others taken together, which
@@ -147,15 +148,29 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     }
     let path = model_path(args)?;
     let date = args.date()?;
-    let claim = Claim::take(&path)?;
-    signals::remove_at_exit(claim.path());
-    signals::sweep_at_exit(&path);
-    if let Some((_, path)) = export.as_ref().filter(|(_, path)| path.as_os_str() != "-") {
+    let mut checkpoints = Checkpoints::new(&path, args.checkpoint_every);
+    let mut files = Apart::default();
+    files.writes("the model", &path);
+    if args.keep_previous {
+        files.writes("the previous model", previous_path(&path));
+    }
+    checkpoints.note(&mut files);
+    if let Some((_, path)) = &export {
+        files.writes("the export", path);
+    }
+    if let Some(path) = &args.cache {
+        files.writes("the cache", path);
+    }
+    files.check()?;
+    let _claim = Claim::take(&path)?;
+    if let Some((_, path)) = &export {
         check_writable(path)?;
     }
-    let mut checkpoints = Checkpoints::new(&path, args.checkpoint_every);
+    let source = Source::find_all(&args.files)?;
+    args.data.note(&mut files, &source);
+    files.check()?;
     let checkpoint = checkpoints.load(args.resume)?;
-    let (mut trained, mut face, checkpoints) = args.train(&recipe, checkpoints, checkpoint)?;
+    let (mut trained, mut face, checkpoints) = args.train(&recipe, &source, checkpoints, checkpoint)?;
     if let Some(date) = date {
         trained.model = trained.model.dated(date);
     }
@@ -198,18 +213,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
 impl Args {
     /// What the words mean.
     fn recipe(&self, choice: Choice) -> Result<Recipe, Failure> {
-        let calibration = match self.calibrate.as_deref() {
-            None => Calibrate::Auto,
-            Some("none") => Calibrate::Off,
-            Some("isotonic") => Calibrate::Isotonic,
-            Some(_) => Calibrate::Platt,
-        };
-        let temporary = std::env::temp_dir().join(format!("rosenblatt-{}.cache", std::process::id()));
-        let memory = self.memory.map(|bytes| {
-            signals::remove_at_exit(&temporary);
-            let cache = self.cache.clone().unwrap_or(temporary);
-            MemoryLimit { bytes, cache: Some(cache), keep: self.cache.is_some() }
-        });
+        let memory = self.memory.map(|bytes| MemoryLimit { bytes, cache: self.cache.clone() });
         let costs = self.costs()?;
         let mut choice = choice;
         // Candidates that were named carry their parameters themselves.
@@ -226,7 +230,7 @@ impl Args {
             learning,
             choice,
             estimate: self.k_fold.map_or(Plan::HoldOut(self.holdout), Plan::Folds),
-            calibration,
+            calibration: self.calibrate,
             positive: self.positive.clone(),
             memory,
             exportable: self.export.is_some(),
@@ -252,16 +256,16 @@ impl Args {
     fn train(
         &self,
         recipe: &Recipe,
+        source: &Source,
         checkpoints: Checkpoints,
         checkpoint: Option<Checkpoint>,
     ) -> Result<(Trained, Face, Arc<Mutex<Checkpoints>>), Failure> {
-        let source = Source::find_all(&self.files)?;
         let mut face = Face::new(self.quiet || self.online, recipe.reading.meter.clone());
         let checkpoints = Arc::new(Mutex::new(checkpoints));
         face.checkpoints = Some(Arc::clone(&checkpoints));
         face.with_bounds = self.bounds;
         face.table = (self.online && !self.json && !self.quiet).then(Table::default);
-        match (recipe.resume(&source, checkpoint, &mut face), signals::asked()) {
+        match (recipe.resume(source, checkpoint, &mut face), signals::asked()) {
             (Err(Error::Interrupted { .. }), Some(signal)) => {
                 Err(checkpoints.lock().unwrap_or_else(PoisonError::into_inner).stopped(signal))
             }

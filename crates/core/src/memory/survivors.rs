@@ -8,6 +8,7 @@
 use super::Memory;
 use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::row::Row;
+use crate::sparse_rows::SparseRows;
 use crate::state::{State, StateError, refuse};
 use std::collections::HashMap;
 
@@ -51,56 +52,36 @@ impl Entry {
     }
 }
 
-/// Distinct rows, compressed.
+/// Distinct rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Rows {
-    offsets: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
+    stored: SparseRows,
     /// Rows by a hash of their entries. Only ever looked up, never walked.
     by_hash: HashMap<u64, Vec<u32>>,
 }
 
 impl Rows {
     fn entries(&self, row: u32) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let range = self.offsets[row as usize]..self.offsets[row as usize + 1];
-        self.indices[range.clone()].iter().map(|&j| j as usize).zip(self.values[range].iter().copied())
+        self.stored.entries(row as usize)
     }
 
     fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
+        self.stored.len()
     }
 
     /// The number of `row`, which is stored if it is new.
     fn intern<R: Row>(&mut self, row: R) -> u32 {
         let entries = || row.entries().filter(|(_, value)| *value != 0.0);
-        let hash = hash_of(entries());
+        let hash = SparseRows::hash_of(entries());
         let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
         if let Some(&same) = known.iter().find(|&&other| self.entries(other).eq(entries())) {
             return same;
         }
-        if self.offsets.is_empty() {
-            self.offsets.push(0);
-        }
-        for (feature, value) in entries() {
-            self.indices.push(feature as u32);
-            self.values.push(value);
-        }
-        self.offsets.push(self.indices.len());
-        let number = self.len() as u32 - 1;
+        let number = self.len() as u32;
+        self.stored.push_entries(entries());
         self.by_hash.entry(hash).or_default().push(number);
         number
     }
-}
-
-fn hash_of(entries: impl Iterator<Item = (usize, f64)>) -> u64 {
-    let mut hash = 0xCBF2_9CE4_8422_2325_u64;
-    for (feature, value) in entries {
-        for bits in [feature as u64, value.to_bits()] {
-            hash = (hash ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
-        }
-    }
-    hash
 }
 
 impl Survivors {
@@ -133,7 +114,7 @@ impl Memory for Survivors {
     }
 
     fn save<'a>(&'a self, state: &mut State<'a>) {
-        let Rows { offsets, indices, values, .. } = &self.rows;
+        let (offsets, indices, values) = self.rows.stored.parts();
         state.u64s("row-offsets", offsets.iter().map(|&offset| offset as u64).collect::<Vec<_>>());
         state.u32s("row-indices", indices);
         state.f64s("row-values", values);
@@ -160,7 +141,7 @@ impl Memory for Survivors {
             width: now.width(),
             n_outputs: self.n_outputs,
             rounds,
-            row_offsets: if row_offsets.is_empty() { vec![0] } else { row_offsets },
+            row_offsets,
             row_indices,
             row_values,
             moves: moves.collect(),
@@ -169,7 +150,7 @@ impl Memory for Survivors {
         // A log that could vote is one that can be added to.
         let Votes { mut rows, log, .. } = Votes::from_log(log).map_err(refuse)?;
         for row in 0..rows.len() as u32 {
-            let hash = hash_of(rows.entries(row));
+            let hash = SparseRows::hash_of(rows.entries(row));
             rows.by_hash.entry(hash).or_default().push(row);
         }
         (self.rows, self.log) = (rows, log);
@@ -209,15 +190,15 @@ struct Columns {
 impl Columns {
     fn of(rows: &Rows, width: usize) -> Self {
         let mut offsets = vec![0; width + 1];
-        for &feature in &rows.indices {
+        let (_, indices, _) = rows.stored.parts();
+        for &feature in indices {
             offsets[feature as usize + 1] += 1;
         }
         for feature in 0..width {
             offsets[feature + 1] += offsets[feature];
         }
         let mut next = offsets.clone();
-        let mut columns =
-            Self { offsets, rows: vec![0; rows.indices.len()], values: vec![0.0; rows.indices.len()] };
+        let mut columns = Self { offsets, rows: vec![0; indices.len()], values: vec![0.0; indices.len()] };
         for row in 0..rows.len() as u32 {
             for (feature, value) in rows.entries(row) {
                 columns.rows[next[feature]] = row;
@@ -434,7 +415,7 @@ pub struct Log {
 impl Votes {
     /// The survivors as plain arrays.
     pub fn log(&self) -> Log {
-        let offsets = if self.rows.offsets.is_empty() { &[0][..] } else { &self.rows.offsets };
+        let (offsets, indices, values) = self.rows.stored.parts();
         Log {
             ballot: self.ballot,
             start: self.start.clone(),
@@ -442,8 +423,8 @@ impl Votes {
             n_outputs: self.n_outputs,
             rounds: self.rounds,
             row_offsets: offsets.iter().map(|&offset| offset as u64).collect(),
-            row_indices: self.rows.indices.clone(),
-            row_values: self.rows.values.clone(),
+            row_indices: indices.to_vec(),
+            row_values: values.to_vec(),
             moves: self.log.iter().map(|entry| (entry.round, entry.output, entry.row)).collect(),
             steps: self.log.iter().map(|entry| [entry.amount, entry.keep, entry.bias]).collect(),
         }
@@ -458,26 +439,15 @@ impl Votes {
         if start.as_ref().is_some_and(|start| start.n_outputs() != n_outputs || start.width() > width) {
             return Err("the starting hyperplanes have another shape");
         }
-        let ascends = row_offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-        if row_offsets.first() != Some(&0)
-            || row_offsets.last() != Some(&(row_indices.len() as u64))
-            || !ascends
-        {
-            return Err("the stored rows do not fill their entries");
-        }
-        if row_indices.len() != row_values.len() || log.moves.len() != log.steps.len() {
+        if log.moves.len() != log.steps.len() {
             return Err("two arrays that belong together differ in length");
         }
-        let offsets: Vec<usize> = row_offsets.iter().map(|&offset| offset as usize).collect();
-        let n_rows = offsets.len() - 1;
-        for bounds in offsets.windows(2) {
-            let row = &row_indices[bounds[0]..bounds[1]];
-            if !row.windows(2).all(|pair| pair[0] < pair[1])
-                || row.last().is_some_and(|&last| last as usize >= width)
-            {
-                return Err("the features of a stored row do not ascend within the width");
-            }
+        if !row_values.iter().all(|value| value.is_finite()) {
+            return Err("a stored row has a value that is not a finite number");
         }
+        let offsets = row_offsets.iter().map(|&offset| offset as usize).collect();
+        let stored = SparseRows::from_parts(offsets, row_indices, row_values, width)?;
+        let n_rows = stored.len();
         let mut before = 1;
         let mut entries = Vec::with_capacity(log.moves.len());
         for (&(round, output, row), &[amount, keep, bias]) in log.moves.iter().zip(&log.steps) {
@@ -493,10 +463,7 @@ impl Votes {
             before = round;
             entries.push(Entry { round, output, row, amount, keep, bias });
         }
-        if !row_values.iter().all(|value| value.is_finite()) {
-            return Err("a stored row has a value that is not a finite number");
-        }
-        let rows = Rows { offsets, indices: row_indices, values: row_values, by_hash: HashMap::new() };
+        let rows = Rows { stored, by_hash: HashMap::new() };
         Ok(Self::new(ballot, start, width, n_outputs, rounds, rows, entries))
     }
 }

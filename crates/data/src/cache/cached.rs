@@ -12,11 +12,10 @@ use crate::cache::file::{CacheFile, CacheReader, fingerprint};
 use crate::error::{DataError, ErrorKind};
 use crate::load::{blocks, final_labels};
 use crate::options::ReadOptions;
-use crate::rows::dataset::{Matrix, View};
+use crate::rows::dataset::{LeftOutRows, Matrix, View};
 use crate::rows::labels::Labels;
 use crate::rows::schema::Schema;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The rows of a source, in a cache.
 #[derive(Debug)]
@@ -30,17 +29,16 @@ pub struct Cached {
     classes: Vec<u32>,
     width: usize,
     memory_bytes: u64,
+    left_out: LeftOutRows,
     /// Rows of this pass so far.
     n_passed: usize,
-    /// What to remove in the end.
-    temporary: Option<PathBuf>,
 }
 
 /// Where the rows are parked meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub enum Park<'a> {
-    /// In a file of this name that is removed in the end.
-    Temporary(&'a Path),
+    /// In a file of the system's temporary folder that has no name and ends with this process.
+    Temporary,
     /// In this file, which stays, and is used again if it can be.
     Kept(&'a Path),
 }
@@ -49,12 +47,10 @@ impl Cached {
     /// Reads all of `source`, or the cache that was kept of it.
     pub fn read(source: &Source, how: &ReadOptions, park: Park<'_>) -> Result<Self, DataError> {
         let mark = fingerprint(source, how);
-        let (path, temporary) = match park {
-            Park::Temporary(path) => (path, Some(path.to_owned())),
-            Park::Kept(path) => (path, None),
+        let kept = match park {
+            Park::Kept(path) => mark.and_then(|mark| CacheReader::open(path, mark).ok()),
+            Park::Temporary => None,
         };
-        let kept =
-            if temporary.is_none() { mark.and_then(|mark| CacheReader::open(path, mark).ok()) } else { None };
         // Which classes there are is known in the end only, and which one is positive, too.
         let growing = ReadOptions { positive: None, grow_classes: how.classes.is_none(), ..how.clone() };
         let mut stream = blocks(source, &growing)?;
@@ -64,7 +60,10 @@ impl Cached {
             drop(stream);
             reader
         } else {
-            let mut cache = CacheFile::create(path, mark)?;
+            let mut cache = match park {
+                Park::Kept(path) => CacheFile::create(path, mark)?,
+                Park::Temporary => CacheFile::temporary(mark)?,
+            };
             while let Some(block) = stream.next()? {
                 if !block.is_labelled() {
                     let message = "the rows have no labels, expected rows to learn from";
@@ -72,8 +71,7 @@ impl Cached {
                 }
                 cache.write(block)?;
             }
-            cache.finish(stream.labels())?;
-            CacheReader::open(path, mark)?
+            cache.finish(stream.labels())?
         };
         let found = reader.labels().clone();
         let labels = final_labels(found.clone(), how)?;
@@ -88,8 +86,8 @@ impl Cached {
             classes,
             width,
             memory_bytes,
+            left_out: LeftOutRows::default(),
             n_passed,
-            temporary,
         };
         cached.look_through()?;
         Ok(cached)
@@ -106,6 +104,8 @@ impl Cached {
                 Matrix::Sparse32(matrix) => 8 * matrix.values.len() + 8 * matrix.offsets.len(),
                 Matrix::Sparse64(matrix) => 12 * matrix.values.len() + 8 * matrix.offsets.len(),
             } as u64;
+            let runs = block.gaps.runs().iter();
+            runs.for_each(|gap| self.left_out.add(classes.len() + gap.n_before, gap.n_rows));
             classes.extend(block.classes().iter().map(|&class| self.numbers[class as usize]));
         }
         self.memory_bytes += 4 * classes.len() as u64;
@@ -132,6 +132,11 @@ impl Cached {
     /// The classes.
     pub fn labels(&self) -> &Labels {
         &self.labels
+    }
+
+    /// The place of a row in its source, from 0; see [`Dataset::number`](crate::Dataset::number).
+    pub fn number(&self, idx: usize) -> usize {
+        self.left_out.number(idx)
     }
 
     /// The class of every row.
@@ -169,19 +174,11 @@ impl Cached {
     }
 }
 
-impl Drop for Cached {
-    fn drop(&mut self) {
-        if let Some(path) = &self.temporary {
-            // What cannot be removed lies in a folder for such things.
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::load::load_with_schema;
+    use std::fs;
 
     /// Rows as their classes and entries.
     fn rows(view: View<'_>) -> Vec<(u32, Vec<(usize, f64)>)> {
@@ -223,8 +220,7 @@ mod tests {
                 cached.rewind().unwrap();
             }
         };
-        check(Cached::read(&source, &how, Park::Temporary(&path)).unwrap());
-        assert!(!path.exists());
+        check(Cached::read(&source, &how, Park::Temporary).unwrap());
         check(Cached::read(&source, &how, Park::Kept(&path)).unwrap());
         let written = fs::metadata(&path).unwrap().modified().unwrap();
         check(Cached::read(&source, &how, Park::Kept(&path)).unwrap());

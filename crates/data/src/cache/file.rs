@@ -19,6 +19,7 @@
 
 use crate::bytes::source::{Part, Source};
 use crate::error::{DataError, ErrorKind};
+use crate::files::{Draft, temporary_file};
 use crate::options::ReadOptions;
 use crate::rows::block::{Block, Stored};
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
@@ -36,7 +37,7 @@ const MAGIC: [u8; 8] = *b"RBcache\n";
 const END_MAGIC: [u8; 8] = *b"RBend  \n";
 
 /// The version that is written and read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Bytes before the first block.
 const HEADER_BYTES: usize = 32;
@@ -50,6 +51,7 @@ const BLOCK_HEAD_BYTES: usize = 16;
 const LABELLED: u8 = 1;
 const WEIGHTED: u8 = 2;
 const WIDE_STEPS: u8 = 4;
+const GAPS: u8 = 8;
 
 /// A number that tells one set of data, read in one way, from another; `None` if `source` cannot be read
 /// twice. Files are known by name, size, time of change, and their first and last `LOOKED_AT` bytes, not by
@@ -108,22 +110,57 @@ pub struct CacheWriter<W: Write> {
 /// A cache that is being written to a file beside its final place.
 #[derive(Debug)]
 pub struct CacheFile {
-    writer: CacheWriter<BufWriter<File>>,
-    unfinished: PathBuf,
-    path: PathBuf,
+    writer: CacheWriter<BufWriter<Place>>,
+    /// Where it will be, if it is to have a name.
+    path: Option<PathBuf>,
+}
+
+/// Where a cache is written.
+#[derive(Debug)]
+enum Place {
+    Draft(Draft),
+    /// A file without a name.
+    Nameless(File),
+}
+
+impl Write for Place {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Draft(draft) => draft.write(bytes),
+            Self::Nameless(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Draft(draft) => draft.flush(),
+            Self::Nameless(file) => file.flush(),
+        }
+    }
 }
 
 impl CacheFile {
     /// Begins the cache at `path` for data of this fingerprint. The file appears there when it is finished.
     pub fn create(path: impl Into<PathBuf>, fingerprint: u64) -> Result<Self, DataError> {
         let path = path.into();
-        let mut unfinished = path.clone().into_os_string();
-        unfinished.push(format!(".{}.part", std::process::id()));
-        let unfinished = PathBuf::from(unfinished);
+        if fs::metadata(&path).is_ok_and(|there| there.len() > 0) && !is_cache(&path) {
+            let message = "this is no cache, expected one, or no file";
+            let error = DataError::new(ErrorKind::Format, message).in_source(&path.display().to_string());
+            return Err(error.with_help("name another file"));
+        }
         let name = path.display().to_string();
-        let file = File::create(&unfinished).map_err(|error| failed("creating", error, &name))?;
-        let writer = CacheWriter::new(BufWriter::with_capacity(256 << 10, file), fingerprint, &name);
-        Ok(Self { writer, unfinished, path })
+        Ok(Self::new(Place::Draft(Draft::create_private(&path)?), fingerprint, &name, Some(path)))
+    }
+
+    /// Begins a cache that nobody else finds, and that ends with this process.
+    pub fn temporary(fingerprint: u64) -> Result<Self, DataError> {
+        let file = temporary_file(&std::env::temp_dir(), "rosenblatt-cache")?;
+        Ok(Self::new(Place::Nameless(file), fingerprint, "the temporary cache", None))
+    }
+
+    fn new(place: Place, fingerprint: u64, name: &str, path: Option<PathBuf>) -> Self {
+        let out = BufWriter::with_capacity(256 << 10, place);
+        Self { writer: CacheWriter::new(out, fingerprint, name), path }
     }
 
     /// Adds a block with true class numbers.
@@ -131,20 +168,27 @@ impl CacheFile {
         self.writer.write(block)
     }
 
-    /// Writes the end and puts the file in its place.
-    pub fn finish(mut self, labels: &Labels) -> Result<(), DataError> {
-        let name = self.path.display().to_string();
+    /// Writes the end, puts the file in its place, and reads it.
+    pub fn finish(mut self, labels: &Labels) -> Result<CacheReader<File>, DataError> {
         self.writer.write_end(labels)?;
-        self.writer.out.flush().map_err(|error| failed("writing", error, &name))?;
-        fs::rename(&self.unfinished, &self.path).map_err(|error| failed("renaming", error, &name))
+        let CacheWriter { out, name, fingerprint, .. } = self.writer;
+        let place = out.into_inner().map_err(|error| failed("writing", error.into_error(), &name))?;
+        match (place, self.path) {
+            // A cache that a power cut spoils is noticed, and made again.
+            (Place::Draft(draft), Some(path)) => {
+                draft.place_soon()?;
+                CacheReader::open(path, fingerprint)
+            }
+            (Place::Nameless(file), _) => CacheReader::new(file, fingerprint, &name),
+            (Place::Draft(_), None) => Err(DataError::new(ErrorKind::Internal, "a cache lost its name")),
+        }
     }
 }
 
-impl Drop for CacheFile {
-    fn drop(&mut self) {
-        // After `finish` there is nothing to remove.
-        let _ = fs::remove_file(&self.unfinished);
-    }
+/// Whether the file at `path` begins like a cache.
+fn is_cache(path: &Path) -> bool {
+    let mut begin = [0; MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok_and(|()| begin == MAGIC)
 }
 
 fn failed(what: &str, error: io::Error, name: &str) -> DataError {
@@ -444,7 +488,8 @@ fn encode(block: &Block, out: &mut Vec<u8>) {
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     let flags = flag(block.labelled, LABELLED)
         | flag(block.weights.is_some(), WEIGHTED)
-        | flag(steps_are_wide, WIDE_STEPS);
+        | flag(steps_are_wide, WIDE_STEPS)
+        | flag(!block.gaps.runs().is_empty(), GAPS);
     for number in [
         block.len() as u64,
         block.first_row,
@@ -454,6 +499,13 @@ fn encode(block: &Block, out: &mut Vec<u8>) {
         u64::from_le_bytes([flags, n_class_bytes, 0, 0, 0, 0, 0, 0]),
     ] {
         out.extend_from_slice(&number.to_le_bytes());
+    }
+    if flags & GAPS != 0 {
+        out.extend((block.gaps.runs().len() as u64).to_le_bytes());
+        for gap in block.gaps.runs() {
+            out.extend((gap.n_before as u64).to_le_bytes());
+            out.extend(gap.n_rows.to_le_bytes());
+        }
     }
     for class in &block.classes {
         out.extend_from_slice(&class.to_le_bytes()[..n_class_bytes as usize]);
@@ -502,12 +554,21 @@ fn decode<T: Stored>(payload: &[u8], layout: Layout, n_classes: usize, block: &m
     let (first_row, n_dropped, n_skipped) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
     let width = usize::try_from(bytes.u64()?).ok()?;
     let [flags, n_class_bytes, rest @ ..] = bytes.u64()?.to_le_bytes();
-    if flags & !(LABELLED | WEIGHTED | WIDE_STEPS) != 0 || rest != [0; 6] {
+    if flags & !(LABELLED | WEIGHTED | WIDE_STEPS | GAPS) != 0 || rest != [0; 6] {
         return None;
     }
     block.clear(layout, T::PRECISION, width);
     block.first_row = first_row;
-    block.gaps = Gaps::counted(n_dropped, n_skipped);
+    let mut places = Vec::new();
+    let n_places = if flags & GAPS != 0 { bytes.u64()? } else { 0 };
+    for _ in 0..n_places {
+        let (n_before, n_left_out) = (usize::try_from(bytes.u64()?).ok()?, bytes.u64()?);
+        if n_before > n_rows || n_left_out > n_dropped.checked_add(n_skipped)? {
+            return None;
+        }
+        places.push((n_before, n_left_out));
+    }
+    block.gaps = Gaps::counted(n_dropped, n_skipped, places);
     block.labelled = flags & LABELLED != 0;
     let classes = bytes.take(n_rows.checked_mul(n_class_bytes as usize)?)?;
     match n_class_bytes {
@@ -795,7 +856,7 @@ mod tests {
         let mut bytes = fs::read(&path).unwrap();
         bytes[8] = 9;
         let error = CacheReader::new(Cursor::new(bytes), mark, "c").unwrap_err();
-        assert!(error.message().contains("version 9, expected 1"), "{error}");
+        assert!(error.message().contains("version 9, expected 2"), "{error}");
         drop(CacheFile::create(folder.path().join("other"), mark).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         assert_eq!(fingerprint(&Source::stdin(), &how), None);

@@ -19,7 +19,7 @@
 
 use crate::error::{DataError, ErrorKind, Position};
 use crate::rows::block::Stored;
-use crate::rows::dataset::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use crate::rows::dataset::{Dataset, DenseRef, Matrix, MatrixRef, SparseMatrix, SparseRef};
 use crate::rows::schema::{ColumnKind, Layout, Schema};
 use rosenblatt_core::{Dense, Row, Sparse};
 use serde::{Deserialize, Serialize};
@@ -92,11 +92,11 @@ impl Scaling {
 pub(crate) const DENSE_SHARE: f64 = 0.5;
 
 /// Which share of all values is stored.
-pub(crate) fn share_of(matrix: &Matrix) -> f64 {
+pub(crate) fn share_of(matrix: MatrixRef<'_>) -> f64 {
     let n_stored = match matrix {
-        Matrix::Sparse32(matrix) => matrix.n_entries(),
-        Matrix::Sparse64(matrix) => matrix.n_entries(),
-        Matrix::Dense32(_) | Matrix::Dense64(_) => return 1.0,
+        MatrixRef::Sparse32(matrix) => matrix.indices.len(),
+        MatrixRef::Sparse64(matrix) => matrix.indices.len(),
+        MatrixRef::Dense32(_) | MatrixRef::Dense64(_) => return 1.0,
     };
     n_stored as f64 / (matrix.n_rows() as f64 * matrix.width() as f64).max(1.0)
 }
@@ -138,20 +138,20 @@ impl Fit {
 
     /// Takes rows in, in their order.
     pub(crate) fn add(&mut self, matrix: &Matrix) {
-        self.add_some(matrix, 0..matrix.n_rows());
+        self.add_some(matrix.lend(), 0..matrix.n_rows());
     }
 
     /// Takes the rows of these numbers in.
-    fn add_some(&mut self, matrix: &Matrix, rows: impl Iterator<Item = usize>) {
+    fn add_some(&mut self, matrix: MatrixRef<'_>, rows: impl Iterator<Item = usize>) {
         match matrix {
-            Matrix::Dense32(matrix) => self.add_dense(matrix, rows),
-            Matrix::Dense64(matrix) => self.add_dense(matrix, rows),
-            Matrix::Sparse32(matrix) => self.add_sparse(matrix, rows),
-            Matrix::Sparse64(matrix) => self.add_sparse(matrix, rows),
+            MatrixRef::Dense32(matrix) => self.add_dense(matrix, rows),
+            MatrixRef::Dense64(matrix) => self.add_dense(matrix, rows),
+            MatrixRef::Sparse32(matrix) => self.add_sparse(matrix, rows),
+            MatrixRef::Sparse64(matrix) => self.add_sparse(matrix, rows),
         }
     }
 
-    fn add_dense<T: Stored>(&mut self, matrix: &DenseMatrix<T>, rows: impl Iterator<Item = usize>) {
+    fn add_dense<T: Stored>(&mut self, matrix: DenseRef<'_, T>, rows: impl Iterator<Item = usize>) {
         let width = matrix.width;
         self.grow(width);
         for row in rows {
@@ -176,7 +176,7 @@ impl Fit {
         }
     }
 
-    fn add_sparse<T: Stored>(&mut self, matrix: &SparseMatrix<T>, rows: impl Iterator<Item = usize>) {
+    fn add_sparse<T: Stored>(&mut self, matrix: SparseRef<'_, T>, rows: impl Iterator<Item = usize>) {
         self.sparse = true;
         self.grow(matrix.width);
         for row in rows {
@@ -521,7 +521,7 @@ mod tests {
         let text = "x,k,label\n".to_owned() + &(0..18).map(line).collect::<String>();
         let table = Source::bytes("t.csv", text.into_bytes());
         let (data, schema) = load_with_schema(&table, &how(Scaling::Standard)).unwrap();
-        assert!(matches!(data.matrix(), Matrix::Sparse64(_)));
+        assert!(matches!(data.matrix(), MatrixRef::Sparse64(_)));
         let scaler = schema.scaler.clone().unwrap();
         let deviation = (2.0_f64 / 3.0).sqrt();
         assert_eq!((scaler.shift.len(), scaler.shift[0]), (1, 1.0));
@@ -531,7 +531,7 @@ mod tests {
         assert_eq!(rows[1].1, [(2, 1.0)]);
         // A stream reads the same.
         let mut stream = crate::load::blocks(&table, &how(Scaling::Standard)).unwrap();
-        assert_eq!(stream.next().unwrap().unwrap().matrix(), data.matrix());
+        assert_eq!(stream.next().unwrap().unwrap().matrix().lend(), data.matrix());
     }
 
     #[test]
@@ -554,7 +554,7 @@ mod tests {
         assert_eq!((scaling, why), (None, "the rows are words"));
         let svm = Source::bytes("t.svm", *b"a 1:1\nb 1:3 2:2\na 1:5 2:4\n");
         let mut stream = crate::load::blocks(&svm, &auto).unwrap();
-        assert_eq!(stream.next().unwrap().unwrap().matrix(), full.matrix());
+        assert_eq!(stream.next().unwrap().unwrap().matrix().lend(), full.matrix());
         let schema = load_with_schema(&svm, &auto).unwrap().1;
         let again = load_source(&svm, &auto.with_schema(Arc::new(schema))).unwrap();
         assert_eq!(again.matrix(), full.matrix());

@@ -337,7 +337,7 @@ impl Block {
 
     /// The rows in their own kind, without a copy.
     pub fn view(&self) -> View<'_> {
-        View::new(&self.matrix, &self.classes, self.weights.as_deref())
+        View::new(self.matrix.lend(), &self.classes, self.weights.as_deref())
     }
 
     /// Lends the rows to `visitor` in their own kind, without a copy.

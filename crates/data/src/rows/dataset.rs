@@ -9,6 +9,8 @@ use crate::error::DataError;
 use crate::rows::block::Stored;
 use crate::rows::labels::Labels;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples};
+use std::fmt::Debug;
+use std::sync::Arc;
 
 /// The feature values of a dataset.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,42 +47,159 @@ pub struct SparseMatrix<T> {
     pub width: usize,
 }
 
-impl<T: Stored> DenseMatrix<T> {
-    fn sparse_twin(&self) -> Option<SparseMatrix<T>> {
-        let n_found: usize = self.values.iter().map(|value| usize::from(*value != T::default())).sum();
-        let bytes = n_found * (size_of::<T>() + size_of::<u32>());
-        if self.width == 0 || bytes > size_of_val(&self.values[..]) / 2 {
-            return None;
+/// The rows without their zeros, if that takes half the memory or less.
+fn sparse_twin<T: Stored>(dense: &[T], width: usize) -> Option<SparseMatrix<T>> {
+    let n_found: usize = dense.iter().map(|value| usize::from(*value != T::default())).sum();
+    let bytes = n_found * (size_of::<T>() + size_of::<u32>());
+    if width == 0 || bytes > size_of_val(dense) / 2 {
+        return None;
+    }
+    let mut twin = SparseMatrix {
+        offsets: Vec::with_capacity(dense.len() / width + 1),
+        indices: Vec::with_capacity(n_found),
+        values: Vec::with_capacity(n_found),
+        width,
+    };
+    twin.offsets.push(0);
+    for row in dense.chunks_exact(width) {
+        Dense(row).pieces(|features, values| {
+            twin.indices.extend_from_slice(features);
+            twin.values.extend(values.iter().map(|value| T::nearest(*value)));
+        });
+        twin.offsets.push(twin.indices.len());
+    }
+    Some(twin)
+}
+
+/// The feature values of a dataset, borrowed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MatrixRef<'a> {
+    /// Every feature of every row, single precision.
+    Dense32(DenseRef<'a, f32>),
+    /// Every feature of every row, double precision.
+    Dense64(DenseRef<'a, f64>),
+    /// The non-zero features, single precision.
+    Sparse32(SparseRef<'a, f32>),
+    /// The non-zero features, double precision.
+    Sparse64(SparseRef<'a, f64>),
+}
+
+/// A borrowed [`DenseMatrix`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DenseRef<'a, T> {
+    /// Row-major values.
+    pub values: &'a [T],
+    /// Features per row.
+    pub width: usize,
+}
+
+/// A borrowed [`SparseMatrix`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SparseRef<'a, T> {
+    /// Where each row begins, and the end.
+    pub offsets: &'a [usize],
+    /// The feature of each entry.
+    pub indices: &'a [u32],
+    /// The value of each entry.
+    pub values: &'a [T],
+    /// Features per row.
+    pub width: usize,
+}
+
+/// Someone who keeps rows in memory of their own and lends them, always the same.
+pub trait Lender: Debug + Send + Sync {
+    /// The rows.
+    fn lend(&self) -> MatrixRef<'_>;
+}
+
+/// Rows that belong to a dataset, or that somebody lends it.
+#[derive(Debug, Clone)]
+enum Held {
+    Owned(Matrix),
+    Lent(Arc<dyn Lender>),
+}
+
+impl Held {
+    fn lend(&self) -> MatrixRef<'_> {
+        match self {
+            Self::Owned(matrix) => matrix.lend(),
+            Self::Lent(lender) => lender.lend(),
         }
-        let mut twin = SparseMatrix {
-            offsets: Vec::with_capacity(self.values.len() / self.width + 1),
-            indices: Vec::with_capacity(n_found),
-            values: Vec::with_capacity(n_found),
-            width: self.width,
-        };
-        twin.offsets.push(0);
-        for row in self.values.chunks_exact(self.width) {
-            Dense(row).pieces(|features, values| {
-                twin.indices.extend_from_slice(features);
-                twin.values.extend(values.iter().map(|value| T::nearest(*value)));
-            });
-            twin.offsets.push(twin.indices.len());
+    }
+
+    /// The rows to change: a copy of what is lent.
+    fn to_mut(&mut self) -> &mut Matrix {
+        if let Self::Lent(lender) = self {
+            *self = Self::Owned(lender.lend().to_matrix());
         }
-        Some(twin)
+        match self {
+            Self::Owned(matrix) => matrix,
+            Self::Lent(_) => unreachable!("it was copied above"),
+        }
+    }
+}
+
+impl PartialEq for Held {
+    fn eq(&self, other: &Self) -> bool {
+        self.lend() == other.lend()
     }
 }
 
 /// A labelled data set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
-    matrix: Matrix,
+    matrix: Held,
     classes: Vec<u32>,
     labels: Labels,
     weights: Option<Vec<f64>>,
     feature_names: Option<Vec<String>>,
+    left_out: LeftOutRows,
+}
+
+/// Rows of the source that are not in a data set: behind how many of its rows, and how many up to there.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeftOutRows(Vec<(usize, usize)>);
+
+impl LeftOutRows {
+    /// So many more are missing behind the first `n_before` rows.
+    pub(crate) fn add(&mut self, n_before: usize, n_rows: u64) {
+        let so_far = self.0.last().map_or(0, |&(_, so_far)| so_far);
+        self.0.push((n_before, so_far.saturating_add(n_rows as usize)));
+    }
+
+    /// The place of a row in its source.
+    pub(crate) fn number(&self, idx: usize) -> usize {
+        let n_behind = self.0.partition_point(|&(n_before, _)| n_before <= idx);
+        idx + n_behind.checked_sub(1).map_or(0, |last| self.0[last].1)
+    }
+}
+
+/// Where its rows stood makes no data set another one.
+impl PartialEq for LeftOutRows {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Dataset {
+    /// The place of a row in its source, from 0, which differs from `idx` where rows before it were left out.
+    pub fn number(&self, idx: usize) -> usize {
+        self.left_out.number(idx)
+    }
+
+    /// The row with this place in its source.
+    pub fn find(&self, number: usize) -> Option<usize> {
+        let gaps = &self.left_out.0;
+        let n_behind = gaps.partition_point(|&(n_before, so_far)| n_before + so_far <= number);
+        let idx = number.checked_sub(n_behind.checked_sub(1).map_or(0, |last| gaps[last].1))?;
+        (idx < self.len() && self.number(idx) == number).then_some(idx)
+    }
+
+    /// Tells where rows of the source are missing.
+    pub(crate) fn with_left_out(self, left_out: LeftOutRows) -> Self {
+        Self { left_out, ..self }
+    }
+
     /// Whether no feature tells one row from another. Ends at the first that does.
     pub fn rows_are_alike(&self) -> bool {
         struct Alike;
@@ -111,38 +230,42 @@ impl Dataset {
     /// # Panics
     /// If the parts do not fit together; whoever reads foreign data checks that at the door.
     pub fn new(mut matrix: Matrix, classes: Vec<u32>, labels: Labels) -> Self {
-        assert_eq!(matrix.n_rows(), classes.len(), "one class per row");
-        assert!(classes.iter().all(|&class| (class as usize) < labels.len()), "every class has a name");
-        if let Matrix::Sparse32(SparseMatrix { offsets, indices, width, .. })
-        | Matrix::Sparse64(SparseMatrix { offsets, indices, width, .. }) = &matrix
-        {
-            for bounds in offsets.windows(2) {
-                let row = &indices[bounds[0]..bounds[1]];
-                assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "indices ascend strictly");
-                assert!(
-                    row.last().is_none_or(|&last| (last as usize) < *width),
-                    "indices stay below the width"
-                );
-            }
-        }
+        check_parts(matrix.lend(), &classes, &labels);
         match &mut matrix {
             Matrix::Sparse32(matrix) => matrix.leave_out_zeros(0),
             Matrix::Sparse64(matrix) => matrix.leave_out_zeros(0),
             Matrix::Dense32(_) | Matrix::Dense64(_) => {}
         }
-        Self { matrix, classes, labels, weights: None, feature_names: None }
+        let left_out = LeftOutRows::default();
+        Self { matrix: Held::Owned(matrix), classes, labels, weights: None, feature_names: None, left_out }
+    }
+
+    /// A dataset of rows that stay where they are. Where a sparse row stores zeros, all of them are copied, to leave
+    /// the zeros out.
+    ///
+    /// # Panics
+    /// If the parts do not fit together; whoever lends foreign data checks that at the door.
+    pub fn of_lender(lender: Arc<dyn Lender>, classes: Vec<u32>, labels: Labels) -> Self {
+        let lent = lender.lend();
+        if lent.stores_zeros() {
+            return Self::new(lent.to_matrix(), classes, labels);
+        }
+        check_parts(lent, &classes, &labels);
+        let left_out = LeftOutRows::default();
+        Self { matrix: Held::Lent(lender), classes, labels, weights: None, feature_names: None, left_out }
     }
 
     /// The same rows without their zeros, if they are dense and so many are zero that it takes half the memory or less.
     /// Whatever is learned from one is learned from the other, to the bit.
     pub fn sparse_twin(&self) -> Option<Self> {
-        let matrix = match &self.matrix {
-            Matrix::Dense32(matrix) => Matrix::Sparse32(matrix.sparse_twin()?),
-            Matrix::Dense64(matrix) => Matrix::Sparse64(matrix.sparse_twin()?),
-            Matrix::Sparse32(_) | Matrix::Sparse64(_) => return None,
+        let matrix = match self.matrix.lend() {
+            MatrixRef::Dense32(DenseRef { values, width }) => Matrix::Sparse32(sparse_twin(values, width)?),
+            MatrixRef::Dense64(DenseRef { values, width }) => Matrix::Sparse64(sparse_twin(values, width)?),
+            MatrixRef::Sparse32(_) | MatrixRef::Sparse64(_) => return None,
         };
         let (labels, weights) = (self.labels.clone(), self.weights.clone());
-        Some(Self::assemble(matrix, self.classes.clone(), labels, weights, self.feature_names.clone()))
+        let twin = Self::assemble(matrix, self.classes.clone(), labels, weights, self.feature_names.clone());
+        Some(twin.with_left_out(self.left_out.clone()))
     }
 
     /// A dataset from parts that a reader has checked, row by row, as it made them.
@@ -156,7 +279,8 @@ impl Dataset {
         if cfg!(debug_assertions) {
             return Self { weights, feature_names, ..Self::new(matrix, classes, labels) };
         }
-        Self { matrix, classes, labels, weights, feature_names }
+        let left_out = LeftOutRows::default();
+        Self { matrix: Held::Owned(matrix), classes, labels, weights, feature_names, left_out }
     }
 
     /// Changes the features of all rows, which are then called `names`.
@@ -165,7 +289,7 @@ impl Dataset {
         change: impl FnOnce(&mut Matrix) -> Result<(), E>,
         names: Option<Vec<String>>,
     ) -> Result<(), E> {
-        change(&mut self.matrix)?;
+        change(self.matrix.to_mut())?;
         self.feature_names = names;
         Ok(())
     }
@@ -226,12 +350,13 @@ impl Dataset {
 
     /// Scales the rows where they are.
     pub fn scale(&mut self, scaler: &Scaler) -> Result<(), DataError> {
-        scaler.apply(&mut self.matrix, 0)
+        scaler.apply(self.matrix.to_mut(), 0)
     }
 
     /// Stores every feature of every row.
     pub(crate) fn make_dense(&mut self) {
-        self.matrix.make_dense(self.width());
+        let width = self.width();
+        self.matrix.to_mut().make_dense(width);
     }
 
     /// How many rows there are.
@@ -246,12 +371,12 @@ impl Dataset {
 
     /// How many features a row has.
     pub fn width(&self) -> usize {
-        self.matrix.width()
+        self.matrix.lend().width()
     }
 
-    /// The feature values.
-    pub fn matrix(&self) -> &Matrix {
-        &self.matrix
+    /// The feature values, where they are.
+    pub fn matrix(&self) -> MatrixRef<'_> {
+        self.matrix.lend()
     }
 
     /// The class of every row.
@@ -276,7 +401,7 @@ impl Dataset {
 
     /// The rows in their own kind, without a copy.
     pub fn view(&self) -> View<'_> {
-        View::new(&self.matrix, &self.classes, self.weights.as_deref())
+        View::new(self.matrix.lend(), &self.classes, self.weights.as_deref())
     }
 
     /// Lends the rows to `visitor` in their own kind, without a copy.
@@ -300,29 +425,28 @@ pub enum View<'a> {
 
 impl<'a> View<'a> {
     /// Borrows rows with their classes and, if they have any, their weights.
-    pub(crate) fn new(matrix: &'a Matrix, classes: &'a [u32], weights: Option<&'a [f64]>) -> Self {
+    pub(crate) fn new(rows: MatrixRef<'a>, classes: &'a [u32], weights: Option<&'a [f64]>) -> Self {
         fn dense<'a, T: Copy>(
-            matrix: &'a DenseMatrix<T>,
+            DenseRef { values, width }: DenseRef<'a, T>,
             classes: &'a [u32],
             weights: Option<&'a [f64]>,
         ) -> DenseExamples<'a, T> {
-            let examples = DenseExamples::new(&matrix.values, matrix.width, classes);
+            let examples = DenseExamples::new(values, width, classes);
             weights.map_or(examples, |weights| examples.with_weights(weights))
         }
         fn sparse<'a, T: Copy>(
-            matrix: &'a SparseMatrix<T>,
+            SparseRef { offsets, indices, values, width }: SparseRef<'a, T>,
             classes: &'a [u32],
             weights: Option<&'a [f64]>,
         ) -> SparseExamples<'a, T> {
-            let SparseMatrix { offsets, indices, values, width } = matrix;
-            let examples = SparseExamples::new(offsets, indices, values, *width, classes);
+            let examples = SparseExamples::new(offsets, indices, values, width, classes);
             weights.map_or(examples, |weights| examples.with_weights(weights))
         }
-        match matrix {
-            Matrix::Dense32(matrix) => Self::Dense32(dense(matrix, classes, weights)),
-            Matrix::Dense64(matrix) => Self::Dense64(dense(matrix, classes, weights)),
-            Matrix::Sparse32(matrix) => Self::Sparse32(sparse(matrix, classes, weights)),
-            Matrix::Sparse64(matrix) => Self::Sparse64(sparse(matrix, classes, weights)),
+        match rows {
+            MatrixRef::Dense32(rows) => Self::Dense32(dense(rows, classes, weights)),
+            MatrixRef::Dense64(rows) => Self::Dense64(dense(rows, classes, weights)),
+            MatrixRef::Sparse32(rows) => Self::Sparse32(sparse(rows, classes, weights)),
+            MatrixRef::Sparse64(rows) => Self::Sparse64(sparse(rows, classes, weights)),
         }
     }
 
@@ -398,30 +522,101 @@ impl Matrix {
         }
     }
 
+    /// The rows, borrowed.
+    pub fn lend(&self) -> MatrixRef<'_> {
+        fn dense<T>(matrix: &DenseMatrix<T>) -> DenseRef<'_, T> {
+            DenseRef { values: &matrix.values, width: matrix.width }
+        }
+        fn sparse<T>(SparseMatrix { offsets, indices, values, width }: &SparseMatrix<T>) -> SparseRef<'_, T> {
+            SparseRef { offsets, indices, values, width: *width }
+        }
+        match self {
+            Self::Dense32(matrix) => MatrixRef::Dense32(dense(matrix)),
+            Self::Dense64(matrix) => MatrixRef::Dense64(dense(matrix)),
+            Self::Sparse32(matrix) => MatrixRef::Sparse32(sparse(matrix)),
+            Self::Sparse64(matrix) => MatrixRef::Sparse64(sparse(matrix)),
+        }
+    }
+
     /// How many rows there are.
     pub fn n_rows(&self) -> usize {
-        match self {
-            Self::Dense32(matrix) => matrix.n_rows(),
-            Self::Dense64(matrix) => matrix.n_rows(),
-            Self::Sparse32(matrix) => matrix.offsets.len() - 1,
-            Self::Sparse64(matrix) => matrix.offsets.len() - 1,
-        }
+        self.lend().n_rows()
     }
 
     /// How many features a row has.
     pub fn width(&self) -> usize {
+        self.lend().width()
+    }
+}
+
+impl MatrixRef<'_> {
+    /// How many rows there are.
+    pub fn n_rows(self) -> usize {
+        fn dense<T: Copy>(rows: DenseRef<'_, T>) -> usize {
+            rows.values.len().checked_div(rows.width).unwrap_or(0)
+        }
         match self {
-            Self::Dense32(matrix) => matrix.width,
-            Self::Dense64(matrix) => matrix.width,
-            Self::Sparse32(matrix) => matrix.width,
-            Self::Sparse64(matrix) => matrix.width,
+            Self::Dense32(rows) => dense(rows),
+            Self::Dense64(rows) => dense(rows),
+            Self::Sparse32(rows) => rows.offsets.len() - 1,
+            Self::Sparse64(rows) => rows.offsets.len() - 1,
+        }
+    }
+
+    /// How many features a row has.
+    pub fn width(self) -> usize {
+        match self {
+            Self::Dense32(rows) => rows.width,
+            Self::Dense64(rows) => rows.width,
+            Self::Sparse32(rows) => rows.width,
+            Self::Sparse64(rows) => rows.width,
+        }
+    }
+
+    /// A copy.
+    pub fn to_matrix(self) -> Matrix {
+        fn dense<T: Copy>(DenseRef { values, width }: DenseRef<'_, T>) -> DenseMatrix<T> {
+            DenseMatrix { values: values.to_vec(), width }
+        }
+        fn sparse<T: Copy>(rows: SparseRef<'_, T>) -> SparseMatrix<T> {
+            let SparseRef { offsets, indices, values, width } = rows;
+            SparseMatrix {
+                offsets: offsets.to_vec(),
+                indices: indices.to_vec(),
+                values: values.to_vec(),
+                width,
+            }
+        }
+        match self {
+            Self::Dense32(rows) => Matrix::Dense32(dense(rows)),
+            Self::Dense64(rows) => Matrix::Dense64(dense(rows)),
+            Self::Sparse32(rows) => Matrix::Sparse32(sparse(rows)),
+            Self::Sparse64(rows) => Matrix::Sparse64(sparse(rows)),
+        }
+    }
+
+    /// Whether a sparse row stores a zero.
+    fn stores_zeros(self) -> bool {
+        match self {
+            Self::Dense32(_) | Self::Dense64(_) => false,
+            Self::Sparse32(rows) => rows.values.contains(&0.0),
+            Self::Sparse64(rows) => rows.values.contains(&0.0),
         }
     }
 }
 
-impl<T> DenseMatrix<T> {
-    fn n_rows(&self) -> usize {
-        self.values.len().checked_div(self.width).unwrap_or(0)
+/// Panics if the parts of a dataset do not fit together.
+fn check_parts(rows: MatrixRef<'_>, classes: &[u32], labels: &Labels) {
+    assert_eq!(rows.n_rows(), classes.len(), "one class per row");
+    assert!(classes.iter().all(|&class| (class as usize) < labels.len()), "every class has a name");
+    if let MatrixRef::Sparse32(SparseRef { offsets, indices, width, .. })
+    | MatrixRef::Sparse64(SparseRef { offsets, indices, width, .. }) = rows
+    {
+        for bounds in offsets.windows(2) {
+            let row = &indices[bounds[0]..bounds[1]];
+            assert!(row.windows(2).all(|pair| pair[0] < pair[1]), "indices ascend strictly");
+            assert!(row.last().is_none_or(|&last| (last as usize) < width), "indices stay below the width");
+        }
     }
 }
 
@@ -437,7 +632,7 @@ mod tests {
         let data = Dataset::new(Matrix::Sparse32(stored), vec![0, 1, 0], labels.clone());
         let (offsets, indices) = (vec![0, 1, 1, 2], vec![3, 0]);
         let sparse = Matrix::Sparse32(SparseMatrix { offsets, indices, values: vec![2.0, 1.0], width: 5 });
-        assert_eq!(data.matrix(), &sparse);
+        assert_eq!(data.matrix(), sparse.lend());
         let mut values = vec![0.0; 15];
         (values[3], values[10]) = (2.0, 1.0);
         let dense = |values| {

@@ -58,9 +58,11 @@ impl Gaps {
         &self.runs
     }
 
-    /// A gap of known size without known places, as a cache remembers it.
-    pub(crate) fn counted(n_dropped: u64, n_skipped: u64) -> Self {
-        Self { n_dropped, n_skipped, ..Self::default() }
+    /// Gaps of known size and known places, behind so many rows so many, as a cache remembers them: without reasons.
+    pub(crate) fn counted(n_dropped: u64, n_skipped: u64, places: Vec<(usize, u64)>) -> Self {
+        let runs =
+            places.into_iter().map(|(n_before, n_rows)| Gap { n_before, n_rows, wrong: None }).collect();
+        Self { runs, n_dropped, n_skipped, ..Self::default() }
     }
 
     /// Leaves a row out behind the first `n_before`.

@@ -231,13 +231,13 @@ fn read(target: &Target, bytes: &[u8], how: &ReadOptions) -> Result<u64, DataErr
 fn check(block: &Block, cached: bool) {
     assert_eq!(block.matrix().n_rows(), block.len(), "as many rows as classes");
     check_labels(block, cached);
-    check_values(block.matrix());
+    check_values(block.matrix().lend());
 }
 
 /// What a matrix of finished rows promises.
-fn check_values(matrix: &rosenblatt_data::Matrix) {
-    use rosenblatt_data::Matrix;
-    fn sparse<T>(matrix: &rosenblatt_data::SparseMatrix<T>, finite: impl Fn(&T) -> bool) {
+fn check_values(matrix: rosenblatt_data::MatrixRef<'_>) {
+    use rosenblatt_data::MatrixRef;
+    fn sparse<T: Copy>(matrix: rosenblatt_data::SparseRef<'_, T>, finite: impl Fn(&T) -> bool) {
         for bounds in matrix.offsets.windows(2) {
             let row = &matrix.indices[bounds[0]..bounds[1]];
             assert!(row.is_sorted_by(|a, b| a < b), "indices ascend strictly");
@@ -249,10 +249,10 @@ fn check_values(matrix: &rosenblatt_data::Matrix) {
         assert!(matrix.values.iter().all(finite), "values are finite");
     }
     match matrix {
-        Matrix::Dense32(matrix) => assert!(matrix.values.iter().all(|value| value.is_finite())),
-        Matrix::Dense64(matrix) => assert!(matrix.values.iter().all(|value| value.is_finite())),
-        Matrix::Sparse32(matrix) => sparse(matrix, |value| value.is_finite()),
-        Matrix::Sparse64(matrix) => sparse(matrix, |value| value.is_finite()),
+        MatrixRef::Dense32(matrix) => assert!(matrix.values.iter().all(|value| value.is_finite())),
+        MatrixRef::Dense64(matrix) => assert!(matrix.values.iter().all(|value| value.is_finite())),
+        MatrixRef::Sparse32(matrix) => sparse(matrix, |value| value.is_finite()),
+        MatrixRef::Sparse64(matrix) => sparse(matrix, |value| value.is_finite()),
     }
 }
 

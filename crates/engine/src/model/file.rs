@@ -7,11 +7,12 @@
 use super::{Date, Estimated, Model, Provenance, TrainingSummary, Validated, expansion, kernels};
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
+use rosenblatt_core::SparseRows;
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
 use rosenblatt_core::state::List;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Labels, Schema};
-use rosenblatt_kernel::maps::{FeatureMap, Rows};
+use rosenblatt_kernel::maps::FeatureMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -23,8 +24,10 @@ const MAGIC: [u8; 8] = *b"RBLATT\r\n";
 const VERSION: u32 = 2;
 /// What the header of a model says it is.
 const MODEL: &str = "rosenblatt model";
+/// Which rows of the training data support vectors are: an array that a file may lack.
+const SUPPORT_NUMBERS: &str = "support-numbers";
 /// Magic, version, reserved, two lengths, checksum.
-const PREFIX: usize = 64;
+pub(super) const PREFIX: usize = 64;
 /// Where the checksum stands in the prefix; everything else is under it.
 const CHECKSUM: std::ops::Range<usize> = 32..64;
 
@@ -300,6 +303,9 @@ pub(crate) fn encode(model: &Model) -> Vec<u8> {
     let hypothesis = encode_kept(&model.kept, &mut body);
     let calibration = model.calibration.as_ref().map(|fitted| encode_calibration(fitted, &mut body));
     let map = model.map().map(|map| encode_map(map, &mut body));
+    if !model.provenance.support_numbers.is_empty() {
+        body.u64s(SUPPORT_NUMBERS, model.provenance.support_numbers.iter().copied());
+    }
     let header = Header {
         format: MODEL.to_owned(),
         writer: env!("CARGO_PKG_VERSION").to_owned(),
@@ -505,6 +511,12 @@ impl<'a> Arrays<'a> {
         Ok(self.next(name, Kind::U64)?.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
     }
 
+    /// The next array if it is called `name`, else nothing.
+    fn u64s_if_any(&mut self, name: &str) -> Result<Vec<u64>, FormatError> {
+        let is_next = self.arrays.as_slice().first().is_some_and(|array| array.name == name);
+        if is_next { self.u64s(name) } else { Ok(Vec::new()) }
+    }
+
     pub(super) fn finish(mut self) -> Result<(), FormatError> {
         match self.arrays.next() {
             Some(array) => Err(content(format!("nobody knows the array `{}`", array.name))),
@@ -564,6 +576,13 @@ pub(super) fn unpack<'a>(bytes: &'a [u8], kind: &'static str) -> Result<(&'a [u8
     Ok((header, body))
 }
 
+/// How long a file with these first bytes says it is, if it says that it is one of ours.
+pub(super) fn said_length(prefix: &[u8]) -> Option<u64> {
+    let prefix: &[u8; PREFIX] = prefix.first_chunk().filter(|prefix| prefix[..8] == MAGIC)?;
+    let u64_at = |place: usize| u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|byte| prefix[place + byte]));
+    (PREFIX as u64).checked_add(u64_at(16))?.checked_add(u64_at(24))
+}
+
 pub(super) fn header_error(error: &serde_json::Error) -> FormatError {
     content(format!("its header: {error}"))
 }
@@ -580,6 +599,13 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         return Err(content("it should name at least two different classes"));
     }
     let outputs = spec.n_outputs(n_classes);
+    // Each has at least a bias, or a step of its own.
+    if outputs > body.len() {
+        return Err(content(format!("these classes need {outputs} outputs, which it has no room for")));
+    }
+    if let Some(schema) = &header.schema {
+        schema.check().map_err(|error| content(error.to_string()))?;
+    }
     let mut arrays = Arrays::new(header.arrays, body);
     let kept = decode_hypothesis(&header.hypothesis, outputs, &mut arrays)?;
     let calibration = match &header.calibration {
@@ -599,11 +625,20 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         }
         _ => return Err(content("its map is missing, or there should be none")),
     };
+    let support_numbers = arrays.u64s_if_any(SUPPORT_NUMBERS)?;
+    let n_support = expansion(&kept).map_or(0, |expansion| expansion.rows().len());
+    if !support_numbers.is_empty() && support_numbers.len() != n_support {
+        return Err(content("it should number every support vector"));
+    }
     arrays.finish()?;
     if map.as_ref().is_some_and(|map| map.size() != kept.width()) {
         return Err(content("what comes out of its map is not as wide as its hypothesis"));
     }
     let width = map.as_ref().map_or_else(|| kept.width(), |map| map.width());
+    let described = header.schema.as_ref().and_then(Schema::width).unwrap_or(0);
+    if described > width {
+        return Err(content(format!("its rows should have {described} features, but it knows {width}")));
+    }
     let named = header.schema.as_ref().and_then(Schema::feature_names).or(header.feature_names);
     if named.as_ref().is_some_and(|names| names.len() != width) {
         return Err(content("it should have as many feature names as features"));
@@ -623,7 +658,7 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
         kept,
         training_summary: header.training_summary.try_into()?,
         calibration,
-        provenance: Provenance { data: header.data_fingerprint, date },
+        provenance: Provenance { data: header.data_fingerprint, date, support_numbers },
     })
 }
 
@@ -733,11 +768,11 @@ fn decode_calibration(
     Ok(Calibration { rows: text.rows, curves })
 }
 
-fn decode_landmarks(width: usize, arrays: &mut Arrays<'_>) -> Result<(Rows, Vec<f64>), FormatError> {
+fn decode_landmarks(width: usize, arrays: &mut Arrays<'_>) -> Result<(SparseRows, Vec<f64>), FormatError> {
     let offsets = arrays.u64s("landmark-offsets")?.into_iter().map(|offset| offset as usize).collect();
     let (indices, values) = (arrays.u32s("landmark-indices")?, arrays.f64s("landmark-values")?);
-    let rows = Rows::from_parts(offsets, indices, values, width)
-        .ok_or_else(|| content("the landmarks of the map do not fit together"))?;
+    let rows = SparseRows::from_parts(offsets, indices, values, width)
+        .map_err(|why| content(format!("the landmarks of the map do not fit together: {why}")))?;
     Ok((rows, arrays.f64s("landmark-factor")?))
 }
 

@@ -2,7 +2,6 @@
 
 mod checkpoint;
 mod date;
-mod disk;
 mod file;
 mod kernels;
 mod predictor;
@@ -16,9 +15,7 @@ pub use date::Date;
 pub use file::{FormatError, model_checksum};
 pub(crate) use predictor::by_class;
 pub use predictor::{Predictor, Sample};
-pub use store::{
-    Claim, StoreError, check_writable, previous_path, with_suffix, write_keeping_previous, write_whole,
-};
+pub use store::StoreError;
 
 pub use crate::fingerprint::fingerprint;
 pub use summary::{Hyperplane, KernelSummary, Summary, TopFeatures, VoteSummary};
@@ -136,12 +133,14 @@ pub(crate) struct Provenance {
     /// The fingerprint of the data.
     pub(crate) data: Option<String>,
     pub(crate) date: Option<Date>,
+    /// Which rows of the data the support vectors are, from 0; nothing if that is not known.
+    pub(crate) support_numbers: Vec<u64>,
 }
 
 impl Provenance {
     /// What is known of a model of this data.
     pub(crate) fn of_data(fingerprint: String) -> Self {
-        Self { data: Some(fingerprint), date: None }
+        Self { data: Some(fingerprint), ..Self::default() }
     }
 }
 
@@ -240,6 +239,12 @@ impl Model {
     /// The support rows it predicts with, if it has a kernel.
     pub fn expansion(&self) -> Option<&Expansion> {
         expansion(&self.kept)
+    }
+
+    /// The number of a support vector in the data it was trained on, from 0, left-out rows counted; of equal rows the
+    /// first. `None` where that is not known: without a kernel, and for rows that were on disk.
+    pub fn support_number(&self, support: usize) -> Option<u64> {
+        self.provenance.support_numbers.get(support).copied()
     }
 
     /// The hyperplanes it predicts with, unless it is a vote or has a kernel.

@@ -145,10 +145,15 @@ impl Model {
 
     /// The probabilities of every row of a data set, row after row, a number per class.
     pub fn predict_proba_all(&self, data: &Dataset) -> Result<Vec<f64>, Error> {
+        self.predict_proba_view(data.view())
+    }
+
+    /// [`Model::predict_proba_all`] of rows that are lent.
+    pub fn predict_proba_view(&self, rows: View<'_>) -> Result<Vec<f64>, Error> {
         let calibration = self.calibration().ok_or(Error::NotCalibrated)?;
-        let mut all = Vec::with_capacity(data.len() * self.labels.len());
+        let mut all = Vec::with_capacity(rows.len() * self.labels.len());
         let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
-        self.each(data.view(), |_, _, scores| {
+        self.each(rows, |_, _, scores| {
             class_scores(self, scores, &mut of_classes);
             calibration.probabilities(&of_classes, &mut shares);
             all.extend(&shares);

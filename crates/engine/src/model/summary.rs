@@ -74,6 +74,9 @@ pub struct KernelSummary {
     pub params: BTreeMap<&'static str, f64>,
     /// Rows that it remembers.
     pub support_vectors: usize,
+    /// Which rows of the training data those are, from 1; nothing if that is not known.
+    #[serde(skip_serializing_if = "<[u64]>::is_empty")]
+    pub support_rows: Vec<u64>,
     /// The steps between voters, if it votes.
     pub moves: Option<usize>,
 }
@@ -109,6 +112,7 @@ impl Model {
                 name: formula.as_ref().map(|formula| formula.name),
                 params: formula.map_or_else(BTreeMap::new, |formula| formula.values.into_iter().collect()),
                 support_vectors: expansion.rows().len(),
+                support_rows: self.provenance.support_numbers.iter().map(|number| number + 1).collect(),
                 moves: match expansion.combination() {
                     Combination::Votes { log, .. } => Some(log.len()),
                     Combination::Sums { .. } => None,

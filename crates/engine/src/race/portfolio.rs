@@ -29,8 +29,11 @@ const REST: Classes = Classes::OneVsRest;
 const PAIRS: Classes = Classes::OneVsOne;
 const DIRECT: Classes = Classes::Direct(Share::Max);
 
+/// Rules by the way in which they tell classes apart.
+type Rules = &'static [(Classes, &'static [Rule])];
+
 /// Up to so many classes, and then who takes part.
-const TABLES: &[(usize, &[(Classes, &[Rule])])] = &[
+const TABLES: &[(usize, Rules)] = &[
     (2, &[(REST, &[PA_MIDDLE, PERCEPTRON, PA_LARGE, PA_SMALL, LOGISTIC, SOLVED_SVM_SOFT, SOLVED_SVM, AROW])]),
     (
         16,

@@ -8,7 +8,7 @@
 //! cost. Rows of many zeros are copied without them once, for all candidates.
 
 use rosenblatt_core::Random;
-use rosenblatt_data::{Dataset, DenseMatrix, Matrix, SparseMatrix};
+use rosenblatt_data::{Dataset, DenseMatrix, DenseRef, Matrix, MatrixRef, SparseMatrix, SparseRef};
 
 /// What varies less, of rows whose features varied by 1 together, does not vary.
 const LEAST_VARIANCE: f64 = 1e-9;
@@ -56,15 +56,15 @@ pub(super) fn sample(classes: &[u32], n_classes: usize, rows: &[u32], most: usiz
 /// sparse rows, which are not centred.
 pub(crate) fn standardised(data: &Dataset, learned: &[u32]) -> Option<Dataset> {
     let matrix = match data.matrix() {
-        Matrix::Dense32(matrix) => {
+        MatrixRef::Dense32(matrix) => {
             let values = standard_values(matrix, learned, |value| value as f32);
             Matrix::Dense32(DenseMatrix { values, width: matrix.width })
         }
-        Matrix::Dense64(matrix) => {
+        MatrixRef::Dense64(matrix) => {
             let values = standard_values(matrix, learned, |value| value);
             Matrix::Dense64(DenseMatrix { values, width: matrix.width })
         }
-        Matrix::Sparse32(_) | Matrix::Sparse64(_) => return None,
+        MatrixRef::Sparse32(_) | MatrixRef::Sparse64(_) => return None,
     };
     let scaled = Dataset::new(matrix, data.classes().to_vec(), data.labels().clone());
     Some(match data.weights() {
@@ -74,7 +74,7 @@ pub(crate) fn standardised(data: &Dataset, learned: &[u32]) -> Option<Dataset> {
 }
 
 fn standard_values<T: Copy + Into<f64>>(
-    matrix: &DenseMatrix<T>,
+    matrix: DenseRef<'_, T>,
     learned: &[u32],
     narrow: impl Fn(f64) -> T,
 ) -> Vec<T> {
@@ -107,10 +107,10 @@ fn standard_values<T: Copy + Into<f64>>(
 /// The rows of `data` that are named, as data of their own, in their order.
 pub(super) fn gather(data: &Dataset, rows: &[u32]) -> Dataset {
     let matrix = match data.matrix() {
-        Matrix::Dense32(matrix) => Matrix::Dense32(dense(matrix, rows)),
-        Matrix::Dense64(matrix) => Matrix::Dense64(dense(matrix, rows)),
-        Matrix::Sparse32(matrix) => Matrix::Sparse32(sparse(matrix, rows)),
-        Matrix::Sparse64(matrix) => Matrix::Sparse64(sparse(matrix, rows)),
+        MatrixRef::Dense32(matrix) => Matrix::Dense32(dense(matrix, rows)),
+        MatrixRef::Dense64(matrix) => Matrix::Dense64(dense(matrix, rows)),
+        MatrixRef::Sparse32(matrix) => Matrix::Sparse32(sparse(matrix, rows)),
+        MatrixRef::Sparse64(matrix) => Matrix::Sparse64(sparse(matrix, rows)),
     };
     let classes = rows.iter().map(|&row| data.classes()[row as usize]).collect();
     let gathered = Dataset::new(matrix, classes, data.labels().clone());
@@ -121,7 +121,7 @@ pub(super) fn gather(data: &Dataset, rows: &[u32]) -> Dataset {
     gathered.sparse_twin().unwrap_or(gathered)
 }
 
-fn dense<T: Copy>(matrix: &DenseMatrix<T>, rows: &[u32]) -> DenseMatrix<T> {
+fn dense<T: Copy>(matrix: DenseRef<'_, T>, rows: &[u32]) -> DenseMatrix<T> {
     let width = matrix.width;
     let mut values = Vec::with_capacity(rows.len() * width);
     for &row in rows {
@@ -131,7 +131,7 @@ fn dense<T: Copy>(matrix: &DenseMatrix<T>, rows: &[u32]) -> DenseMatrix<T> {
     DenseMatrix { values, width }
 }
 
-fn sparse<T: Copy>(matrix: &SparseMatrix<T>, rows: &[u32]) -> SparseMatrix<T> {
+fn sparse<T: Copy>(matrix: SparseRef<'_, T>, rows: &[u32]) -> SparseMatrix<T> {
     let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for &row in rows {
         let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];
@@ -168,7 +168,7 @@ mod tests {
     fn rows_are_brought_to_the_scale_of_those_that_are_learned_from() {
         let data =
             Dataset::from_rows(&[[1.0, 0.1], [3.0, 0.1], [2.0, 0.1], [9.0, 1.1]], &["a", "b", "a", "b"]);
-        let Matrix::Dense64(scaled) = standardised(&data, &[0, 1, 2]).unwrap().matrix().clone() else {
+        let Matrix::Dense64(scaled) = standardised(&data, &[0, 1, 2]).unwrap().matrix().to_matrix() else {
             panic!("dense rows stay dense")
         };
         let deviation = (2.0_f64 / 3.0).sqrt();
@@ -187,7 +187,7 @@ mod tests {
         let part = gather(&data, &[8, 1]);
         assert_eq!(part.classes(), [0, 1]);
         assert_eq!(part.weights().unwrap(), [8.0, 1.0]);
-        let Matrix::Dense64(matrix) = part.matrix() else { panic!("dense rows stay dense") };
+        let MatrixRef::Dense64(matrix) = part.matrix() else { panic!("dense rows stay dense") };
         assert_eq!(matrix.values, [8.0, 1.0, 2.0, 1.0, 1.0, 2.0]);
     }
 }

@@ -70,8 +70,9 @@ impl Fitting<'_> {
             }
         };
         monitor.stage(Stage::Training);
-        let schema = Arc::new(self.schema.clone());
-        let training = Training::new(&raced.winner, data).rows(&all).schema(schema).fingerprint(&known);
+        let schema = self.schema.clone().map(Arc::new);
+        let training =
+            Training::new(&raced.winner, data).rows(&all).schema_if_any(schema).fingerprint(&known);
         let model = monitor.train(training.resume(checkpoint))?;
         let (model, share) = match self.recipe.estimate {
             Plan::Folds(n_folds) => (model.with_folds(n_folds), 0.0),

@@ -14,7 +14,6 @@ use crate::spec::{Options, Spec};
 use crate::train::check_order;
 use rosenblatt_core::{Order, Readout};
 use rosenblatt_data::{Cached, Park, Source};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What must be in memory of every row: its class, and its number in lists of rows.
 const BYTES_A_ROW: u64 = 12;
@@ -31,14 +30,9 @@ pub(super) fn train(
     checkpoint: Option<&Checkpoint>,
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Trained>, Error> {
-    static CACHES: AtomicU64 = AtomicU64::new(0);
     let mut notes = Vec::new();
     let reading = recipe.reading();
-    let path = limit.cache.clone().unwrap_or_else(|| {
-        let number = CACHES.fetch_add(1, Ordering::Relaxed);
-        std::env::temp_dir().join(format!("rosenblatt-{}-{number}.cache", std::process::id()))
-    });
-    let park = if limit.keep { Park::Kept(&path) } else { Park::Temporary(&path) };
+    let park = limit.cache.as_deref().map_or(Park::Temporary, Park::Kept);
     let mut data = Cached::read(source, &reading, park)?;
     if data.memory_bytes() <= limit.bytes && source.can_rewind() {
         return Ok(None);
@@ -83,7 +77,7 @@ pub(super) fn train(
             "probabilities are not fitted, as the scores of the held-out rows would take {to_fit} bytes more"
         ));
     }
-    let outline = outline(source.name(), &RowSource::Disk(&mut data), &reading, &schema);
-    let fitting = Fitting { recipe, spec, schema, calibrate, outline, notes };
+    let outline = outline(source.name(), &RowSource::Disk(&mut data), Some((&reading, &schema)));
+    let fitting = Fitting { recipe, spec, schema: Some(schema), calibrate, outline, notes };
     fitting.run(&mut RowSource::Disk(&mut data), checkpoint.cloned(), monitor).map(Some)
 }

@@ -152,6 +152,13 @@ pub enum Calibrate {
     Isotonic,
 }
 
+rosenblatt_core::named!(Calibrate, "calibrate",
+    "auto" = Self::Auto, "the usual way, if rows are held out and memory allows it";
+    "off" or "none" = Self::Off, "no probabilities";
+    "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
+    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but it takes a thousand rows or more";
+);
+
 impl Calibrate {
     fn method(self) -> Option<Method> {
         match self {
@@ -170,12 +177,10 @@ impl Calibrate {
 pub struct MemoryLimit {
     /// In bytes.
     pub bytes: u64,
-    /// Where the cache is; in the folder for temporary files if nothing is said.
+    /// Where the cache is kept, to be used again for the same data read in the same way. If nothing is said, it is a
+    /// nameless file in the folder for temporary files, and ends with the training.
     #[serde(default)]
     pub cache: Option<PathBuf>,
-    /// Whether the cache stays, to be used again for the same data read in the same way.
-    #[serde(default)]
-    pub keep: bool,
 }
 
 /// A model, and all there is to say about it.
@@ -270,6 +275,11 @@ impl Recipe {
         }
     }
 
+    /// What is learned of it where rows come and go: one epoch in their order; an error if the rule needs more.
+    pub fn online_spec(&self) -> Result<Spec, Error> {
+        online::spec(self)
+    }
+
     /// Reads, trains and measures, watched by `monitor`.
     pub fn train(&self, source: &Source, monitor: &mut dyn Monitor) -> Result<Trained, Error> {
         self.resume(source, None, monitor)
@@ -322,10 +332,36 @@ impl Recipe {
         {
             return Ok(trained);
         }
-        let mut notes = Vec::new();
         let reading = self.reading();
         let (data, schema) = load_with_schema(source, &reading)?;
         infer::check_label(&reading, &schema, data.classes().len(), data.labels().len())?;
+        self.fit(source.name(), data, Some((&reading, schema)), checkpoint, monitor)
+    }
+
+    /// The same for rows that are in memory already, and are taken as they are.
+    ///
+    /// ```
+    /// use rosenblatt::{Dataset, Recipe};
+    ///
+    /// let rows: Vec<[f64; 2]> = (0..40).map(|row| [f64::from(row), f64::from(row % 3)]).collect();
+    /// let names: Vec<&str> = (0..40).map(|row| if row < 20 { "low" } else { "high" }).collect();
+    /// let trained = Recipe::default().train_rows(Dataset::from_rows(&rows, &names), &mut ())?;
+    /// assert_eq!(trained.model.predict(&[39.0, 1.0])?, "high");
+    /// # Ok::<(), rosenblatt::Error>(())
+    /// ```
+    pub fn train_rows(&self, data: Dataset, monitor: &mut dyn Monitor) -> Result<Trained, Error> {
+        self.check()?;
+        self.fit("rows in memory".to_owned(), data, None, None, monitor)
+    }
+
+    fn fit(
+        &self,
+        name: String,
+        data: Dataset,
+        read: Option<(&ReadOptions, Schema)>,
+        checkpoint: Option<Checkpoint>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Trained, Error> {
         let data = match &self.positive {
             Some(class) => with_positive(data, class)?,
             None => data,
@@ -335,19 +371,23 @@ impl Recipe {
         {
             return Err(Error::TooFewRows { folds, rows: data.len() });
         }
-        notes.extend(schema.notes.iter().cloned());
+        let mut notes = read.as_ref().map_or_else(Vec::new, |(_, schema)| schema.notes.clone());
         if data.rows_are_alike() {
             notes.push(
                 "all features are constant: every row is the same, and no class can be told".to_owned(),
             );
         }
-        notes.extend(suspicion::deciding(&data, &schema));
+        if let Some((_, schema)) = &read {
+            notes.extend(suspicion::deciding(&data, schema));
+        }
         notes.extend(self.told_of_copies(&data));
         if let Some(model) = &self.start {
             notes.extend(start::told(model, &data)?);
         }
-        let outline = outline(source.name(), &(&data).into(), &reading, &schema);
+        let outline =
+            outline(name, &(&data).into(), read.as_ref().map(|(reading, schema)| (*reading, schema)));
         let spec = self.spec(&(&data).into())?;
+        let schema = read.map(|(_, schema)| schema);
         let fitting =
             Fitting { recipe: self, spec, schema, calibrate: self.calibration.method(), outline, notes };
         fitting.run(&mut (&data).into(), checkpoint, monitor)
@@ -441,7 +481,7 @@ fn no_class(labels: &Labels, class: &str) -> Error {
     Error::UnknownClass { name: class.to_owned(), known: labels.names().to_vec() }
 }
 
-fn outline(source: String, rows: &RowSource<'_>, reading: &ReadOptions, schema: &Schema) -> Outline {
+fn outline(source: String, rows: &RowSource<'_>, read: Option<(&ReadOptions, &Schema)>) -> Outline {
     let mut counts = vec![0; rows.labels().len()];
     rows.classes().iter().for_each(|&class| counts[class as usize] += 1);
     Outline {
@@ -449,8 +489,10 @@ fn outline(source: String, rows: &RowSource<'_>, reading: &ReadOptions, schema: 
         rows: rows.classes().len() as u64,
         features: rows.width(),
         classes: rows.labels().names().iter().cloned().zip(counts).collect(),
-        label: LabelFound::new(reading, schema),
-        scaling: schema.scaler.as_ref().map_or(Scaling::None, |scaler| scaler.scaling),
+        label: read.and_then(|(reading, schema)| LabelFound::new(reading, schema)),
+        scaling: read
+            .and_then(|(_, schema)| schema.scaler.as_ref())
+            .map_or(Scaling::None, |scaler| scaler.scaling),
         dropped: 0,
         skipped: 0,
     }
@@ -460,7 +502,8 @@ fn outline(source: String, rows: &RowSource<'_>, reading: &ReadOptions, schema: 
 struct Fitting<'a> {
     recipe: &'a Recipe,
     spec: Spec,
-    schema: Schema,
+    /// How the rows came to be, if they were read.
+    schema: Option<Schema>,
     calibrate: Option<Method>,
     outline: Outline,
     notes: Vec<String>,
@@ -509,7 +552,8 @@ impl Fitting<'_> {
         };
         monitor.stage(Stage::Training);
         let width = rows.width();
-        let mut training = Training::new(&spec, rows.reborrow()).rows(&learned).schema(Arc::new(schema));
+        let mut training =
+            Training::new(&spec, rows.reborrow()).rows(&learned).schema_if_any(schema.map(Arc::new));
         if let Some(planes) = recipe.start.as_ref().and_then(|model| model.planes()) {
             training = training.start(planes.widened(width));
         }

@@ -222,7 +222,8 @@ mod tests {
     fn chance_is_not_named() {
         assert_eq!(told(&table(27, |row| ["u", "v", "w"][row % 3].to_owned())), None);
         // One row of a thousand is otherwise.
-        let late = |row: usize| if row == 999 { "u".to_owned() } else { ["u", "v", "w"][row % 3].to_owned() };
+        let late =
+            |row: usize| if row == 1000 { "u".to_owned() } else { ["u", "v", "w"][row % 3].to_owned() };
         assert_eq!(told(&table(1001, late)), None);
         assert_eq!(told(&table(60, |row| (row % 7).to_string())), None);
         // As many categories as that are pure by themselves.

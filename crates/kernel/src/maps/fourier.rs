@@ -6,7 +6,7 @@
 
 use super::elementary::{cauchy, cos_turns, normal_pair, of_feature};
 use super::table::Table;
-use super::{FeatureMap, Info, Request, Rows};
+use super::{FeatureMap, Info, Request, SparseRows};
 use crate::kernels::{self, GAMMA, Spectrum, Sum};
 use rosenblatt_core::Random;
 use std::f64::consts::TAU;
@@ -81,7 +81,7 @@ impl FeatureMap for Fourier {
         Arc::new(self.clone())
     }
 
-    fn apply(&self, rows: &Rows, out: &mut [f32]) {
+    fn apply(&self, rows: &SparseRows, out: &mut [f32]) {
         let mut turns = self.phases.repeat(rows.len());
         self.directions.add(Sum::Products, rows, &mut turns);
         let scale = (2.0 / self.size() as f64).sqrt();

@@ -10,11 +10,10 @@ mod elementary;
 mod fft;
 mod fourier;
 mod nystroem;
-mod rows;
 mod sketch;
 mod table;
 
-pub use rows::Rows;
+use rosenblatt_core::SparseRows;
 
 use crate::kernels::{self, Formula, GAMMA, Kernel, KernelError, Outline, Setting};
 use rosenblatt_core::Random;
@@ -33,7 +32,7 @@ pub trait FeatureMap: fmt::Debug + Send + Sync {
     fn gamma(&self) -> Option<f64>;
 
     /// The rows it was fitted to, and the lower triangle it divides by, column by column, if it is of that kind.
-    fn landmarks(&self) -> Option<(&Rows, &[f64])> {
+    fn landmarks(&self) -> Option<(&SparseRows, &[f64])> {
         None
     }
 
@@ -45,7 +44,7 @@ pub trait FeatureMap: fmt::Debug + Send + Sync {
 
     /// Maps rows that are no wider than the map; each fills the next `size` numbers of `out`, and no row depends
     /// on another.
-    fn apply(&self, rows: &Rows, out: &mut [f32]);
+    fn apply(&self, rows: &SparseRows, out: &mut [f32]);
 }
 
 /// A line of the table.
@@ -77,7 +76,7 @@ struct Request {
     size: usize,
     seed: u64,
     width: usize,
-    landmarks: Rows,
+    landmarks: SparseRows,
     /// What was made of the landmarks, if it is known already.
     factor: Option<Vec<f64>>,
 }
@@ -157,7 +156,7 @@ impl Choice {
     }
 
     /// The map for rows like these, fitted to `landmarks` if it is fitted to any.
-    pub fn fit(&self, outline: &Outline, landmarks: Rows) -> Result<Arc<dyn FeatureMap>, MapError> {
+    pub fn fit(&self, outline: &Outline, landmarks: SparseRows) -> Result<Arc<dyn FeatureMap>, MapError> {
         let info = self.check()?;
         let kernel = self.kernel.kernel(outline).map_err(MapError::Kernel)?;
         self.build(info, kernel, outline.width, landmarks, None)
@@ -169,7 +168,7 @@ impl Choice {
         &self,
         width: usize,
         gamma: Option<f64>,
-        fitted: Option<(Rows, Vec<f64>)>,
+        fitted: Option<(SparseRows, Vec<f64>)>,
     ) -> Result<Arc<dyn FeatureMap>, MapError> {
         let info = self.check()?;
         if info.from_rows != fitted.is_some() {
@@ -194,7 +193,7 @@ impl Choice {
         info: &Info,
         kernel: Arc<dyn Kernel>,
         width: usize,
-        landmarks: Rows,
+        landmarks: SparseRows,
         factor: Option<Vec<f64>>,
     ) -> Result<Arc<dyn FeatureMap>, MapError> {
         self.check_width(width)?;
@@ -307,7 +306,7 @@ mod tests {
         let classes = vec![0; points.len()];
         let all: Vec<u32> = (0..points.len() as u32).collect();
         let outline = Outline::of(DenseExamples::new(&flat, WIDTH, &classes), &all);
-        let mut landmarks = Rows::default();
+        let mut landmarks = SparseRows::default();
         for row in choice.landmarks(points.len()).unwrap() {
             landmarks.push(Dense(&points[row]), WIDTH);
         }
@@ -315,7 +314,7 @@ mod tests {
     }
 
     fn mapped(map: &dyn FeatureMap, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let mut rows = Rows::default();
+        let mut rows = SparseRows::default();
         for point in points {
             rows.push(Dense(point), map.width());
         }
@@ -407,7 +406,7 @@ mod tests {
             for (point, together) in points.iter().zip(&together) {
                 let indices: Vec<u32> = (0..WIDTH as u32).filter(|&j| point[j as usize] != 0.0).collect();
                 let values: Vec<f64> = indices.iter().map(|&j| point[j as usize]).collect();
-                let mut rows = Rows::default();
+                let mut rows = SparseRows::default();
                 rows.push(Sparse::new(&indices, &values), WIDTH);
                 let mut out = vec![0.0; map.size()];
                 map.apply(&rows, &mut out);

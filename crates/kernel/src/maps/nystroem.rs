@@ -3,7 +3,7 @@
 
 use super::cholesky::{Factor, factor};
 use super::table::Table;
-use super::{FeatureMap, Info, MapError, Request, Rows};
+use super::{FeatureMap, Info, MapError, Request, SparseRows};
 use crate::kernels::{GAMMA, Kernel, Sum};
 use rosenblatt_core::Row;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) const INFO: Info = Info {
 
 fn build(request: Request) -> Result<Arc<dyn FeatureMap>, MapError> {
     let Request { kernel, formula, width, landmarks, factor: known, .. } = request;
-    let finished = |rows: Rows, factor| -> Arc<dyn FeatureMap> {
+    let finished = |rows: SparseRows, factor| -> Arc<dyn FeatureMap> {
         let (values, kernel) = (Values::new(&rows, width), Arc::clone(&kernel));
         Arc::new(Nystroem { kernel, gamma: formula.get(GAMMA.name), rows, values, factor })
     };
@@ -38,7 +38,7 @@ fn build(request: Request) -> Result<Arc<dyn FeatureMap>, MapError> {
     if order.is_empty() {
         return Err(MapError::NotPositive { kernel: formula.name });
     }
-    let mut chosen = Rows::default();
+    let mut chosen = SparseRows::default();
     for &row in &order {
         chosen.push(landmarks.row(row), width);
     }
@@ -55,7 +55,7 @@ struct Values {
 }
 
 impl Values {
-    fn new(rows: &Rows, width: usize) -> Self {
+    fn new(rows: &SparseRows, width: usize) -> Self {
         Self {
             table: Table::of_rows(rows, width),
             norms2: rows.iter().map(Row::norm2).collect(),
@@ -64,7 +64,7 @@ impl Values {
     }
 
     /// The values of every row with every landmark.
-    fn with(&self, kernel: &dyn Kernel, rows: &Rows, out: &mut [f64]) {
+    fn with(&self, kernel: &dyn Kernel, rows: &SparseRows, out: &mut [f64]) {
         let size = self.norms2.len();
         for out in out.chunks_exact_mut(size) {
             if kernel.sum() == Sum::Distances { out.copy_from_slice(&self.lengths) } else { out.fill(0.0) }
@@ -81,7 +81,7 @@ impl Values {
 struct Nystroem {
     kernel: Arc<dyn Kernel>,
     gamma: Option<f64>,
-    rows: Rows,
+    rows: SparseRows,
     values: Values,
     factor: Factor,
 }
@@ -99,7 +99,7 @@ impl FeatureMap for Nystroem {
         self.gamma
     }
 
-    fn landmarks(&self) -> Option<(&Rows, &[f64])> {
+    fn landmarks(&self) -> Option<(&SparseRows, &[f64])> {
         Some((&self.rows, self.factor.columns()))
     }
 
@@ -111,7 +111,7 @@ impl FeatureMap for Nystroem {
         Arc::new(self.clone())
     }
 
-    fn apply(&self, rows: &Rows, out: &mut [f32]) {
+    fn apply(&self, rows: &SparseRows, out: &mut [f32]) {
         let size = self.size();
         let mut values = vec![0.0; rows.len() * size];
         self.values.with(&*self.kernel, rows, &mut values);

@@ -6,7 +6,7 @@
 
 use super::elementary::of_feature;
 use super::fft::{Complex, Fft, product};
-use super::{FeatureMap, Info, Request, Rows};
+use super::{FeatureMap, Info, Request, SparseRows};
 use rosenblatt_core::{Random, Row as _};
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ impl FeatureMap for Sketch {
         Arc::new(self.clone())
     }
 
-    fn apply(&self, rows: &Rows, out: &mut [f32]) {
+    fn apply(&self, rows: &SparseRows, out: &mut [f32]) {
         let degree = self.offset.len();
         let mut whole: Vec<Complex> = vec![[0.0; 2]; self.size];
         let mut factor = whole.clone();

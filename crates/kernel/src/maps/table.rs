@@ -1,6 +1,6 @@
 //! Numbers of many outputs for every feature: what random directions and landmarks have in common.
 
-use super::Rows;
+use super::SparseRows;
 use crate::kernels::Sum;
 use rosenblatt_core::{Dense, Row, Sparse};
 
@@ -22,7 +22,7 @@ impl Table {
     }
 
     /// Features become outputs: one per row.
-    pub(super) fn of_rows(rows: &Rows, width: usize) -> Self {
+    pub(super) fn of_rows(rows: &SparseRows, width: usize) -> Self {
         let size = rows.len();
         let mut values = vec![0.0; width * size];
         for (output, row) in rows.iter().enumerate() {
@@ -46,7 +46,7 @@ impl Table {
 
     /// Adds what every row says, feature by feature in ascending order, to its `size` numbers in `sums`. Distances
     /// are counted from those to a row of zeros.
-    pub(super) fn add(&self, kind: Sum, rows: &Rows, sums: &mut [f64]) {
+    pub(super) fn add(&self, kind: Sum, rows: &SparseRows, sums: &mut [f64]) {
         for first in (0..self.size).step_by(TILE) {
             let tile = first..self.size.min(first + TILE);
             for (row, sums) in rows.iter().zip(sums.chunks_exact_mut(self.size)) {

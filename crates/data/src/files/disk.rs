@@ -1,16 +1,20 @@
-//! The few things that saving asks of a file system, so that tests can make each of them fail.
+//! The few things that writing asks of a file system, so that tests can make each of them fail.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// A file system, as far as saving needs one.
+/// A file system, as far as writing needs one.
 pub(super) trait Disk {
     /// A file that is being written.
     type File: Write;
 
-    /// Makes a file that was not there, and locks it so that nobody takes it for left over.
-    fn create_new(&self, path: &Path) -> io::Result<Self::File>;
+    /// Makes a file that was not there, for this process alone if it `is_private`, and locks it so that nobody takes it
+    /// for left over.
+    fn create_new(&self, path: &Path, is_private: bool) -> io::Result<Self::File>;
+
+    /// Lets those use the file who may use the one at `path`, as far as that can be.
+    fn share_like(&self, file: &Self::File, path: &Path);
 
     /// Comes back when the file's bytes are on the medium.
     fn sync(&self, file: &Self::File) -> io::Result<()>;
@@ -32,13 +36,21 @@ pub(super) trait Disk {
 }
 
 /// The one of the operating system.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Os;
 
 impl Disk for Os {
     type File = File;
 
-    fn create_new(&self, path: &Path) -> io::Result<File> {
-        let file = File::options().write(true).create_new(true).open(path)?;
+    fn create_new(&self, path: &Path, is_private: bool) -> io::Result<File> {
+        let mut options = File::options();
+        // With `create_new` a link is never followed. Who writes may read again what was written.
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        if is_private {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        let file = options.open(path)?;
         // Not every file system has locks. Without them a file in use may be taken for left over, which
         // spoils the saving but never the model.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
@@ -46,6 +58,17 @@ impl Disk for Os {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         Ok(file)
+    }
+
+    fn share_like(&self, file: &File, path: &Path) {
+        let Ok(there) = fs::metadata(path) else { return };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            // Only the system's administrator may give files away; for others it is their own anyway.
+            let _ = std::os::unix::fs::fchown(file, Some(there.uid()), Some(there.gid()));
+        }
+        let _ = file.set_permissions(there.permissions());
     }
 
     fn sync(&self, file: &File) -> io::Result<()> {

@@ -1,0 +1,169 @@
+//! Files that are written: whole or not at all, and never over anything that is read.
+//!
+//! Everything the product writes goes through here: models, checkpoints, predictions, converted rows, caches, reports,
+//! pictures, certificates. A file is written to a temporary file beside its target, flushed to the disk, renamed over
+//! the target, and the folder is flushed too. Whoever looks, at any moment, sees the old file or the new one. A flush that
+//! fails is a failure and is never tried again: the old file stays. What is no plain file (a device, a pipe, standard
+//! output) is written to and never replaced.
+//!
+//! Temporary files are made under names that nobody can foresee, never through a link, and readable by nobody who may
+//! not read what they become. What a killed process leaves behind is cleared away by the next one that writes to the same
+//! target: living processes hold a lock.
+
+mod apart;
+mod claim;
+mod disk;
+mod draft;
+
+pub use apart::Apart;
+pub use claim::Claim;
+pub use draft::{Draft, check_writable, temporary_file, write_keeping_previous, write_whole};
+
+use std::collections::hash_map::RandomState;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Why a file could not be written, or may not. The message begins with the path.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The operating system said no.
+    #[error("{}: {doing}: {source}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else is at work on it.
+    #[error("{}: another training, process {owner}, is at work on it; wait for it, or name another model", path.display())]
+    Claimed {
+        /// Which file.
+        path: PathBuf,
+        /// Who it is, as far as is known.
+        owner: String,
+    },
+    /// It stands in two places of one command.
+    #[error("{}: {output} would be written over {other}; name another file", path.display())]
+    Clash {
+        /// Which file.
+        path: PathBuf,
+        /// What would be written there.
+        output: &'static str,
+        /// What is there, or would be, too.
+        other: &'static str,
+    },
+}
+
+fn failed(path: &Path, doing: &'static str, source: io::Error) -> FileError {
+    FileError::Io { path: path.to_owned(), doing, source }
+}
+
+/// Where the file that was at `path` before goes, if it is kept: `.1` behind its name.
+pub fn previous_path(path: &Path) -> PathBuf {
+    with_suffix(path, ".1")
+}
+
+/// `path` with more letters behind its name.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Whether `target` stands for standard output.
+pub fn is_stdout(target: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| target == Path::new(name))
+}
+
+/// Whether `target` is there and something else than a plain file: it is written to, and never replaced. A name for
+/// something that is open already counts as such, whatever is behind it.
+pub fn is_special(target: &Path) -> bool {
+    let is_open = ["/dev/stdin", "/dev/stderr"].iter().any(|name| target == Path::new(name))
+        || target.starts_with("/dev/fd")
+        || (target.starts_with("/proc") && target.parent().is_some_and(|folder| folder.ends_with("fd")));
+    is_stdout(target)
+        || is_open
+        || fs::metadata(target).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// Where a link points to, so that the file is replaced and not the link.
+fn resolve(path: &Path) -> PathBuf {
+    if path.is_symlink() {
+        fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    } else {
+        path.to_owned()
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// How the hidden files beside `path` begin. Long names are cut, so that there is room for the rest.
+fn hidden_prefix(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(OsStr::new(""));
+    match name.to_str() {
+        Some(text) if text.len() <= 100 => format!(".{text}."),
+        // What is left of such a name may be that of another, too.
+        _ => {
+            let begin: String = name.to_string_lossy().chars().take(20).collect();
+            format!(".{begin}-{:08x}.", crate::murmur3_32(name.as_encoded_bytes(), 0))
+        }
+    }
+}
+
+/// A number that nobody foresees.
+fn unforeseen() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+const TEMPORARY: &str = ".tmp";
+
+/// Removes temporary files for `target` that no living process is writing.
+fn clear_left_over(target: &Path) {
+    let prefix = hidden_prefix(target);
+    let Ok(entries) = fs::read_dir(folder_of(target)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        let is_ours = name.starts_with(prefix.as_bytes())
+            && (name.ends_with(TEMPORARY.as_bytes()) || name.ends_with(b".tmpp"))
+            && entry.file_type().is_ok_and(|kind| kind.is_file());
+        // Whoever is writing holds a lock.
+        if is_ours && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Files of this process that are to go when it ends, however that is.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished(change: impl FnOnce(&mut Vec<PathBuf>)) {
+    change(&mut UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// Removes every temporary file and every lock of this process: for whoever ends it in a hurry.
+pub fn remove_unfinished() {
+    unfinished(remove_all);
+}
+
+/// [`remove_unfinished`], unless somebody is at work on the list: for whoever may have been interrupted in just that.
+pub fn try_remove_unfinished() {
+    if let Ok(mut files) = UNFINISHED.try_lock() {
+        remove_all(&mut files);
+    }
+}
+
+fn remove_all(files: &mut Vec<PathBuf>) {
+    for file in files.drain(..) {
+        let _ = fs::remove_file(file);
+    }
+}

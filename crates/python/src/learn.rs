@@ -1,0 +1,177 @@
+//! Learning from arrays: a whole data set at once, or piece by piece.
+
+use crate::error::Outcome;
+use crate::model::PyModel;
+use crate::rows;
+use crate::work::{Watching, alone};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rosenblatt::core::Hyperplanes;
+use rosenblatt::data::{Dataset, Labels};
+use rosenblatt::{Checkpoint, Online, Options, Recipe, Spec, Training};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Rows with their classes, whose numbers are the places of their names.
+fn labelled(
+    given: &Bound<'_, PyAny>,
+    classes: &Bound<'_, PyAny>,
+    names: Vec<String>,
+    weights: Option<&Bound<'_, PyAny>>,
+    features: Option<Vec<String>>,
+) -> PyResult<Dataset> {
+    let lender = rows::rows(given)?;
+    let n_rows = lender.lend().n_rows();
+    let classes: Vec<u32> = rows::column(classes, n_rows)?;
+    if classes.iter().any(|&class| class as usize >= names.len()) {
+        return Err(PyValueError::new_err("a row has a class without a name"));
+    }
+    let mut data = Dataset::of_lender(lender, classes, Labels::in_order(names));
+    if let Some(weights) = weights {
+        let weights: Vec<f64> = rows::column(weights, n_rows)?;
+        if let Some(wrong) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+            return Err(PyValueError::new_err(format!(
+                "weights should be zero or positive, but one is {wrong}"
+            )));
+        }
+        data = data.with_weights(weights);
+    }
+    if let Some(features) = features {
+        if features.len() != data.width() {
+            return Err(PyValueError::new_err("there are not as many names as features"));
+        }
+        data = data.with_feature_names(features);
+    }
+    Ok(data)
+}
+
+fn spec(options: &str) -> Outcome<Spec> {
+    Ok(Spec::new(serde_json::from_str::<Options>(options)?)?)
+}
+
+/// Checks a description of what is to be learned.
+#[pyfunction]
+pub(crate) fn check_options(options: &str) -> Outcome<String> {
+    Ok(serde_json::to_string(spec(options)?.options())?)
+}
+
+/// Trains on rows in memory, as they are.
+#[pyfunction]
+#[pyo3(signature = (options, rows, classes, names, weights=None, features=None, start=None))]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+pub(crate) fn fit(
+    py: Python<'_>,
+    options: &str,
+    rows: &Bound<'_, PyAny>,
+    classes: &Bound<'_, PyAny>,
+    names: Vec<String>,
+    weights: Option<&Bound<'_, PyAny>>,
+    features: Option<Vec<String>>,
+    start: Option<(Vec<f64>, Vec<f64>)>,
+) -> PyResult<PyModel> {
+    let spec = spec(options)?;
+    let data = labelled(rows, classes, names, weights, features)?;
+    alone(py, |signals| {
+        let mut training = Training::new(&spec, &data);
+        if let Some((weights, biases)) = start {
+            training = training.start(Hyperplanes::from_parts(weights, biases));
+        }
+        Ok(training.checkpointer(signals).run(&mut ())?.into())
+    })
+}
+
+/// Trains on rows in memory by a recipe: with probabilities, or after a race.
+#[pyfunction]
+#[pyo3(signature = (recipe, rows, classes, names, weights=None, features=None))]
+pub(crate) fn fit_by_recipe(
+    py: Python<'_>,
+    recipe: &str,
+    rows: &Bound<'_, PyAny>,
+    classes: &Bound<'_, PyAny>,
+    names: Vec<String>,
+    weights: Option<&Bound<'_, PyAny>>,
+    features: Option<Vec<String>>,
+) -> PyResult<PyModel> {
+    let data = labelled(rows, classes, names, weights, features)?;
+    alone(py, |signals| {
+        let recipe: Recipe = serde_json::from_str(recipe)?;
+        let trained = recipe.train_rows(data, &mut Watching { signals, told: None })?;
+        Ok(trained.model.into())
+    })
+}
+
+fn online_spec(options: &str) -> Outcome<Spec> {
+    let learning: Options = serde_json::from_str(options)?;
+    Ok(Recipe { learning, ..Recipe::default() }.online_spec()?)
+}
+
+/// Whether what is described can be learned piece by piece. What is wrong for other reasons is told when it is tried.
+#[pyfunction]
+pub(crate) fn learns_online(options: &str) -> bool {
+    let two = ["a", "b"];
+    spec(options).is_err() || online_spec(options).is_ok_and(|spec| Online::new(spec, two).is_ok())
+}
+
+/// A learner that is shown rows whenever there are some.
+#[pyclass(module = "rosenblatt._rosenblatt", frozen)]
+pub(crate) struct Learner {
+    online: Mutex<Online>,
+}
+
+#[pymethods]
+impl Learner {
+    #[new]
+    #[pyo3(signature = (options, names, features=None, checkpoint=None))]
+    fn new(
+        options: &str,
+        names: Vec<String>,
+        features: Option<Vec<String>>,
+        checkpoint: Option<&[u8]>,
+    ) -> Outcome<Self> {
+        let mut online = Online::new(online_spec(options)?, names)?.keeping_track();
+        if let Some(features) = features {
+            online = online.with_feature_names(features);
+        }
+        if let Some(checkpoint) = checkpoint {
+            online = online.go_on(Checkpoint::from_bytes(checkpoint)?)?;
+        }
+        Ok(Self { online: Mutex::new(online) })
+    }
+
+    /// All that is needed to go on elsewhere.
+    fn checkpoint<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.lock().checkpoint().map(|bytes| PyBytes::new(py, &bytes))
+    }
+
+    /// Learns from each row once, in their order.
+    #[pyo3(signature = (rows, classes, names, weights=None, features=None))]
+    fn learn(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        classes: &Bound<'_, PyAny>,
+        names: Vec<String>,
+        weights: Option<&Bound<'_, PyAny>>,
+        features: Option<Vec<String>>,
+    ) -> PyResult<()> {
+        let data = labelled(rows, classes, names, weights, features)?;
+        alone(py, |_| Ok(self.lock().partial_train(&data)?))
+    }
+
+    /// What has been learned so far.
+    fn model(&self) -> Outcome<PyModel> {
+        Ok(self.lock().model()?.into())
+    }
+
+    /// How many rows it was shown.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.lock().totals().rounds
+    }
+}
+
+impl Learner {
+    fn lock(&self) -> MutexGuard<'_, Online> {
+        self.online.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,303 @@
+//! A trained model as Python sees it.
+
+use crate::error::{Failure, Outcome};
+use crate::product::{chosen, svg};
+use crate::rows;
+use crate::work::{alone, unless_stopped};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rosenblatt::calibration::class_scores;
+use rosenblatt::data::{Dataset, Labels, ReadOptions, Source, load_source};
+use rosenblatt::export::Export;
+use rosenblatt::insight::top_features;
+use rosenblatt::{Explainer, Model, evaluate, export};
+use rosenblatt_data::{View, Visitor};
+use rosenblatt_figures::{Subject, report};
+use std::path::PathBuf;
+
+/// A trained model: what the command line writes to a file, and reads from one.
+#[pyclass(name = "Model", module = "rosenblatt._rosenblatt", frozen)]
+pub(crate) struct PyModel {
+    pub(crate) model: Model,
+}
+
+impl From<Model> for PyModel {
+    fn from(model: Model) -> Self {
+        Self { model }
+    }
+}
+
+/// Rows of nobody's class.
+pub(crate) fn unlabelled(given: &Bound<'_, PyAny>) -> PyResult<Dataset> {
+    let rows = rows::rows(given)?;
+    let n_rows = rows.lend().n_rows();
+    Ok(Dataset::of_lender(rows, vec![0; n_rows], Labels::in_order(["?"])))
+}
+
+fn bytes_of<'py, T: Copy, const N: usize>(
+    py: Python<'py>,
+    values: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, values.len() * N, |room| {
+        for (place, value) in room.chunks_exact_mut(N).zip(values) {
+            place.copy_from_slice(&bytes(*value));
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn numbers<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'py, PyBytes>> {
+    bytes_of(py, values, f64::to_ne_bytes)
+}
+
+/// Scores of each class; one for two classes.
+fn scores(model: &Model, rows: View<'_>) -> Vec<f64> {
+    struct Scores<'m>(&'m Model);
+    impl Visitor for Scores<'_> {
+        type Output = Vec<f64>;
+        fn visit<E: rosenblatt::core::Examples>(self, examples: E) -> Vec<f64> {
+            let (mut all, mut of_row) = (Vec::new(), Vec::new());
+            let listed: Vec<u32> = (0..examples.len() as u32).collect();
+            self.0.predictor(examples.width()).each(examples, &listed, |_, _, scores| {
+                class_scores(self.0, scores, &mut of_row);
+                all.extend(&of_row);
+            });
+            all
+        }
+    }
+    rows.visit(Scores(model))
+}
+
+#[pymethods]
+impl PyModel {
+    /// The model in these bytes.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        alone(py, |_| Ok(Model::from_bytes(data)?.into()))
+    }
+
+    /// The model in this file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        alone(py, |_| Ok(Model::load(path)?.into()))
+    }
+
+    /// The bytes of the model's file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.model.to_bytes())
+    }
+
+    /// Writes the model to a file, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        alone(py, |_| Ok(self.model.save(path)?))
+    }
+
+    /// What the classes are called.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.model.labels().names().to_vec()
+    }
+
+    /// How many features a row has.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.model.width()
+    }
+
+    /// What the features are called, if they have names.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.model.feature_names().map(<[String]>::to_vec)
+    }
+
+    /// Whether it knows how likely each class is.
+    #[getter]
+    fn is_calibrated(&self) -> bool {
+        self.model.calibration().is_some()
+    }
+
+    /// Whether rows are changed before they are learned from, so that they must be read as a file is.
+    #[getter]
+    fn has_schema(&self) -> bool {
+        self.model.schema().is_some()
+    }
+
+    /// What the model is, as JSON.
+    fn summary(&self, most: usize) -> Outcome<String> {
+        Ok(serde_json::to_string(&self.model.summary(most))?)
+    }
+
+    /// The weights and biases of its hyperplanes, one after the other; none of votes and kernels.
+    fn planes<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
+        let Some(planes) = self.model.planes() else { return Ok(None) };
+        let weights: Vec<f64> = (0..planes.biases().len()).flat_map(|plane| planes.weights(plane)).collect();
+        Ok(Some((numbers(py, &weights)?, numbers(py, planes.biases())?)))
+    }
+
+    /// The class of each row, by number.
+    fn predict<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let data = unlabelled(rows)?;
+        let classes = alone(py, |_| Ok(self.model.predict_all(&data)))?;
+        bytes_of(py, &classes, u32::to_ne_bytes)
+    }
+
+    /// The scores of each row: one for two classes, else one per class.
+    fn decision_function<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let data = unlabelled(rows)?;
+        let all = alone(py, |_| Ok(scores(&self.model, data.view())))?;
+        numbers(py, &all)
+    }
+
+    /// The probability of each class of each row.
+    fn predict_proba<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let data = unlabelled(rows)?;
+        let all = alone(py, |_| Ok(self.model.predict_proba_all(&data)?))?;
+        numbers(py, &all)
+    }
+
+    /// The same of files, or of a table in the bytes of one: `what` is `classes`, `scores` or `probabilities`.
+    #[pyo3(signature = (source, what, name=None))]
+    fn predict_source<'py>(
+        &self,
+        py: Python<'py>,
+        source: Given,
+        what: &str,
+        name: Option<&str>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let source = source.open(name)?;
+        let model = &self.model;
+        let (mut classes, mut all) = (Vec::new(), Vec::new());
+        alone(py, |signals| {
+            let mut rows = model.open(&source)?;
+            while let Some(block) = rows.next()? {
+                match what {
+                    "classes" => classes.extend(model.predict_view(block.view())),
+                    "scores" => all.extend(scores(model, block.view())),
+                    _ => all.extend(model.predict_proba_view(block.view())?),
+                }
+                unless_stopped(signals)?;
+            }
+            Ok(())
+        })?;
+        if what == "classes" { bytes_of(py, &classes, u32::to_ne_bytes) } else { numbers(py, &all) }
+    }
+
+    /// How good it is on files with labels, as JSON.
+    #[pyo3(signature = (source, reading, name=None))]
+    fn evaluate_source(
+        &self,
+        py: Python<'_>,
+        source: Given,
+        reading: &str,
+        name: Option<&str>,
+    ) -> PyResult<String> {
+        let source = source.open(name)?;
+        alone(py, |_| {
+            let reading: ReadOptions = serde_json::from_str(reading)?;
+            let data = load_source(&source, &self.model.to_evaluate(reading))?;
+            Ok(serde_json::to_string(&evaluate(&self.model, &data))?)
+        })
+    }
+
+    /// What spoke for and against the class of each row, as a JSON list.
+    #[pyo3(signature = (source, most, name=None))]
+    fn explain_source(
+        &self,
+        py: Python<'_>,
+        source: Given,
+        most: usize,
+        name: Option<&str>,
+    ) -> PyResult<String> {
+        struct Explain<'m>(&'m Model, usize);
+        impl Visitor for Explain<'_> {
+            type Output = Result<Vec<serde_json::Value>, serde_json::Error>;
+            fn visit<E: rosenblatt::core::Examples>(self, examples: E) -> Self::Output {
+                let Self(model, most) = self;
+                let mut explainer = Explainer::new(model);
+                let mut predictor = model.predictor(examples.width());
+                let each = (0..examples.len()).map(|row| {
+                    let class = predictor.predict(examples.row(row));
+                    let mut told =
+                        serde_json::to_value(explainer.explain(examples.row(row), class, most).named(model))?;
+                    told["class"] = model.labels().name(class).into();
+                    Ok(told)
+                });
+                each.collect()
+            }
+        }
+        let source = source.open(name)?;
+        alone(py, |signals| {
+            if self.model.planes().is_none() && top_features(&self.model, 0, 1).is_empty() {
+                return Err(Failure::from(rosenblatt::Error::NotLinear));
+            }
+            let (mut rows, mut told) = (self.model.open(&source)?, Vec::new());
+            while let Some(block) = rows.next()? {
+                told.extend(block.view().visit(Explain(&self.model, most))?);
+                unless_stopped(signals)?;
+            }
+            Ok(serde_json::to_string(&told)?)
+        })
+    }
+
+    /// The model in a format of other programs.
+    fn export<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let written = alone(py, |_| {
+            let format: Export =
+                format.parse().map_err(|error| Failure::from(rosenblatt::Error::Name(error)))?;
+            Ok(export(&self.model, format)?)
+        })?;
+        Ok(PyBytes::new(py, &written))
+    }
+
+    /// A picture of the model and rows, as SVG.
+    #[pyo3(signature = (kind, settings, source, reading, name=None))]
+    fn plot(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        settings: Vec<(String, String)>,
+        source: Given,
+        reading: &str,
+        name: Option<&str>,
+    ) -> PyResult<String> {
+        let source = source.open(name)?;
+        alone(py, |_| {
+            let reading: ReadOptions = serde_json::from_str(reading)?;
+            let data = load_source(&source, &self.model.to_evaluate(reading))?;
+            let subject = Subject::of_model(source.name(), data, self.model.clone());
+            svg(kind, &chosen(settings), &subject)
+        })
+    }
+
+    /// The report on the model and rows, as a page of HTML.
+    #[pyo3(signature = (source, reading, name=None))]
+    fn report(&self, py: Python<'_>, source: Given, reading: &str, name: Option<&str>) -> PyResult<String> {
+        let source = source.open(name)?;
+        alone(py, |_| {
+            let reading: ReadOptions = serde_json::from_str(reading)?;
+            let data = load_source(&source, &self.model.to_evaluate(reading))?;
+            Ok(report("model", &self.model, &source.name(), data))
+        })
+    }
+}
+
+/// Files by their names, or the bytes of one.
+#[derive(FromPyObject)]
+pub(crate) enum Given {
+    Bytes(Vec<u8>),
+    Files(Vec<PathBuf>),
+}
+
+impl Given {
+    pub(crate) fn open(self, name: Option<&str>) -> Outcome<Source> {
+        Ok(match self {
+            Self::Bytes(bytes) => Source::bytes(name.unwrap_or("table"), bytes),
+            Self::Files(files) => Source::find_all(files)?,
+        })
+    }
+}

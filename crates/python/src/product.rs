@@ -1,0 +1,142 @@
+//! What the command line does, for Python: the recipe, comparisons, certificates, traces, pictures.
+
+use crate::error::{Failure, Outcome};
+use crate::model::{Given, PyModel};
+use crate::work::{Watching, alone};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rosenblatt::compare::{Candidate, TrialFold};
+use rosenblatt::data::{ReadOptions, Schema, load_with_schema};
+use rosenblatt::{Options, Recipe, Spec, compare as compare_all, trace as trace_rounds};
+use rosenblatt_figures::{Canvas, Settings, Subject, Svg, find};
+use serde_json::json;
+
+/// Everything that can be asked for, as JSON.
+#[pyfunction]
+pub(crate) fn catalogue() -> Outcome<String> {
+    Ok(serde_json::to_string(&rosenblatt_figures::catalogue())?)
+}
+
+/// From files, or a table in the bytes of one, to a model and a story: the recipe, as JSON says it.
+#[pyfunction]
+#[pyo3(signature = (recipe, source, name=None, told=None))]
+pub(crate) fn train(
+    py: Python<'_>,
+    recipe: &str,
+    source: Given,
+    name: Option<&str>,
+    told: Option<Py<PyAny>>,
+) -> PyResult<(PyModel, String)> {
+    let source = source.open(name)?;
+    alone(py, |signals| {
+        let recipe: Recipe = serde_json::from_str(recipe)?;
+        let trained = recipe.train(&source, &mut Watching { signals, told })?;
+        let story = json!({
+            "source": trained.data.source,
+            "rows": trained.data.rows,
+            "features": trained.data.features,
+            "classes": trained.data.classes,
+            "scaling": trained.data.scaling.to_string(),
+            "notes": trained.notes,
+            "training": trained.training,
+            "estimate": trained.estimate.as_ref().map(|estimate| &estimate.evaluation),
+            "race": trained.race,
+            "mistake_bound": trained.mistake_bound,
+        });
+        Ok((trained.model.into(), serde_json::to_string(&story)?))
+    })
+}
+
+/// Several learners on the same folds, as JSON.
+#[pyfunction]
+#[pyo3(signature = (candidates, options, reading, source, folds, name=None))]
+pub(crate) fn compare(
+    py: Python<'_>,
+    candidates: &str,
+    options: &str,
+    reading: &str,
+    source: Given,
+    folds: usize,
+    name: Option<&str>,
+) -> PyResult<String> {
+    let source = source.open(name)?;
+    alone(py, |signals| {
+        let options: Options = serde_json::from_str(options)?;
+        let reading: ReadOptions = serde_json::from_str(reading)?;
+        let candidates = Candidate::list(candidates)?;
+        let specs = candidates.iter().map(|one| one.spec(&options)).collect::<Result<Vec<_>, _>>()?;
+        let (data, _) = load_with_schema(&source, &reading)?;
+        let mut watching = Watching { signals, told: None };
+        let compared = compare_all(&specs, &data, None, folds, options.seed, &mut watching)?;
+        let trials = compared.trials.iter().map(|trial| {
+            json!({
+                "algorithm": trial.rule(),
+                "error": trial.error(),
+                "deviation": trial.deviation(),
+                "errors": trial.folds.iter().map(TrialFold::error).collect::<Vec<_>>(),
+            })
+        });
+        Ok(serde_json::to_string(&trials.collect::<Vec<_>>())?)
+    })
+}
+
+/// Every round of a run in a window, as JSON.
+#[pyfunction]
+#[pyo3(signature = (options, reading, source, first, last, name=None))]
+pub(crate) fn trace(
+    py: Python<'_>,
+    options: &str,
+    reading: &str,
+    source: Given,
+    first: u64,
+    last: u64,
+    name: Option<&str>,
+) -> PyResult<String> {
+    let source = source.open(name)?;
+    alone(py, |_| {
+        let spec = Spec::new(serde_json::from_str(options)?)?;
+        let reading: ReadOptions = serde_json::from_str(reading)?;
+        let (data, _) = load_with_schema(&source, &reading)?;
+        let trace = trace_rounds(&spec, &data, first..=last)?;
+        Ok(serde_json::to_string(&trace.records().collect::<Vec<_>>())?)
+    })
+}
+
+/// A picture of what is learned from files, as SVG.
+#[pyfunction]
+#[pyo3(signature = (kind, settings, options, reading, source, name=None))]
+pub(crate) fn plot(
+    py: Python<'_>,
+    kind: &str,
+    settings: Vec<(String, String)>,
+    options: &str,
+    reading: &str,
+    source: Given,
+    name: Option<&str>,
+) -> PyResult<String> {
+    let source = source.open(name)?;
+    alone(py, |_| {
+        let spec = Spec::new(serde_json::from_str(options)?)?;
+        let reading: ReadOptions = serde_json::from_str(reading)?;
+        let loaded: (_, Schema) = load_with_schema(&source, &reading)?;
+        let figure = find(kind).map_err(figure_error)?;
+        let settings = chosen(settings);
+        let subject = Subject::of_data(figure, &settings, source.name(), loaded, spec);
+        svg(kind, &settings, &subject.map_err(figure_error)?)
+    })
+}
+
+/// The picture of a subject.
+pub(crate) fn svg(kind: &str, settings: &Settings, subject: &Subject) -> Outcome<String> {
+    let picture = rosenblatt_figures::draw(kind, subject, settings, Canvas::default());
+    Ok(picture.map_err(figure_error)?.svg(&Svg::default()))
+}
+
+pub(crate) fn chosen(settings: Vec<(String, String)>) -> Settings {
+    settings.into_iter().fold(Settings::default(), |all, (name, value)| all.with(&name, &value))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands behind `map_err`")]
+fn figure_error(error: rosenblatt_figures::FigureError) -> Failure {
+    PyValueError::new_err(error.to_string()).into()
+}

@@ -1,0 +1,215 @@
+//! Python's arrays as rows of the engine, where they are.
+//!
+//! An array is lent through the buffer protocol: nothing is copied, and Python keeps it alive and unresized for as long
+//! as it is lent. Nobody can keep another thread from writing to it meanwhile; what is learned then is anybody's guess,
+//! but every index that counts is compared with its limit where it is used, so nothing is read or written elsewhere.
+
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use rosenblatt_data::{DenseRef, Lender, MatrixRef, SparseRef};
+use std::sync::Arc;
+
+/// An array that stays Python's.
+struct Shared<T: Element> {
+    buffer: PyBuffer<T>,
+}
+
+impl<T: Element> Shared<T> {
+    /// The array, if it holds values of this type, one after the other.
+    fn new(array: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let buffer = PyBuffer::<T>::get(array)?;
+        if buffer.is_c_contiguous() {
+            Ok(Self { buffer })
+        } else {
+            Err(PyValueError::new_err("values with gaps"))
+        }
+    }
+
+    fn values(&self) -> &[T] {
+        let n_values = self.buffer.item_count();
+        if n_values == 0 {
+            return &[];
+        }
+        #[expect(unsafe_code, reason = "only Python knows where an array is")]
+        // SAFETY: the buffer says that so many values of this type lie here, one after the other and aligned, and Python
+        // keeps them there until the buffer is released.
+        unsafe {
+            std::slice::from_raw_parts(self.buffer.buf_ptr().cast::<T>(), n_values)
+        }
+    }
+
+    /// The lengths of its axes.
+    fn shape(&self) -> &[usize] {
+        self.buffer.shape()
+    }
+}
+
+/// Rows that stay Python's.
+enum Array {
+    Dense32(Shared<f32>, usize),
+    Dense64(Shared<f64>, usize),
+    Sparse32(Compressed, Shared<f32>),
+    Sparse64(Compressed, Shared<f64>),
+}
+
+/// Where the entries of sparse rows are.
+struct Compressed {
+    offsets: Vec<usize>,
+    indices: Indices,
+    width: usize,
+}
+
+/// Indices that stay Python's if they have the right width.
+enum Indices {
+    Shared(Shared<i32>),
+    Copied(Vec<u32>),
+}
+
+impl Indices {
+    fn values(&self) -> &[u32] {
+        match self {
+            Self::Shared(shared) => {
+                let values = shared.values();
+                #[expect(unsafe_code, reason = "signed and unsigned numbers look alike in memory")]
+                // SAFETY: both have the same size and alignment, and every pattern of bits is a value of both.
+                unsafe {
+                    std::slice::from_raw_parts(values.as_ptr().cast::<u32>(), values.len())
+                }
+            }
+            Self::Copied(values) => values,
+        }
+    }
+}
+
+impl std::fmt::Debug for Array {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an array of Python")
+    }
+}
+
+impl Lender for Array {
+    fn lend(&self) -> MatrixRef<'_> {
+        fn sparse<'a, T: Element>(rows: &'a Compressed, values: &'a Shared<T>) -> SparseRef<'a, T> {
+            let (offsets, indices, values) = (&rows.offsets[..], rows.indices.values(), values.values());
+            SparseRef { offsets, indices, values, width: rows.width }
+        }
+        match self {
+            Self::Dense32(values, width) => {
+                MatrixRef::Dense32(DenseRef { values: values.values(), width: *width })
+            }
+            Self::Dense64(values, width) => {
+                MatrixRef::Dense64(DenseRef { values: values.values(), width: *width })
+            }
+            Self::Sparse32(rows, values) => MatrixRef::Sparse32(sparse(rows, values)),
+            Self::Sparse64(rows, values) => MatrixRef::Sparse64(sparse(rows, values)),
+        }
+    }
+}
+
+/// Rows as Python gives them: an array of two axes, or `(indptr, indices, data, n_features)`.
+pub(crate) fn rows(given: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Lender>> {
+    let array = if let Ok((indptr, indices, data, width)) =
+        given.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>, usize)>()
+    {
+        let rows = compressed(&indptr, &indices, &data, width)?;
+        if let Ok(values) = Shared::<f64>::new(&data) {
+            Array::Sparse64(rows, values)
+        } else {
+            Array::Sparse32(rows, Shared::new(&data).map_err(|_| wrong_values())?)
+        }
+    } else if let Ok(values) = Shared::<f64>::new(given) {
+        let width = dense_width(values.shape())?;
+        Array::Dense64(values, width)
+    } else {
+        let values = Shared::<f32>::new(given).map_err(|_| wrong_values())?;
+        let width = dense_width(values.shape())?;
+        Array::Dense32(values, width)
+    };
+    Ok(Arc::new(array))
+}
+
+fn wrong_values() -> PyErr {
+    PyTypeError::new_err("values should be a C-contiguous array of float32 or float64")
+}
+
+fn dense_width(shape: &[usize]) -> PyResult<usize> {
+    let [n_rows, width] = *shape else {
+        return Err(PyValueError::new_err(format!("Expected 2D array, got {}D array instead", shape.len())));
+    };
+    check_count(n_rows)?;
+    if width == 0 { Err(PyValueError::new_err("there are no features")) } else { Ok(width) }
+}
+
+/// Rows are known by numbers of 32 bits.
+fn check_count(n_rows: usize) -> PyResult<()> {
+    if u32::try_from(n_rows).is_ok() {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("{n_rows} rows are more than {}, the most there may be", u32::MAX)))
+}
+
+/// The offsets and indices of sparse rows, compared with the number of values and features.
+fn compressed(
+    indptr: &Bound<'_, PyAny>,
+    indices: &Bound<'_, PyAny>,
+    data: &Bound<'_, PyAny>,
+    width: usize,
+) -> PyResult<Compressed> {
+    let wrong = |what: &str| Err(PyValueError::new_err(format!("the sparse matrix is broken: {what}")));
+    let Ok(offsets) = whole_numbers(indptr)?.into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>()
+    else {
+        return wrong("`indptr` is negative");
+    };
+    let n_entries = data.len()?;
+    check_count(offsets.len())?;
+    if offsets.first() != Some(&0) || offsets.last() != Some(&n_entries) {
+        return wrong("`indptr` does not run from 0 to the number of values");
+    }
+    if offsets.windows(2).any(|pair| pair[0] > pair[1]) {
+        return wrong("`indptr` goes back");
+    }
+    let indices = if let Ok(shared) = Shared::<i32>::new(indices) {
+        Indices::Shared(shared)
+    } else {
+        let wide = whole_numbers(indices)?;
+        let narrow = wide.into_iter().map(u32::try_from).collect::<Result<_, _>>();
+        match narrow {
+            Ok(narrow) => Indices::Copied(narrow),
+            Err(_) => return wrong("an index is negative, or beyond 32 bits"),
+        }
+    };
+    if indices.values().len() != n_entries {
+        return wrong("there are not as many indices as values");
+    }
+    for bounds in offsets.windows(2) {
+        let row = &indices.values()[bounds[0]..bounds[1]];
+        if row.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return wrong("the indices of a row do not ascend");
+        }
+        if row.last().is_some_and(|&last| last as usize >= width) {
+            return wrong("an index is negative, or beyond the number of features");
+        }
+    }
+    Ok(Compressed { offsets, indices, width })
+}
+
+/// Whole numbers of 32 or 64 bits.
+fn whole_numbers(array: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    if let Ok(shared) = Shared::<i64>::new(array) {
+        return Ok(shared.values().to_vec());
+    }
+    let wrong = |_| PyTypeError::new_err("indices should be arrays of int32 or int64");
+    Ok(Shared::<i32>::new(array).map_err(wrong)?.values().iter().map(|&number| i64::from(number)).collect())
+}
+
+/// A column of numbers, one for each row.
+pub(crate) fn column<T: Element>(array: &Bound<'_, PyAny>, n_rows: usize) -> PyResult<Vec<T>> {
+    let shared = Shared::<T>::new(array)?;
+    let values = shared.values();
+    if values.len() != n_rows {
+        let wrong = format!("{} values were given for {n_rows} rows", values.len());
+        return Err(PyValueError::new_err(wrong));
+    }
+    Ok(values.to_vec())
+}

@@ -1,0 +1,93 @@
+//! Long work without Python's lock, which Ctrl-C stops.
+
+use crate::error::{Failure, Outcome, broken};
+use pyo3::prelude::*;
+use rosenblatt::core::Totals;
+use rosenblatt::monitor::Stage;
+use rosenblatt::train::{CheckpointRequest, Checkpointer};
+use rosenblatt::{Error, Model, Monitor, Training};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// So often Python is asked whether there was a signal.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// Does `work` while other threads may use Python. What breaks is an exception, never the end of the process.
+pub(crate) fn alone<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&mut Signals) -> Outcome<T> + Send,
+) -> PyResult<T> {
+    let mut signals = Signals { asked: Instant::now(), raised: None };
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(&mut signals))));
+    // What a signal's handler raised is what Python shall see, whatever the engine made of it.
+    if let Some(raised) = signals.raised {
+        return Err(raised);
+    }
+    match done {
+        Ok(done) => done.map_err(Into::into),
+        Err(cause) => Err(broken(&*cause)),
+    }
+}
+
+/// Whether Python has been told to stop.
+pub(crate) struct Signals {
+    asked: Instant,
+    raised: Option<PyErr>,
+}
+
+impl Signals {
+    /// Whether to stop; looked up ten times a second.
+    pub(crate) fn stop(&mut self) -> bool {
+        if self.raised.is_none() && self.asked.elapsed() >= EVERY {
+            self.asked = Instant::now();
+            self.raised = Python::attach(|py| py.check_signals().err());
+        }
+        self.raised.is_some()
+    }
+}
+
+impl Checkpointer for Signals {
+    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
+        if self.stop() { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
+    }
+
+    fn save(&mut self, _checkpoint: &[u8]) {}
+}
+
+/// The recipe's monitor: stops at a signal, and tells a function of Python what is being done, if there is one.
+pub(crate) struct Watching<'a> {
+    pub(crate) signals: &'a mut Signals,
+    pub(crate) told: Option<Py<PyAny>>,
+}
+
+impl Monitor for Watching<'_> {
+    fn stage(&mut self, stage: Stage<'_>) {
+        let Some(told) = &self.told else { return };
+        let words = match stage {
+            Stage::Reading(source) => format!("reading {}", source.name()),
+            Stage::Fold { fold, n_folds, .. } => format!("fold {} of {n_folds}", fold + 1),
+            Stage::Race(_) => "race".to_owned(),
+            Stage::Training => "training".to_owned(),
+            Stage::Judging => "judging".to_owned(),
+            Stage::Calibrating => "calibrating".to_owned(),
+            _ => return,
+        };
+        let outcome = Python::attach(|py| told.call1(py, (words,)).map(|_| ()));
+        if let Err(raised) = outcome {
+            self.signals.raised.get_or_insert(raised);
+        }
+    }
+
+    fn wants_to_stop(&mut self) -> bool {
+        self.signals.stop()
+    }
+
+    fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
+        training.checkpointer(self.signals).run(&mut ())
+    }
+}
+
+/// Somebody outside was interrupted.
+pub(crate) fn unless_stopped(signals: &mut Signals) -> Outcome<()> {
+    if signals.stop() { Err(Failure::from(Error::Stopped)) } else { Ok(()) }
+}

@@ -1,0 +1,243 @@
+"""What the command line does: from files and tables to models, and what models say."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _inputs, _rosenblatt
+
+_READING = {"format", "label", "text", "ignore", "missing", "scaling", "unknown", "precision", "classes"}
+
+
+def catalogue():
+    """Every algorithm, kernel, read-out, format, figure and option, with default, range, meaning and source."""
+    return json.loads(_rosenblatt.catalogue())
+
+
+def _kebab(given):
+    return {name.replace("_", "-"): value for name, value in given.items() if value is not None}
+
+
+def _reading(label=None, text=None, **more):
+    """The engine's description of how data is read."""
+    reading = _kebab(more)
+    if label is not None:
+        reading["label"] = {"name": label} if isinstance(label, str) else {"index": label}
+    if text is not None:
+        reading["text"] = [text] if isinstance(text, str) else list(text)
+    return reading
+
+
+class Model:
+    """A trained model: the same file that the command line writes and reads.
+
+    >>> model = train(b"legs,weight,label\\n" + b"4,3.5,cat\\n2,0.1,bird\\n4,5,cat\\n2,0.2,bird\\n" * 5).model
+    >>> model.predict(b"weight,legs\\n4,4\\n0.1,2\\n").tolist()
+    ['cat', 'bird']
+    """
+
+    def __init__(self, native):
+        self._native = native
+
+    @property
+    def classes(self):
+        """What the classes are called."""
+        return self._native.classes
+
+    @property
+    def n_features(self):
+        """How many features a row has."""
+        return self._native.n_features
+
+    @property
+    def feature_names(self):
+        """What the features are called; None if they have no names."""
+        return self._native.feature_names
+
+    @property
+    def is_calibrated(self):
+        """Whether it has probabilities."""
+        return self._native.is_calibrated
+
+    def save(self, path):
+        """Writes the model to a file, whole or not at all."""
+        self._native.save(path)
+
+    def to_bytes(self):
+        """The bytes of its file."""
+        return self._native.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data):
+        """The model in these bytes; nothing in them is ever executed."""
+        return cls(_rosenblatt.Model.from_bytes(data))
+
+    def predict(self, data):
+        """The class of each row of a file, a table or an array."""
+        given, name = _inputs.source(data)
+        numbers = np.frombuffer(self._native.predict_source(given, "classes", name), dtype=np.uint32)
+        return np.array(self.classes)[numbers]
+
+    def predict_proba(self, data):
+        """The probability of each class for each row."""
+        given, name = _inputs.source(data)
+        return self._rows(self._native.predict_source(given, "probabilities", name), len(self.classes))
+
+    def decision_function(self, data):
+        """The score of each row for two classes, else of each class."""
+        given, name = _inputs.source(data)
+        n_classes = len(self.classes)
+        scores = self._rows(self._native.predict_source(given, "scores", name), 1 if n_classes == 2 else n_classes)
+        return scores.ravel() if n_classes == 2 else scores
+
+    @staticmethod
+    def _rows(numbers, width):
+        return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width).copy()
+
+    def evaluate(self, data, **reading):
+        """Error, confusion, precision, recall, AUC, Brier score of rows whose labels are known."""
+        given, name = _inputs.source(data)
+        return json.loads(self._native.evaluate_source(given, json.dumps(_reading(**reading)), name))
+
+    def explain(self, data, most=5):
+        """For each row, the features that spoke loudest for its class and against it."""
+        given, name = _inputs.source(data)
+        return json.loads(self._native.explain_source(given, most, name))
+
+    def summary(self, most=10):
+        """What the model is: classes, description, how the run went, hyperplanes, strongest features."""
+        return json.loads(self._native.summary(most))
+
+    def export(self, path, format="onnx"):
+        """Writes the model for other programs: ONNX, JSON, CSV and more; `catalogue()` lists them."""
+        written = self._native.export(format)
+        with open(path, "wb") as file:
+            file.write(written)
+
+    def plot(self, data, kind="boundary", *, label=None, **settings):
+        """A picture of the model and rows; notebooks show it by themselves."""
+        given, name = _inputs.source(data)
+        chosen = [(key.replace("_", "-"), _worded(value)) for key, value in settings.items()]
+        return Picture(self._native.plot(kind, chosen, given, json.dumps(_reading(label=label)), name))
+
+    def report(self, data, path=None, *, label=None):
+        """The report on the model and rows as a page of HTML; written to `path` if there is one."""
+        given, name = _inputs.source(data)
+        page = self._native.report(given, json.dumps(_reading(label=label)), name)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+        return page
+
+    def __reduce__(self):
+        return (Model.from_bytes, (self.to_bytes(),))
+
+    def __eq__(self, other):
+        return isinstance(other, Model) and self.to_bytes() == other.to_bytes()
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"<rosenblatt.Model of {self.n_features} features and classes {', '.join(self.classes[:5])}>"
+
+
+class Picture(str):
+    """An SVG, which notebooks show."""
+
+    def _repr_svg_(self):
+        return str(self)
+
+    def save(self, path):
+        """Writes it to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self)
+
+
+@dataclass
+class Trained:
+    """A model and all there is to say about it."""
+
+    model: Model
+    #: How good it is on rows it did not learn from: error, its interval, confusion and more; None if none were held out.
+    estimate: dict | None
+    #: How it was chosen, if candidates raced for it.
+    race: dict | None
+    #: What a person may want to know about how the data was understood.
+    notes: list
+    #: Rows, features, classes, scaling, training error.
+    story: dict
+
+    def __repr__(self):
+        told = "" if self.estimate is None else f", {100 * self.estimate['error']:.1f} % of new rows wrong"
+        return f"<{self.story['rows']} rows, {self.story['features']} features{told}>"
+
+
+def load(path):
+    """The model in a file."""
+    return Model(_rosenblatt.Model.load(path))
+
+
+def train(data, *, label=None, text=None, algorithm=None, params=None, epochs=None, seed=None, holdout=None,
+          folds=None, calibrate=None, positive=None, memory=None, online=False, learning=None, callback=None,
+          **reading):
+    """Trains from a file, several files, a folder, a pandas, polars or pyarrow table, exactly as the command line does.
+
+    With nothing said about learning, candidates race for what suits the data. `learning` takes any option of the engine
+    by name (see `catalogue()`), other keywords say how the data is read (`missing="mean"`, `ignore=["id"]`).
+
+    >>> trained = train(b"u,v,kind\\n" + b"".join(b"%d,%d,%s\\n" % (i, -i, b"ab"[i > 20 :][:1]) for i in range(40)))
+    >>> trained.model.classes
+    ['a', 'b']
+    """
+    options = _kebab({"algorithm": algorithm, "params": params, "epochs": epochs, "seed": seed})
+    options.update(_kebab(learning or {}))
+    recipe = _kebab({"positive": positive, "calibration": calibrate})
+    recipe["reading"] = _reading(label=label, text=text, **reading)
+    recipe["learning"] = options
+    recipe["online"] = bool(online)
+    if folds is not None:
+        recipe["estimate"] = {"folds": folds}
+    elif holdout is not None:
+        recipe["estimate"] = {"hold-out": holdout}
+    if memory is not None:
+        recipe["memory"] = {"bytes": int(memory)}
+    given, name = _inputs.source(data)
+    native, story = _rosenblatt.train(json.dumps(recipe), given, name, callback)
+    story = json.loads(story)
+    estimate, race, notes = (story.pop(part) for part in ("estimate", "race", "notes"))
+    return Trained(Model(native), estimate, race, notes, story)
+
+
+def compare(data, algorithms, *, folds=5, label=None, learning=None, **reading):
+    """Several algorithms on the same folds: `compare("mail.csv", ["perceptron", "pa1(C=0.1)", "arow"])`."""
+    words = algorithms if isinstance(algorithms, str) else ",".join(algorithms)
+    given, name = _inputs.source(data)
+    asked = json.dumps(_kebab(learning or {})), json.dumps(_reading(label=label, **reading))
+    return json.loads(_rosenblatt.compare(words, *asked, given, folds, name))
+
+
+def trace(data, *, label=None, first=1, last=100, learning=None, **reading):
+    """Every round from `first` to `last`: the row, its score, whether it was a mistake, the step, the weights after it."""
+    given, name = _inputs.source(data)
+    asked = {"order": "given", "readout": "last", "validation": None, **(learning or {})}
+    asked = {key.replace("_", "-"): value for key, value in asked.items()}
+    told = _rosenblatt.trace(json.dumps(asked), json.dumps({"scaling": "none", **_reading(label=label, **reading)}), given,
+                             first, last, name)
+    return json.loads(told)
+
+
+def plot(data, kind="boundary", *, label=None, learning=None, **settings):
+    """A picture of what is learned from data, as SVG."""
+    given, name = _inputs.source(data)
+    chosen = [(key.replace("_", "-"), _worded(value)) for key, value in settings.items()]
+    asked = json.dumps(_kebab(learning or {})), json.dumps(_reading(label=label))
+    return Picture(_rosenblatt.plot(kind, chosen, *asked, given, name))
+
+
+def _worded(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(value)

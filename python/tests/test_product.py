@@ -1,0 +1,90 @@
+"""The package is the command line in Python: the same files, the same bytes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rosenblatt
+
+BUNDLED = Path(__file__).parents[2] / "crates" / "data" / "bundled"
+MIXED = Path(__file__).parents[2] / "crates" / "data" / "tests" / "data" / "mixed"
+PROGRAM = os.environ.get("ROSENBLATT")
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="the variable ROSENBLATT does not name the command line program")
+@pytest.mark.parametrize("path", [BUNDLED / "iris.csv", BUNDLED / "sms-spam.tsv", MIXED / "table.csv"])
+def test_train_gives_the_bytes_of_the_command_line(path, tmp_path):
+    subprocess.run([PROGRAM, "train", path, "--quiet", "--model", tmp_path / "m.model"], check=True)
+    assert rosenblatt.train(path).model.to_bytes() == (tmp_path / "m.model").read_bytes()
+
+
+def test_tables_and_files_give_the_same_bytes():
+    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    expected = rosenblatt.train(MIXED / "table.csv")
+    assert expected.estimate["error"] < 0.5 and expected.race is not None
+    frame = pandas.read_csv(MIXED / "table.csv")
+    for table in [frame, polars.read_csv(MIXED / "table.csv"), arrow.Table.from_pandas(frame)]:
+        assert rosenblatt.train(table).model == expected.model, type(table)
+
+
+def test_a_model_predicts_files_tables_and_arrays(tmp_path):
+    model = rosenblatt.train(BUNDLED / "iris.csv").model
+    model.save(tmp_path / "iris.model")
+    model = rosenblatt.load(tmp_path / "iris.model")
+    by_file = model.predict(BUNDLED / "iris.csv")
+    rows = np.genfromtxt(BUNDLED / "iris.csv", delimiter=",", skip_header=1, usecols=range(4))
+    assert np.array_equal(model.predict(rows), by_file)
+    assert model.predict_proba(rows).shape == (150, 3)
+    assert model.decision_function(rows).shape == (150, 3)
+    told = model.evaluate(BUNDLED / "iris.csv")
+    assert told["rows"] == 150 and told["error"] < 0.1
+    assert len(model.explain(rows[:2], most=3)) == 2
+    assert model.plot(BUNDLED / "iris.csv", "confusion").startswith("<?xml")
+    assert "<html" in model.report(BUNDLED / "iris.csv")
+
+
+def test_errors_speak_python(tmp_path):
+    (tmp_path / "gaps.csv").write_text("u,v,label\n1,,a\n2,3,b\n")
+    with pytest.raises(ValueError, match='missing="mean"'):
+        rosenblatt.train(tmp_path / "gaps.csv")
+    with pytest.raises(FileNotFoundError):
+        rosenblatt.train(tmp_path / "nothing.csv")
+    with pytest.raises(ValueError):
+        rosenblatt.Model.from_bytes(b"not a model")
+    with pytest.raises(TypeError):
+        rosenblatt.train(42)
+
+
+def test_compare_and_trace():
+    table = rosenblatt.compare(BUNDLED / "banknote.csv", ["perceptron", "pa1(C=0.1)"], folds=3)
+    assert [row["algorithm"] for row in table][1].startswith("pa1")
+    rounds = rosenblatt.trace(b"u,v,label\n1,1,a\n1,-1,b\n", last=4)
+    assert rounds[0]["round"] == 1
+
+
+def test_ctrl_c_is_answered_within_a_second():
+    script = (
+        "import numpy as np, rosenblatt, time\n"
+        "X = np.random.default_rng(0).normal(size=(200_000, 50)); y = np.arange(200_000) % 2\n"
+        "print('go', flush=True)\n"
+        "rosenblatt.AveragedPerceptron(max_iter=10**9, early_stopping=False).fit(X, y)\n"
+    )
+    import signal
+    import time
+
+    pytest.importorskip("sklearn")
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "go\n"
+    time.sleep(2)
+    child.send_signal(signal.SIGINT)
+    _, told = child.communicate(timeout=60)
+    assert "KeyboardInterrupt" in told
+
+
+def test_import_is_light():
+    code = "import sys, rosenblatt; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
