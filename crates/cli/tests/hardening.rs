@@ -174,10 +174,11 @@ fn a_run_over_rows_on_disk_that_is_killed_leaves_no_rows_behind() {
     bench.write("tmp/.rosenblatt-cache.0123456789abcdef.tmp", "rows of a run that was killed");
     for wait in ["0.05", "0.3", "0.8"] {
         let script = format!(
-            "TMPDIR=$PWD/tmp rosenblatt train d.svm --model k.model --memory 800KiB --epochs 100000 --quiet & \
+            "TMPDIR=$PWD/tmp rosenblatt train d.svm --model k.model --memory 800KiB --epochs 100000 --patience 0 --quiet & \
              sleep {wait}; kill -9 $!; wait $!; ls -A tmp | wc -l"
         );
-        let left: u32 = bench.run(&script).stdout.trim().parse().unwrap();
+        let done = bench.run(&script);
+        let left: u32 = done.stdout.trim().parse().unwrap_or_else(|_| panic!("{}", done.all()));
         // At most what was being made in that very moment, and the next run clears it.
         assert!(left <= 1, "{left} files");
     }

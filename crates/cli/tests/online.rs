@@ -15,7 +15,7 @@ fn the_table_doubles_and_the_model_predicts() {
     assert_eq!(rows[..5], ["rows", "1", "2", "4", "8"], "{text}");
     assert_eq!(rows[13..], ["4,096", "5,574"], "{text}");
     assert!(text.contains("1 epoch over 5,574 rows") && text.contains("progressive error: "), "{text}");
-    assert!(text.contains("speaks for spam: "), "{text}");
+    assert!(text.contains("top features for spam: "), "{text}");
     let labels = bench.ok(
         "printf 'WIN a FREE prize, txt now\\nsee you at home\\n' | rosenblatt predict - --format text --model sms.model",
     );

@@ -388,14 +388,18 @@ fn ten_resume_points_end_in_the_same_bits() {
     bench.ok(&format!("rosenblatt {train} --model whole.model"));
     let mut n_resumed = 0;
     loop {
-        let child = start(&bench, &format!("{train} --resume --model t.model"));
+        let mut child = start(&bench, &format!("{train} --resume --model t.model"));
         let before = fs::read(bench.path("t.model.checkpoint")).ok();
         // Stopped as soon as it has come further than the last time.
-        while !bench.path("t.model").exists() && fs::read(bench.path("t.model.checkpoint")).ok() == before {
+        while !bench.path("t.model").exists()
+            && fs::read(bench.path("t.model.checkpoint")).ok() == before
+            && child.try_wait().unwrap().is_none()
+        {
             sleep(Duration::from_millis(1));
         }
         let _ = Command::new("kill").args(["-KILL", &child.id().to_string()]).status();
-        let (_, _, _) = ended(child);
+        let (code, _, told) = ended(child);
+        assert!(code.is_none_or(|code| code == 0), "{told}");
         if bench.path("t.model").exists() {
             break;
         }

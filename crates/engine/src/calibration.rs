@@ -198,7 +198,9 @@ impl Calibration {
     /// The same, but for two classes and a sigmoid a score of `threshold` speaks for both alike.
     pub(crate) fn even_at(mut self, threshold: f64) -> Self {
         if let [Curve::Platt { slope, offset }] = &mut self.curves[..] {
-            *offset = -*slope * threshold;
+            let moved = -*slope * threshold;
+            // A threshold beyond all numbers moves nothing.
+            *offset = if moved.is_finite() { moved } else { *offset };
         }
         self
     }
@@ -411,7 +413,7 @@ fn platt(pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bool) -> Option<Curve>
     }
     let mut sizes: Vec<f64> = pairs.iter().map(|(score, _)| score.abs()).collect();
     sizes.sort_unstable_by(f64::total_cmp);
-    match FAR * sizes[sizes.len() / 2] {
+    match (FAR * sizes[sizes.len() / 2]).min(f64::MAX) {
         most if most > 0.0 => sigmoid_within(most, pairs, stop),
         _ => Some(fitted),
     }
@@ -440,7 +442,8 @@ fn sigmoid_within(most: f64, pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bo
             })
             .sum()
     };
-    let (mut slope, mut offset) = (0.0, ((others + 1.0) / (members + 1.0)).ln());
+    let prior = ((others + 1.0) / (members + 1.0)).ln();
+    let (mut slope, mut offset) = (0.0, prior);
     let mut now = cost(slope, offset);
     for _ in 0..100 {
         if stop() {
@@ -474,7 +477,10 @@ fn sigmoid_within(most: f64, pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bo
         let Some((a, b, there)) = better else { break };
         (slope, offset, now) = (a, b, there);
     }
-    Some(Curve::Platt { slope: slope / unit, offset })
+    // Scores that are no numbers tell nothing: then every row is as likely as all of them together.
+    let slope = slope / unit;
+    let is_number = slope.is_finite() && offset.is_finite();
+    Some(if is_number { Curve::Platt { slope, offset } } else { Curve::Platt { slope: 0.0, offset: prior } })
 }
 
 /// Pools neighbours that are in the wrong order until none are.

@@ -233,7 +233,6 @@ impl Args {
             calibration: self.calibrate,
             positive: self.positive.clone(),
             memory,
-            exportable: self.export.is_some(),
             online: self.online,
             start: self.start_from.as_ref().map(Model::load).transpose()?.map(Arc::new),
         })

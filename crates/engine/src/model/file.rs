@@ -88,6 +88,7 @@ struct Header {
     feature_names: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     schema: Option<Schema>,
+    #[serde(alias = "story")]
     training_summary: SummaryText,
     hypothesis: Hypothesis,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -123,12 +124,26 @@ struct CalibrationText {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Hypothesis {
     /// `weights` (all, or those that are not zero at `places`) and `biases`.
-    Hyperplanes { width: usize, outputs: usize, sparse: bool },
+    #[serde(alias = "planes")]
+    Hyperplanes {
+        width: usize,
+        #[serde(alias = "scorers")]
+        outputs: usize,
+        sparse: bool,
+    },
     /// The log of all survivors.
-    Votes { width: usize, outputs: usize, rounds: u64, joint: bool, start: bool },
+    Votes {
+        width: usize,
+        #[serde(alias = "scorers")]
+        outputs: usize,
+        rounds: u64,
+        joint: bool,
+        start: bool,
+    },
     /// Support rows of a kernel, and how they speak.
     Kernel {
         width: usize,
+        #[serde(alias = "scorers")]
         outputs: usize,
         kernel: kernels::Text,
         constant: f64,
@@ -479,7 +494,9 @@ impl<'a> Arrays<'a> {
     /// The bytes of the next array, which must be called `name`.
     fn next(&mut self, name: &str, kind: Kind) -> Result<&'a [u8], FormatError> {
         let array = self.arrays.next().ok_or_else(|| content(format!("the array `{name}` is missing")))?;
-        if array.name != name || array.kind != kind {
+        // Outputs were called scorers when the first files were written.
+        let is_named = array.name == name || array.name == name.replace("outputs", "scorers");
+        if !is_named || array.kind != kind {
             return Err(content(format!("where the array `{name}` should be there is `{}`", array.name)));
         }
         let n_bytes =

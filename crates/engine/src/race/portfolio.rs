@@ -7,7 +7,7 @@
 
 use crate::defaults;
 use crate::error::Error;
-use crate::spec::{Classes, Mapping, Options, Spec};
+use crate::spec::{Classes, Options, Spec};
 use rosenblatt_core::{Bias, Examples, Row, Share};
 use rosenblatt_data::{Dataset, Visitor};
 
@@ -60,12 +60,6 @@ const TABLES: &[(usize, Rules)] = &[
     ),
 ];
 
-/// Up to so many rows and features, one candidate looks behind a feature map, for what no hyperplane can tell.
-const MAPPED_ROWS: usize = 5_000;
-const MAPPED_WIDTH: usize = 200;
-/// How many features come out of the map.
-const MAP_SIZE: usize = 256;
-
 /// A bias that moves by 1 is left behind by rows that are long: the coordinate it is given instead is a part of their
 /// length, in powers of two, from this on.
 const PART_OF_LENGTH: f64 = 0.25;
@@ -73,10 +67,10 @@ const LEAST_COORDINATE: f64 = 4.0;
 /// So many rows tell how long rows are.
 const ROWS_MEASURED: usize = 1_000;
 
-/// The candidates for rows of `data`, of which `n_rows` are learned from; those that do well most often first, and a
-/// map last, which must be clearly better than all before it to win. What `base` says beside rule, parameters and
-/// multiclass scheme holds for all of them; those that it does not suit are left out. Its epochs count only if they are
-/// not the usual ones.
+/// The candidates for rows of `data`, of which `n_rows` are learned from, those that do well most often first. All of
+/// them are hyperplanes, so that whoever wins can be explained, certified and drawn. What `base` says beside rule,
+/// parameters and multiclass scheme holds for all of them; those that it does not suit are left out. Its epochs count
+/// only if they are not the usual ones.
 pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Spec>, Error> {
     let n_classes = data.labels().len();
     let table = TABLES.iter().find(|(most, _)| n_classes <= *most).map_or(&[][..], |(_, table)| table);
@@ -91,17 +85,8 @@ pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Sp
         bias: base.bias.or(bias),
         ..base.clone()
     };
-    let mut candidates: Vec<Options> = rules.map(options).collect();
-    let is_plain = base.map.is_none() && base.kernel.is_none();
-    if is_plain && n_rows <= MAPPED_ROWS && data.width() <= MAPPED_WIDTH && n_classes <= 16 {
-        let map = Mapping { size: MAP_SIZE, ..Mapping::default() };
-        let scheme = if n_classes == 2 { REST } else { PAIRS };
-        let options = options((scheme, &PA_LARGE));
-        // What comes out of the map is of length 1.
-        candidates.push(Options { map: Some(map), epochs: epochs.min(20), bias: base.bias, ..options });
-    }
     let (mut fitting, mut refused) = (Vec::new(), None);
-    for candidate in candidates {
+    for candidate in rules.map(options) {
         match Spec::new(candidate) {
             Ok(spec) => fitting.push(spec),
             Err(error) => refused = refused.or(Some(error)),
@@ -144,18 +129,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_of_classes_has_candidates_and_a_map_comes_last() {
+    fn every_number_of_classes_has_candidates() {
         for n_classes in [2, 3, 16, 17, 30, 31, 200] {
             let names: Vec<String> = (0..n_classes).map(|class| class.to_string()).collect();
             let data = Dataset::from_rows(&vec![[1.0]; n_classes], &names);
             let candidates = portfolio(&data, n_classes, &Options::default()).unwrap();
             assert!(candidates.len() >= 7, "{n_classes}");
-            let maps = candidates.iter().filter(|spec| spec.options().map.is_some()).count();
-            assert_eq!(maps, usize::from(n_classes <= 16));
-            assert!(maps == 0 || candidates.last().unwrap().options().map.is_some());
-            assert!(
-                candidates.iter().all(|spec| spec.options().epochs == 40 || spec.options().map.is_some())
-            );
+            assert!(candidates.iter().all(|spec| spec.options().epochs == 40));
+            assert!(candidates.iter().all(|spec| spec.options().map.is_none()));
         }
     }
 

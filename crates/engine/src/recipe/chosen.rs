@@ -119,7 +119,6 @@ impl Fitting<'_> {
     fn is_usual(&self, racing: &Racing) -> bool {
         let Racing { candidates, metric, budget } = racing;
         self.recipe.says_nothing()
-            && !self.recipe.exportable
             && candidates.is_empty()
             && *metric == Metric::default()
             && budget.is_none()
@@ -137,9 +136,7 @@ impl Fitting<'_> {
         let base = Options { validation: None, ..self.recipe.learning.clone() };
         let named = racing.candidates.iter().cloned();
         let candidates = if racing.candidates.is_empty() {
-            let mut usual = portfolio(data, rows.len(), &base)?;
-            usual.retain(|spec| !self.recipe.exportable || spec.options().map.is_none());
-            usual
+            portfolio(data, rows.len(), &base)?
         } else {
             named
                 .map(|options| Spec::new(Options { validation: None, ..options }))

@@ -66,8 +66,6 @@ pub struct Recipe {
     pub positive: Option<String>,
     /// How much memory the rows may take; as much as they need if nothing is said.
     pub memory: Option<MemoryLimit>,
-    /// The model is to be exported for other programs, so nobody takes part in the race who could not be.
-    pub exportable: bool,
     /// Learn in one epoch over the rows in their order, in the memory of a few blocks. Each row is predicted before it
     /// is learned from, and the errors of those predictions are the estimate.
     pub online: bool,
@@ -87,7 +85,6 @@ impl Default for Recipe {
             calibration: Calibrate::Auto,
             positive: None,
             memory: None,
-            exportable: false,
             online: false,
             start: None,
         }
