@@ -66,7 +66,7 @@
 //! | know whether a hyperplane separates the data | [`certify`], [`separation`] |
 //! | save, load, export | [`Model::save`], [`Model::load`], [`model`], [`export()`] |
 //! | see every round of a run | [`trace()`] |
-//! | draw what was learned | [`slice`], [`curves`], [`roc`], and the crate `rosenblatt-figures` |
+//! | draw what was learned | [`mod@slice`], [`curves`], [`roc`], and the crate `rosenblatt-figures` |
 //! | watch a run, write a rule | [`core`] |
 
 pub mod algorithms;

@@ -1,6 +1,6 @@
 //! A run round by round, as a textbook prints it.
 //!
-//! [`trace`] trains as [`crate::train`] does and writes down every round: the example, what the hypothesis said,
+//! [`trace`] trains as [`crate::train()`] does and writes down every round: the example, what the hypothesis said,
 //! whether that was a mistake, the step, and the hypothesis after it. It ends when the run ends, or earlier when
 //! the weights are what they were before: then the steps in between add up to nothing, and would for ever.
 

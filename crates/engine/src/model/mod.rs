@@ -43,7 +43,7 @@ pub struct TrainingSummary {
     pub stopped: Stopped,
     /// What the validation set said, if there was one.
     pub validation: Option<Validated>,
-    /// The share of the data that was held out before it learned, by [`crate::split`] with its own seed.
+    /// The share of the data that was held out before it learned, by [`crate::split()`] with its own seed.
     pub held_out: Option<f64>,
     /// Over how many folds the same training was cross-validated before.
     pub folds: Option<usize>,
@@ -147,7 +147,7 @@ impl Provenance {
 impl Model {
     /// What tells the data it was trained on from other data: 32 hexadecimal digits, a digest of the values,
     /// weights and class names of all rows as they were read, those held out included. The same rows have the
-    /// same one whatever file they come in; see [`fingerprint`](crate::model::fingerprint). Models of the first version
+    /// same one whatever file they come in; see [`fingerprint`]. Models of the first version
     /// of the format have none.
     pub fn data_fingerprint(&self) -> Option<&str> {
         self.provenance.data.as_deref()
