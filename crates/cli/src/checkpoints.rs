@@ -66,7 +66,7 @@ impl Checkpoints {
     /// The files that are written.
     pub(crate) fn note(&self, files: &mut Apart) {
         files.writes("a checkpoint", &self.path);
-        files.writes("a checkpoint", previous_path(&self.path));
+        files.keeps_previous("a checkpoint", previous_path(&self.path));
     }
 
     /// The checkpoint to go on from, if `resume` asks for one and there is one. A spoiled one makes way for

@@ -152,7 +152,7 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     let mut files = Apart::default();
     files.writes("the model", &path);
     if args.keep_previous {
-        files.writes("the previous model", previous_path(&path));
+        files.keeps_previous("the previous model", previous_path(&path));
     }
     checkpoints.note(&mut files);
     if let Some((_, path)) = &export {

@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub struct Apart {
     read: Vec<(&'static str, PathBuf)>,
-    written: Vec<(&'static str, PathBuf)>,
+    /// And whether it is where the version before the last one listed is kept.
+    written: Vec<(&'static str, PathBuf, bool)>,
 }
 
 /// What tells one file from another.
@@ -49,23 +50,35 @@ impl Apart {
 
     /// Notes a file that is written.
     pub fn writes(&mut self, what: &'static str, path: impl Into<PathBuf>) {
-        self.written.push((what, path.into()));
+        self.written.push((what, path.into(), false));
+    }
+
+    /// Notes where the version before of the file noted last is kept. Whoever is killed while it moves there leaves one
+    /// file with both names, which is no clash.
+    pub fn keeps_previous(&mut self, what: &'static str, path: impl Into<PathBuf>) {
+        self.written.push((what, path.into(), true));
     }
 
     /// Refuses the first output that is an input or another output. Devices and pipes hold nothing that could be lost.
     pub fn check(&self) -> Result<(), FileError> {
         let mut folders = Vec::new();
         let mut taken: Vec<(&'static str, Identity)> = Vec::new();
+        let mut last = None;
         for (what, path) in &self.read {
             match fs::canonicalize(path) {
                 Ok(folder) if folder.is_dir() => folders.push((*what, folder)),
                 _ => taken.extend(identity(path).map(|identity| (*what, identity))),
             }
         }
-        for (output, path) in &self.written {
+        for (output, path, is_previous) in &self.written {
             let clash = |other| FileError::Clash { path: path.clone(), output, other };
-            let Some(identity) = identity(path) else { continue };
-            if let Some((other, _)) = taken.iter().find(|(_, taken)| *taken == identity) {
+            let Some(identity) = identity(path) else {
+                last = None;
+                continue;
+            };
+            let own = last.filter(|_| *is_previous);
+            let mut others = taken.iter().enumerate().filter(|(number, _)| Some(*number) != own);
+            if let Some((_, (other, _))) = others.find(|(_, (_, taken))| *taken == identity) {
                 return Err(clash(other));
             }
             if let Ok(place) = fs::canonicalize(path)
@@ -73,6 +86,7 @@ impl Apart {
             {
                 return Err(clash(other));
             }
+            last = Some(taken.len());
             taken.push((output, identity));
         }
         Ok(())
@@ -120,6 +134,25 @@ mod tests {
             files.writes("what is written", *path);
         }
         files.check().is_err()
+    }
+
+    #[test]
+    fn a_file_may_be_its_own_previous_version_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("model"), "1").unwrap();
+        fs::hard_link(at("model"), at("model.1")).unwrap();
+        let check = |read: &str, other: &str| {
+            let mut files = Apart::default();
+            files.reads("the data", at(read));
+            files.writes("another", at(other));
+            files.writes("the model", at("model"));
+            files.keeps_previous("the previous model", at("model.1"));
+            files.check().is_ok()
+        };
+        assert!(check("data", "other"));
+        assert!(!check("model.1", "other"));
+        assert!(!check("data", "model.1"));
     }
 
     #[test]
