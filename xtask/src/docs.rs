@@ -59,7 +59,7 @@ const PIECES: &[Piece] = &[
         name: "xor-kernel",
         title: "Exclusive or, with a kernel",
         about: "The same rule on the same four rows, with products replaced by (1 + x·y)²: one step for each row, and \
-                a clean second pass.",
+                a clean second epoch.",
         commands: &["rosenblatt plot boundary xor.csv --label class --scale none --kernel poly --degree 2 \
                      --gamma 1 --offset 1 --readout last --support -o xor-kernel.svg"],
         needs_mnist: false,
