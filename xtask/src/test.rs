@@ -26,11 +26,12 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     step("documentation examples", &["test", "--workspace", "--doc"])?;
     // All parsers together, with the seed that is always used; the test is built already.
     step_with(("ROSENBLATT_FUZZ_SECONDS", "30"), "fuzzing", &["test", "--workspace", "--test", "fuzz"])?;
+    // With the features of the tests, so that nothing is built twice.
+    step("examples", &["build", "--quiet", "--workspace", "--examples"])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     for example in examples()? {
-        step(
-            &format!("example {example}"),
-            &["run", "--quiet", "--package", "rosenblatt", "--example", &example],
-        )?;
+        let program = Path::new(&target).join("debug/examples").join(&example);
+        run_step(&format!("example {example}"), &[], &mut Command::new(program))?;
     }
     say("== quick paths beside a plain reference");
     bench::run(&["--quick".to_owned()])?;
