@@ -7,8 +7,6 @@ import numpy as np
 
 from . import _inputs, _rosenblatt
 
-_READING = {"format", "label", "text", "ignore", "missing", "scaling", "unknown", "precision", "classes"}
-
 
 def catalogue():
     """Every algorithm, kernel, read-out, format, figure and option, with default, range, meaning and source."""
@@ -19,13 +17,13 @@ def _kebab(given):
     return {name.replace("_", "-"): value for name, value in given.items() if value is not None}
 
 
-def _reading(label=None, text=None, **more):
+def _reading(label=None, text=None, scale=None, **more):
     """The engine's description of how data is read."""
-    reading = _kebab(more)
+    reading = _kebab({"scaling": scale, **more})
     if label is not None:
-        reading["label"] = {"name": label} if isinstance(label, str) else {"index": label}
+        reading["label"] = {"named": str(label)}
     if text is not None:
-        reading["text"] = [text] if isinstance(text, str) else list(text)
+        reading["text-columns"] = [text] if isinstance(text, str) else list(text)
     return reading
 
 
@@ -179,12 +177,14 @@ def load(path):
 
 
 def train(data, *, label=None, text=None, algorithm=None, params=None, epochs=None, seed=None, holdout=None,
-          folds=None, calibrate=None, positive=None, memory=None, online=False, learning=None, callback=None,
+          k_fold=None, calibrate=None, positive=None, memory=None, online=False, learning=None, callback=None,
           **reading):
     """Trains from a file, several files, a folder, a pandas, polars or pyarrow table, exactly as the command line does.
 
-    With nothing said about learning, candidates race for what suits the data. `learning` takes any option of the engine
-    by name (see `catalogue()`), other keywords say how the data is read (`missing="mean"`, `ignore=["id"]`).
+    With nothing said about learning, candidates race for what suits the data. `label` is the name of a column or its
+    number (1 is the first, -1 the last), `text` one or several columns of text. `learning` takes any option of the engine
+    by name (see `catalogue()`); other keywords say how the data is read (`missing="mean"`, `scale="none"`,
+    `ignore=["id"]`). `callback` is called with a word for each stage.
 
     >>> trained = train(b"u,v,kind\\n" + b"".join(b"%d,%d,%s\\n" % (i, -i, b"ab"[i > 20 :][:1]) for i in range(40)))
     >>> trained.model.classes
@@ -196,8 +196,8 @@ def train(data, *, label=None, text=None, algorithm=None, params=None, epochs=No
     recipe["reading"] = _reading(label=label, text=text, **reading)
     recipe["learning"] = options
     recipe["online"] = bool(online)
-    if folds is not None:
-        recipe["estimate"] = {"folds": folds}
+    if k_fold is not None:
+        recipe["estimate"] = {"folds": k_fold}
     elif holdout is not None:
         recipe["estimate"] = {"hold-out": holdout}
     if memory is not None:
@@ -222,7 +222,7 @@ def trace(data, *, label=None, first=1, last=100, learning=None, **reading):
     given, name = _inputs.source(data)
     asked = {"order": "given", "readout": "last", "validation": None, **(learning or {})}
     asked = {key.replace("_", "-"): value for key, value in asked.items()}
-    told = _rosenblatt.trace(json.dumps(asked), json.dumps({"scaling": "none", **_reading(label=label, **reading)}), given,
+    told = _rosenblatt.trace(json.dumps(asked), json.dumps(_reading(label=label, **{"scale": "none", **reading})), given,
                              first, last, name)
     return json.loads(told)
 

@@ -1,6 +1,8 @@
 """scikit-learn's contract, and what estimators must agree on."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -97,19 +99,33 @@ def test_the_same_rows_give_the_same_bytes_however_they_are_stored():
     assert rosenblatt.Model.from_bytes(named).feature_names == list("abcdef")
 
 
-def test_rows_are_neither_copied_nor_changed():
-    import tracemalloc
-
-    X, y = make_classification(20_000, 50, random_state=3)
+def test_rows_are_not_changed_and_may_be_read_only():
+    X, y = make_classification(2_000, 50, random_state=3)
     before = X.copy()
-    tracemalloc.start()
     rosenblatt.AveragedPerceptron(max_iter=2).fit(X, y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
     assert np.array_equal(X, before)
-    assert peak < X.nbytes / 4
     X.flags.writeable = False
     rosenblatt.AveragedPerceptron(max_iter=2).fit(X, y)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is counted in kilobytes only there")
+@pytest.mark.parametrize("kind", ["float64", "float32", "csr"])
+def test_rows_are_not_copied(kind):
+    # The peak of a process of its own, which counts what the engine takes, too.
+    script = f"""
+import resource, numpy as np, scipy.sparse, rosenblatt
+rng = np.random.default_rng(0)
+X = rng.normal(size=(200_000, 40)).astype("{'float64' if kind == 'csr' else kind}")
+X = scipy.sparse.csr_matrix(X) if "{kind}" == "csr" else X
+size = X.data.nbytes + (X.indices.nbytes if "{kind}" == "csr" else 0)
+y = np.arange(200_000) % 2
+rosenblatt.AveragedPerceptron(max_iter=1).fit(X[:100], y[:100])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+rosenblatt.AveragedPerceptron(max_iter=1).fit(X, y)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / size)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 0.3, done.stdout
 
 
 def test_partial_fit_goes_on_where_it_stood(cancer):

@@ -88,3 +88,36 @@ def test_ctrl_c_is_answered_within_a_second():
 def test_import_is_light():
     code = "import sys, rosenblatt; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_what_is_said_is_done(tmp_path):
+    table = tmp_path / "t.csv"
+    rows = [f"{'ab'[i % 2]},{i % 7},{i % 5 if i % 11 else ''},{'good day to you' if i % 2 else 'win cash now'} {i}" for i in range(120)]
+    table.write_text("kind,u,v,note\n" + "\n".join(rows) + "\n")
+    said = dict(missing="mean", algorithm="pa1", params={"C": 0.1}, epochs=3)
+    by_name = rosenblatt.train(table, label="kind", text="note", **said)
+    assert by_name.model.classes == ["a", "b"] and by_name.race is None
+    assert rosenblatt.train(table, label=1, text=["note"], **said).model == by_name.model
+    assert any("note=" in name or "good" in name for name in by_name.model.feature_names)
+    plain = rosenblatt.train(table, label="kind", ignore=["note"], scale="none", k_fold=3, calibrate="off", **said)
+    assert plain.story["scaling"] == "none" and not plain.model.is_calibrated
+    stages = []
+    rosenblatt.train(table, label="kind", ignore=["note"], callback=stages.append, **said)
+    assert "training" in stages
+    assert rosenblatt.train(table, label="kind", ignore=["note"], online=True, **said).estimate is None
+    with pytest.raises(ValueError, match="unknown field"):
+        rosenblatt.train(table, lable="kind", **said)
+
+
+def test_only_what_has_weights_is_explained(tmp_path):
+    mapped = rosenblatt.train(BUNDLED / "iris.csv", learning={"map": {"name": "fourier", "size": 64}}).model
+    with pytest.raises(ValueError):
+        mapped.explain(BUNDLED / "iris.csv")
+    model = rosenblatt.train(BUNDLED / "iris.csv").model
+    model.export(tmp_path / "iris.onnx")
+    assert (tmp_path / "iris.onnx").stat().st_size > 100
+
+
+def test_one_message_is_one_row():
+    model = rosenblatt.train(BUNDLED / "sms-spam.tsv").model
+    assert model.predict(b"WINNER! Claim your prize now").tolist() == ["spam"]

@@ -49,12 +49,6 @@ fn spec(options: &str) -> Outcome<Spec> {
     Ok(Spec::new(serde_json::from_str::<Options>(options)?)?)
 }
 
-/// Checks a description of what is to be learned.
-#[pyfunction]
-pub(crate) fn check_options(options: &str) -> Outcome<String> {
-    Ok(serde_json::to_string(spec(options)?.options())?)
-}
-
 /// Trains on rows in memory, as they are.
 #[pyfunction]
 #[pyo3(signature = (options, rows, classes, names, weights=None, features=None, start=None))]
@@ -161,12 +155,6 @@ impl Learner {
     /// What has been learned so far.
     fn model(&self) -> Outcome<PyModel> {
         Ok(self.lock().model()?.into())
-    }
-
-    /// How many rows it was shown.
-    #[getter]
-    fn rows(&self) -> u64 {
-        self.lock().totals().rounds
     }
 }
 

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _rosenblatt {
     #[pymodule_export]
-    use crate::learn::{Learner, check_options, fit, fit_by_recipe, learns_online};
+    use crate::learn::{Learner, fit, fit_by_recipe, learns_online};
     #[pymodule_export]
     use crate::model::PyModel;
     #[pymodule_export]

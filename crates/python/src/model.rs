@@ -117,12 +117,6 @@ impl PyModel {
         self.model.calibration().is_some()
     }
 
-    /// Whether rows are changed before they are learned from, so that they must be read as a file is.
-    #[getter]
-    fn has_schema(&self) -> bool {
-        self.model.schema().is_some()
-    }
-
     /// What the model is, as JSON.
     fn summary(&self, most: usize) -> Outcome<String> {
         Ok(serde_json::to_string(&self.model.summary(most))?)
@@ -198,8 +192,7 @@ impl PyModel {
     ) -> PyResult<String> {
         let source = source.open(name)?;
         alone(py, |_| {
-            let reading: ReadOptions = serde_json::from_str(reading)?;
-            let data = load_source(&source, &self.model.to_evaluate(reading))?;
+            let data = self.labelled(&source, reading)?;
             Ok(serde_json::to_string(&evaluate(&self.model, &data))?)
         })
     }
@@ -232,7 +225,10 @@ impl PyModel {
         }
         let source = source.open(name)?;
         alone(py, |signals| {
-            if self.model.planes().is_none() && top_features(&self.model, 0, 1).is_empty() {
+            // Behind a map no feature has a weight of its own, and so it is with most kernels.
+            if self.model.map().is_some()
+                || self.model.planes().is_none() && top_features(&self.model, 0, 1).is_empty()
+            {
                 return Err(Failure::from(rosenblatt::Error::NotLinear));
             }
             let (mut rows, mut told) = (self.model.open(&source)?, Vec::new());
@@ -267,8 +263,7 @@ impl PyModel {
     ) -> PyResult<String> {
         let source = source.open(name)?;
         alone(py, |_| {
-            let reading: ReadOptions = serde_json::from_str(reading)?;
-            let data = load_source(&source, &self.model.to_evaluate(reading))?;
+            let data = self.labelled(&source, reading)?;
             let subject = Subject::of_model(source.name(), data, self.model.clone());
             svg(kind, &chosen(settings), &subject)
         })
@@ -279,10 +274,17 @@ impl PyModel {
     fn report(&self, py: Python<'_>, source: Given, reading: &str, name: Option<&str>) -> PyResult<String> {
         let source = source.open(name)?;
         alone(py, |_| {
-            let reading: ReadOptions = serde_json::from_str(reading)?;
-            let data = load_source(&source, &self.model.to_evaluate(reading))?;
+            let data = self.labelled(&source, reading)?;
             Ok(report("model", &self.model, &source.name(), data))
         })
+    }
+}
+
+impl PyModel {
+    /// Rows with their classes, read as the model wants them.
+    fn labelled(&self, source: &Source, reading: &str) -> Outcome<Dataset> {
+        let reading: ReadOptions = serde_json::from_str(reading)?;
+        Ok(load_source(source, &self.model.to_evaluate(reading))?)
     }
 }
 
