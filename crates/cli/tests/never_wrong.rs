@@ -77,6 +77,17 @@ fn each_column_is_told_once() {
 }
 
 #[test]
+fn a_short_list_in_which_names_return_is_categories_and_a_lone_name_is_a_slip() {
+    let bench = Bench::new();
+    let doors = |row: usize, _: &str| ["2", "3", "4", "more"][row % 4].to_owned();
+    bench.write("t.csv", with_column(&table(120), "doors", doors));
+    says(&bench.run(TRAIN), "note: read as categories: `k`, `doors`");
+    let slip = |row: usize, _: &str| if row == 7 { "thre".to_owned() } else { (row % 4).to_string() };
+    bench.write("t.csv", with_column(&table(120), "doors", slip));
+    refused(&bench, TRAIN, "column `doors` should hold finite numbers, but holds `thre`");
+}
+
+#[test]
 fn large_labels_and_leading_zeros_stay_what_they_are() {
     let bench = Bench::new();
     let rows = |label: &dyn Fn(usize) -> String| {

@@ -27,8 +27,8 @@ const INDEX_NAMES: [&str; 4] = ["index", "unnamed: 0", "rownames", "row_names"];
 /// From how many words on, in the mean, a cell that is different in every row is text and no name.
 const TEXT_WORDS: usize = 6;
 
-/// A guessed label with more values than this, most of which occur once, is none.
-const LABEL_VALUES: usize = 20;
+/// So many different values are a short list: names of classes or of steps on a scale, not something measured.
+const FEW_VALUES: usize = 20;
 
 /// From how many rows on different whole numbers in a column called `id` are names of the rows.
 const ID_ROWS: usize = 20;
@@ -168,9 +168,18 @@ impl Seen {
         match self.nested {
             Some(form) if self.n_nested > self.n_cells => form,
             _ if self.decimal() != Decimal::Point => Form::Number,
-            _ if self.n_names > self.n_numbers => Form::Text,
+            _ if self.n_names > self.n_numbers || self.is_scale_with_names() => Form::Text,
             _ => Form::Number,
         }
+    }
+
+    /// Whether some values of a short list are names that return, as in `2, 3, 4, more`. A name that stands alone among
+    /// numbers is a slip, and an error.
+    fn is_scale_with_names(&self) -> bool {
+        self.n_names * 10 >= self.n_cells
+            && self.distinct.len() <= FEW_VALUES
+            && self.n_names >= 2 * self.distinct.iter().filter(|text| number::parse(text).is_err()).count()
+            && self.n_names > 0
     }
 
     /// How numbers are written. A comma before three digits may part thousands: that alone says nothing.
@@ -196,7 +205,7 @@ impl Seen {
     }
 
     fn could_be_label(&self) -> bool {
-        let has_few_values = self.distinct.len() <= LABEL_VALUES || self.distinct.len() * 2 <= self.n_cells;
+        let has_few_values = self.distinct.len() <= FEW_VALUES || self.distinct.len() * 2 <= self.n_cells;
         has_few_values && !(self.is_mostly_empty() || self.is_prose() || self.is_dates())
     }
 
