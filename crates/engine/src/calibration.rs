@@ -127,6 +127,28 @@ pub struct Calibration {
     pub(crate) curves: Vec<Curve>,
 }
 
+/// Rows whose classes are known, their scores as a calibration takes them, and the classes that the scores name.
+#[derive(Clone, Copy)]
+pub(crate) struct Scored<'a> {
+    pub(crate) n_classes: usize,
+    pub(crate) scores: &'a [f64],
+    pub(crate) classes: &'a [u32],
+    pub(crate) named: &'a [u32],
+}
+
+/// Which class is named once there are probabilities.
+#[derive(Clone, Copy)]
+pub(crate) enum Naming<'a> {
+    /// The one that the scores name.
+    ByScore,
+    /// The most probable one.
+    MostProbable,
+    /// The most probable one, of curves that are fitted to name well: see [`Calibration::fit_to_name`].
+    IfItHelps,
+    /// The one whose expected cost is least.
+    Cheapest(&'a CostMatrix),
+}
+
 impl Serialize for Calibration {
     /// How it was fitted, and on how many rows.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -205,9 +227,26 @@ impl Calibration {
         self
     }
 
+    /// The same, but where curves name another class than the scores do, that must have helped on rows that they were
+    /// not fitted on. A sigmoid is drawn towards rows far away, and with few rows of a class its own curve is a guess:
+    /// then one curve for all classes names whom the scores name.
+    pub(crate) fn fit_to_name(
+        method: Method,
+        rows: &Scored<'_>,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, Error> {
+        let &Scored { n_classes, scores, classes, named } = rows;
+        let n_wrong = |said: &[u32]| said.iter().zip(classes).filter(|(said, truth)| said != truth).count();
+        let (_, renamed) = Self::cross_fitted(method, rows, Naming::MostProbable, stop)?;
+        if n_wrong(&renamed) < n_wrong(named) {
+            return Self::fit_or_stop(method, n_classes, scores, classes, stop);
+        }
+        Self::fit_shared(method, n_classes, scores, classes, stop)
+    }
+
     /// One curve for all classes, fitted on the scores of all of them together. The class with the highest score is
     /// then the most probable one.
-    pub(crate) fn fit_shared(
+    fn fit_shared(
         method: Method,
         n_classes: usize,
         scores: &[f64],
@@ -215,36 +254,32 @@ impl Calibration {
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Self, Error> {
         let n_curves = n_curves(n_classes);
-        let members: Vec<u32> = classes
-            .iter()
-            .flat_map(|&truth| (0..n_curves as u32).map(move |class| u32::from(class == truth)))
-            .collect();
-        let whole = Self::fit_or_stop(method, 2, scores, &members, stop)?;
-        Ok(Self { rows: classes.len() as u64, curves: vec![whole.curves[0].clone(); n_curves] })
+        let is_of = |class: u32, truth: u32| u32::from(class == truth);
+        // The score of the first of two classes is that of the second turned round.
+        let (scores, members): (Vec<f64>, Vec<u32>) = if n_classes == 2 {
+            let of_row =
+                |(&score, &truth): (&f64, &u32)| [(score, is_of(1, truth)), (-score, is_of(0, truth))];
+            scores.iter().zip(classes).flat_map(of_row).unzip()
+        } else {
+            let of_row = |&truth: &u32| (0..n_curves as u32).map(move |class| is_of(class, truth));
+            (scores.to_vec(), classes.iter().flat_map(of_row).collect())
+        };
+        let whole = Self::fit_or_stop(method, 2, &scores, &members, stop)?;
+        let shared = Self { rows: classes.len() as u64, curves: vec![whole.curves[0].clone(); n_curves] };
+        // What is the same on both sides is even in the middle, whatever was rounded.
+        Ok(if n_classes == 2 { shared.even_at(0.0) } else { shared })
     }
 
-    /// How good probabilities of this kind are on rows they were not fitted on: each half of the rows is judged by
-    /// curves that were fitted on the other. `None` for fewer than two rows. If the most probable class is the one
-    /// that is named, it is put into `predicted`.
+    /// How good probabilities of this kind are on rows they were not fitted on, and which classes those rows are then
+    /// given: each half of the rows is judged by curves that were fitted on the other. Nothing is known of fewer than
+    /// two rows.
     pub(crate) fn cross_fitted(
         method: Method,
-        n_classes: usize,
-        rows: (&[f64], &[u32]),
-        predicted: Option<&mut [u32]>,
+        rows: &Scored<'_>,
+        naming: Naming<'_>,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<ProbabilityScores>, Error> {
-        Self::cross_fitted_at(None, method, n_classes, rows, predicted, stop)
-    }
-
-    /// The same where mistakes have these costs.
-    pub(crate) fn cross_fitted_at(
-        costs: Option<&CostMatrix>,
-        method: Method,
-        n_classes: usize,
-        (scores, classes): (&[f64], &[u32]),
-        mut predicted: Option<&mut [u32]>,
-        stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<ProbabilityScores>, Error> {
+    ) -> Result<(Option<ProbabilityScores>, Vec<u32>), Error> {
+        let &Scored { n_classes, scores, classes, named } = rows;
         let n_curves = n_curves(n_classes);
         // Every other row of each class.
         let mut n_seen = vec![0_usize; n_classes];
@@ -262,24 +297,33 @@ impl Calibration {
                 return Ok(None);
             }
             let of_row = |&place: &usize| &scores[place * n_curves..(place + 1) * n_curves];
-            let some: Vec<f64> = places.iter().flat_map(of_row).copied().collect();
-            let of_some: Vec<u32> = places.iter().map(|&place| classes[place]).collect();
-            Self::fit_or_stop(method, n_classes, &some, &of_some, stop).map(Some)
+            let scores: Vec<f64> = places.iter().flat_map(of_row).copied().collect();
+            let of_half = |of: &[u32]| places.iter().map(|&place| of[place]).collect::<Vec<_>>();
+            let (classes, named) = (of_half(classes), of_half(named));
+            let half = Scored { n_classes, scores: &scores, classes: &classes, named: &named };
+            match naming {
+                Naming::IfItHelps => Self::fit_to_name(method, &half, stop).map(Some),
+                _ => Self::fit_or_stop(method, n_classes, &scores, &classes, stop).map(Some),
+            }
         });
         let [first, second] = fitted;
-        let (Some(first), Some(second)) = (first?, second?) else { return Ok(None) };
+        let (Some(first), Some(second)) = (first?, second?) else { return Ok((None, named.to_vec())) };
         let mut losses = [Losses::new(&second), Losses::new(&first)];
         for (place, (row, &class)) in scores.chunks(n_curves).zip(classes).enumerate() {
             losses[usize::from(halves[place])].add(row, class);
         }
-        if let Some(predicted) = &mut predicted {
-            let verdicts =
-                [&second, &first].map(|calibration| Verdict { calibration, costs: costs.cloned() });
+        let costs = match naming {
+            Naming::Cheapest(costs) => Some(costs),
+            _ => None,
+        };
+        let verdicts = [&second, &first].map(|calibration| Verdict { calibration, costs: costs.cloned() });
+        let mut renamed = named.to_vec();
+        if !matches!(naming, Naming::ByScore) {
             for (place, row) in scores.chunks(n_curves).enumerate() {
-                predicted[place] = verdicts[usize::from(halves[place])].class(row, predicted[place]);
+                renamed[place] = verdicts[usize::from(halves[place])].class(row, renamed[place]);
             }
         }
-        Ok(Losses::together(&losses))
+        Ok((Losses::together(&losses), renamed))
     }
 
     /// The probability of every class, given the scores (see [`class_scores`]). They add up to 1.
@@ -606,14 +650,43 @@ mod tests {
         let mut same = Losses::new(&fitted);
         scores.iter().zip(&classes).for_each(|(score, class)| same.add(&[*score], *class));
         let same = Losses::together(&[same]).unwrap();
-        let fresh =
-            Calibration::cross_fitted(Method::Isotonic, 2, (&scores, &classes), None, stop).unwrap().unwrap();
+        let rows = Scored { n_classes: 2, scores: &scores, classes: &classes, named: &classes };
+        let (fresh, named) =
+            Calibration::cross_fitted(Method::Isotonic, &rows, Naming::ByScore, stop).unwrap();
+        let fresh = fresh.unwrap();
+        assert_eq!(named, classes);
         assert!(same.brier < 0.25 && fresh.brier > 0.25, "{same:?} {fresh:?}");
         assert!(fresh.log_loss > same.log_loss, "{same:?} {fresh:?}");
-        assert_eq!(Calibration::cross_fitted(Method::Platt, 2, (&[1.0], &[1]), None, stop).unwrap(), None);
+        let one = Scored { n_classes: 2, scores: &[1.0], classes: &[1], named: &[1] };
+        let (unknown, named) =
+            Calibration::cross_fitted(Method::Platt, &one, Naming::MostProbable, stop).unwrap();
+        assert_eq!((unknown, named), (None, vec![1]));
         // Whoever is asked to stop does.
         let three = Calibration::fit_or_stop(Method::Platt, 3, &[0.5; 30], &[1; 10], &mut || true);
         assert!(matches!(three, Err(Error::Stopped)));
+    }
+
+    #[test]
+    fn curves_name_another_class_only_where_that_helps() {
+        let stop: &mut dyn FnMut() -> bool = &mut || false;
+        let mut decided = |rows: &[(f64, u32)]| {
+            let (scores, classes): (Vec<f64>, Vec<u32>) = rows.iter().copied().unzip();
+            let named: Vec<u32> = scores.iter().map(|score| u32::from(*score > 0.0)).collect();
+            let rows = Scored { n_classes: 2, scores: &scores, classes: &classes, named: &named };
+            let plain = Calibration::fit(Method::Platt, 2, &scores, &classes).unwrap();
+            (plain, Calibration::fit_to_name(Method::Platt, &rows, stop).unwrap())
+        };
+        // All scores name the right class, but the sigmoid is drawn towards the others' far rows.
+        let skewed = (0..40).map(|row| (0.1 + f64::from(row % 4) / 40.0, 1));
+        let skewed: Vec<(f64, u32)> = skewed.chain((0..400).map(|row| (-0.01 - f64::from(row), 0))).collect();
+        let (plain, to_name) = decided(&skewed);
+        assert!(plain.curves[0].threshold(0.5) != 0.0 && to_name.curves[0].threshold(0.5) == 0.0);
+        // All scores are too high by 2: then the curve knows better.
+        let shifted: Vec<(f64, u32)> =
+            (0..200).map(|row| (f64::from(row) / 50.0, u32::from(row > 100))).collect();
+        let (plain, to_name) = decided(&shifted);
+        assert_eq!(plain, to_name);
+        assert!((plain.curves[0].threshold(0.5) - 2.0).abs() < 0.1);
     }
 
     #[test]

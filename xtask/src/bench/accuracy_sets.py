@@ -141,9 +141,9 @@ def labelled(name, table, label):
 def small_packages():
     """One or few sets each."""
     for package, path, label, settings in (
-            ("Orange", "datasets/heart_disease.tab", "diameter narrowing", {"sep": "\t", "skiprows": [1, 2]}),
-            ("Orange", "datasets/zoo.tab", "type", {"sep": "\t", "skiprows": [1, 2]}),
-            ("Orange", "datasets/brown-selected.tab", "function", {"sep": "\t", "skiprows": [1, 2]}),
+            ("Orange", "datasets/heart_disease.tab", "diameter narrowing", {"sep": "\t", "skiprows": [1, 2], "na_values": "?"}),
+            ("Orange", "datasets/zoo.tab", "type", {"sep": "\t", "skiprows": [1, 2], "na_values": "?"}),
+            ("Orange", "datasets/brown-selected.tab", "function", {"sep": "\t", "skiprows": [1, 2], "na_values": "?"}),
             ("statsmodels", "datasets/modechoice/modechoice.csv", "choice", {"sep": ";"}),
             ("statsmodels", "datasets/anes96/anes96.csv", "'vote'", {"sep": "\t"}),
             ("statsmodels", "datasets/fair/fair.csv", "rate_marriage", {}),

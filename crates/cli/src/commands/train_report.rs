@@ -175,12 +175,17 @@ pub(super) fn race_text(race: &Race) -> String {
         race.metric,
         if race.cut_short { ", cut short by the budget" } else { "" },
     );
+    let finishers = race.entrants.iter().filter(|entrant| entrant.left.is_none());
+    let least = finishers.filter_map(|entrant| entrant.loss).fold(f64::INFINITY, f64::min);
     let mut table = Vec::new();
     for (place, entrant) in race.entrants.iter().take(SHOWN).enumerate() {
         let Some(loss) = entrant.loss else { continue };
         let known = race.metric.as_known(loss);
         let value = if race.metric == Metric::Error { percent(known) } else { format!("{known:.4}") };
         let end = match entrant.left {
+            _ if place == 0 && loss > least => {
+                "wins: within a standard error of the best, and listed before it".to_owned()
+            }
             _ if place == 0 => "wins".to_owned(),
             Some(bout) => format!("left after bout {bout}"),
             None => String::new(),

@@ -1,6 +1,6 @@
 //! One candidate on one part of the rows: trained on some, judged on others, at several numbers of epochs.
 
-use crate::calibration::{Calibration, Method, n_curves};
+use crate::calibration::{Calibration, Method, Scored, n_curves};
 use crate::error::Error;
 use crate::model::{Predictor, by_class};
 use crate::roc::curve;
@@ -64,25 +64,21 @@ impl Verdicts {
         self.scores.extend(part.scores);
     }
 
-    /// Probabilities for the scores, and whether they name another class than the scores do is left to them only if
-    /// that helps: with few rows of a class its own curve is a guess, and one curve for all classes names whom the
-    /// scores name.
+    /// Probabilities for the scores. If the most probable class is the one that is named, it is another one than the
+    /// scores name only where that helps.
     pub(super) fn calibration(
         &self,
         method: Method,
         n_classes: usize,
+        is_named: bool,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Calibration, Error> {
-        let (truths, mut said): (Vec<u32>, Vec<u32>) = self.named.iter().copied().unzip();
-        if n_classes > 2 {
-            let before = said.iter().zip(&truths).filter(|(said, truth)| said != truth).count();
-            Calibration::cross_fitted(method, n_classes, (&self.scores, &truths), Some(&mut said), stop)?;
-            let after = said.iter().zip(&truths).filter(|(said, truth)| said != truth).count();
-            if after >= before {
-                return Calibration::fit_shared(method, n_classes, &self.scores, &truths, stop);
-            }
+        let (truths, named): (Vec<u32>, Vec<u32>) = self.named.iter().copied().unzip();
+        if !is_named {
+            return Calibration::fit_or_stop(method, n_classes, &self.scores, &truths, stop);
         }
-        let fitted = Calibration::fit_or_stop(method, n_classes, &self.scores, &truths, stop)?;
+        let rows = Scored { n_classes, scores: &self.scores, classes: &truths, named: &named };
+        let fitted = Calibration::fit_to_name(method, &rows, stop)?;
         Ok(match self.gap(n_classes) {
             Some(threshold) => fitted.even_at(threshold),
             None => fitted,
@@ -315,7 +311,7 @@ mod tests {
             scores: scored.iter().map(|(score, _)| *score).collect(),
         };
         assert_eq!(verdicts(&scored).gap(2), Some(1.0));
-        let fitted = verdicts(&scored).calibration(Method::Platt, 2, &mut || false).unwrap();
+        let fitted = verdicts(&scored).calibration(Method::Platt, 2, true, &mut || false).unwrap();
         let mut shares = Vec::new();
         fitted.probabilities(&[1.0], &mut shares);
         assert!((shares[1] - 0.5).abs() < 1e-12, "{shares:?}");

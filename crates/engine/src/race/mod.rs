@@ -18,6 +18,7 @@ pub use portfolio::portfolio;
 pub(crate) use sample::standardised;
 
 use crate::calibration::{Calibration, Method};
+use crate::costs::Costs;
 use crate::error::Error;
 use crate::spec::Spec;
 use crate::split::{fold_rows, split_rows};
@@ -42,8 +43,9 @@ const THREE_FOLDS: usize = 8_000;
 const PATIENT: usize = 400;
 /// A candidate leaves if it is worse than the leader by so many standard errors of the difference.
 const CLEARLY_WORSE: f64 = 2.0;
-/// An earlier candidate wins if it is worse than the best by at most so many standard errors.
-const NOT_WORSE: f64 = 0.5;
+/// An earlier candidate wins if it is worse than the best by at most so many standard errors: the rule of Breiman,
+/// Friedman, Olshen and Stone (1984), as the best of many is best partly by luck.
+const NOT_WORSE: f64 = 1.0;
 
 /// How long a wish to stop may wait while nothing else is done.
 const ANSWER_WITHIN: Duration = Duration::from_millis(50);
@@ -128,7 +130,9 @@ impl Race {
         method: Method,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Calibration, Error> {
-        self.said.calibration(method, self.n_classes, stop)
+        // Costs weigh probabilities as they are.
+        let is_named = self.winner.options().costs == Costs::Even;
+        self.said.calibration(method, self.n_classes, is_named, stop)
     }
 }
 

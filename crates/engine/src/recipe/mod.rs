@@ -28,7 +28,7 @@ mod suspicion;
 
 pub use infer::LabelFound;
 
-use crate::calibration::{Calibration, Method};
+use crate::calibration::{Calibration, Method, Naming, Scored};
 use crate::compare::deviation;
 use crate::costs::Costs;
 use crate::defaults;
@@ -662,10 +662,19 @@ fn fit_probabilities(
     let Options { class_weights, costs, .. } = spec.options();
     let costs = costs.counted(evaluation.labels.names(), classes.iter().copied())?;
     let costs = costs.matrix(evaluation.labels.names())?;
-    let decides = *class_weights == ClassWeights::Even || costs.is_some();
-    let named = decides.then_some(&mut predicted[..]);
-    evaluation.probability_scores =
-        Calibration::cross_fitted_at(costs.as_ref(), method, n_classes, (scores, classes), named, stop)?;
-    evaluation.with_predictions(classes, predicted);
-    Calibration::fit_or_stop(method, n_classes, scores, classes, stop).map(Some)
+    let naming = match &costs {
+        Some(costs) => Naming::Cheapest(costs),
+        None if *class_weights == ClassWeights::Even => Naming::IfItHelps,
+        None => Naming::ByScore,
+    };
+    let rows = Scored { n_classes, scores, classes, named: predicted };
+    let fitted = match naming {
+        Naming::IfItHelps => Calibration::fit_to_name(method, &rows, stop),
+        _ => Calibration::fit_or_stop(method, n_classes, scores, classes, stop),
+    };
+    let renamed;
+    (evaluation.probability_scores, renamed) = Calibration::cross_fitted(method, &rows, naming, stop)?;
+    evaluation.with_predictions(classes, &renamed);
+    *predicted = renamed;
+    fitted.map(Some)
 }
