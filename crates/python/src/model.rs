@@ -1,7 +1,8 @@
 //! A trained model as Python sees it.
 
+use crate::arrow;
 use crate::error::{Failure, Outcome};
-use crate::product::{chosen, svg};
+use crate::product::{Drawing, chosen, drawn};
 use crate::rows;
 use crate::work::{alone, unless_stopped};
 use pyo3::prelude::*;
@@ -10,6 +11,7 @@ use rosenblatt::calibration::class_scores;
 use rosenblatt::data::{Dataset, Labels, ReadOptions, Source, load_source};
 use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
+use rosenblatt::train::check_finite;
 use rosenblatt::{Explainer, Model, evaluate, export};
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_figures::{Subject, report};
@@ -27,11 +29,22 @@ impl From<Model> for PyModel {
     }
 }
 
-/// Rows of nobody's class.
-pub(crate) fn unlabelled(given: &Bound<'_, PyAny>) -> PyResult<Dataset> {
-    let rows = rows::rows(given)?;
-    let n_rows = rows.lend().n_rows();
-    Ok(Dataset::of_lender(rows, vec![0; n_rows], Labels::in_order(["?"])))
+impl PyModel {
+    /// What `answer` says of rows of an array, which are of nobody's class.
+    fn of_rows<T: Send>(
+        &self,
+        given: &Bound<'_, PyAny>,
+        answer: impl FnOnce(&Model, &Dataset) -> Outcome<T> + Send,
+    ) -> PyResult<T> {
+        let rows = rows::rows(given)?;
+        let n_rows = rows.lend().n_rows();
+        rows::check_room(rows.lend().width(), 1)?;
+        alone(given.py(), |_| {
+            let data = Dataset::of_lender(rows, vec![0; n_rows], Labels::in_order(["?"]));
+            check_finite(data.view())?;
+            answer(&self.model, &data)
+        })
+    }
 }
 
 fn bytes_of<'py, T: Copy, const N: usize>(
@@ -117,6 +130,12 @@ impl PyModel {
         self.model.calibration().is_some()
     }
 
+    /// How many epochs it took.
+    #[getter]
+    fn n_epochs(&self) -> u64 {
+        self.model.training_summary().totals.epochs
+    }
+
     /// What the model is, as JSON.
     fn summary(&self, most: usize) -> Outcome<String> {
         Ok(serde_json::to_string(&self.model.summary(most))?)
@@ -131,8 +150,7 @@ impl PyModel {
 
     /// The class of each row, by number.
     fn predict<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let data = unlabelled(rows)?;
-        let classes = alone(py, |_| Ok(self.model.predict_all(&data)))?;
+        let classes = self.of_rows(rows, |model, data| Ok(model.predict_all(data)))?;
         bytes_of(py, &classes, u32::to_ne_bytes)
     }
 
@@ -142,15 +160,13 @@ impl PyModel {
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let data = unlabelled(rows)?;
-        let all = alone(py, |_| Ok(scores(&self.model, data.view())))?;
+        let all = self.of_rows(rows, |model, data| Ok(scores(model, data.view())))?;
         numbers(py, &all)
     }
 
     /// The probability of each class of each row.
     fn predict_proba<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let data = unlabelled(rows)?;
-        let all = alone(py, |_| Ok(self.model.predict_proba_all(&data)?))?;
+        let all = self.of_rows(rows, |model, data| Ok(model.predict_proba_all(data)?))?;
         numbers(py, &all)
     }
 
@@ -250,7 +266,7 @@ impl PyModel {
         Ok(PyBytes::new(py, &written))
     }
 
-    /// A picture of the model and rows, as SVG.
+    /// A picture of the model and rows.
     #[pyo3(signature = (kind, settings, source, reading, name=None))]
     fn plot(
         &self,
@@ -260,12 +276,12 @@ impl PyModel {
         source: Given,
         reading: &str,
         name: Option<&str>,
-    ) -> PyResult<String> {
+    ) -> PyResult<Drawing> {
         let source = source.open(name)?;
         alone(py, |_| {
             let data = self.labelled(&source, reading)?;
             let subject = Subject::of_model(source.name(), data, self.model.clone());
-            svg(kind, &chosen(settings), &subject)
+            drawn(kind, &chosen(settings), &subject)
         })
     }
 
@@ -288,18 +304,21 @@ impl PyModel {
     }
 }
 
-/// Files by their names, or the bytes of one.
+/// Files by their names, the bytes of one, or a table that another package holds.
 #[derive(FromPyObject)]
 pub(crate) enum Given {
     Bytes(Vec<u8>),
     Files(Vec<PathBuf>),
+    Table(Py<PyAny>),
 }
 
 impl Given {
     pub(crate) fn open(self, name: Option<&str>) -> Outcome<Source> {
+        let name = name.unwrap_or("table");
         Ok(match self {
-            Self::Bytes(bytes) => Source::bytes(name.unwrap_or("table"), bytes),
+            Self::Bytes(bytes) => Source::bytes(name, bytes),
             Self::Files(files) => Source::find_all(files)?,
+            Self::Table(table) => Source::table(name, Python::attach(|py| arrow::table(table.bind(py)))?),
         })
     }
 }
