@@ -41,7 +41,6 @@ impl PyModel {
         rows::check_room(rows.lend().width(), 1)?;
         alone(given.py(), |_| {
             let data = Dataset::of_lender(rows, vec![0; n_rows], Labels::in_order(["?"]));
-            check_finite(data.view())?;
             answer(&self.model, &data)
         })
     }
@@ -65,21 +64,13 @@ pub(crate) fn numbers<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'p
 }
 
 /// Scores of each class; one for two classes.
-fn scores(model: &Model, rows: View<'_>) -> Vec<f64> {
-    struct Scores<'m>(&'m Model);
-    impl Visitor for Scores<'_> {
-        type Output = Vec<f64>;
-        fn visit<E: rosenblatt::core::Examples>(self, examples: E) -> Vec<f64> {
-            let (mut all, mut of_row) = (Vec::new(), Vec::new());
-            let listed: Vec<u32> = (0..examples.len() as u32).collect();
-            self.0.predictor(examples.width()).each(examples, &listed, |_, _, scores| {
-                class_scores(self.0, scores, &mut of_row);
-                all.extend(&of_row);
-            });
-            all
-        }
-    }
-    rows.visit(Scores(model))
+fn scores(model: &Model, rows: View<'_>) -> Outcome<Vec<f64>> {
+    let (mut all, mut of_row) = (Vec::with_capacity(rows.len()), Vec::new());
+    model.each_row(rows, |_, _, scores| {
+        class_scores(model, scores, &mut of_row);
+        all.extend(&of_row);
+    })?;
+    Ok(all)
 }
 
 #[pymethods]
@@ -150,7 +141,11 @@ impl PyModel {
 
     /// The class of each row, by number.
     fn predict<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let classes = self.of_rows(rows, |model, data| Ok(model.predict_all(data)))?;
+        let classes = self.of_rows(rows, |model, data| {
+            let mut classes = Vec::with_capacity(data.len());
+            model.each_row(data.view(), |_, class, _| classes.push(class))?;
+            Ok(classes)
+        })?;
         bytes_of(py, &classes, u32::to_ne_bytes)
     }
 
@@ -160,13 +155,16 @@ impl PyModel {
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let all = self.of_rows(rows, |model, data| Ok(scores(model, data.view())))?;
+        let all = self.of_rows(rows, |model, data| scores(model, data.view()))?;
         numbers(py, &all)
     }
 
     /// The probability of each class of each row.
     fn predict_proba<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let all = self.of_rows(rows, |model, data| Ok(model.predict_proba_all(data)?))?;
+        let all = self.of_rows(rows, |model, data| {
+            check_finite(data.view())?;
+            Ok(model.predict_proba_all(data)?)
+        })?;
         numbers(py, &all)
     }
 
@@ -187,7 +185,7 @@ impl PyModel {
             while let Some(block) = rows.next()? {
                 match what {
                     "classes" => classes.extend(model.predict_view(block.view())),
-                    "scores" => all.extend(scores(model, block.view())),
+                    "scores" => all.extend(scores(model, block.view())?),
                     _ => all.extend(model.predict_proba_view(block.view())?),
                 }
                 unless_stopped(signals)?;

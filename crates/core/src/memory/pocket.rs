@@ -84,16 +84,16 @@ impl Memory for Pocket {
         // A batch that has just settled may leave a candidate that is judged at the next move.
         let waiting = self.candidate.as_ref();
         let waited = waiting.map_or(0, |(_, run)| *run);
-        state.u64s("pocket", vec![self.born, self.best_run, self.best_errors.to_bits(), waited]);
+        state.u64s("pocket-counts", vec![self.born, self.best_run, self.best_errors.to_bits(), waited]);
         state.planes(BEST, self.best.as_ref());
         state.planes(CANDIDATE, waiting.map(|(planes, _)| planes));
     }
 
     fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
         let (waited, errors);
-        [self.born, self.best_run, errors, waited] = state.take_counters("pocket")?;
+        [self.born, self.best_run, errors, waited] = state.take_counters("pocket-counts")?;
         self.best_errors = f64::from_bits(errors);
-        at_most("pocket", self.born, rounds)?;
+        at_most("pocket-counts", self.born, rounds)?;
         let (n_outputs, most) = (now.n_outputs(), now.unscaled().len());
         self.best = state.take_planes(BEST, n_outputs, most)?;
         self.candidate = state.take_planes(CANDIDATE, n_outputs, most)?.map(|planes| (planes, waited));
