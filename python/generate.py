@@ -3,6 +3,7 @@
     python -P generate.py [--check]
 """
 
+import inspect
 import sys
 import textwrap
 from pathlib import Path
@@ -39,6 +40,9 @@ NAMED = [
 
 HEAD = '''"""The named members of the family. Written by `generate.py` from the engine's catalogue: do not edit."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from ._estimators import PerceptronClassifier
 
 __all__ = [
@@ -59,12 +63,12 @@ class {name}(PerceptronClassifier):
 
     _fixed = {fixed!r}
     _rule_params = {params!r}
-
+{typed}
     def __init__(
         self,
         *,
 {signature},
-    ):
+    ) -> None:
         super().__init__(
 {passed},
         )
@@ -73,16 +77,24 @@ class {name}(PerceptronClassifier):
 # What every named class takes besides the parameters of its rule, with the defaults of `PerceptronClassifier`.
 SHARED = """rate readout multiclass bias order zero mistake max_iter max_updates stop_when_clean early_stopping
 validation_fraction n_iter_no_change class_weight kernel kernel_params support_budget feature_map map_size calibrate
-warm_start random_state""".split()
+merge_rows warm_start callback random_state""".split()
 
 
 def wrapped(parts, indent):
-    return textwrap.fill(", ".join(parts), 116, initial_indent=" " * indent, subsequent_indent=" " * indent)
+    """Parts with commas between them, as many to a line as fit."""
+    lines = [" " * indent]
+    for part in parts:
+        if len(lines[-1]) + len(part) > 114 and lines[-1].strip():
+            lines.append(" " * indent)
+        lines[-1] += f"{part}, "
+    return "\n".join(line.rstrip() for line in lines).rstrip(",")
+
+
+def spelled(parameter):
+    return inspect.formatannotation(parameter.annotation).replace("collections.abc.", "").replace("typing.", "")
 
 
 def written():
-    import inspect
-
     from rosenblatt._estimators import _ENGINE_NAMES, PerceptronClassifier
 
     rules = {rule["name"]: rule for rule in rosenblatt.catalogue()["algorithms"]}
@@ -98,8 +110,8 @@ def written():
         if readout is not None:
             fixed["readout"] = readout
             defaults.pop("readout")
-        signature = [f'{one["name"]}={one["default"]!r}' for one in params]
-        signature += [f"{one}={value!r}" for one, value in defaults.items()]
+        signature = [f'{one["name"]}: float = {one["default"]!r}' for one in params]
+        signature += [f"{one}: {spelled(usual[one])} = {value!r}" for one, value in defaults.items()]
         own = "".join(
             f'    {one["name"]} : float, default={one["default"]!r}\n        {one["meaning"]}; {one["range"]}\n' for one in params
         )
@@ -112,6 +124,7 @@ def written():
             own=own,
             fixed=fixed,
             params=tuple(one["name"] for one in params),
+            typed="".join(f'    {one["name"]}: float\n' for one in params),
             signature=wrapped(signature, 8),
             passed=wrapped(passed, 12),
             assigned="".join(f'        self.{one["name"]} = {one["name"]}\n' for one in params),

@@ -12,26 +12,34 @@ Estimators keep scikit-learn's contract:
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ._rosenblatt import __version__
 from ._product import Model, Trained, catalogue, compare, load, plot, trace, train
+from ._proof import Certificate, certify
+
+if TYPE_CHECKING:
+    from ._estimators import PerceptronClassifier as PerceptronClassifier
+    from ._named import *
 
 
-def _all_estimators():
+def _all_estimators() -> dict[str, Any]:
     # scikit-learn takes a second to import: those who only train from files need not wait for it.
     modules = [import_module(f"{__name__}.{name}") for name in ("_estimators", "_named")]
     return {name: getattr(module, name) for module in modules for name in module.__all__}
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     # Names of modules are asked for, too, while they are imported.
     if not name.startswith("_") and (found := _all_estimators().get(name)) is not None:
         return found
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_all_estimators()})
 
 
-__all__ = ["Model", "Trained", "catalogue", "compare", "load", "plot", "trace", "train", "__version__"]
+__all__ = [
+    "Certificate", "Model", "Trained", "catalogue", "certify", "compare", "load", "plot", "trace", "train", "__version__",
+]

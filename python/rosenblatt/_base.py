@@ -5,6 +5,18 @@ import inspect
 import numpy as np
 
 try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:
+        """Without scikit-learn 1.9 there is `callback` alone."""
+
+    def with_callbacks(method):
+        """The method as it is."""
+        return method
+
+
+try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.exceptions import NotFittedError
     from sklearn.utils import check_random_state, column_or_1d

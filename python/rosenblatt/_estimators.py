@@ -1,12 +1,16 @@
 """Estimators with scikit-learn's contract. What is learned, and how, is the engine's business."""
 
 import json
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _inputs, _rosenblatt
 from ._base import (
     BaseEstimator,
+    CallbackSupportMixin,
     ClassifierMixin,
     NotFittedError,
     available_if,
@@ -15,7 +19,9 @@ from ._base import (
     check_sample_weight,
     column_or_1d,
     validate_data,
+    with_callbacks,
 )
+from ._product import Model
 
 __all__ = ["PerceptronClassifier"]
 
@@ -36,7 +42,7 @@ def _learns_online(estimator):
     return _rosenblatt.learns_online(json.dumps(asked))
 
 
-class PerceptronClassifier(ClassifierMixin, BaseEstimator):
+class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Any member of the perceptron family, by name.
 
     Parameters
@@ -80,8 +86,14 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         How many features come out of the map, at most.
     calibrate : "platt", "isotonic" or None, default=None
         Fit probabilities on folds that were not learned from, for `predict_proba`.
+    merge_rows : bool, default=False
+        Learn from equal rows of a class as one with the sum of their weights, in an order that does not depend on theirs:
+        a row of weight 2 is then exactly two rows.
     warm_start : bool, default=False
         Start from the weights of the last fit.
+    callback : callable, default=None
+        Called after each epoch with a dictionary of its number, rounds, mistakes, updates and errors; what returns
+        true ends the fit. scikit-learn's callbacks are taken by `set_callbacks`.
     random_state : int, RandomState or None, default=0
         Decides every random choice.
 
@@ -98,11 +110,44 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         The model, which can be saved, explained, drawn and exported.
     """
 
-    def __init__(self, algorithm="perceptron", *, params=None, rate=None, readout=None, multiclass="one-vs-rest",
-                 bias=None, order=None, zero="minus", mistake="le0", max_iter=20, max_updates=None,
-                 stop_when_clean=True, early_stopping=True, validation_fraction=0.1, n_iter_no_change=5,
-                 class_weight=None, kernel=None, kernel_params=None, support_budget=None, feature_map=None,
-                 map_size=1024, calibrate=None, warm_start=False, random_state=0):
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    model_: Model
+
+    def __init__(
+        self,
+        algorithm: str = "perceptron",
+        *,
+        params: Mapping[str, float] | None = None,
+        rate: str | float | None = None,
+        readout: str | None = None,
+        multiclass: str = "one-vs-rest",
+        bias: str | None = None,
+        order: str | None = None,
+        zero: str = "minus",
+        mistake: str = "le0",
+        max_iter: int = 20,
+        max_updates: int | None = None,
+        stop_when_clean: bool = True,
+        early_stopping: bool = True,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None,
+        kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None,
+        support_budget: int | None = None,
+        feature_map: str | None = None,
+        map_size: int = 1024,
+        calibrate: str | None = None,
+        merge_rows: bool = False,
+        warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None,
+        random_state: Any = 0,
+    ) -> None:
         self.algorithm = algorithm
         self.params = params
         self.rate = rate
@@ -125,13 +170,15 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         self.feature_map = feature_map
         self.map_size = map_size
         self.calibrate = calibrate
+        self.merge_rows = merge_rows
         self.warm_start = warm_start
+        self.callback = callback
         self.random_state = random_state
 
     #: What a named class fixes, by the engine's names.
-    _fixed = {}
+    _fixed: dict[str, Any] = {}
     #: Parameters of the rule that a named class takes as its own.
-    _rule_params = ()
+    _rule_params: tuple[str, ...] = ()
 
     def _options(self, seed):
         """The engine's description of what is learned."""
@@ -178,13 +225,22 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _take_in(self, X, y, sample_weight, reset):
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
+        known = _inputs.is_plain(X) and _inputs.is_plain_column(y, len(X))
+        if known and reset:
+            # What is plainly right is not looked at twice. Whether all values are finite, the engine sees.
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        elif not (known and self._fits(X)):
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
+            check_classification_targets(y)
+            y = column_or_1d(y, warn=True)
         weights = None
         if sample_weight is not None:
             weights = np.ascontiguousarray(check_sample_weight(sample_weight, X, dtype=np.float64))
         return X, y, weights
+
+    def _fits(self, X):
+        return X.shape[1] == self.n_features_in_ and "feature_names_in_" not in self.__dict__
 
     def _names(self):
         return [_inputs.class_name(value) for value in self.classes_.tolist()]
@@ -193,31 +249,101 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    def fit(self, X, y, sample_weight=None, coef_init=None, intercept_init=None):
-        """Learns from rows and their classes; returns itself."""
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> Self:
+        """Learns from rows and their classes; returns itself.
+
+        `X` may be the name of a file, of several, or of a folder, and `y` the name of its label column. It may hold more
+        than memory does: the rows are then kept on disk.
+        """
         start = self._start(coef_init, intercept_init)
+        if _inputs.is_path(X):
+            return self._fit_files(X, y, sample_weight, start)
         X, y, weights = self._take_in(X, y, sample_weight, reset=True)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"training needs at least two classes, but all rows are of one class: {self.classes_[0]!r}")
         options = self._options(self._seed())
-        given = (_inputs.lend(X), codes.astype(np.uint32), self._names(), weights, self._features())
+        given = (_inputs.lend(X), codes.astype(np.uint32), self._names(), weights, self._features(), self.merge_rows)
+        context = self._context(X, y)
         if self.calibrate is None:
-            native = _rosenblatt.fit(json.dumps(options), *given, start)
+            native = _rosenblatt.fit(json.dumps(options), *given, start, self._told(context))
         else:
             folds = min(5, int(np.bincount(codes).min()))
             if folds < 2:
                 raise ValueError("fitting probabilities needs two rows of every class")
             recipe = {"choice": "given", "learning": options, "estimate": {"folds": folds}, "calibration": self.calibrate}
-            native = _rosenblatt.fit_by_recipe(json.dumps(recipe), *given)
+            native = _rosenblatt.fit_by_recipe(json.dumps(recipe), *given, self._told(context))
+        self._fitted(native, context)
+        return self
+
+    def _fit_files(self, X, y, sample_weight, start):
+        if sample_weight is not None or start is not None or self.merge_rows:
+            raise ValueError("weights, a start and merge_rows are for rows in memory, not for files")
+        if y is not None and not isinstance(y, str):
+            raise ValueError("beside the name of a file, y should be the name of its label column")
+        recipe = {
+            "choice": "given",
+            "learning": self._options(self._seed()),
+            "estimate": {"hold-out": 0.0} if self.calibrate is None else {"folds": 5},
+            "calibration": self.calibrate or "off",
+            "reading": {"scaling": "none", **({} if y is None else {"label": {"named": y}})},
+            "memory": {"bytes": _inputs.free_memory() // 2},
+        }
+        given, name = _inputs.source(X)
+        context = self._context(None, None)
+        native, _ = _rosenblatt.train(json.dumps(recipe), given, name, None, self._told(context))
+        self.classes_, self.n_features_in_ = _inputs.values_of(native.classes), native.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if native.feature_names is not None:
+            self.feature_names_in_ = np.array(native.feature_names, dtype=object)
+        self._fitted(native, context)
+        return self
+
+    def _fitted(self, native, context):
         for name in ("_learner", "_checkpoint"):
             self.__dict__.pop(name, None)
         self._take_over(native)
-        return self
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self, reconstruction_attributes={})
+
+    def _context(self, X, y):
+        """Where scikit-learn's callbacks stand, if there are any."""
+        if not getattr(self, "_skl_callbacks", None):
+            return None
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        return context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+
+    def _told(self, context):
+        """What is called after each epoch."""
+        if context is None and self.callback is None:
+            return None
+
+        def told(*counts):
+            stop = False
+            if self.callback is not None:
+                stop = bool(self.callback(dict(zip(("epoch", "rounds", "mistakes", "updates", "errors"), counts))))
+            if context is not None:
+                epoch = context.subcontext(task_name="epoch").call_on_fit_task_begin(estimator=self)
+                stop |= bool(epoch.call_on_fit_task_end(estimator=self))
+            return stop
+
+        return told
 
     def _start(self, coef, intercept):
         if self.warm_start and coef is None and getattr(self, "model_", None) is not None:
             coef, intercept = getattr(self, "coef_", None), getattr(self, "intercept_", None)
+        return self._planes(coef, intercept)
+
+    @staticmethod
+    def _planes(coef, intercept):
         if coef is None:
             return None
         coef = np.atleast_2d(np.asarray(coef, dtype=np.float64))
@@ -227,36 +353,45 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
         return coef.T.ravel().tolist(), biases.tolist()
 
     @available_if(_learns_online)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Learns from each row once, in their order. Averages, votes and pockets go on where they stood."""
-        known = getattr(self, "_checkpoint", None)
-        first = getattr(self, "_learner", None) is None and known is None
-        X, y, weights = self._take_in(X, y, sample_weight, reset=first)
+    def partial_fit(
+        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learns from each row once, in their order. Averages, votes and pockets go on where they stood.
+
+        A class that was not known so far is taken in: its weights begin with zero.
+        """
+        first = "_learner" not in self.__dict__ and "_checkpoint" not in self.__dict__
+        X, y, weights = self._take_in(X, y, sample_weight, reset=first and "model_" not in self.__dict__)
+        known = [self.classes_] if "classes_" in self.__dict__ and not (first and "model_" not in self.__dict__) else []
+        named = known + [np.unique(y)] + ([] if classes is None else [np.unique(classes)])
+        if len({_inputs.is_text(one) for one in named}) > 1:
+            raise ValueError("classes should be all numbers or all text, those of earlier calls of partial_fit included")
+        all_classes = np.unique(np.concatenate(named))
+        if len(all_classes) < 2:
+            raise ValueError("partial_fit needs two classes to begin with: name those to come with `classes`")
         if first:
-            self.classes_ = np.unique(y if classes is None else classes)
-            if len(self.classes_) < 2:
-                raise ValueError("partial_fit needs the names of all classes at its first call: give `classes`")
+            start = None
+            if known:
+                # What was fitted at once goes on here, as far as hyperplanes tell.
+                start = self._planes(getattr(self, "coef_", None), getattr(self, "intercept_", None))
+            self.classes_ = known[0] if start is not None else all_classes
             self._asked = json.dumps(self._options(self._seed()))
-            self._learner = _rosenblatt.Learner(self._asked, self._names(), self._features())
-        elif known is not None:
-            self._learner = _rosenblatt.Learner(self._asked, self._names(), self._features(), known)
+            self._learner = _rosenblatt.Learner(self._asked, self._names(), self._features(), None, start)
+        elif "_checkpoint" in self.__dict__:
+            self._learner = _rosenblatt.Learner(self._asked, self._names(), self._features(), self._checkpoint)
             del self._checkpoint
-        if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(f"`classes={classes!r}` is not the same as at the first call of partial_fit")
-        places = np.searchsorted(self.classes_, y)
-        places[places == len(self.classes_)] = 0
-        unknown = self.classes_[places] != y
-        if unknown.any():
-            raise ValueError(f"class {y[unknown][0]!r} was not among the classes of the first call of partial_fit")
-        self._learner.learn(_inputs.lend(X), places.astype(np.uint32), self._names(), weights, self._features())
+        if len(all_classes) > len(self.classes_):
+            names = [_inputs.class_name(value) for value in all_classes.tolist()]
+            self._learner.take_in(names)
+            self.classes_ = all_classes
+        codes = np.searchsorted(self.classes_, y).astype(np.uint32)
+        self._learner.learn(_inputs.lend(X), codes, self._names(), weights, self._features())
         self._take_over(self._learner.model())
         return self
 
     def _take_over(self, native):
-        from ._product import Model
-
         self.model_ = Model(native)
-        self.n_iter_ = max(1, self.model_.summary(0)["training-summary"]["epochs"])
+        self.n_iter_ = max(1, native.n_epochs)
         planes = native.planes()
         for name in ("coef_", "intercept_"):
             self.__dict__.pop(name, None)
@@ -265,36 +400,43 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
             self.coef_, self.intercept_ = weights.reshape(len(biases), -1), biases
 
     def _rows(self, X):
-        if getattr(self, "model_", None) is None:
+        if "model_" not in self.__dict__:
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first.")
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        return _inputs.lend(X)
+        if _inputs.is_plain(X) and self._fits(X):
+            return X
+        return _inputs.lend(validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False))
 
-    def predict(self, X):
-        """The class of each row."""
+    def _said(self, X, what):
+        """Numbers that the engine gives for rows of an array, or of files."""
+        if _inputs.is_path(X) and "model_" in self.__dict__:
+            given, name = _inputs.source(X)
+            return self.model_._native.predict_source(given, what, name)
         rows = self._rows(X)
-        return self.classes_[np.frombuffer(self.model_._native.predict(rows), dtype=np.uint32)]
+        return getattr(self.model_._native, {"classes": "predict", "scores": "decision_function"}.get(what, "predict_proba"))(rows)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of an array, or of files."""
+        numbers = np.frombuffer(self._said(X, "classes"), dtype=np.uint32)
+        return self.classes_[numbers]
 
     @available_if(lambda estimator: not _has_probabilities(estimator))
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of each row for two classes, positive for the second; else the score of each class.
 
         With probabilities, which then decide about classes, there is `predict_proba` instead.
         """
-        rows = self._rows(X)
+        scores = np.frombuffer(self._said(X, "scores"), dtype=np.float64).copy()
         n_classes = len(self.classes_)
-        scores = np.frombuffer(self.model_._native.decision_function(rows), dtype=np.float64).copy()
         return scores if n_classes == 2 else scores.reshape(-1, n_classes)
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for each row."""
-        rows = self._rows(X)
-        shares = np.frombuffer(self.model_._native.predict_proba(rows), dtype=np.float64).copy()
+        shares = np.frombuffer(self._said(X, "probabilities"), dtype=np.float64).copy()
         return shares.reshape(-1, len(self.classes_))
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """The logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -302,6 +444,8 @@ class PerceptronClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        # What always steps on the worst row looks for a margin that rows which overlap do not have.
+        tags.classifier_tags.poor_score = _rosenblatt.picks_worst(self._fixed.get("algorithm", self.algorithm))
         return tags
 
     def __getstate__(self):

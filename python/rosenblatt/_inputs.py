@@ -10,6 +10,36 @@ def _is_sparse(X):
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
+def is_plain(X):
+    """Whether this is an array that the engine reads where it is."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and (X.dtype == np.float64 or X.dtype == np.float32)
+        and X.flags.c_contiguous
+        and X.dtype.isnative
+        and X.size > 0
+    )
+
+
+def is_plain_column(y, n_rows):
+    """Whether these are classes, one for each row."""
+    return type(y) is np.ndarray and y.shape == (n_rows,) and y.dtype.kind in "iubU"
+
+
+def is_text(classes):
+    """Whether classes are called by words."""
+    return classes.dtype.kind in "OUS"
+
+
+def free_memory():
+    """How many bytes of memory nobody uses; plenty where that is not told."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 8 << 30
+
+
 def lend(X):
     """An array or a sparse matrix in a form that the engine reads where it is; one copy if it must be."""
     if _is_sparse(X):
@@ -35,21 +65,61 @@ def class_name(value):
     return str(value)
 
 
+def values_of(names):
+    """Classes that a file spells, as numbers if all of them are."""
+    try:
+        numbers = np.array([float(name) for name in names])
+    except ValueError:
+        return np.array(names)
+    return numbers.astype(np.int64) if np.all(numbers == np.floor(numbers)) else numbers
+
+
+def rows(X):
+    """An array of two axes; a sparse matrix as it is."""
+    if _is_sparse(X):
+        return X
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
+    return X
+
+
+def feature_names(X):
+    """The names of a table's columns, if they are all text."""
+    columns = getattr(X, "columns", None)
+    names = None if columns is None else list(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def is_path(data):
+    """Whether these are names of files."""
+    return isinstance(data, (str, os.PathLike)) or (
+        isinstance(data, (list, tuple)) and bool(data) and all(isinstance(one, (str, os.PathLike)) for one in data)
+    )
+
+
 def source(data):
-    """Files by name, or a table as the bytes of a file and the name that says its format."""
-    if isinstance(data, (str, os.PathLike)):
-        return [os.fspath(data)], None
-    if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
-        return [os.fspath(one) for one in data], None
+    """What the engine reads: files by name, the bytes of one, or a table where it is; and what to call it."""
+    if is_path(data):
+        return [os.fspath(one) for one in ([data] if isinstance(data, (str, os.PathLike)) else data)], None
     if isinstance(data, (bytes, bytearray)):
         return bytes(data), "data"
     if isinstance(data, np.ndarray) or _is_sparse(data):
         return _array(data)
+    if hasattr(data, "iloc") and hasattr(data, "to_csv"):
+        return _pandas(data)
     if hasattr(data, "__arrow_c_stream__"):
-        return _arrow(data), "table.arrow"
-    if hasattr(data, "to_csv"):
-        return data.to_csv(index=False).encode(), "table.csv"
+        return data, "table"
     raise TypeError(f"expected a path, a table or an array, not {type(data).__name__}")
+
+
+def _pandas(frame):
+    """A frame of pandas as Arrow, its index left out; as CSV where Arrow is not installed."""
+    try:
+        import pyarrow
+    except ImportError:
+        return frame.to_csv(index=False).encode(), "table.csv"
+    return pyarrow.Table.from_pandas(frame, preserve_index=False), "table"
 
 
 def _array(data):
@@ -63,18 +133,7 @@ def _array(data):
     return kept.getvalue(), "array.npy"
 
 
-def _arrow(table):
-    kept = io.BytesIO()
-    if hasattr(table, "write_ipc"):
-        table.write_ipc(kept)
-        return kept.getvalue()
-    try:
-        import pyarrow
-    except ImportError:
-        if hasattr(table, "to_csv"):
-            return table.to_csv(index=False).encode()
-        raise
-    table = pyarrow.table(table) if not hasattr(table, "to_csv") else pyarrow.Table.from_pandas(table, preserve_index=False)
-    with pyarrow.ipc.new_file(kept, table.schema) as writer:
-        writer.write_table(table)
-    return kept.getvalue()
+def write(path, text):
+    """Writes text to a file."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)

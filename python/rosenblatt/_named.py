@@ -1,5 +1,8 @@
 """The named members of the family. Written by `generate.py` from the engine's catalogue: do not edit."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from ._estimators import PerceptronClassifier
 
 __all__ = [
@@ -46,18 +49,24 @@ class Perceptron(PerceptronClassifier):
     def __init__(
         self,
         *,
-        rate=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus', mistake='le0', max_iter=20,
-        max_updates=None, stop_when_clean=True, early_stopping=True, validation_fraction=0.1, n_iter_no_change=5,
-        class_weight=None, kernel=None, kernel_params=None, support_budget=None, feature_map=None, map_size=1024,
-        calibrate=None, warm_start=False, random_state=0,
-    ):
+        rate: str | float | None = None, multiclass: str = 'one-vs-rest', bias: str | None = None,
+        order: str | None = None, zero: str = 'minus', mistake: str = 'le0', max_iter: int = 20,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = True,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "perceptron", rate=rate, multiclass=multiclass, bias=bias, order=order, zero=zero, mistake=mistake,
             max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
 
 
@@ -79,18 +88,24 @@ class AveragedPerceptron(PerceptronClassifier):
     def __init__(
         self,
         *,
-        rate=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus', mistake='le0', max_iter=20,
-        max_updates=None, stop_when_clean=True, early_stopping=True, validation_fraction=0.1, n_iter_no_change=5,
-        class_weight=None, kernel=None, kernel_params=None, support_budget=None, feature_map=None, map_size=1024,
-        calibrate=None, warm_start=False, random_state=0,
-    ):
+        rate: str | float | None = None, multiclass: str = 'one-vs-rest', bias: str | None = None,
+        order: str | None = None, zero: str = 'minus', mistake: str = 'le0', max_iter: int = 20,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = True,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "perceptron", rate=rate, multiclass=multiclass, bias=bias, order=order, zero=zero, mistake=mistake,
             max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
 
 
@@ -112,18 +127,24 @@ class VotedPerceptron(PerceptronClassifier):
     def __init__(
         self,
         *,
-        rate=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus', mistake='le0', max_iter=20,
-        max_updates=None, stop_when_clean=True, early_stopping=True, validation_fraction=0.1, n_iter_no_change=5,
-        class_weight=None, kernel=None, kernel_params=None, support_budget=None, feature_map=None, map_size=1024,
-        calibrate=None, warm_start=False, random_state=0,
-    ):
+        rate: str | float | None = None, multiclass: str = 'one-vs-rest', bias: str | None = None,
+        order: str | None = None, zero: str = 'minus', mistake: str = 'le0', max_iter: int = 20,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = True,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "perceptron", rate=rate, multiclass=multiclass, bias=bias, order=order, zero=zero, mistake=mistake,
             max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
 
 
@@ -145,18 +166,24 @@ class PocketPerceptron(PerceptronClassifier):
     def __init__(
         self,
         *,
-        rate=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus', mistake='le0', max_iter=20,
-        max_updates=None, stop_when_clean=True, early_stopping=True, validation_fraction=0.1, n_iter_no_change=5,
-        class_weight=None, kernel=None, kernel_params=None, support_budget=None, feature_map=None, map_size=1024,
-        calibrate=None, warm_start=False, random_state=0,
-    ):
+        rate: str | float | None = None, multiclass: str = 'one-vs-rest', bias: str | None = None,
+        order: str | None = None, zero: str = 'minus', mistake: str = 'le0', max_iter: int = 20,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = True,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "perceptron", rate=rate, multiclass=multiclass, bias=bias, order=order, zero=zero, mistake=mistake,
             max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
 
 
@@ -178,18 +205,24 @@ class KernelPerceptron(PerceptronClassifier):
     def __init__(
         self,
         *,
-        rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus', mistake='le0',
-        max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True, validation_fraction=0.1,
-        n_iter_no_change=5, class_weight=None, kernel='polynomial', kernel_params=None, support_budget=None,
-        feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        rate: str | float | None = None, readout: str | None = None, multiclass: str = 'one-vs-rest',
+        bias: str | None = None, order: str | None = None, zero: str = 'minus', mistake: str = 'le0',
+        max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = 'polynomial',
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "perceptron", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
 
 
@@ -209,22 +242,29 @@ class MarginPerceptron(PerceptronClassifier):
 
     _fixed = {'algorithm': 'fixed-margin'}
     _rule_params = ('margin',)
+    margin: float
 
     def __init__(
         self,
         *,
-        margin=1.0, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        margin: float = 1.0, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "fixed-margin", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.margin = margin
 
@@ -246,22 +286,29 @@ class DynamicMarginPerceptron(PerceptronClassifier):
 
     _fixed = {'algorithm': 'dynamic-margin'}
     _rule_params = ('epsilon',)
+    epsilon: float
 
     def __init__(
         self,
         *,
-        epsilon=0.5, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        epsilon: float = 0.5, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "dynamic-margin", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.epsilon = epsilon
 
@@ -284,22 +331,30 @@ class UnevenMarginPerceptron(PerceptronClassifier):
 
     _fixed = {'algorithm': 'paum'}
     _rule_params = ('plus', 'minus')
+    plus: float
+    minus: float
 
     def __init__(
         self,
         *,
-        plus=1.0, minus=0.1, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        plus: float = 1.0, minus: float = 0.1, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "paum", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.plus = plus
         self.minus = minus
@@ -326,23 +381,32 @@ class ALMA(PerceptronClassifier):
 
     _fixed = {'algorithm': 'alma'}
     _rule_params = ('alpha', 'B', 'C')
+    alpha: float
+    B: float
+    C: float
 
     def __init__(
         self,
         *,
-        alpha=0.9, B=0.0, C=1.4142135623730951, rate=None, readout=None, multiclass='one-vs-rest', bias=None,
-        order=None, zero='minus', mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True,
-        early_stopping=True, validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None,
-        kernel_params=None, support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False,
-        random_state=0,
-    ):
+        alpha: float = 0.9, B: float = 0.0, C: float = 1.4142135623730951, rate: str | float | None = None,
+        readout: str | None = None, multiclass: str = 'one-vs-rest', bias: str | None = None,
+        order: str | None = None, zero: str = 'minus', mistake: str = 'le0', max_iter: int = 20,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = True,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "alma", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.alpha = alpha
         self.B = B
@@ -367,18 +431,24 @@ class ROMMA(PerceptronClassifier):
     def __init__(
         self,
         *,
-        rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus', mistake='le0',
-        max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True, validation_fraction=0.1,
-        n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None, support_budget=None,
-        feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        rate: str | float | None = None, readout: str | None = None, multiclass: str = 'one-vs-rest',
+        bias: str | None = None, order: str | None = None, zero: str = 'minus', mistake: str = 'le0',
+        max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "romma", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
 
 
@@ -400,18 +470,24 @@ class AggressiveROMMA(PerceptronClassifier):
     def __init__(
         self,
         *,
-        rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus', mistake='le0',
-        max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True, validation_fraction=0.1,
-        n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None, support_budget=None,
-        feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        rate: str | float | None = None, readout: str | None = None, multiclass: str = 'one-vs-rest',
+        bias: str | None = None, order: str | None = None, zero: str = 'minus', mistake: str = 'le0',
+        max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "aggressive-romma", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order,
-            zero=zero, mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
-            early_stopping=early_stopping, validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
-            kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            zero=zero, mistake=mistake, max_iter=max_iter, max_updates=max_updates,
+            stop_when_clean=stop_when_clean, early_stopping=early_stopping,
+            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change, class_weight=class_weight,
+            kernel=kernel, kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map,
+            map_size=map_size, calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start,
+            callback=callback, random_state=random_state,
         )
 
 
@@ -431,22 +507,29 @@ class PassiveAggressive(PerceptronClassifier):
 
     _fixed = {'algorithm': 'pa1'}
     _rule_params = ('C',)
+    C: float
 
     def __init__(
         self,
         *,
-        C=1.0, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        C: float = 1.0, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "pa1", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.C = C
 
@@ -467,22 +550,29 @@ class PassiveAggressive2(PerceptronClassifier):
 
     _fixed = {'algorithm': 'pa2'}
     _rule_params = ('C',)
+    C: float
 
     def __init__(
         self,
         *,
-        C=1.0, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        C: float = 1.0, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "pa2", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.C = C
 
@@ -503,22 +593,29 @@ class AROW(PerceptronClassifier):
 
     _fixed = {'algorithm': 'arow'}
     _rule_params = ('r',)
+    r: float
 
     def __init__(
         self,
         *,
-        r=1.0, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        r: float = 1.0, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "arow", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.r = r
 
@@ -541,22 +638,30 @@ class BatchPerceptron(PerceptronClassifier):
 
     _fixed = {'algorithm': 'batch'}
     _rule_params = ('size', 'mean')
+    size: float
+    mean: float
 
     def __init__(
         self,
         *,
-        size=0.0, mean=0.0, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        size: float = 0.0, mean: float = 0.0, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "batch", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.size = size
         self.mean = mean
@@ -580,18 +685,24 @@ class MinOver(PerceptronClassifier):
     def __init__(
         self,
         *,
-        rate=None, readout=None, multiclass='direct-max', bias=None, order=None, zero='minus', mistake='le0',
-        max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True, validation_fraction=0.1,
-        n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None, support_budget=None,
-        feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        rate: str | float | None = None, readout: str | None = None, multiclass: str = 'direct-max',
+        bias: str | None = None, order: str | None = None, zero: str = 'minus', mistake: str = 'le0',
+        max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "minover", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
 
 
@@ -611,22 +722,29 @@ class LogisticSGD(PerceptronClassifier):
 
     _fixed = {'algorithm': 'logistic'}
     _rule_params = ('l2',)
+    l2: float
 
     def __init__(
         self,
         *,
-        l2=0.0, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        l2: float = 0.0, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "logistic", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.l2 = l2
 
@@ -647,22 +765,29 @@ class HingeSGD(PerceptronClassifier):
 
     _fixed = {'algorithm': 'hinge'}
     _rule_params = ('l2',)
+    l2: float
 
     def __init__(
         self,
         *,
-        l2=0.0001, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        l2: float = 0.0001, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "hinge", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.l2 = l2
 
@@ -683,22 +808,29 @@ class Pegasos(PerceptronClassifier):
 
     _fixed = {'algorithm': 'pegasos'}
     _rule_params = ('lam',)
+    lam: float
 
     def __init__(
         self,
         *,
-        lam=0.0001, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None, zero='minus',
-        mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        lam: float = 0.0001, rate: str | float | None = None, readout: str | None = None,
+        multiclass: str = 'one-vs-rest', bias: str | None = None, order: str | None = None, zero: str = 'minus',
+        mistake: str = 'le0', max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "pegasos", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.lam = lam
 
@@ -726,23 +858,33 @@ class LinearSVM(PerceptronClassifier):
 
     _fixed = {'algorithm': 'svm-dual'}
     _rule_params = ('C', 'squared', 'l1', 'tolerance')
+    C: float
+    squared: float
+    l1: float
+    tolerance: float
 
     def __init__(
         self,
         *,
-        C=1.0, squared=1.0, l1=0.0, tolerance=0.001, rate=None, readout=None, multiclass='one-vs-rest', bias=None,
-        order=None, zero='minus', mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True,
-        early_stopping=True, validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None,
-        kernel_params=None, support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False,
-        random_state=0,
-    ):
+        C: float = 1.0, squared: float = 1.0, l1: float = 0.0, tolerance: float = 0.001,
+        rate: str | float | None = None, readout: str | None = None, multiclass: str = 'one-vs-rest',
+        bias: str | None = None, order: str | None = None, zero: str = 'minus', mistake: str = 'le0',
+        max_iter: int = 20, max_updates: int | None = None, stop_when_clean: bool = True,
+        early_stopping: bool = True, validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "svm-dual", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.C = C
         self.squared = squared
@@ -770,22 +912,32 @@ class LogisticRegression(PerceptronClassifier):
 
     _fixed = {'algorithm': 'logistic-dual'}
     _rule_params = ('C', 'l1', 'tolerance')
+    C: float
+    l1: float
+    tolerance: float
 
     def __init__(
         self,
         *,
-        C=1.0, l1=0.0, tolerance=0.001, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None,
-        zero='minus', mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        C: float = 1.0, l1: float = 0.0, tolerance: float = 0.001, rate: str | float | None = None,
+        readout: str | None = None, multiclass: str = 'one-vs-rest', bias: str | None = None,
+        order: str | None = None, zero: str = 'minus', mistake: str = 'le0', max_iter: int = 20,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = True,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "logistic-dual", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.C = C
         self.l1 = l1
@@ -812,22 +964,32 @@ class SparseLogisticRegression(PerceptronClassifier):
 
     _fixed = {'algorithm': 'logistic-l1'}
     _rule_params = ('C', 'l1', 'tolerance')
+    C: float
+    l1: float
+    tolerance: float
 
     def __init__(
         self,
         *,
-        C=1.0, l1=1.0, tolerance=0.001, rate=None, readout=None, multiclass='one-vs-rest', bias=None, order=None,
-        zero='minus', mistake='le0', max_iter=20, max_updates=None, stop_when_clean=True, early_stopping=True,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None, kernel=None, kernel_params=None,
-        support_budget=None, feature_map=None, map_size=1024, calibrate=None, warm_start=False, random_state=0,
-    ):
+        C: float = 1.0, l1: float = 1.0, tolerance: float = 0.001, rate: str | float | None = None,
+        readout: str | None = None, multiclass: str = 'one-vs-rest', bias: str | None = None,
+        order: str | None = None, zero: str = 'minus', mistake: str = 'le0', max_iter: int = 20,
+        max_updates: int | None = None, stop_when_clean: bool = True, early_stopping: bool = True,
+        validation_fraction: float = 0.1, n_iter_no_change: int = 5,
+        class_weight: Mapping[Any, float] | str | None = None, kernel: str | None = None,
+        kernel_params: Mapping[str, Any] | None = None, support_budget: int | None = None,
+        feature_map: str | None = None, map_size: int = 1024, calibrate: str | None = None,
+        merge_rows: bool = False, warm_start: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None, random_state: Any = 0,
+    ) -> None:
         super().__init__(
             "logistic-l1", rate=rate, readout=readout, multiclass=multiclass, bias=bias, order=order, zero=zero,
             mistake=mistake, max_iter=max_iter, max_updates=max_updates, stop_when_clean=stop_when_clean,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, kernel=kernel,
             kernel_params=kernel_params, support_budget=support_budget, feature_map=feature_map, map_size=map_size,
-            calibrate=calibrate, warm_start=warm_start, random_state=random_state,
+            calibrate=calibrate, merge_rows=merge_rows, warm_start=warm_start, callback=callback,
+            random_state=random_state,
         )
         self.C = C
         self.l1 = l1

@@ -1,14 +1,18 @@
 """What the command line does: from files and tables to models, and what models say."""
 
 import json
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _inputs, _rosenblatt
 
 
-def catalogue():
+def catalogue() -> dict[str, Any]:
     """Every algorithm, kernel, read-out, format, figure and option, with default, range, meaning and source."""
     return json.loads(_rosenblatt.catalogue())
 
@@ -35,54 +39,54 @@ class Model:
     ['cat', 'bird']
     """
 
-    def __init__(self, native):
+    def __init__(self, native: _rosenblatt.Model) -> None:
         self._native = native
 
     @property
-    def classes(self):
+    def classes(self) -> list[str]:
         """What the classes are called."""
         return self._native.classes
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """How many features a row has."""
         return self._native.n_features
 
     @property
-    def feature_names(self):
+    def feature_names(self) -> list[str] | None:
         """What the features are called; None if they have no names."""
         return self._native.feature_names
 
     @property
-    def is_calibrated(self):
+    def is_calibrated(self) -> bool:
         """Whether it has probabilities."""
         return self._native.is_calibrated
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file, whole or not at all."""
         self._native.save(path)
 
-    def to_bytes(self):
+    def to_bytes(self) -> bytes:
         """The bytes of its file."""
         return self._native.to_bytes()
 
     @classmethod
-    def from_bytes(cls, data):
+    def from_bytes(cls, data: bytes) -> Self:
         """The model in these bytes; nothing in them is ever executed."""
         return cls(_rosenblatt.Model.from_bytes(data))
 
-    def predict(self, data):
+    def predict(self, data: Any) -> NDArray[np.str_]:
         """The class of each row of a file, a table or an array."""
         given, name = _inputs.source(data)
         numbers = np.frombuffer(self._native.predict_source(given, "classes", name), dtype=np.uint32)
         return np.array(self.classes)[numbers]
 
-    def predict_proba(self, data):
+    def predict_proba(self, data: Any) -> NDArray[np.float64]:
         """The probability of each class for each row."""
         given, name = _inputs.source(data)
         return self._rows(self._native.predict_source(given, "probabilities", name), len(self.classes))
 
-    def decision_function(self, data):
+    def decision_function(self, data: Any) -> NDArray[np.float64]:
         """The score of each row for two classes, else of each class."""
         given, name = _inputs.source(data)
         n_classes = len(self.classes)
@@ -90,43 +94,45 @@ class Model:
         return scores.ravel() if n_classes == 2 else scores
 
     @staticmethod
-    def _rows(numbers, width):
+    def _rows(numbers: bytes, width: int) -> NDArray[np.float64]:
         return np.frombuffer(numbers, dtype=np.float64).reshape(-1, width).copy()
 
-    def evaluate(self, data, **reading):
+    def evaluate(self, data: Any, **reading: Any) -> dict[str, Any]:
         """Error, confusion, precision, recall, AUC, Brier score of rows whose labels are known."""
         given, name = _inputs.source(data)
         return json.loads(self._native.evaluate_source(given, json.dumps(_reading(**reading)), name))
 
-    def explain(self, data, most=5):
+    def explain(self, data: Any, most: int = 5) -> list[dict[str, Any]]:
         """For each row, the features that spoke loudest for its class and against it."""
         given, name = _inputs.source(data)
         return json.loads(self._native.explain_source(given, most, name))
 
-    def summary(self, most=10):
+    def summary(self, most: int = 10) -> dict[str, Any]:
         """What the model is: classes, description, how the run went, hyperplanes, strongest features."""
         return json.loads(self._native.summary(most))
 
-    def export(self, path, format="onnx"):
+    def export(self, path: str | os.PathLike[str], format: str = "onnx") -> None:
         """Writes the model for other programs: ONNX, JSON, CSV and more; `catalogue()` lists them."""
         written = self._native.export(format)
         with open(path, "wb") as file:
             file.write(written)
 
-    def plot(self, data, kind="boundary", *, label=None, **settings):
-        """A picture of the model and rows; notebooks show it by themselves."""
+    def plot(
+        self, data: Any, kind: str = "boundary", *, label: str | int | None = None, ax: Any = None, **settings: Any
+    ) -> "Picture":
+        """A picture of the model and rows; notebooks show it by themselves, and axes of Matplotlib hold it as `ax`."""
         given, name = _inputs.source(data)
-        chosen = [(key.replace("_", "-"), _worded(value)) for key, value in settings.items()]
-        return Picture(self._native.plot(kind, chosen, given, json.dumps(_reading(label=label)), name))
+        return Picture.of(self._native.plot(kind, _settings(settings), given, json.dumps(_reading(label=label)), name), ax)
 
-    def report(self, data, path=None, *, label=None):
+    def report(
+        self, data: Any, path: str | os.PathLike[str] | None = None, *, label: str | int | None = None
+    ) -> "Page":
         """The report on the model and rows as a page of HTML; written to `path` if there is one."""
         given, name = _inputs.source(data)
         page = self._native.report(given, json.dumps(_reading(label=label)), name)
         if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page)
-        return page
+            _inputs.write(path, page)
+        return Page(page)
 
     def __reduce__(self):
         return (Model.from_bytes, (self.to_bytes(),))
@@ -134,7 +140,7 @@ class Model:
     def __eq__(self, other):
         return isinstance(other, Model) and self.to_bytes() == other.to_bytes()
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         return f"<rosenblatt.Model of {self.n_features} features and classes {', '.join(self.classes[:5])}>"
@@ -143,13 +149,53 @@ class Model:
 class Picture(str):
     """An SVG, which notebooks show."""
 
+    _drawing: _rosenblatt.Drawing
+
+    @classmethod
+    def of(cls, drawing: _rosenblatt.Drawing, ax: Any = None) -> Self:
+        """What was drawn, in the axes of Matplotlib, too, if there are some."""
+        picture = cls(drawing.svg())
+        picture._drawing = drawing
+        if ax is not None:
+            picture.show_in(ax)
+        return picture
+
     def _repr_svg_(self):
         return str(self)
 
-    def save(self, path):
-        """Writes it to a file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self)
+    def __repr__(self):
+        return f"<picture, {len(self)} bytes of SVG>"
+
+    def show_in(self, ax: Any, scale: float = 2.0) -> Any:
+        """Fills axes of Matplotlib with it; returns them."""
+        import io
+
+        import matplotlib.image
+
+        ax.imshow(matplotlib.image.imread(io.BytesIO(self._drawing.png(scale)), format="png"))
+        ax.set_axis_off()
+        return ax
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it to a file: as PNG if the name says so, else as SVG."""
+        if str(path).lower().endswith(".png"):
+            with open(path, "wb") as file:
+                file.write(self._drawing.png(2.0))
+        else:
+            _inputs.write(path, self)
+
+    def __reduce__(self):
+        return (Picture, (str(self),))
+
+
+class Page(str):
+    """A page of HTML, which notebooks show."""
+
+    def __repr__(self):
+        return f"<page, {len(self)} bytes of HTML>"
+
+    def _repr_html_(self):
+        return str(self)
 
 
 @dataclass
@@ -158,27 +204,43 @@ class Trained:
 
     model: Model
     #: How good it is on rows it did not learn from: error, its interval, confusion and more; None if none were held out.
-    estimate: dict | None
+    estimate: dict[str, Any] | None
     #: How it was chosen, if candidates raced for it.
-    race: dict | None
+    race: dict[str, Any] | None
     #: What a person may want to know about how the data was understood.
-    notes: list
+    notes: list[str]
     #: Rows, features, classes, scaling, training error.
-    story: dict
+    story: dict[str, Any]
 
     def __repr__(self):
         told = "" if self.estimate is None else f", {100 * self.estimate['error']:.1f} % of new rows wrong"
         return f"<{self.story['rows']} rows, {self.story['features']} features{told}>"
 
 
-def load(path):
+def load(path: str | os.PathLike[str]) -> Model:
     """The model in a file."""
     return Model(_rosenblatt.Model.load(path))
 
 
-def train(data, *, label=None, text=None, algorithm=None, params=None, epochs=None, seed=None, holdout=None,
-          k_fold=None, calibrate=None, positive=None, memory=None, online=False, learning=None, callback=None,
-          **reading):
+def train(
+    data: Any,
+    *,
+    label: str | int | None = None,
+    text: str | Sequence[str] | None = None,
+    algorithm: str | None = None,
+    params: Mapping[str, float] | None = None,
+    epochs: int | None = None,
+    seed: int | None = None,
+    holdout: float | None = None,
+    k_fold: int | None = None,
+    calibrate: str | None = None,
+    positive: str | None = None,
+    memory: int | None = None,
+    online: bool = False,
+    learning: Mapping[str, Any] | None = None,
+    callback: Callable[[str], object] | None = None,
+    **reading: Any,
+) -> Trained:
     """Trains from a file, several files, a folder, a pandas, polars or pyarrow table, exactly as the command line does.
 
     With nothing said about learning, candidates race for what suits the data. `label` is the name of a column or its
@@ -209,7 +271,15 @@ def train(data, *, label=None, text=None, algorithm=None, params=None, epochs=No
     return Trained(Model(native), estimate, race, notes, story)
 
 
-def compare(data, algorithms, *, folds=5, label=None, learning=None, **reading):
+def compare(
+    data: Any,
+    algorithms: str | Sequence[str],
+    *,
+    folds: int = 5,
+    label: str | int | None = None,
+    learning: Mapping[str, Any] | None = None,
+    **reading: Any,
+) -> list[dict[str, Any]]:
     """Several algorithms on the same folds: `compare("mail.csv", ["perceptron", "pa1(C=0.1)", "arow"])`."""
     words = algorithms if isinstance(algorithms, str) else ",".join(algorithms)
     given, name = _inputs.source(data)
@@ -217,7 +287,15 @@ def compare(data, algorithms, *, folds=5, label=None, learning=None, **reading):
     return json.loads(_rosenblatt.compare(words, *asked, given, folds, name))
 
 
-def trace(data, *, label=None, first=1, last=100, learning=None, **reading):
+def trace(
+    data: Any,
+    *,
+    label: str | int | None = None,
+    first: int = 1,
+    last: int = 100,
+    learning: Mapping[str, Any] | None = None,
+    **reading: Any,
+) -> list[dict[str, Any]]:
     """Every round from `first` to `last`: the row, its score, whether it was a mistake, the step, the weights after it."""
     given, name = _inputs.source(data)
     asked = {"order": "given", "readout": "last", "validation": None, **(learning or {})}
@@ -227,12 +305,23 @@ def trace(data, *, label=None, first=1, last=100, learning=None, **reading):
     return json.loads(told)
 
 
-def plot(data, kind="boundary", *, label=None, learning=None, **settings):
-    """A picture of what is learned from data, as SVG."""
+def plot(
+    data: Any,
+    kind: str = "boundary",
+    *,
+    label: str | int | None = None,
+    learning: Mapping[str, Any] | None = None,
+    ax: Any = None,
+    **settings: Any,
+) -> Picture:
+    """A picture of what is learned from data; notebooks show it by themselves, and axes of Matplotlib hold it as `ax`."""
     given, name = _inputs.source(data)
-    chosen = [(key.replace("_", "-"), _worded(value)) for key, value in settings.items()]
     asked = json.dumps(_kebab(learning or {})), json.dumps(_reading(label=label))
-    return Picture(_rosenblatt.plot(kind, chosen, *asked, given, name))
+    return Picture.of(_rosenblatt.plot(kind, _settings(settings), *asked, given, name), ax)
+
+
+def _settings(given):
+    return [(key.replace("_", "-"), _worded(value)) for key, value in given.items()]
 
 
 def _worded(value):

@@ -121,3 +121,104 @@ def test_only_what_has_weights_is_explained(tmp_path):
 def test_one_message_is_one_row():
     model = rosenblatt.train(BUNDLED / "sms-spam.tsv").model
     assert model.predict(b"WINNER! Claim your prize now").tolist() == ["spam"]
+
+
+def test_tables_are_read_where_they_are(tmp_path):
+    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    rng = np.random.default_rng(3)
+    frame = pandas.DataFrame({
+        "size": rng.integers(0, 50, 300) / 4,
+        "count": rng.integers(0, 9, 300),
+        "colour": pandas.Categorical(rng.choice(["red", "green", "blue"], 300)),
+        "grade": pandas.Categorical(rng.choice([1, 2, 3], 300)),
+        "open": rng.random(300) < 0.5,
+        "kind": rng.choice(["a", "b"], 300),
+    })
+    frame["kind"] = np.where(frame["size"] > 6, "a", "b")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    # Booleans are spelled otherwise by those who write text.
+    text = (tmp_path / "t.csv").read_text().replace("True", "true").replace("False", "false")
+    (tmp_path / "t.csv").write_text(text)
+    said = dict(algorithm="perceptron", label="kind")
+    expected = rosenblatt.train(tmp_path / "t.csv", **said)
+    table = arrow.Table.from_pandas(frame, preserve_index=False)
+    chunked = arrow.concat_tables([table.slice(0, 120), table.slice(120, 0), table.slice(120)])
+    for given in [frame, frame.set_index(rng.permutation(300)), table, chunked, polars.from_pandas(frame)]:
+        assert rosenblatt.train(given, **said).model == expected.model, type(given)
+        assert np.array_equal(expected.model.predict(given), expected.model.predict(tmp_path / "t.csv"))
+
+    class Stream:
+        """Anything that has the method is a table."""
+
+        def __init__(self, table):
+            self.table = table
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.table.__arrow_c_stream__(requested_schema)
+
+    assert rosenblatt.train(Stream(table), **said).model == expected.model
+    with pytest.raises(ValueError, match="cannot be read"):
+        used = table.__arrow_c_stream__()
+        broken = type("Broken", (), {"__arrow_c_stream__": lambda self, requested_schema=None: used})()
+        rosenblatt.train(broken, **said)
+        rosenblatt.train(broken, **said)
+
+
+def test_proofs_are_checked_saved_loaded_and_drawn(tmp_path):
+    from rosenblatt import Certificate, certify
+
+    X = np.genfromtxt(BUNDLED / "iris.csv", delimiter=",", skip_header=1)
+    X, y = X[:, :4], X[:, 4].astype(int)
+    found = certify(X, y)
+    assert sorted(found) == ["0", "1", "2"] and [found[name].separable for name in "012"] == [True, False, False]
+    proof = found["0"]
+    low, high = proof.margin
+    assert 0.8175 < low <= high < 0.8176 and proof.coef_.shape == (4,)
+    assert ((X @ proof.coef_ + proof.intercept_ > 0) == (y == 0)).all()
+    proof.save(tmp_path / "proof.json")
+    loaded = Certificate.load(tmp_path / "proof.json").check(X, y).check(BUNDLED / "iris.csv")
+    assert loaded.margin == proof.margin and repr(loaded) == repr(proof)
+    if PROGRAM is not None:
+        subprocess.run([PROGRAM, "certify", BUNDLED / "iris.csv", "--check", tmp_path / "proof.json"], check=True, capture_output=True)
+    wrong = X.copy()
+    wrong[0], wrong[60] = X[60], X[0]
+    with pytest.raises(ValueError, match="refused"):
+        loaded.check(wrong, y)
+    assert proof.plot(X, y).startswith("<?xml") and "support" in found["1"].plot(X, y)
+    assert certify(BUNDLED / "iris.csv", positive="0").margin == proof.margin
+    assert certify(X, y, positive=1, against=2).separable is False
+    assert certify(X[:, :2], y == 0, degree=2).separable
+    with pytest.raises(ValueError, match="no class"):
+        certify(X, y, positive=7)
+    with pytest.raises(ValueError, match="still open"):
+        certify(X, y, positive=1, seconds=0.0).save(tmp_path / "none.json")
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(ValueError, match="not a certificate"):
+        Certificate.load(tmp_path / "other.json")
+
+
+def test_pictures_and_pages(tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    _, ax = pyplot.subplots()
+    model = rosenblatt.train(BUNDLED / "iris.csv", algorithm="perceptron").model
+    picture = model.plot(BUNDLED / "iris.csv", "confusion", ax=ax)
+    assert ax.images and picture._repr_svg_().startswith("<?xml")
+    picture.save(tmp_path / "c.svg")
+    picture.save(tmp_path / "c.png")
+    assert (tmp_path / "c.svg").read_text() == picture and (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+    assert rosenblatt.plot(BUNDLED / "banknote.csv", "roc", ax=ax).startswith("<?xml")
+    page = model.report(BUNDLED / "iris.csv", tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text() == page and page._repr_html_() == page
+
+
+@pytest.mark.parametrize("name", ["spam", "separable"])
+def test_notebooks_run(name):
+    nbformat, client = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    path = Path(__file__).parents[1] / "notebooks" / f"{name}.ipynb"
+    book = nbformat.read(path, as_version=4)
+    # The kernel of this Python, whatever others are installed.
+    manager = pytest.importorskip("jupyter_client").KernelManager()
+    manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    client.NotebookClient(book, km=manager, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()

@@ -22,7 +22,7 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore {
         name: "bench",
-        summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench kernel",
+        summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench kernel, python",
         run: bench::run,
     },
     Chore { name: "docs", summary: "the gallery, drawn by the program itself", run: docs::run },

@@ -9,45 +9,87 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const FOLDER: &str = "target/python";
-const PACKAGES: &[&str] = &["numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "polars", "pytest"];
+const PACKAGES: &[&str] = &[
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "pyarrow",
+    "polars",
+    "matplotlib",
+    "pytest",
+    "pytest-xdist",
+    "mypy",
+    "nbclient",
+    "ipykernel",
+];
 
 /// Tests the package as the tree has it, unoptimised: nothing is built that the other tests do not need.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
-    let Some(python) = environment("tests", PACKAGES)? else { return Ok(()) };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    command(Command::new(cargo).args([
-        "build",
-        "--quiet",
-        "--package",
-        "rosenblatt-python",
-        "--package",
-        "rosenblatt-cli",
-    ]))?;
-    let package = Path::new(FOLDER).join("package/rosenblatt");
-    fs::create_dir_all(&package).map_err(|error| error.to_string())?;
-    for entry in fs::read_dir("python/rosenblatt").map_err(|error| error.to_string())?.flatten() {
-        if entry.path().is_file() {
-            fs::copy(entry.path(), package.join(entry.file_name())).map_err(|error| error.to_string())?;
-        }
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    let built = target.join("debug/lib_rosenblatt.so");
-    fs::copy(&built, package.join("_rosenblatt.abi3.so"))
-        .map_err(|error| format!("{}: {error}", built.display()))?;
-    let here = std::env::current_dir().map_err(|error| error.to_string())?;
-    let path = here.join(FOLDER).join("package");
-    let run = |arguments: &[&str]| {
-        let program = target.join("debug/rosenblatt");
-        let program = if program.is_absolute() { program } else { here.join(program) };
-        command(Command::new(&python).args(arguments).env("PYTHONPATH", &path).env("ROSENBLATT", program))
-    };
-    run(&["-P", "python/generate.py", "--check"])?;
-    let doctests = path.join("rosenblatt");
-    let doctests = doctests.to_str().ok_or("the folder's name is no text")?;
-    run(&["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--doctest-modules", doctests])?;
-    let mut tests = vec!["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "python/tests"];
+    let Some(tried) = Tried::new(false)? else { return Ok(()) };
+    tried.run(&["-P", "python/generate.py", "--check"])?;
+    // What stubs say is what the module has, and the package keeps to them.
+    tried.run(&["-m", "mypy.stubtest", "--ignore-missing-stub", "rosenblatt._rosenblatt"])?;
+    tried.run(&["-m", "mypy", "--package", "rosenblatt"])?;
+    let package = tried.path.join("rosenblatt");
+    let package = package.to_str().ok_or("the folder's name is no text")?;
+    // Each process learns with one thread: there are as many of them as cores.
+    let mut tests =
+        vec!["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", "auto", "--doctest-modules"];
+    tests.extend([package, "python/tests"]);
     tests.extend(words.iter().map(String::as_str));
-    run(&tests)
+    tried.run(&tests)
+}
+
+/// Measures the package beside scikit-learn.
+pub(crate) fn bench(words: &[String]) -> Result<(), String> {
+    let Some(tried) = Tried::new(true)? else { return Ok(()) };
+    let folder = words.first().map_or("target/python/bench", String::as_str);
+    let repeats = words.get(1).map_or("5", String::as_str);
+    tried.run(&["-P", "python/bench.py", folder, repeats])
+}
+
+/// The package as it was built just now, and a Python that can import it.
+struct Tried {
+    python: PathBuf,
+    path: PathBuf,
+    program: PathBuf,
+}
+
+impl Tried {
+    /// Builds it; nothing if there is no Python to try it with.
+    fn new(release: bool) -> Result<Option<Self>, String> {
+        let Some(python) = environment("tests", PACKAGES)? else { return Ok(None) };
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--package", "rosenblatt-python", "--package", "rosenblatt-cli"]);
+        command(if release { build.arg("--release") } else { &mut build })?;
+        let package = Path::new(FOLDER).join("package/rosenblatt");
+        fs::create_dir_all(&package).map_err(|error| error.to_string())?;
+        for entry in fs::read_dir("python/rosenblatt").map_err(|error| error.to_string())?.flatten() {
+            if entry.path().is_file() {
+                fs::copy(entry.path(), package.join(entry.file_name())).map_err(|error| error.to_string())?;
+            }
+        }
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+        let target = target.join(if release { "release" } else { "debug" });
+        let built = target.join("lib_rosenblatt.so");
+        fs::copy(&built, package.join("_rosenblatt.abi3.so"))
+            .map_err(|error| format!("{}: {error}", built.display()))?;
+        let here = std::env::current_dir().map_err(|error| error.to_string())?;
+        Ok(Some(Self {
+            python,
+            path: here.join(FOLDER).join("package"),
+            program: here.join(target).join("rosenblatt"),
+        }))
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<(), String> {
+        let mut python = Command::new(&self.python);
+        python.args(arguments).env("PYTHONPATH", &self.path).env("ROSENBLATT", &self.program);
+        command(python.env("PYTHONDONTWRITEBYTECODE", "1"))
+    }
 }
 
 /// Builds the package as people install it, and tries five lines of it where nothing but `numpy` is.

@@ -110,7 +110,7 @@ fn size(source: &Source) -> Option<u64> {
             std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
         }
         Part::Bytes(_, bytes) => Some(bytes.len() as u64),
-        Part::Folder(_) | Part::Stdin => None,
+        _ => None,
     };
     source.parts().iter().map(size).sum()
 }

@@ -99,10 +99,10 @@ fn words_that_make_no_sense_and_classes_that_are_not_there() {
         (
             "rosenblatt certify xor.csv --positive eleven",
             1,
-            "there is no class `eleven`; the classes are even, odd",
+            "there is no class `eleven`; the classes are `even`, `odd`",
         ),
         ("rosenblatt certify crates/data/bundled/iris.csv --certificate x.json", 2, "--positive"),
-        ("rosenblatt certify xor.csv --kernel poly --degree 4000000000", 1, "lower `--degree`"),
+        ("rosenblatt certify xor.csv --kernel poly --degree 4000000000", 1, "a lower --degree"),
         ("rosenblatt certify xor.csv --check missing.json", 1, "missing.json"),
     ] {
         let done = bench.run(line);

@@ -112,7 +112,7 @@ pub use order::Order;
 pub use params::{Param, ParamError, Params, Range};
 pub use random::Random;
 pub use row::{Dense, Row, SIDE_BY_SIDE, Sparse, Stretched, Value};
-pub use rule::{Algorithm, Info, Law, Needs, Rule, Seen, Step};
+pub use rule::{Algorithm, Info, Law, Needs, Rule, Seen, Step, Weighs};
 pub use run::{Plan, Run, Setup, SetupError, Stopped, count_errors};
 pub use schedule::Schedule;
 pub use space::{Hyperplanes, Hypothesis, Shape, Visits};

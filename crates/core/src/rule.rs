@@ -26,7 +26,8 @@ pub struct Seen {
     pub norm2: f64,
     /// The dual variable of the example. Only there if the rule [needs](Rule::needs) it.
     pub dual: f64,
-    /// How much the example counts. A step is multiplied by it anyway; only there for rules that need the dual variable.
+    /// How much the example counts. Only there for rules that need the dual variable, or [weigh](Weighs::Rule)
+    /// themselves.
     pub weight: f64,
     /// Number of this round, from 1.
     pub round: u64,
@@ -62,6 +63,21 @@ pub struct Needs {
     pub norm2: bool,
     /// [`Seen::dual`] and [`Seen::weight`].
     pub dual: bool,
+    /// What the weight of an example does.
+    pub weighs: Weighs,
+}
+
+/// What the weight of an example does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Weighs {
+    /// It is a factor of the step.
+    #[default]
+    Step,
+    /// What the rule makes of it: [`Seen::weight`].
+    Rule,
+    /// It is how often the example is met, a fraction being a chance: a longer step would go beyond where the rule wants
+    /// to be. Met again, it is left as soon as it asks for no step.
+    Visits,
 }
 
 /// An update rule: pure scalar code that sees how one example fared and says how far to step.

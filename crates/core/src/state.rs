@@ -4,6 +4,9 @@
 //! changes while a run lasts puts itself in; what the setup decides is not in the state, so a run is
 //! restored into a fresh one of the same setup. Lists may come from a file: lengths and
 //! counters are checked before they are believed. Nothing here knows how a state is stored.
+//!
+//! Whoever puts a list in says how it belongs to outputs ([`Layout`]), so that a run can also be carried over to one with
+//! other outputs, when a class turns up that nobody knew of.
 
 use crate::hypothesis::Hyperplanes;
 use std::borrow::Cow;
@@ -20,10 +23,52 @@ pub enum List<'a> {
     F64(Cow<'a, [f64]>),
 }
 
+/// How the numbers of a list belong to outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Layout {
+    /// They do not.
+    #[default]
+    Whole,
+    /// So many numbers of every output, all outputs side by side, once or feature by feature.
+    SideBySide(&'static [Part]),
+    /// All numbers of one output, then those of the next.
+    InTurn(Part),
+    /// So many numbers of every move, one of which, here or in another list of moves, is its output.
+    Moves(&'static [Part]),
+}
+
+/// What becomes of a number where an output is turned round, or new.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Part {
+    /// Its sign changes with the side of the output; a new output begins with zero.
+    Signed,
+    /// It stays; a new output begins with this number.
+    Alike(f64),
+    /// It is the number of the output.
+    Output,
+}
+
+/// Where an output comes from: another one, turned round if the factor is -1; nowhere if it is new.
+pub type Origin = Option<(usize, f64)>;
+
+/// Weights, biases and what else changes its sign with them, feature by feature or once.
+pub const SIGNED: Layout = Layout::SideBySide(&[Part::Signed]);
+/// One number per output that begins with zero and has no sign.
+pub const COUNTED: Layout = Layout::SideBySide(&[Part::Alike(0.0)]);
+/// One factor per output.
+pub const FACTORS: Layout = Layout::SideBySide(&[Part::Alike(1.0)]);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Entry<'a> {
+    name: Cow<'a, str>,
+    list: List<'a>,
+    layout: Layout,
+}
+
 /// Named lists, in order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State<'a> {
-    lists: std::collections::VecDeque<(Cow<'a, str>, List<'a>)>,
+    lists: std::collections::VecDeque<Entry<'a>>,
 }
 
 /// Why a state does not belong to this run.
@@ -49,45 +94,100 @@ pub trait Resumable {
 
 impl<'a> State<'a> {
     /// Adds a list.
-    pub fn push(&mut self, name: impl Into<Cow<'a, str>>, list: List<'a>) {
-        self.lists.push_back((name.into(), list));
+    pub fn push(&mut self, name: impl Into<Cow<'a, str>>, list: List<'a>) -> &mut Self {
+        self.lists.push_back(Entry { name: name.into(), list, layout: Layout::Whole });
+        self
+    }
+
+    /// Says how the list that was added last belongs to outputs.
+    pub fn laid(&mut self, layout: Layout) {
+        if let Some(last) = self.lists.back_mut() {
+            last.layout = layout;
+        }
+    }
+
+    /// The same state for other outputs, one for each origin among the `n_outputs` there were.
+    #[must_use]
+    pub fn for_outputs(&self, n_outputs: usize, origins: &[Origin]) -> State<'static> {
+        let moves = self.moves(origins);
+        let lists = self.lists.iter().map(|Entry { name, list, layout }| {
+            let len = match list {
+                List::U32(values) => values.len(),
+                List::U64(values) => values.len(),
+                List::F64(values) => values.len(),
+            };
+            let picks = layout.picks(len, n_outputs, origins, &moves);
+            let list = match list {
+                List::U32(values) => List::U32(picks.iter().map(|pick| pick.counter(values)).collect()),
+                List::U64(values) => List::U64(picks.iter().map(|pick| pick.counter(values)).collect()),
+                List::F64(values) => List::F64(picks.iter().map(|pick| pick.number(values)).collect()),
+            };
+            Entry { name: name.clone().into_owned().into(), list, layout: *layout }
+        });
+        State { lists: lists.collect() }
+    }
+
+    /// Every move that is logged, once for each output that comes from its own: its place, that output and the factor.
+    fn moves(&self, origins: &[Origin]) -> Vec<(usize, usize, f64)> {
+        let outputs = self.lists.iter().find_map(|entry| match (&entry.list, entry.layout) {
+            (List::U32(values), Layout::Moves(parts)) => {
+                let part = parts.iter().position(|part| *part == Part::Output)?;
+                Some(
+                    values
+                        .chunks_exact(parts.len())
+                        .map(|of_move| of_move[part] as usize)
+                        .collect::<Vec<_>>(),
+                )
+            }
+            _ => None,
+        });
+        let mut moves = Vec::new();
+        for (place, was) in outputs.unwrap_or_default().into_iter().enumerate() {
+            let heirs = origins.iter().enumerate().filter_map(|(output, origin)| {
+                origin.filter(|(from, _)| *from == was).map(|(_, factor)| (place, output, factor))
+            });
+            moves.extend(heirs);
+        }
+        moves
     }
 
     /// All lists, in their order.
     pub fn lists(&self) -> impl Iterator<Item = (&str, &List<'a>)> {
-        self.lists.iter().map(|(name, list)| (name.as_ref(), list))
+        self.lists.iter().map(|entry| (entry.name.as_ref(), &entry.list))
     }
 
     /// Complains of lists that nobody took.
     pub fn finish(self) -> Result<(), StateError> {
-        self.lists.front().map_or(Ok(()), |(name, _)| Err(StateError(format!("nobody knows `{name}`"))))
+        self.lists.front().map_or(Ok(()), |entry| Err(StateError(format!("nobody knows `{}`", entry.name))))
     }
 
     /// Adds small counters.
-    pub fn u32s(&mut self, name: &'static str, values: impl Into<Cow<'a, [u32]>>) {
-        self.push(name, List::U32(values.into()));
+    pub fn u32s(&mut self, name: &'static str, values: impl Into<Cow<'a, [u32]>>) -> &mut Self {
+        self.push(name, List::U32(values.into()))
     }
 
     /// Adds counters.
-    pub fn u64s(&mut self, name: &'static str, values: impl Into<Cow<'a, [u64]>>) {
-        self.push(name, List::U64(values.into()));
+    pub fn u64s(&mut self, name: &'static str, values: impl Into<Cow<'a, [u64]>>) -> &mut Self {
+        self.push(name, List::U64(values.into()))
     }
 
     /// Adds real numbers.
-    pub fn f64s(&mut self, name: &'static str, values: impl Into<Cow<'a, [f64]>>) {
-        self.push(name, List::F64(values.into()));
+    pub fn f64s(&mut self, name: &'static str, values: impl Into<Cow<'a, [f64]>>) -> &mut Self {
+        self.push(name, List::F64(values.into()))
     }
 
     /// Hyperplanes that may not be there: no biases, no planes.
     pub(crate) fn planes(&mut self, names: [&'static str; 2], planes: Option<&'a Hyperplanes>) {
-        self.f64s(names[0], planes.map_or(&[][..], Hyperplanes::raw_weights));
-        self.f64s(names[1], planes.map_or(&[][..], Hyperplanes::biases));
+        self.f64s(names[0], planes.map_or(&[][..], Hyperplanes::raw_weights)).laid(SIGNED);
+        self.f64s(names[1], planes.map_or(&[][..], Hyperplanes::biases)).laid(SIGNED);
     }
 
     fn take(&mut self, name: &str) -> Result<List<'a>, StateError> {
         match self.lists.pop_front() {
-            Some((found, list)) if found == name => Ok(list),
-            Some((found, _)) => Err(StateError(format!("where `{name}` should be there is `{found}`"))),
+            Some(Entry { name: found, list, .. }) if found == name => Ok(list),
+            Some(Entry { name: found, .. }) => {
+                Err(StateError(format!("where `{name}` should be there is `{found}`")))
+            }
             None => Err(StateError(format!("`{name}` is missing"))),
         }
     }
@@ -157,6 +257,93 @@ impl<'a> State<'a> {
             return Err(wrong_length(names[0], most, weights.len()));
         }
         Ok(Some(Hyperplanes::from_parts(weights, biases)))
+    }
+}
+
+/// Where a number of the new state comes from.
+enum Pick {
+    Kept(usize),
+    Turned(usize),
+    New(f64),
+    Output(usize),
+}
+
+impl Pick {
+    fn number(&self, values: &[f64]) -> f64 {
+        match *self {
+            Self::Kept(place) => values[place],
+            // Not with a minus sign: zero stays as it is.
+            Self::Turned(place) => 0.0 - values[place],
+            Self::New(value) => value,
+            Self::Output(output) => output as f64,
+        }
+    }
+
+    fn counter<T: Copy + TryFrom<u64> + Default>(&self, values: &[T]) -> T {
+        let of = |value: u64| T::try_from(value).unwrap_or_default();
+        match *self {
+            Self::Kept(place) | Self::Turned(place) => values[place],
+            Self::New(value) => of(value as u64),
+            Self::Output(output) => of(output as u64),
+        }
+    }
+}
+
+impl Part {
+    /// This part of the output number `output`, which was at `place`, and is there again with this factor.
+    fn pick(self, output: usize, was: Option<(usize, f64)>) -> Pick {
+        match (self, was) {
+            (Self::Output, _) => Pick::Output(output),
+            (Self::Signed, Some((place, factor))) if factor < 0.0 => Pick::Turned(place),
+            (_, Some((place, _))) => Pick::Kept(place),
+            (Self::Signed, None) => Pick::New(0.0),
+            (Self::Alike(first), None) => Pick::New(first),
+        }
+    }
+}
+
+impl Layout {
+    /// What a list of `len` numbers becomes.
+    fn picks(
+        self,
+        len: usize,
+        n_outputs: usize,
+        origins: &[Origin],
+        moves: &[(usize, usize, f64)],
+    ) -> Vec<Pick> {
+        let origins = || origins.iter().enumerate();
+        match self {
+            Self::Whole => (0..len).map(Pick::Kept).collect(),
+            Self::SideBySide(parts) => {
+                let each = parts.len();
+                let groups = (0..len / (n_outputs * each)).map(|group| group * n_outputs * each);
+                let of_group = |first: usize| {
+                    origins().flat_map(move |(output, origin)| {
+                        let was =
+                            move |part| origin.map(|(from, factor)| (first + from * each + part, factor));
+                        parts.iter().enumerate().map(move |(idx, part)| part.pick(output, was(idx)))
+                    })
+                };
+                groups.flat_map(of_group).collect()
+            }
+            Self::InTurn(part) => {
+                let width = len / n_outputs;
+                let of_output = |(output, origin): (usize, &Origin)| {
+                    let origin = *origin;
+                    (0..width).map(move |idx| {
+                        part.pick(output, origin.map(|(from, factor)| (from * width + idx, factor)))
+                    })
+                };
+                origins().flat_map(of_output).collect()
+            }
+            Self::Moves(parts) => {
+                let of_move = |&(place, output, factor): &(usize, usize, f64)| {
+                    let was = move |idx| Some((place * parts.len() + idx, factor));
+                    parts.iter().enumerate().map(move |(idx, part)| part.pick(output, was(idx)))
+                };
+                moves.iter().flat_map(of_move).collect()
+            }
+        }
     }
 }
 

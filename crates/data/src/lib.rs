@@ -70,6 +70,8 @@ pub mod write;
 
 pub use bytes::compression::{Compression, MAX_ZSTD_WINDOW};
 pub use bytes::meter::Meter;
+#[cfg(feature = "arrow")]
+pub use bytes::source::Table;
 pub use bytes::source::{HEAD_BYTES, Input, Part, Source};
 pub use bytes::window::{WINDOW_BYTES, Window};
 pub use cache::cached::{Cached, Park};

@@ -10,6 +10,8 @@ use crate::bytes::huge_pages::reserve;
 use crate::bytes::meter::Meter;
 use crate::bytes::panics;
 use crate::bytes::pool::Pool;
+#[cfg(feature = "arrow")]
+use crate::bytes::source::Table;
 use crate::bytes::source::{Input, Part, Source};
 use crate::bytes::window::WINDOW_BYTES;
 use crate::encode::{Crosser, DENSE_SHARE, Fit, Scaler, Scaling, fitting, share_of};
@@ -150,10 +152,8 @@ fn rounded_features(dataset: &Dataset, features: &[usize]) -> Vec<usize> {
 /// The rows of one record batch.
 #[cfg(feature = "arrow")]
 pub(crate) fn load_batch(batch: &arrow_array::RecordBatch, how: &ReadOptions) -> Result<Dataset, DataError> {
-    let reader = formats::batch_reader(batch, how)?;
-    let source = Source::bytes("record batch", Vec::new());
-    let parts = Parts::around(reader, source, "record batch".to_owned(), how.clone());
-    load_parts(parts, how, 0).map(|(dataset, _)| dataset)
+    let table = Table { schema: batch.schema(), batches: vec![batch.clone()] };
+    load_source(&Source::table("record batch", table), how)
 }
 
 fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Dataset, Schema), DataError> {

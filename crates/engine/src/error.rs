@@ -98,6 +98,14 @@ pub enum Error {
         /// Why not.
         what: String,
     },
+    /// The space of a kernel is too large for a proof in it.
+    #[error("{width} features have too many products of degree {degree}, or too large ones")]
+    TooManyProducts {
+        /// Features.
+        width: usize,
+        /// The degree of the kernel.
+        degree: u32,
+    },
     /// Probabilities are asked of a model that has none.
     #[error("the model was not calibrated, so it has no probabilities; calibrate it on held-out rows")]
     NotCalibrated,
@@ -263,6 +271,7 @@ impl Error {
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::NotLinear => Some("train with {readout=averaged} and without a kernel".into()),
+            Self::TooManyProducts { .. } => Some("try a lower {degree}".into()),
             Self::Mapped { .. } => Some("leave {map} out".into()),
             Self::MappedTooLarge { .. } => {
                 Some("lower {map-size}, or learn from rows that stay on disk with {memory}".into())

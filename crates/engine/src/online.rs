@@ -15,10 +15,11 @@ use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape};
 use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
-use crate::spec::{ClassWeights, Spec};
+use crate::spec::{ClassWeights, Classes, Spec};
 use crate::train::{build, check_finite, hypothesis, training_summary};
+use rosenblatt_core::state::Origin;
 use rosenblatt_core::{
-    DenseExamples, Examples, Hyperplanes, SparseExamples, SparseRows, Stopped, Totals, Visits,
+    DenseExamples, Examples, Hyperplanes, OneVsOne, SparseExamples, SparseRows, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
@@ -94,6 +95,37 @@ impl Online {
             build(&spec, labels.len(), Shape { width, class_weights, start, kernel, n_rows: None })?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), is_whole: true, resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
+    }
+
+    /// Goes on with these classes, in this order; all that are known already must be among them. A class that is new
+    /// begins with weights of zero; what is kept of the others stays, averages and votes too. The one hyperplane between
+    /// two classes becomes the first one's, turned round, and the second one's.
+    pub fn take_in<S: Into<String>>(&mut self, classes: impl IntoIterator<Item = S>) -> Result<(), Error> {
+        let labels = Labels::in_order(classes);
+        let was = &self.labels;
+        if labels.names() == was.names() {
+            return Ok(());
+        }
+        if let Some(lost) = was.names().iter().find(|name| labels.class(name).is_none()) {
+            return Err(Error::UnknownClass { name: lost.clone(), known: labels.names().to_vec() });
+        }
+        let multiclass = self.spec.options().multiclass;
+        let before = outputs(multiclass, was.names());
+        let origins: Vec<Origin> =
+            outputs(multiclass, labels.names()).iter().map(|output| output.origin(&before)).collect();
+        let state = self.learner.state().for_outputs(before.len(), &origins);
+        let mut grown = Self::started(self.spec.clone(), labels, None)?;
+        let restored = grown.learner.restore(state);
+        restored.map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+        grown.mapper = self.mapper.take();
+        grown.feature_names = self.feature_names.take();
+        grown.keeps_track = self.keeps_track;
+        if self.shown.rows > 0 {
+            // The rows were noted with the numbers of other classes.
+            (grown.shown.rows, grown.shown.is_whole) = (self.shown.rows, false);
+        }
+        *self = grown;
+        Ok(())
     }
 
     /// Learns from one row. Rows may grow wider as new features turn up.
@@ -300,6 +332,43 @@ impl Online {
         self.labels
             .class(name)
             .ok_or_else(|| Error::UnknownClass { name: name.to_owned(), known: self.labels.names().to_vec() })
+    }
+}
+
+/// What an output tells apart: a class from another one, or from all others.
+struct Contest<'a> {
+    positive: &'a str,
+    negative: Option<&'a str>,
+}
+
+/// The outputs for these classes, in their order.
+fn outputs(multiclass: Classes, classes: &[String]) -> Vec<Contest<'_>> {
+    match (classes, multiclass) {
+        ([negative, positive], _) => vec![Contest { positive, negative: Some(negative) }],
+        (_, Classes::OneVsOne) => {
+            let pairs = OneVsOne::new(classes.len());
+            let named = |&(a, b): &(u32, u32)| Contest {
+                positive: &classes[a as usize],
+                negative: Some(&classes[b as usize]),
+            };
+            pairs.pairs().iter().map(named).collect()
+        }
+        _ => classes.iter().map(|positive| Contest { positive, negative: None }).collect(),
+    }
+}
+
+impl Contest<'_> {
+    /// Which of these is the same contest, or the one that it was for fewer classes.
+    fn origin(&self, before: &[Contest<'_>]) -> Origin {
+        before.iter().enumerate().find_map(|(output, was)| {
+            let same = |a: &str, b: Option<&str>| {
+                a == self.positive && (self.negative.is_none() || b.is_none() || b == self.negative)
+            };
+            if same(was.positive, was.negative) {
+                return Some((output, 1.0));
+            }
+            was.negative.filter(|negative| same(negative, Some(was.positive))).map(|_| (output, -1.0))
+        })
     }
 }
 

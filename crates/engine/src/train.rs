@@ -547,7 +547,7 @@ pub(crate) fn two_classes(labels: &Labels, classes: &[u32], rows: &[u32]) -> Res
 }
 
 /// Refuses values that are not finite numbers, naming the first.
-pub(crate) fn check_finite(rows: View<'_>) -> Result<(), Error> {
+pub fn check_finite(rows: View<'_>) -> Result<(), Error> {
     struct Finite;
     impl Visitor for Finite {
         type Output = Result<(), Error>;

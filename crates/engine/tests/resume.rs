@@ -3,8 +3,8 @@
 use rosenblatt::core::{Average, Order, Random, Readout, Share, Totals};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{
-    ALGORITHMS, Checkpoint, ClassWeights, Classes, Dataset, Error, KernelOptions, Model, Options, Spec,
-    Training, Validation,
+    ALGORITHMS, Checkpoint, ClassWeights, Classes, Dataset, Error, KernelOptions, Model, Online, Options,
+    Spec, Training, Validation,
 };
 
 /// Rows that no hyperplane separates, of `n_classes` classes.
@@ -262,4 +262,89 @@ fn a_checkpoint_that_was_cut_changed_or_made_up_is_refused() {
         n_refused += u32::from(gone_on.is_err());
     }
     assert!(n_refused > 10, "{n_refused}");
+}
+
+/// What the hyperplanes of a model are, output by output, biases last; those of a vote are its scores of some rows.
+fn outputs(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
+    if let Some(planes) = model.planes() {
+        let each = planes.biases().iter().enumerate();
+        return each.map(|(output, bias)| [planes.weights(output), vec![*bias]].concat()).collect();
+    }
+    let mut predictor = model.predictor(data.width());
+    let mut scores: Vec<Vec<f64>> = Vec::new();
+    for row in 0..20_u8 {
+        let values: Vec<f64> =
+            (0..6_u8).map(|feature| f64::from((row * 7 + feature * 3) % 11) - 5.0).collect();
+        predictor.predict(rosenblatt::core::Dense(&values));
+        scores.resize(predictor.scores().len(), Vec::new());
+        scores.iter_mut().zip(predictor.scores()).for_each(|(all, score)| all.push(*score));
+    }
+    scores
+}
+
+/// A class that nobody knew of is taken in: what was learned stays, turned round where its class is on the other side.
+#[test]
+fn a_class_that_is_new_begins_with_nothing_and_the_others_stay_what_they_were() {
+    let data = data(300, 2);
+    let turned = |values: &[f64]| values.iter().map(|value| 0.0 - value).collect::<Vec<_>>();
+    let readouts = [
+        Readout::Last,
+        Readout::Averaged(Average::Post),
+        Readout::Averaged(Average::Pre),
+        Readout::Averaged(Average::Running),
+        Readout::Voted,
+        Readout::Random,
+        Readout::Pocket,
+    ];
+    let mut n_grown = 0;
+    for entry in ALGORITHMS.iter() {
+        for (readout, multiclass) in readouts.into_iter().flat_map(|readout| {
+            [Classes::OneVsRest, Classes::OneVsOne, Classes::Direct(Share::Max)]
+                .map(|scheme| (readout, scheme))
+        }) {
+            let name = entry.info.name;
+            let options = Options {
+                algorithm: name.to_owned(),
+                readout: Some(readout),
+                multiclass,
+                ..Options::default()
+            };
+            let recipe = rosenblatt::Recipe { learning: options, ..Default::default() };
+            let Ok(spec) = recipe.online_spec() else { continue };
+            let Ok(mut learner) = Online::new(spec, ["class 0", "class 1"]) else { continue };
+            learner.partial_train(&data).unwrap();
+            let before = outputs(&learner.model().unwrap(), &data);
+            // Between the others, so that numbers change, too.
+            learner.take_in(["class 0", "class 0.5", "class 1"]).unwrap();
+            let model = learner.model().unwrap();
+            assert_eq!(model.labels().names(), ["class 0", "class 0.5", "class 1"]);
+            let (told, after) = (format!("{name} {readout} {multiclass}"), outputs(&model, &data));
+            if readout == Readout::Voted && matches!(multiclass, Classes::Direct(_)) {
+                // Votes of all classes together are counted otherwise than votes on a sign.
+            } else if multiclass == Classes::OneVsOne {
+                assert_eq!(after[1], turned(&before[0]), "{told}");
+                assert!(after[0].iter().chain(&after[2]).all(|value| *value == 0.0), "{told}");
+            } else {
+                assert_eq!((&after[0], &after[2]), (&turned(&before[0]), &before[0]), "{told}");
+                assert!(after[1].iter().all(|value| *value == 0.0), "{told}");
+            }
+            // It goes on, and what is new wins over what is old, unless that has the longer vote.
+            let more = Dataset::from_rows(&[[3.0; 6], [-3.0; 6]], &["class 0.5", "class 1"]);
+            for _ in 0..400 {
+                learner.partial_train(&more).unwrap();
+            }
+            let found = learner.model().unwrap();
+            let is_quick = readout == Readout::Last
+                || readout == Readout::Averaged(Average::Post) && entry.info.fixed_increment;
+            if is_quick {
+                assert_eq!(found.predict(&[3.0; 6]).unwrap(), "class 0.5", "{told}");
+            }
+            // One more, and in another order.
+            learner.take_in(["class 3", "class 1", "class 0.5", "class 0"]).unwrap();
+            learner.partial_train(&more).unwrap();
+            assert!(learner.take_in(["class 1", "class 3"]).is_err(), "no class is lost");
+            n_grown += 1;
+        }
+    }
+    assert!(n_grown > 100, "{n_grown}");
 }

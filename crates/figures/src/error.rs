@@ -51,6 +51,9 @@ pub enum FigureError {
     /// A kind that shows a model has none.
     #[error("this picture needs a model")]
     NoModel,
+    /// A certificate about the space of a kernel.
+    #[error("a hyperplane in the space of a kernel is not drawn")]
+    Kernel,
     /// A kind that shows a run was given a model.
     #[error("`plot {figure}` shows a run, which a model does not keep; leave the model out to train one")]
     NeedsRun {

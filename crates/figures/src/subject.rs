@@ -5,10 +5,13 @@ use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::words::counted;
 use crate::{Figure, Needs};
-use rosenblatt::core::{Observer, Round};
+use rosenblatt::certify::{Certificate, Claim};
+use rosenblatt::core::{Hyperplanes, Observer, Readout, Round};
 use rosenblatt::data::{Scaler, Scaling, Schema};
 use rosenblatt::evaluate::matched;
-use rosenblatt::{Dataset, Labels, Model, Spec, Training, split};
+use rosenblatt::recipe::with_positive;
+use rosenblatt::separation::verify;
+use rosenblatt::{Dataset, Labels, Model, Online, Options, Spec, Training, split, train};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -83,6 +86,43 @@ impl Subject {
             (held, format!("{n_judged} that were not learned from"))
         };
         Ok(Self { model, rows, judged, support: steps.0, ..subject })
+    }
+
+    /// A certificate and the rows it is about: its hyperplane, or the one that the pocket perceptron finds where there
+    /// is none, and framed the rows that prove it.
+    pub fn of_certificate(
+        source: impl Into<String>,
+        data: Dataset,
+        certificate: &Certificate,
+    ) -> Result<Self, FigureError> {
+        let sides = verify(certificate, &data)?;
+        let data = match sides.negative {
+            // Only pairs of classes are drawn as they are.
+            Some(_) if data.labels().len() == 2 => data,
+            Some(_) | None => with_positive(data, &sides.positive)?,
+        };
+        let options = Options { readout: Some(Readout::Pocket), validation: None, ..Options::default() };
+        let (model, proof) = match &certificate.claim {
+            Claim::Separable { weights, intercept, margin } if certificate.kernel.is_none() => {
+                let sign = if data.labels().name(1) == sides.positive { 1.0 } else { -1.0 };
+                let weights = weights.iter().map(|weight| sign * weight.near()).collect();
+                let planes = Hyperplanes::from_parts(weights, vec![sign * intercept.near()]);
+                let spec = Spec::new(Options { readout: Some(Readout::Last), ..options })?;
+                let model = Online::started(spec, data.labels().clone(), Some(planes))?.model()?;
+                (model, margin.as_ref().map_or(&[][..], |margin| &margin.nearest))
+            }
+            Claim::Separable { .. } => return Err(FigureError::Kernel),
+            Claim::Inseparable { contradiction } => {
+                (train(&Spec::new(options)?, &data)?, contradiction.as_slice())
+            }
+        };
+        let mut support = vec![false; data.len()];
+        for share in proof {
+            if let Some(idx) = data.find(share.row.wrapping_sub(1)) {
+                support[idx] = true;
+            }
+        }
+        Ok(Self { support: Some(support), ..Self::of_model(source, data, model) })
     }
 
     /// The model; an error if there is none.

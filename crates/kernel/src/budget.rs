@@ -13,7 +13,7 @@ use crate::rows::Rows;
 use crate::simd::PANEL;
 use rosenblatt_core::memory::{Ballot, Kept};
 use rosenblatt_core::space::{Move, Outcome, Shape, Space};
-use rosenblatt_core::state::{Resumable, State, StateError, refuse};
+use rosenblatt_core::state::{COUNTED, Layout, Part, Resumable, SIGNED, State, StateError, refuse};
 use rosenblatt_core::{Bias, Examples, Hypothesis, Random, Readout, Row, Visits};
 use std::sync::Arc;
 
@@ -393,10 +393,11 @@ impl Resumable for BudgetSpace {
         state.u32s("support-indices", indices);
         state.f64s("support-values", values);
         state.u64s("support-born", &self.born);
-        state.f64s("support-weights", self.weights.concat());
+        state.f64s("support-weights", self.weights.concat()).laid(Layout::InTurn(Part::Signed));
         state.f64s("support-matrix", &self.matrix.values);
-        state.f64s("biases", self.biases.iter().copied().chain([self.used]).collect::<Vec<_>>());
-        state.u64s("moves", &self.moves);
+        state.f64s("biases", &self.biases).laid(SIGNED);
+        state.f64s("used", vec![self.used]);
+        state.u64s("moves", &self.moves).laid(COUNTED);
     }
 
     fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
@@ -416,8 +417,8 @@ impl Resumable for BudgetSpace {
         let n_matrix = if self.removal == Removal::Random { 0 } else { n_rows };
         self.matrix =
             Matrix { n: n_matrix, values: state.take_n_f64s("support-matrix", n_matrix * n_matrix)? };
-        let mut biases = state.take_n_f64s("biases", n_outputs + 1)?;
-        self.used = biases.pop().unwrap_or(0.0);
+        let biases = state.take_n_f64s("biases", n_outputs)?;
+        self.used = state.take_n_f64s("used", 1)?[0];
         self.moves = state.take_n_counters("moves", n_outputs, u64::MAX)?;
         (self.biases, self.n_born, self.random) = (biases, n_born, Random::new(random));
         self.weights = (0..n_outputs).map(|output| weights[output * n_rows..][..n_rows].to_vec()).collect();

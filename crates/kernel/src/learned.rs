@@ -8,8 +8,12 @@ use crate::kernels::Kernel;
 use crate::rows::Rows;
 use rosenblatt_core::Bias;
 use rosenblatt_core::space::{Move, Shape};
-use rosenblatt_core::state::{State, StateError, refuse};
+use rosenblatt_core::state::{Layout, Part, State, StateError, refuse};
 use std::sync::Arc;
+
+/// What of a move is the same on either side, and what is not.
+const ALIKE: Layout = Layout::Moves(&[Part::Alike(0.0)]);
+const SIGNED: Layout = Layout::Moves(&[Part::Signed]);
 
 /// The row of a move that only shrinks.
 pub const NO_ROW: u32 = u32::MAX;
@@ -156,13 +160,15 @@ impl Learned {
         state.u32s("support-indices", indices);
         state.f64s("support-values", values);
         let each = |part: fn(&Entry) -> f64| self.log.iter().map(part).collect::<Vec<f64>>();
-        state.u64s("step-rounds", self.log.iter().map(|entry| entry.round).collect::<Vec<_>>());
-        state.u32s("step-outputs", self.log.iter().map(|entry| entry.output).collect::<Vec<_>>());
-        state.u32s("step-rows", self.log.iter().map(|entry| entry.row).collect::<Vec<_>>());
-        state.f64s("step-amounts", each(|entry| entry.amount));
-        state.f64s("step-keeps", each(|entry| entry.keep));
-        state.f64s("step-biases", each(|entry| entry.bias));
-        state.f64s("step-norms", each(|entry| entry.norm2));
+        let whole = |part: fn(&Entry) -> u32| self.log.iter().map(part).collect::<Vec<u32>>();
+        let rounds: Vec<_> = self.log.iter().map(|entry| entry.round).collect();
+        state.u64s("step-rounds", rounds).laid(ALIKE);
+        state.u32s("step-outputs", whole(|entry| entry.output)).laid(Layout::Moves(&[Part::Output]));
+        state.u32s("step-rows", whole(|entry| entry.row)).laid(ALIKE);
+        state.f64s("step-amounts", each(|entry| entry.amount)).laid(SIGNED);
+        state.f64s("step-keeps", each(|entry| entry.keep)).laid(ALIKE);
+        state.f64s("step-biases", each(|entry| entry.bias)).laid(SIGNED);
+        state.f64s("step-norms", each(|entry| entry.norm2)).laid(ALIKE);
     }
 
     pub(crate) fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {

@@ -3,17 +3,18 @@
 use crate::error::Outcome;
 use crate::model::PyModel;
 use crate::rows;
-use crate::work::{Watching, alone};
+use crate::work::{Watching, alone, watched};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use rosenblatt::algorithms;
 use rosenblatt::core::Hyperplanes;
 use rosenblatt::data::{Dataset, Labels};
 use rosenblatt::{Checkpoint, Online, Options, Recipe, Spec, Training};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Rows with their classes, whose numbers are the places of their names.
-fn labelled(
+pub(crate) fn labelled(
     given: &Bound<'_, PyAny>,
     classes: &Bound<'_, PyAny>,
     names: Vec<String>,
@@ -22,6 +23,7 @@ fn labelled(
 ) -> PyResult<Dataset> {
     let lender = rows::rows(given)?;
     let n_rows = lender.lend().n_rows();
+    rows::check_room(lender.lend().width(), names.len())?;
     let classes: Vec<u32> = rows::column(classes, n_rows)?;
     if classes.iter().any(|&class| class as usize >= names.len()) {
         return Err(PyValueError::new_err("a row has a class without a name"));
@@ -45,13 +47,21 @@ fn labelled(
     Ok(data)
 }
 
+/// Hyperplanes to start from, output by output side by side.
+fn started((weights, biases): (Vec<f64>, Vec<f64>)) -> PyResult<Hyperplanes> {
+    if biases.is_empty() || !weights.len().is_multiple_of(biases.len()) {
+        return Err(PyValueError::new_err("a start should have as many weights for every bias"));
+    }
+    Ok(Hyperplanes::from_parts(weights, biases))
+}
+
 fn spec(options: &str) -> Outcome<Spec> {
     Ok(Spec::new(serde_json::from_str::<Options>(options)?)?)
 }
 
 /// Trains on rows in memory, as they are.
 #[pyfunction]
-#[pyo3(signature = (options, rows, classes, names, weights=None, features=None, start=None))]
+#[pyo3(signature = (options, rows, classes, names, weights=None, features=None, merge=false, start=None, told=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -61,22 +71,28 @@ pub(crate) fn fit(
     names: Vec<String>,
     weights: Option<&Bound<'_, PyAny>>,
     features: Option<Vec<String>>,
+    merge: bool,
     start: Option<(Vec<f64>, Vec<f64>)>,
+    told: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyModel> {
     let spec = spec(options)?;
     let data = labelled(rows, classes, names, weights, features)?;
+    let start = start.map(started).transpose()?;
+    let told = told.map(|told| told.clone().unbind());
     alone(py, |signals| {
+        let data = if merge { data.merged() } else { data };
         let mut training = Training::new(&spec, &data);
-        if let Some((weights, biases)) = start {
-            training = training.start(Hyperplanes::from_parts(weights, biases));
+        if let Some(start) = start {
+            training = training.start(start);
         }
-        Ok(training.checkpointer(signals).run(&mut ())?.into())
+        Ok(watched(training, signals, told.as_ref())?.into())
     })
 }
 
 /// Trains on rows in memory by a recipe: with probabilities, or after a race.
 #[pyfunction]
-#[pyo3(signature = (recipe, rows, classes, names, weights=None, features=None))]
+#[pyo3(signature = (recipe, rows, classes, names, weights=None, features=None, merge=false, told=None))]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn fit_by_recipe(
     py: Python<'_>,
     recipe: &str,
@@ -85,11 +101,14 @@ pub(crate) fn fit_by_recipe(
     names: Vec<String>,
     weights: Option<&Bound<'_, PyAny>>,
     features: Option<Vec<String>>,
+    merge: bool,
+    told: Option<Py<PyAny>>,
 ) -> PyResult<PyModel> {
     let data = labelled(rows, classes, names, weights, features)?;
     alone(py, |signals| {
+        let data = if merge { data.merged() } else { data };
         let recipe: Recipe = serde_json::from_str(recipe)?;
-        let trained = recipe.train_rows(data, &mut Watching { signals, told: None })?;
+        let trained = recipe.train_rows(data, &mut Watching { signals, told: None, epochs: told })?;
         Ok(trained.model.into())
     })
 }
@@ -106,6 +125,12 @@ pub(crate) fn learns_online(options: &str) -> bool {
     spec(options).is_err() || online_spec(options).is_ok_and(|spec| Online::new(spec, two).is_ok())
 }
 
+/// Whether a rule picks its own rows, the worst ones.
+#[pyfunction]
+pub(crate) fn picks_worst(algorithm: &str) -> bool {
+    algorithms::find(algorithm).is_ok_and(|entry| entry.info.picks_worst)
+}
+
 /// A learner that is shown rows whenever there are some.
 #[pyclass(module = "rosenblatt._rosenblatt", frozen)]
 pub(crate) struct Learner {
@@ -115,14 +140,17 @@ pub(crate) struct Learner {
 #[pymethods]
 impl Learner {
     #[new]
-    #[pyo3(signature = (options, names, features=None, checkpoint=None))]
+    #[pyo3(signature = (options, names, features=None, checkpoint=None, start=None))]
     fn new(
         options: &str,
         names: Vec<String>,
         features: Option<Vec<String>>,
         checkpoint: Option<&[u8]>,
+        start: Option<(Vec<f64>, Vec<f64>)>,
     ) -> Outcome<Self> {
-        let mut online = Online::new(online_spec(options)?, names)?.keeping_track();
+        let start = start.map(started).transpose()?;
+        let online = Online::started(online_spec(options)?, Labels::in_order(names), start)?;
+        let mut online = online.keeping_track();
         if let Some(features) = features {
             online = online.with_feature_names(features);
         }
@@ -150,6 +178,11 @@ impl Learner {
     ) -> PyResult<()> {
         let data = labelled(rows, classes, names, weights, features)?;
         alone(py, |_| Ok(self.lock().partial_train(&data)?))
+    }
+
+    /// Goes on with these classes, those known so far among them.
+    fn take_in(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
+        alone(py, |_| Ok(self.lock().take_in(names)?))
     }
 
     /// What has been learned so far.

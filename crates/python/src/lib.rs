@@ -3,10 +3,12 @@
 //! A face adds no logic: arrays are lent ([`rows`]), descriptions are the engine's JSON, results are bytes and JSON that
 //! the package turns into arrays and dictionaries.
 
+mod arrow;
 mod error;
 mod learn;
 mod model;
 mod product;
+mod proof;
 mod rows;
 mod work;
 
@@ -16,11 +18,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _rosenblatt {
     #[pymodule_export]
-    use crate::learn::{Learner, fit, fit_by_recipe, learns_online};
+    use crate::learn::{Learner, fit, fit_by_recipe, learns_online, picks_worst};
     #[pymodule_export]
     use crate::model::PyModel;
     #[pymodule_export]
-    use crate::product::{catalogue, compare, plot, trace, train};
+    use crate::product::{Drawing, catalogue, compare, plot, trace, train};
+    #[pymodule_export]
+    use crate::proof::{certify, check_certificate, plot_certificate};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

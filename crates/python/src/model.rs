@@ -1,7 +1,8 @@
 //! A trained model as Python sees it.
 
+use crate::arrow;
 use crate::error::{Failure, Outcome};
-use crate::product::{chosen, svg};
+use crate::product::{Drawing, chosen, drawn};
 use crate::rows;
 use crate::work::{alone, unless_stopped};
 use pyo3::prelude::*;
@@ -10,6 +11,7 @@ use rosenblatt::calibration::class_scores;
 use rosenblatt::data::{Dataset, Labels, ReadOptions, Source, load_source};
 use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
+use rosenblatt::train::check_finite;
 use rosenblatt::{Explainer, Model, evaluate, export};
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_figures::{Subject, report};
@@ -27,11 +29,21 @@ impl From<Model> for PyModel {
     }
 }
 
-/// Rows of nobody's class.
-pub(crate) fn unlabelled(given: &Bound<'_, PyAny>) -> PyResult<Dataset> {
-    let rows = rows::rows(given)?;
-    let n_rows = rows.lend().n_rows();
-    Ok(Dataset::of_lender(rows, vec![0; n_rows], Labels::in_order(["?"])))
+impl PyModel {
+    /// What `answer` says of rows of an array, which are of nobody's class.
+    fn of_rows<T: Send>(
+        &self,
+        given: &Bound<'_, PyAny>,
+        answer: impl FnOnce(&Model, &Dataset) -> Outcome<T> + Send,
+    ) -> PyResult<T> {
+        let rows = rows::rows(given)?;
+        let n_rows = rows.lend().n_rows();
+        rows::check_room(rows.lend().width(), 1)?;
+        alone(given.py(), |_| {
+            let data = Dataset::of_lender(rows, vec![0; n_rows], Labels::in_order(["?"]));
+            answer(&self.model, &data)
+        })
+    }
 }
 
 fn bytes_of<'py, T: Copy, const N: usize>(
@@ -52,21 +64,13 @@ pub(crate) fn numbers<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'p
 }
 
 /// Scores of each class; one for two classes.
-fn scores(model: &Model, rows: View<'_>) -> Vec<f64> {
-    struct Scores<'m>(&'m Model);
-    impl Visitor for Scores<'_> {
-        type Output = Vec<f64>;
-        fn visit<E: rosenblatt::core::Examples>(self, examples: E) -> Vec<f64> {
-            let (mut all, mut of_row) = (Vec::new(), Vec::new());
-            let listed: Vec<u32> = (0..examples.len() as u32).collect();
-            self.0.predictor(examples.width()).each(examples, &listed, |_, _, scores| {
-                class_scores(self.0, scores, &mut of_row);
-                all.extend(&of_row);
-            });
-            all
-        }
-    }
-    rows.visit(Scores(model))
+fn scores(model: &Model, rows: View<'_>) -> Outcome<Vec<f64>> {
+    let (mut all, mut of_row) = (Vec::with_capacity(rows.len()), Vec::new());
+    model.each_row(rows, |_, _, scores| {
+        class_scores(model, scores, &mut of_row);
+        all.extend(&of_row);
+    })?;
+    Ok(all)
 }
 
 #[pymethods]
@@ -117,6 +121,12 @@ impl PyModel {
         self.model.calibration().is_some()
     }
 
+    /// How many epochs it took.
+    #[getter]
+    fn n_epochs(&self) -> u64 {
+        self.model.training_summary().totals.epochs
+    }
+
     /// What the model is, as JSON.
     fn summary(&self, most: usize) -> Outcome<String> {
         Ok(serde_json::to_string(&self.model.summary(most))?)
@@ -131,8 +141,11 @@ impl PyModel {
 
     /// The class of each row, by number.
     fn predict<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let data = unlabelled(rows)?;
-        let classes = alone(py, |_| Ok(self.model.predict_all(&data)))?;
+        let classes = self.of_rows(rows, |model, data| {
+            let mut classes = Vec::with_capacity(data.len());
+            model.each_row(data.view(), |_, class, _| classes.push(class))?;
+            Ok(classes)
+        })?;
         bytes_of(py, &classes, u32::to_ne_bytes)
     }
 
@@ -142,15 +155,16 @@ impl PyModel {
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let data = unlabelled(rows)?;
-        let all = alone(py, |_| Ok(scores(&self.model, data.view())))?;
+        let all = self.of_rows(rows, |model, data| scores(model, data.view()))?;
         numbers(py, &all)
     }
 
     /// The probability of each class of each row.
     fn predict_proba<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let data = unlabelled(rows)?;
-        let all = alone(py, |_| Ok(self.model.predict_proba_all(&data)?))?;
+        let all = self.of_rows(rows, |model, data| {
+            check_finite(data.view())?;
+            Ok(model.predict_proba_all(data)?)
+        })?;
         numbers(py, &all)
     }
 
@@ -171,7 +185,7 @@ impl PyModel {
             while let Some(block) = rows.next()? {
                 match what {
                     "classes" => classes.extend(model.predict_view(block.view())),
-                    "scores" => all.extend(scores(model, block.view())),
+                    "scores" => all.extend(scores(model, block.view())?),
                     _ => all.extend(model.predict_proba_view(block.view())?),
                 }
                 unless_stopped(signals)?;
@@ -250,7 +264,7 @@ impl PyModel {
         Ok(PyBytes::new(py, &written))
     }
 
-    /// A picture of the model and rows, as SVG.
+    /// A picture of the model and rows.
     #[pyo3(signature = (kind, settings, source, reading, name=None))]
     fn plot(
         &self,
@@ -260,12 +274,12 @@ impl PyModel {
         source: Given,
         reading: &str,
         name: Option<&str>,
-    ) -> PyResult<String> {
+    ) -> PyResult<Drawing> {
         let source = source.open(name)?;
         alone(py, |_| {
             let data = self.labelled(&source, reading)?;
             let subject = Subject::of_model(source.name(), data, self.model.clone());
-            svg(kind, &chosen(settings), &subject)
+            drawn(kind, &chosen(settings), &subject)
         })
     }
 
@@ -288,18 +302,21 @@ impl PyModel {
     }
 }
 
-/// Files by their names, or the bytes of one.
+/// Files by their names, the bytes of one, or a table that another package holds.
 #[derive(FromPyObject)]
 pub(crate) enum Given {
     Bytes(Vec<u8>),
     Files(Vec<PathBuf>),
+    Table(Py<PyAny>),
 }
 
 impl Given {
     pub(crate) fn open(self, name: Option<&str>) -> Outcome<Source> {
+        let name = name.unwrap_or("table");
         Ok(match self {
-            Self::Bytes(bytes) => Source::bytes(name.unwrap_or("table"), bytes),
+            Self::Bytes(bytes) => Source::bytes(name, bytes),
             Self::Files(files) => Source::find_all(files)?,
+            Self::Table(table) => Source::table(name, Python::attach(|py| arrow::table(table.bind(py)))?),
         })
     }
 }

@@ -5,10 +5,11 @@ use crate::model::{Given, PyModel};
 use crate::work::{Watching, alone};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use rosenblatt::compare::{Candidate, TrialFold};
 use rosenblatt::data::{ReadOptions, Schema, load_with_schema};
 use rosenblatt::{Options, Recipe, Spec, compare as compare_all, trace as trace_rounds};
-use rosenblatt_figures::{Canvas, Settings, Subject, Svg, find};
+use rosenblatt_figures::{Canvas, Look, Settings, Subject, Svg, find};
 use serde_json::json;
 
 /// Everything that can be asked for, as JSON.
@@ -19,18 +20,19 @@ pub(crate) fn catalogue() -> Outcome<String> {
 
 /// From files, or a table in the bytes of one, to a model and a story: the recipe, as JSON says it.
 #[pyfunction]
-#[pyo3(signature = (recipe, source, name=None, told=None))]
+#[pyo3(signature = (recipe, source, name=None, told=None, epochs=None))]
 pub(crate) fn train(
     py: Python<'_>,
     recipe: &str,
     source: Given,
     name: Option<&str>,
     told: Option<Py<PyAny>>,
+    epochs: Option<Py<PyAny>>,
 ) -> PyResult<(PyModel, String)> {
     let source = source.open(name)?;
     alone(py, |signals| {
         let recipe: Recipe = serde_json::from_str(recipe)?;
-        let trained = recipe.train(&source, &mut Watching { signals, told })?;
+        let trained = recipe.train(&source, &mut Watching { signals, told, epochs })?;
         let story = json!({
             "source": trained.data.source,
             "rows": trained.data.rows,
@@ -66,7 +68,7 @@ pub(crate) fn compare(
         let candidates = Candidate::list(candidates)?;
         let specs = candidates.iter().map(|one| one.spec(&options)).collect::<Result<Vec<_>, _>>()?;
         let (data, _) = load_with_schema(&source, &reading)?;
-        let mut watching = Watching { signals, told: None };
+        let mut watching = Watching { signals, told: None, epochs: None };
         let compared = compare_all(&specs, &data, None, folds, options.seed, &mut watching)?;
         let trials = compared.trials.iter().map(|trial| {
             json!({
@@ -102,7 +104,7 @@ pub(crate) fn trace(
     })
 }
 
-/// A picture of what is learned from files, as SVG.
+/// A picture of what is learned from files.
 #[pyfunction]
 #[pyo3(signature = (kind, settings, options, reading, source, name=None))]
 pub(crate) fn plot(
@@ -113,7 +115,7 @@ pub(crate) fn plot(
     reading: &str,
     source: Given,
     name: Option<&str>,
-) -> PyResult<String> {
+) -> PyResult<Drawing> {
     let source = source.open(name)?;
     alone(py, |_| {
         let spec = Spec::new(serde_json::from_str(options)?)?;
@@ -122,14 +124,34 @@ pub(crate) fn plot(
         let figure = find(kind).map_err(figure_error)?;
         let settings = chosen(settings);
         let subject = Subject::of_data(figure, &settings, source.name(), loaded, spec);
-        svg(kind, &settings, &subject.map_err(figure_error)?)
+        drawn(kind, &settings, &subject.map_err(figure_error)?)
     })
 }
 
+/// A picture, drawn but not yet written.
+#[pyclass(module = "rosenblatt._rosenblatt", frozen)]
+pub(crate) struct Drawing {
+    picture: rosenblatt_figures::Picture,
+}
+
+#[pymethods]
+impl Drawing {
+    /// As SVG.
+    fn svg(&self) -> String {
+        self.picture.svg(&Svg::default())
+    }
+
+    /// As PNG.
+    fn png<'py>(&self, py: Python<'py>, scale: f64) -> PyResult<Bound<'py, PyBytes>> {
+        let png = alone(py, |_| Ok(self.picture.png(Look::default(), scale)))?;
+        Ok(PyBytes::new(py, &png))
+    }
+}
+
 /// The picture of a subject.
-pub(crate) fn svg(kind: &str, settings: &Settings, subject: &Subject) -> Outcome<String> {
+pub(crate) fn drawn(kind: &str, settings: &Settings, subject: &Subject) -> Outcome<Drawing> {
     let picture = rosenblatt_figures::draw(kind, subject, settings, Canvas::default());
-    Ok(picture.map_err(figure_error)?.svg(&Svg::default()))
+    Ok(Drawing { picture: picture.map_err(figure_error)? })
 }
 
 pub(crate) fn chosen(settings: Vec<(String, String)>) -> Settings {
@@ -137,6 +159,6 @@ pub(crate) fn chosen(settings: Vec<(String, String)>) -> Settings {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it stands behind `map_err`")]
-fn figure_error(error: rosenblatt_figures::FigureError) -> Failure {
+pub(crate) fn figure_error(error: rosenblatt_figures::FigureError) -> Failure {
     PyValueError::new_err(error.to_string()).into()
 }

@@ -5,7 +5,7 @@
 //! but every index that counts is compared with its limit where it is used, so nothing is read or written elsewhere.
 
 use pyo3::buffer::{Element, PyBuffer};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rosenblatt_data::{DenseRef, Lender, MatrixRef, SparseRef};
 use std::sync::Arc;
@@ -139,6 +139,18 @@ fn dense_width(shape: &[usize]) -> PyResult<usize> {
     };
     check_count(n_rows)?;
     if width == 0 { Err(PyValueError::new_err("there are no features")) } else { Ok(width) }
+}
+
+/// Whether there is room for the weights of so many outputs. Nobody hears of it later: without memory a process ends.
+pub(crate) fn check_room(width: usize, n_outputs: usize) -> PyResult<()> {
+    // The weights, a sum of them, and what they are read out to.
+    let n_values = width.saturating_mul(n_outputs.max(1)).saturating_mul(4);
+    let mut room: Vec<f64> = Vec::new();
+    room.try_reserve_exact(n_values).map_err(|_| {
+        PyMemoryError::new_err(format!(
+            "the weights of {width} features do not fit into memory; hash them to fewer, or leave empty columns out"
+        ))
+    })
 }
 
 /// Rows are known by numbers of 32 bits.

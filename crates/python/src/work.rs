@@ -2,10 +2,11 @@
 
 use crate::error::{Failure, Outcome, broken};
 use pyo3::prelude::*;
-use rosenblatt::core::Totals;
+use rosenblatt::core::{EachEpoch, Epoch, Totals};
 use rosenblatt::monitor::Stage;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{Error, Model, Monitor, Training};
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -58,6 +59,8 @@ impl Checkpointer for Signals {
 pub(crate) struct Watching<'a> {
     pub(crate) signals: &'a mut Signals,
     pub(crate) told: Option<Py<PyAny>>,
+    /// A function that is called after each epoch of the training of the model that is kept.
+    pub(crate) epochs: Option<Py<PyAny>>,
 }
 
 impl Monitor for Watching<'_> {
@@ -83,8 +86,35 @@ impl Monitor for Watching<'_> {
     }
 
     fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
-        training.checkpointer(self.signals).run(&mut ())
+        watched(training, self.signals, self.epochs.as_ref())
     }
+}
+
+/// Trains until a signal comes, or `told`, which is called after each epoch, says that it is enough.
+pub(crate) fn watched(
+    training: Training<'_>,
+    signals: &mut Signals,
+    told: Option<&Py<PyAny>>,
+) -> Result<Model, Error> {
+    let Some(told) = told else { return training.checkpointer(signals).run(&mut ()) };
+    let mut raised = None;
+    let mut each = EachEpoch(|epoch: &Epoch| {
+        let Epoch { number, visited, mistakes, updates, errors, .. } = *epoch;
+        let said =
+            Python::attach(|py| told.call1(py, (number, visited, mistakes, updates, errors))?.is_truthy(py));
+        match said {
+            Ok(false) => ControlFlow::Continue(()),
+            Ok(true) => ControlFlow::Break(()),
+            Err(error) => {
+                raised = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    let outcome = training.checkpointer(signals).run(&mut each);
+    // What Python raised is what Python shall see.
+    signals.raised = signals.raised.take().or(raised);
+    outcome
 }
 
 /// Somebody outside was interrupted.

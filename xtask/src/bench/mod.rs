@@ -11,7 +11,8 @@
 //! - `--readme RUN` puts what a run found into the README, and measures nothing;
 //! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
 //!
-//! `bench accuracy`, `bench data`, `bench certify` and `bench kernel` are benchmarks of one part each.
+//! `bench accuracy`, `bench data`, `bench certify`, `bench kernel` and `bench python [FOLDER] [REPEATS]` are benchmarks of
+//! one part each.
 
 mod accuracy;
 mod certify;
@@ -54,6 +55,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("data-probe") => data::probe(rest),
         Some("certify") => certify::run(rest),
         Some("kernel") => kernel::run(rest),
+        Some("python") => crate::python::bench(rest),
         Some("certify-probe") => certify::probe(rest),
         Some("measure") => measure::run(rest),
         Some("predict-probe") => probes::predict(rest),
@@ -63,7 +65,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("--readme") => report::put_into_readme(after(words, "--readme").ok_or("which run?")?),
         None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth") => bench(words),
         Some(other) => Err(format!(
-            "`{other}` is none of accuracy, data, certify, kernel, --quick, --readme or an option"
+            "`{other}` is none of accuracy, data, certify, kernel, python, --quick, --readme or an option"
         )),
     }
 }

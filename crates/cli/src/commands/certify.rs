@@ -8,14 +8,11 @@ use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui;
-use rosenblatt::certify::{
-    self, Certificate, Findings, NotFinite, Part, Polynomial, Question, Rows, check, investigate,
-    investigate_in,
-};
-use rosenblatt::core::Examples;
+use rosenblatt::certify::{self, Certificate, Part, Polynomial, Question};
 use rosenblatt::files::{Apart, check_writable, write_whole};
+use rosenblatt::separation::{self, Sides, Study, verify};
 use rosenblatt::{Dataset, Error, Model};
-use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, Visitor, load_source};
+use rosenblatt_data::{Pictures, Precision, ReadOptions, Source, load_source};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;
@@ -130,14 +127,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for side in sides {
         studies.push(study(args, &data, side)?);
     }
-    let certificate = studies.first().and_then(|study| study.certificate.as_ref());
+    let certificate = studies.first().and_then(|timed| timed.study.certificate.as_ref());
     let kept = args.certificate.as_ref().zip(certificate);
     if let Some((path, certificate)) = kept {
         let text =
             serde_json::to_string_pretty(certificate).map_err(|error| Failure::Work(error.to_string()))?;
         write_whole(path, format!("{text}\n").as_bytes())?;
     }
-    let outcome = if studies.iter().all(|study| study.certificate.is_some()) {
+    let outcome = if studies.iter().all(|timed| timed.study.certificate.is_some()) {
         Ok(())
     } else {
         let lost =
@@ -178,84 +175,21 @@ fn as_it_stands(data: &DataArgs) -> Result<ReadOptions, Failure> {
     Ok(read)
 }
 
-/// Which classes are on which side.
-#[derive(Debug, Clone)]
-pub(super) struct Sides {
-    pub(super) positive: String,
-    /// All others if none is said.
-    pub(super) negative: Option<String>,
-}
-
-impl Sides {
-    /// What they are called together.
-    pub(super) fn name(&self) -> String {
-        format!("{} against {}", self.positive, self.negative.as_deref().unwrap_or("the rest"))
-    }
-
-    fn rows(&self, data: &Dataset) -> Result<Rows, Failure> {
-        struct Collect<F>(F);
-        impl<F: Fn(u32) -> Option<bool>> Visitor for Collect<F> {
-            type Output = Result<Rows, NotFinite>;
-            fn visit<E: Examples>(self, examples: E) -> Self::Output {
-                Rows::new(examples, self.0)
-            }
-        }
-        let positive = class(data, &self.positive)?;
-        let negative = self.negative.as_deref().map(|name| class(data, name)).transpose()?;
-        let side = |class: u32| match negative {
-            _ if class == positive => Some(true),
-            Some(negative) => (class == negative).then_some(false),
-            None => Some(false),
-        };
-        let rows = data.visit(Collect(side)).map_err(|error| Failure::Work(error.to_string()))?;
-        Ok(rows.numbered(|idx| data.number(idx)))
-    }
-}
-
-fn class(data: &Dataset, name: &str) -> Result<u32, Failure> {
-    data.labels().class(name).ok_or_else(|| {
-        let known = data.labels().names().join(", ");
-        Failure::Work(format!("there is no class `{name}`; the classes are {known}"))
-    })
-}
-
 /// The questions that the words ask.
 fn sides(args: &Args, data: &Dataset) -> Result<Vec<Sides>, Failure> {
-    let names = data.labels().names();
-    if let Some(positive) = &args.positive {
-        class(data, positive)?;
-        let named = match &args.against {
-            Some(negative) if negative == positive => {
-                return Err(Failure::Usage(
-                    "`--against` should be another class than `--positive`".to_owned(),
-                ));
-            }
-            Some(negative) => Some(negative.clone()),
-            None if names.len() == 2 => names.iter().find(|name| *name != positive).cloned(),
-            None => None,
-        };
-        return Ok(vec![Sides { positive: positive.clone(), negative: named }]);
+    if args.against.is_some() && args.against == args.positive {
+        return Err(Failure::Usage("`--against` should be another class than `--positive`".to_owned()));
     }
-    Ok(match names {
-        [only] => vec![Sides { positive: only.clone(), negative: None }],
-        [negative, positive] => vec![Sides { positive: positive.clone(), negative: Some(negative.clone()) }],
-        many => many.iter().map(|name| Sides { positive: name.clone(), negative: None }).collect(),
-    })
+    Ok(Sides::chosen(data, args.positive.as_deref(), args.against.as_deref())?)
 }
 
-/// A question with its answer.
-pub(super) struct Study {
-    pub(super) sides: Sides,
-    pub(super) bias: bool,
-    pub(super) kernel: Option<Polynomial>,
-    pub(super) rows: Rows,
-    pub(super) findings: Findings,
-    pub(super) certificate: Option<Certificate>,
+/// A question with its answer, and how long it took.
+pub(super) struct Timed {
+    pub(super) study: Study,
     pub(super) time: Duration,
 }
 
-fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
-    let rows = sides.rows(data)?;
+fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Timed, Failure> {
     let kernel = args.kernel.as_ref().map(|_| Polynomial { degree: args.degree, offset: args.offset });
     let start = Instant::now();
     let progress = Progress::new(args.quiet);
@@ -270,24 +204,8 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Study, Failure> {
         if start.elapsed() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let question = Question { bias: !args.through_origin, gap: args.gap };
-    let findings = match kernel {
-        None => investigate(&rows, question, &watch),
-        Some(kernel) => investigate_in(&rows, kernel, question, &watch).ok_or_else(|| {
-            Failure::Work(format!(
-                "{} features have too many products of degree {}, or too large ones; try a lower `--degree`",
-                rows.width(),
-                kernel.degree
-            ))
-        })?,
-    };
-    let names = [Some(sides.positive.as_str()), sides.negative.as_deref()];
-    let certificate = findings.answer.certificate(&rows, question.bias, kernel, names);
-    if let Some(certificate) = &certificate {
-        check(certificate, &rows)
-            .map_err(|wrong| Failure::Work(format!("a bug: the checker refuses the proof found: {wrong}")))?;
-    }
-    let time = start.elapsed();
-    Ok(Study { sides, bias: question.bias, kernel, rows, findings, certificate, time })
+    let study = separation::study(data, sides, question, kernel, &watch)?;
+    Ok(Timed { study, time: start.elapsed() })
 }
 
 fn check_file(args: &Args, path: &Path, data: &Dataset) -> Result<(), Failure> {
@@ -305,9 +223,10 @@ fn verified(path: &Path, data: &Dataset) -> Result<(Certificate, Sides), Failure
     let text = fs::read_to_string(path).map_err(|error| fail(&error.to_string()))?;
     let certificate: Certificate =
         serde_json::from_str(&text).map_err(|error| fail(&format!("not a certificate: {error}")))?;
-    let sides =
-        Sides { positive: certificate.data.positive.clone(), negative: certificate.data.negative.clone() };
-    check(&certificate, &sides.rows(data)?).map_err(|wrong| fail(&format!("refused: {wrong}")))?;
+    let sides = verify(&certificate, data).map_err(|error| match error {
+        Error::Uncertifiable { what } => fail(&what),
+        error => error.into(),
+    })?;
     Ok((certificate, sides))
 }
 

@@ -1,11 +1,12 @@
 //! What `rosenblatt certify` says: a verdict in words that a student likes to read, the same for programs.
 
-use super::certify::{Sides, Study};
+use super::certify::Timed;
 use crate::report::short_number;
 use crate::ui::{self, count, counted};
 use rosenblatt::Dataset;
 use rosenblatt::certify::{BigInt, Certificate, Claim, Findings, MOST_PAIRS, Rows, Verdict};
-use serde_json::{Value, json};
+use rosenblatt::separation::{Sides, Study};
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -37,7 +38,8 @@ fn space(study: &Study) -> String {
 }
 
 /// One question with everything that was found out.
-pub(super) fn text(study: &Study, data: &Dataset) -> String {
+pub(super) fn text(timed: &Timed, data: &Dataset) -> String {
+    let study = &timed.study;
     let Study { sides, rows, findings, .. } = study;
     let n_positive = (0..rows.len()).filter(|&idx| rows.is_positive(idx)).count();
     let mut text = format!(
@@ -53,7 +55,7 @@ pub(super) fn text(study: &Study, data: &Dataset) -> String {
         }
         Verdict::Undecided => undecided(study, &mut text),
     }
-    let _ = writeln!(text, "\nfound and checked in {}", ui::duration(study.time));
+    let _ = writeln!(text, "\nfound and checked in {}", ui::duration(timed.time));
     text
 }
 
@@ -201,10 +203,10 @@ fn near_misses(study: &Study, text: &mut String) {
 }
 
 /// Several questions in one table.
-pub(super) fn table(studies: &[Study]) -> String {
+pub(super) fn table(studies: &[Timed]) -> String {
     let head = ["question", "verdict", "margin at least", "at most", "proof", "time"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for study in studies {
+    for Timed { study, time } in studies {
         let answer = &study.findings.answer;
         let (verdict, proof) = match &answer.verdict {
             Verdict::Separable(_) => {
@@ -223,7 +225,7 @@ pub(super) fn table(studies: &[Study]) -> String {
             shown(answer.at_least),
             shown(answer.at_most),
             proof,
-            ui::duration(study.time),
+            ui::duration(*time),
         ]);
     }
     format!("\n{}\nall details of one of them: --positive CLASS\n", ui::table(&rows))
@@ -333,48 +335,8 @@ fn tiny(share: f64) -> String {
 }
 
 /// One question for programs.
-pub(super) fn json(study: &Study, data: &Dataset) -> Value {
-    let Study { sides, rows, findings, certificate, .. } = study;
-    let Findings { answer, radius, difficulty, perceptron, cycle, opposites, in_the_way } = findings;
-    let numbers = |some: &[usize]| some.iter().map(|&idx| rows.number(idx) + 1).collect::<Vec<_>>();
-    let verdict = match &answer.verdict {
-        Verdict::Separable(_) => "separable",
-        Verdict::Inseparable(_) => "inseparable",
-        Verdict::Undecided => "undecided",
-    };
-    let contradiction = match &answer.verdict {
-        Verdict::Inseparable(weights) => Some(
-            weights
-                .iter()
-                .map(|(idx, weight)| {
-                    let (number, class) = (rows.number(*idx) + 1, class_of(rows, *idx, data));
-                    json!({ "row": number, "class": class, "weight": weight.to_string() })
-                })
-                .collect::<Vec<_>>(),
-        ),
-        _ => None,
-    };
-    let margin = answer
-        .at_most
-        .is_finite()
-        .then(|| json!({ "at-least": answer.at_least, "at-most": answer.at_most, "gap": answer.gap() }));
-    let support: Vec<usize> = answer.nearest.iter().map(|(idx, _)| *idx).collect();
-    json!({
-        "positive": sides.positive, "negative": sides.negative, "rows": rows.len(), "bias": study.bias,
-        "kernel": study.kernel.map(|kernel| json!({ "degree": kernel.degree, "offset": kernel.offset })),
-        "verdict": verdict, "stopped": answer.stopped, "checked": certificate.is_some(), "margin": margin,
-        "supporting-rows": numbers(&support), "contradiction": contradiction,
-        "radius": Some(radius).filter(|radius| radius.is_finite()),
-        "difficulty": Some(radius / answer.at_least).filter(|difficulty| difficulty.is_finite()),
-        "mistake-bound": difficulty.map(|difficulty| difficulty.most_mistakes),
-        "perceptron": perceptron.as_ref().map(|told| {
-            json!({ "mistakes": told.mistakes, "epochs": told.epochs, "converged": told.converged })
-        }),
-        "cycle": cycle.as_ref().map(|cycle| {
-            json!({ "after-updates": cycle.from, "updates": cycle.steps })
-        }),
-        "equal-rows": opposites.iter().map(|pair| numbers(pair)).collect::<Vec<_>>(),
-        "rows-in-the-way": in_the_way.as_ref().map(|wrong| numbers(wrong)),
-        "seconds": study.time.as_secs_f64(),
-    })
+pub(super) fn json(timed: &Timed, data: &Dataset) -> Value {
+    let mut told = timed.study.summary(data);
+    told["seconds"] = timed.time.as_secs_f64().into();
+    told
 }

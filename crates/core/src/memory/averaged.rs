@@ -8,7 +8,7 @@
 use super::{Average, Memory};
 use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move, Table};
 use crate::row::Row;
-use crate::state::{State, StateError, wrong_length};
+use crate::state::{COUNTED, SIGNED, State, StateError, wrong_length};
 
 /// The running sum behind an averaged perceptron.
 #[derive(Debug, Clone)]
@@ -177,12 +177,12 @@ impl Memory for Averaged {
     fn save<'a>(&'a self, state: &mut State<'a>) {
         let sums = |part: fn(&Clock) -> f64| self.outputs.iter().map(part).collect::<Vec<_>>();
         let since = |part: fn(&Clock) -> u64| self.outputs.iter().map(part).collect::<Vec<_>>();
-        state.f64s("averaged-lag", self.lag.compact());
-        state.f64s("averaged-closed", &self.closed);
-        state.f64s("averaged-scales", sums(|clock| clock.scales));
-        state.u64s("averaged-since", since(|clock| clock.since));
-        state.f64s("averaged-biases", sums(|clock| clock.biases));
-        state.u64s("averaged-bias-since", since(|clock| clock.bias_since));
+        state.f64s("averaged-lag", self.lag.compact()).laid(SIGNED);
+        state.f64s("averaged-closed", &self.closed).laid(SIGNED);
+        state.f64s("averaged-scales", sums(|clock| clock.scales)).laid(COUNTED);
+        state.u64s("averaged-since", since(|clock| clock.since)).laid(COUNTED);
+        state.f64s("averaged-biases", sums(|clock| clock.biases)).laid(SIGNED);
+        state.u64s("averaged-bias-since", since(|clock| clock.bias_since)).laid(COUNTED);
         state.u64s("averaged-skipped", vec![self.skipped]);
     }
 

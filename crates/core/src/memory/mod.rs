@@ -288,7 +288,7 @@ impl Memories {
     }
 
     /// The answer to [`Memories::to_judge`].
-    pub(crate) fn judged(&mut self, errors: u64) {
+    pub(crate) fn judged(&mut self, errors: f64) {
         if let Some(pocket) = &mut self.pocket {
             pocket.judge(errors);
         }
@@ -356,8 +356,8 @@ pub trait Recall {
         None
     }
 
-    /// How many training errors it makes.
-    fn judged(&mut self, _errors: u64) {}
+    /// How many training errors it makes, each as much as its row counts.
+    fn judged(&mut self, _errors: f64) {}
 
     /// Whether hypotheses are judged now and then, each time on all rows.
     fn judges(&self) -> bool {
@@ -372,7 +372,7 @@ impl Recall for Memories {
         Memories::to_judge(self)
     }
 
-    fn judged(&mut self, errors: u64) {
+    fn judged(&mut self, errors: f64) {
         Memories::judged(self, errors);
     }
 

@@ -20,13 +20,13 @@ pub struct Pocket {
     born: u64,
     best: Option<Hyperplanes>,
     best_run: u64,
-    best_errors: u64,
+    best_errors: f64,
     candidate: Option<(Hyperplanes, u64)>,
 }
 
 impl Pocket {
     pub(super) fn new(ratchet: Ratchet) -> Self {
-        Self { ratchet, born: 0, best: None, best_run: 0, best_errors: u64::MAX, candidate: None }
+        Self { ratchet, born: 0, best: None, best_run: 0, best_errors: f64::INFINITY, candidate: None }
     }
 
     /// The hypothesis in the pocket; the current one if none ever got a row right.
@@ -60,7 +60,7 @@ impl Pocket {
         self.candidate.as_ref().map(|(planes, _)| planes)
     }
 
-    pub(super) fn judge(&mut self, errors: u64) {
+    pub(super) fn judge(&mut self, errors: f64) {
         if let Some((planes, run)) = self.candidate.take()
             && errors < self.best_errors
         {
@@ -84,15 +84,16 @@ impl Memory for Pocket {
         // A batch that has just settled may leave a candidate that is judged at the next move.
         let waiting = self.candidate.as_ref();
         let waited = waiting.map_or(0, |(_, run)| *run);
-        state.u64s("pocket", vec![self.born, self.best_run, self.best_errors, waited]);
+        state.u64s("pocket-counts", vec![self.born, self.best_run, self.best_errors.to_bits(), waited]);
         state.planes(BEST, self.best.as_ref());
         state.planes(CANDIDATE, waiting.map(|(planes, _)| planes));
     }
 
     fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {
-        let waited;
-        [self.born, self.best_run, self.best_errors, waited] = state.take_counters("pocket")?;
-        at_most("pocket", self.born, rounds)?;
+        let (waited, errors);
+        [self.born, self.best_run, errors, waited] = state.take_counters("pocket-counts")?;
+        self.best_errors = f64::from_bits(errors);
+        at_most("pocket-counts", self.born, rounds)?;
         let (n_outputs, most) = (now.n_outputs(), now.unscaled().len());
         self.best = state.take_planes(BEST, n_outputs, most)?;
         self.candidate = state.take_planes(CANDIDATE, n_outputs, most)?.map(|planes| (planes, waited));

@@ -9,7 +9,10 @@
 use super::Memory;
 use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::row::Row;
-use crate::state::{State, StateError, wrong_length};
+use crate::state::{COUNTED, Layout, Part, SIGNED, State, StateError, wrong_length};
+
+/// The two growing numbers and the bias of every output.
+const MEANS: Layout = Layout::SideBySide(&[Part::Alike(0.0), Part::Alike(1.0), Part::Signed]);
 
 /// scikit-learn's running mean.
 #[derive(Debug, Clone)]
@@ -85,9 +88,10 @@ impl Memory for Running {
     fn save<'a>(&'a self, state: &mut State<'a>) {
         let numbers: Vec<f64> =
             self.outputs.iter().flat_map(|clock| [clock.a, clock.b, clock.bias]).collect();
-        state.f64s("running-lag", &self.lag);
-        state.f64s("running-means", numbers);
-        state.u64s("running-done", self.outputs.iter().map(|clock| clock.done).collect::<Vec<_>>());
+        state.f64s("running-lag", &self.lag).laid(SIGNED);
+        state.f64s("running-means", numbers).laid(MEANS);
+        let done: Vec<_> = self.outputs.iter().map(|clock| clock.done).collect();
+        state.u64s("running-done", done).laid(COUNTED);
     }
 
     fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {

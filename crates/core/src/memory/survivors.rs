@@ -9,7 +9,7 @@ use super::Memory;
 use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::row::Row;
 use crate::sparse_rows::SparseRows;
-use crate::state::{State, StateError, refuse};
+use crate::state::{Layout, Part, State, StateError, refuse};
 use std::collections::HashMap;
 
 /// How survivors vote.
@@ -28,6 +28,9 @@ pub struct Survivors {
     log: Vec<Entry>,
     n_outputs: usize,
 }
+
+/// What of a move is the same on either side.
+const ALIKE: Part = Part::Alike(0.0);
 
 /// The row of a move that only shrinks.
 const NO_ROW: u32 = u32::MAX;
@@ -118,11 +121,13 @@ impl Memory for Survivors {
         state.u64s("row-offsets", offsets.iter().map(|&offset| offset as u64).collect::<Vec<_>>());
         state.u32s("row-indices", indices);
         state.f64s("row-values", values);
-        state.u64s("move-rounds", self.log.iter().map(|entry| entry.round).collect::<Vec<_>>());
+        let rounds: Vec<_> = self.log.iter().map(|entry| entry.round).collect();
+        state.u64s("move-rounds", rounds).laid(Layout::Moves(&[ALIKE]));
         let places = self.log.iter().flat_map(|entry| [entry.output, entry.row]);
-        state.u32s("move-places", places.collect::<Vec<_>>());
+        state.u32s("move-places", places.collect::<Vec<_>>()).laid(Layout::Moves(&[Part::Output, ALIKE]));
         let steps = self.log.iter().flat_map(|entry| [entry.amount, entry.keep, entry.bias]);
-        state.f64s("move-steps", steps.collect::<Vec<_>>());
+        let parts = Layout::Moves(&[Part::Signed, ALIKE, Part::Signed]);
+        state.f64s("move-steps", steps.collect::<Vec<_>>()).laid(parts);
     }
 
     fn restore(&mut self, state: &mut State<'_>, now: &Linear, rounds: u64) -> Result<(), StateError> {

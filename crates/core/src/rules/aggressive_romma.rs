@@ -4,7 +4,7 @@
 
 use super::romma::shortest;
 use crate::params::{ParamError, Params};
-use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
+use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step, Weighs};
 use crate::space::Linear;
 
 /// Relaxed online maximum margin, acting on every margin below 1.
@@ -13,7 +13,7 @@ pub struct AggressiveRomma;
 
 impl Rule for AggressiveRomma {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: true, ..Needs::default() }
+        Needs { spread: true, norm2: true, weighs: Weighs::Visits, ..Needs::default() }
     }
 
     fn acts(&self, seen: &Seen) -> bool {

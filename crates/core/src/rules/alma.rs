@@ -4,7 +4,7 @@
 //! This is the Euclidean member (`p = 2`) of Gentile's family.
 
 use crate::params::{Param, ParamError, Params, Range};
-use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
+use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step, Weighs};
 use crate::space::Linear;
 
 /// Gentile's approximate large margin algorithm.
@@ -17,7 +17,7 @@ pub struct Alma {
 
 impl Rule for Alma {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: true, ..Needs::default() }
+        Needs { spread: true, norm2: true, weighs: Weighs::Visits, ..Needs::default() }
     }
 
     fn step(&self, seen: &Seen) -> Option<Step> {

@@ -4,7 +4,7 @@
 //! at least `(1-ε)γ` of the final hyperplane. A small `ε` is slow.
 
 use crate::params::{Param, ParamError, Params, Range};
-use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
+use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step, Weighs};
 use crate::space::Linear;
 
 /// Steps while `y w·x ≤ (1-ε)‖w‖²/k`.
@@ -15,7 +15,7 @@ pub struct DynamicMargin {
 
 impl Rule for DynamicMargin {
     fn needs(&self) -> Needs {
-        Needs { norm2: true, ..Needs::default() }
+        Needs { norm2: true, weighs: Weighs::Visits, ..Needs::default() }
     }
 
     #[inline]

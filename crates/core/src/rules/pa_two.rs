@@ -1,9 +1,9 @@
 //! PA-II: the passive-aggressive step, softened by `C`.
 //!
-//! Long steps are shortened more than short ones, smoothly.
+//! Long steps are shortened more than short ones, smoothly. An example of weight `h` may change as much as `h C` allows.
 
 use crate::params::{Param, ParamError, Params, Range};
-use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
+use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step, Weighs};
 use crate::space::Linear;
 
 /// The passive-aggressive rule with a softened step.
@@ -14,7 +14,7 @@ pub struct PaTwo {
 
 impl Rule for PaTwo {
     fn needs(&self) -> Needs {
-        Needs { spread: true, ..Needs::default() }
+        Needs { spread: true, weighs: Weighs::Rule, ..Needs::default() }
     }
 
     #[inline]
@@ -25,7 +25,7 @@ impl Rule for PaTwo {
     #[inline]
     fn step(&self, seen: &Seen) -> Option<Step> {
         let loss = 1.0 - seen.margin;
-        (loss > 0.0 && seen.spread > 0.0).then(|| Step::of(loss / (seen.spread + 0.5 / self.c)))
+        (loss > 0.0 && seen.spread > 0.0).then(|| Step::of(loss / (seen.spread + 0.5 / (self.c * seen.weight))))
     }
 
     fn bound(&self, radius: f64, margin: f64) -> Option<f64> {
@@ -70,5 +70,8 @@ mod tests {
     fn the_step_is_softened() {
         let rule = PaTwo { c: 1.0 };
         assert_eq!(rule.step(&Seen { spread: 3.5, ..seen(-1.0) }), Some(Step::of(0.5)));
+        // However much an example counts, it is not left behind.
+        assert_eq!(rule.step(&Seen { spread: 2.0, weight: f64::MAX, ..seen(-1.0) }), Some(Step::of(1.0)));
+        assert_eq!(rule.step(&Seen { spread: 2.0, weight: 0.25, ..seen(-1.0) }), Some(Step::of(0.5)));
     }
 }

@@ -4,7 +4,7 @@
 //! The shortest `u` that meets both has a closed form. Mistakes obey the perceptron's bound.
 
 use crate::params::{ParamError, Params};
-use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
+use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step, Weighs};
 use crate::space::Linear;
 
 /// Relaxed online maximum margin.
@@ -31,7 +31,7 @@ pub(super) fn shortest(seen: &Seen) -> Option<Step> {
 
 impl Rule for Romma {
     fn needs(&self) -> Needs {
-        Needs { spread: true, norm2: true, ..Needs::default() }
+        Needs { spread: true, norm2: true, weighs: Weighs::Visits, ..Needs::default() }
     }
 
     fn acts(&self, seen: &Seen) -> bool {

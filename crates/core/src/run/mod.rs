@@ -16,7 +16,7 @@ use crate::memory::Recall;
 use crate::observer::{Observer, Round, Totals};
 use crate::random::Random;
 use crate::row::Row;
-use crate::rule::{Algorithm, Needs, Rule, Seen, Step};
+use crate::rule::{Algorithm, Needs, Rule, Seen, Step, Weighs};
 use crate::simd::{self, Work};
 use crate::space::{Hyperplanes, LinearSpace, Move, Space, Visits};
 use std::ops::ControlFlow;
@@ -196,7 +196,7 @@ where
         if rounds {
             self.space.track_norm();
         }
-        let plain = D::SOLE && !rounds && !self.needs.norm2;
+        let plain = D::SOLE && !rounds && !self.needs.norm2 && self.needs.weighs != Weighs::Visits;
         let mut watch = Watch { observer, rounds, stopped: None };
         let block = self.space.block(examples).max(1);
         let mut from = 0;
@@ -242,10 +242,11 @@ where
         let mut round = self.totals.rounds;
         let all_count = self.class_weights.is_empty() && examples.is_unweighted();
         let mut rows = rows.enumerate();
+        let mut visits_left = 1;
         'loud: loop {
             // Nothing moves until a round is loud. This loop looks for one and keeps all it needs at hand.
             let shown = {
-                let Self { rule, space, decision, class_weights, .. } = self;
+                let Self { rule, needs, space, decision, class_weights, random, .. } = self;
                 let sole_score = space.sole_output();
                 // What a dual variable says is not known before the round is met.
                 let may_be_quiet = !rule.needs().dual;
@@ -256,6 +257,12 @@ where
                     let weight = if all_count { 1.0 } else { weight_of(examples, class_weights, row_idx) };
                     if weight == 0.0 {
                         continue;
+                    }
+                    if !PLAIN && !all_count && needs.weighs == Weighs::Visits {
+                        visits_left = n_visits(weight, random);
+                        if visits_left == 0 {
+                            continue;
+                        }
                     }
                     round += 1;
                     let shown = Shown { place, row_idx, row, class, weight, round };
@@ -270,11 +277,19 @@ where
                     }
                 }
             };
-            if self.round::<PLAIN, _, _>(&shown, scores, watch) {
+            let mut shown = shown;
+            while self.round::<PLAIN, _, _>(&shown, scores, watch) {
                 self.judge(examples, training);
                 if self.totals.updates >= self.max_updates {
                     watch.stopped = Some(Stopped::Updates);
                 }
+                if PLAIN || visits_left <= 1 || watch.stopped.is_some() {
+                    break;
+                }
+                visits_left -= 1;
+                round += 1;
+                shown.round = round;
+                self.space.scores(shown.place, shown.row, scores);
             }
             if watch.stopped.is_some() {
                 break;
@@ -338,11 +353,9 @@ where
     #[cold]
     fn judge_now<E: Examples>(&mut self, examples: E, training: Visits<'_>) {
         if let Some(planes) = self.memory.to_judge() {
-            let errors =
-                errors_among(planes, &self.decision, self.convention.zero, examples, training, |row_idx| {
-                    weight_of(examples, &self.class_weights, row_idx) == 0.0
-                });
-            self.memory.judged(errors);
+            let weights = |row_idx| weight_of(examples, &self.class_weights, row_idx);
+            let zero = self.convention.zero;
+            self.memory.judged(errors_among(planes, &self.decision, zero, examples, training, weights));
         }
     }
 
@@ -357,13 +370,17 @@ where
             self.space.prepare(examples, part);
             for place in 0..part.len() {
                 let row_idx = part.row(place);
-                if weight_of(examples, &self.class_weights, row_idx) == 0.0 {
+                let weight = weight_of(examples, &self.class_weights, row_idx);
+                if weight == 0.0 {
                     continue;
                 }
                 self.space.scores(place, examples.row(row_idx), &mut self.scores);
                 self.decision.problems(examples.class(row_idx), &self.scores, |problem| {
-                    if problem.margin < worst.0 {
-                        worst = (problem.margin, row_idx as u32);
+                    // What counts more is worse where it is wrong, and wants more where it is right.
+                    let margin = problem.margin;
+                    let margin = if margin < 0.0 { margin * weight } else { margin / weight };
+                    if margin < worst.0 {
+                        worst = (margin, row_idx as u32);
                     }
                 });
             }
@@ -464,6 +481,14 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
         if needs.dual {
             (seen.dual, seen.weight) = (space.dual(place, problem.directions[0].0), weight);
         }
+        let factor = match needs.weighs {
+            Weighs::Step => weight,
+            Weighs::Rule => {
+                seen.weight = weight;
+                1.0
+            }
+            Weighs::Visits => 1.0,
+        };
         let mut step = None;
         if rule.acts(&seen) {
             if needs.spread {
@@ -482,7 +507,7 @@ impl<R: Rule, S: Space> Learner<'_, R, S> {
         if let Some(step) = step {
             totals.updates += 1;
             let together = !PLAIN && S::MOVES_TOGETHER && !watch.rounds;
-            each_move(problem, step, weight, round, scores, |step| {
+            each_move(problem, step, factor, round, scores, |step| {
                 if together {
                     moves.push(step);
                 } else {
@@ -603,6 +628,14 @@ fn each_move(
     }
 }
 
+/// How often an example of this weight is met: as often as it says, and once more with the chance of what is left.
+#[cold]
+fn n_visits(weight: f64, random: &mut Random) -> u64 {
+    // All that is beyond this is for ever.
+    let whole = weight.floor().min(1e15);
+    whole as u64 + u64::from(random.unit() < weight - whole)
+}
+
 /// How much row `row_idx` counts, its class considered.
 #[inline(always)]
 fn weight_of<E: Examples>(examples: E, class_weights: &[f64], row_idx: usize) -> f64 {
@@ -618,22 +651,25 @@ pub fn count_errors<E: Examples, D: Decision>(
     examples: E,
     visits: Visits<'_>,
 ) -> u64 {
-    errors_among(planes, decision, zero, examples, visits, |row_idx| examples.weight(row_idx) == 0.0)
+    let counts = |row_idx| f64::from(u8::from(examples.weight(row_idx) != 0.0));
+    errors_among(planes, decision, zero, examples, visits, counts) as u64
 }
 
+/// The summed weights of the visited rows that `planes` gives the wrong class.
 fn errors_among<E: Examples, D: Decision>(
     planes: &Hyperplanes,
     decision: &D,
     zero: Zero,
     examples: E,
     visits: Visits<'_>,
-    hidden: impl Fn(usize) -> bool,
-) -> u64 {
+    weight: impl Fn(usize) -> f64,
+) -> f64 {
     let mut random = Random::new(0);
-    let mut errors = 0;
+    let mut errors = 0.0;
     planes.each(examples, visits, |row_idx, scores| {
-        if !hidden(row_idx) {
-            errors += u64::from(decision.decide(scores, zero, &mut random) != Some(examples.class(row_idx)));
+        let weight = weight(row_idx);
+        if weight != 0.0 && decision.decide(scores, zero, &mut random) != Some(examples.class(row_idx)) {
+            errors += weight;
         }
     });
     errors

@@ -8,7 +8,7 @@ use super::{Hyperplanes, Hypothesis, Linear, LinearSpace, Move, Shape, Space};
 use crate::examples::Examples;
 use crate::memory::Memories;
 use crate::row::{Dense, Row};
-use crate::state::{Resumable, State, StateError};
+use crate::state::{COUNTED, Layout, Part, Resumable, SIGNED, State, StateError};
 
 /// Hyperplanes that move batch by batch.
 #[derive(Debug, Clone)]
@@ -130,9 +130,11 @@ impl Resumable for Batch {
         self.linear.save(state);
         let weights: Vec<f64> =
             self.pending.iter().flat_map(|pending| pending.weights.iter().copied()).collect();
-        state.f64s("pending", weights);
-        state.f64s("pending-biases", self.pending.iter().map(|pending| pending.bias).collect::<Vec<_>>());
-        state.u64s("pending-rows", self.pending.iter().map(|pending| pending.n_rows).collect::<Vec<_>>());
+        state.f64s("pending", weights).laid(Layout::InTurn(Part::Signed));
+        let biases: Vec<_> = self.pending.iter().map(|pending| pending.bias).collect();
+        state.f64s("pending-biases", biases).laid(SIGNED);
+        let n_rows: Vec<_> = self.pending.iter().map(|pending| pending.n_rows).collect();
+        state.u64s("pending-rows", n_rows).laid(COUNTED);
     }
 
     fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {

@@ -7,7 +7,7 @@ use super::{Hyperplanes, Hypothesis, Linear, LinearSpace, Move, Shape, Space};
 use crate::convention::Bias;
 use crate::memory::Memories;
 use crate::row::{Row, Stretched};
-use crate::state::{Resumable, State, StateError};
+use crate::state::{FACTORS, Layout, Part, Resumable, State, StateError};
 
 /// Hyperplanes with a variance per weight.
 #[derive(Debug, Clone)]
@@ -117,8 +117,8 @@ impl LinearSpace for Diagonal {
 impl Resumable for Diagonal {
     fn save<'a>(&'a self, state: &mut State<'a>) {
         self.linear.save(state);
-        state.f64s("variances", self.variances.concat());
-        state.f64s("bias-variances", &self.bias_variances);
+        state.f64s("variances", self.variances.concat()).laid(Layout::InTurn(Part::Alike(1.0)));
+        state.f64s("bias-variances", &self.bias_variances).laid(FACTORS);
     }
 
     fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {

@@ -16,7 +16,7 @@ use crate::examples::Examples;
 use crate::hypothesis::{Ahead, Hyperplanes, Linear, Move, Output, Shape, Table, Visits};
 use crate::memory::{Memories, Memory};
 use crate::row::{Row, SIDE_BY_SIDE};
-use crate::state::{Resumable, State, StateError, refuse};
+use crate::state::{COUNTED, FACTORS, Resumable, SIGNED, State, StateError, refuse};
 
 /// Beyond these the factor of an output is multiplied into its weights, long before anything overflows.
 const SMALLEST_SCALE: f64 = 1e-60;
@@ -231,11 +231,11 @@ impl LinearSpace for Linear {
 impl Resumable for Linear {
     fn save<'a>(&'a self, state: &mut State<'a>) {
         let each = |part: fn(&Output) -> f64| self.outputs.iter().map(part).collect::<Vec<_>>();
-        state.f64s("weights", self.weights.compact());
-        state.f64s("scales", each(|output| output.scale));
-        state.f64s("biases", each(|output| output.bias));
-        state.f64s("norms", each(|output| output.norm2));
-        state.u64s("moves", self.outputs.iter().map(|output| output.moves).collect::<Vec<_>>());
+        state.f64s("weights", self.weights.compact()).laid(SIGNED);
+        state.f64s("scales", each(|output| output.scale)).laid(FACTORS);
+        state.f64s("biases", each(|output| output.bias)).laid(SIGNED);
+        state.f64s("norms", each(|output| output.norm2)).laid(COUNTED);
+        state.u64s("moves", self.outputs.iter().map(|output| output.moves).collect::<Vec<_>>()).laid(COUNTED);
         state.u64s("traits", vec![u64::from(self.scaled), u64::from(self.tracks_norm)]);
     }
 

@@ -38,6 +38,19 @@ pub enum Part {
     Stdin,
     /// Bytes in memory, and what to call them.
     Bytes(Arc<str>, Arc<[u8]>),
+    /// A table in memory, as somebody else holds it, and what to call it.
+    #[cfg(feature = "arrow")]
+    Table(Arc<str>, Arc<Table>),
+}
+
+/// Record batches of one schema.
+#[cfg(feature = "arrow")]
+#[derive(Debug)]
+pub struct Table {
+    /// Names and types of the columns.
+    pub schema: arrow_schema::SchemaRef,
+    /// The rows.
+    pub batches: Vec<arrow_array::RecordBatch>,
 }
 
 impl Source {
@@ -54,6 +67,12 @@ impl Source {
     /// Bytes in memory, called `name` in errors; its extension helps to find the format.
     pub fn bytes(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self { parts: vec![Part::Bytes(name.into(), bytes.into())] }
+    }
+
+    /// A table in memory, called `name` in errors. Rows are made where it is; it is not copied first.
+    #[cfg(feature = "arrow")]
+    pub fn table(name: &str, table: Table) -> Self {
+        Self { parts: vec![Part::Table(name.into(), Arc::new(table))] }
     }
 
     /// What a user means by `what`: `-` is standard input, an existing file or folder is itself, and
@@ -168,8 +187,8 @@ impl Source {
     pub fn can_rewind(&self) -> bool {
         self.parts.iter().all(|part| match part {
             Part::File(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
-            Part::Folder(_) | Part::Bytes(..) => true,
             Part::Stdin => false,
+            _ => true,
         })
     }
 
@@ -178,7 +197,7 @@ impl Source {
         let n_bytes = |part: &Part| match part {
             Part::File(path) => fs::metadata(path).map_or(0, |metadata| metadata.len()),
             Part::Bytes(_, bytes) => bytes.len() as u64,
-            Part::Folder(_) | Part::Stdin => 0,
+            _ => 0,
         };
         self.parts.iter().map(n_bytes).sum()
     }
@@ -201,8 +220,8 @@ impl Source {
         for part in &self.parts {
             let again = match part {
                 Part::File(path) => fs::metadata(path).is_ok_and(|metadata| metadata.is_file()),
-                Part::Folder(_) | Part::Bytes(..) => true,
                 Part::Stdin => false,
+                _ => true,
             };
             parts.push(if again {
                 part.clone()
@@ -222,6 +241,8 @@ impl Part {
             Self::File(path) | Self::Folder(path) => path.display().to_string(),
             Self::Stdin => "stdin".to_owned(),
             Self::Bytes(name, _) => name.to_string(),
+            #[cfg(feature = "arrow")]
+            Self::Table(name, _) => name.to_string(),
         }
     }
 
@@ -250,6 +271,8 @@ impl Part {
                 }
             }
             Self::Folder(_) => return Ok(Input::folder(name, self.clone())),
+            #[cfg(feature = "arrow")]
+            Self::Table(..) => return Ok(Input::folder(name, self.clone())),
             Self::Stdin => Box::new(io::stdin()),
             Self::Bytes(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
@@ -299,6 +322,7 @@ pub struct Input {
 }
 
 impl Input {
+    /// Something that is no stream of bytes.
     fn folder(name: Arc<str>, part: Part) -> Self {
         let compression = Compression::None;
         let (reader, pool) = (Box::new(io::empty()), Arc::default());
@@ -340,7 +364,7 @@ impl Input {
         let name = match &self.part {
             Part::File(path) | Part::Folder(path) => path.file_name()?.to_string_lossy().to_lowercase(),
             Part::Bytes(name, _) => name.to_lowercase(),
-            Part::Stdin => return None,
+            _ => return None,
         };
         let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
         Some(name.rsplit_once('.')?.1.to_owned())

@@ -73,7 +73,7 @@ pub fn fingerprint(source: &Source, how: &ReadOptions) -> Option<u64> {
             Part::Bytes(name, bytes) => {
                 let _ = write!(text, "{name} {} {:016x}", bytes.len(), checksum(bytes, 0));
             }
-            Part::Folder(_) | Part::Stdin => return None,
+            _ => return None,
         }
     }
     Some(checksum(text.as_bytes(), u64::from(VERSION)))

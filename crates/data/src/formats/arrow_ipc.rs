@@ -65,10 +65,10 @@ use reading::open;
 
 #[cfg(feature = "arrow")]
 mod reading {
-    use super::super::arrow_table::{ArrowPlan, ArrowTable, contained};
+    use super::super::arrow_table::{ArrowPlan, ArrowTable, contained, table_reader};
     use super::super::{Reader, matrix};
     use super::{CONTINUATION, MAGIC};
-    use crate::bytes::source::Input;
+    use crate::bytes::source::{Input, Part};
     use crate::error::{DataError, ErrorKind};
     use crate::options::ReadOptions;
     use crate::rows::block::{Block, Stored};
@@ -87,6 +87,9 @@ mod reading {
     const INFLATED_RATIO: u64 = 256;
 
     pub(super) fn open(input: Input, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+        if let Part::Table(_, table) = input.part() {
+            return table_reader(table, how);
+        }
         let opened = Opened::open(input, how)?;
         let plan = ArrowPlan::new(&opened.stream.schema(), opened.first.as_ref(), how)?;
         Ok(match plan.precision {

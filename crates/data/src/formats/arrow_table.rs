@@ -9,6 +9,7 @@ use super::Reader;
 use super::columns::{Cell, Columns, FileColumn, Form, Plan};
 use super::sense::{SAMPLE_ROWS, Seen, precision};
 use crate::bytes::panics;
+use crate::bytes::source::Table;
 use crate::error::{DataError, ErrorKind, Mistake, Position, quote};
 use crate::options::ReadOptions;
 use crate::remedy;
@@ -16,11 +17,12 @@ use crate::rows::block::{Block, Stored};
 use crate::rows::schema::{Precision, Schema};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, BooleanArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema as ArrowSchema};
+use std::sync::Arc;
 
 /// Values in a batch, about: so many rows are decoded at a time.
 const BATCH_VALUES: usize = 1 << 18;
@@ -51,13 +53,20 @@ pub(super) fn batch_rows(n_columns: usize) -> usize {
 }
 
 fn is_number(kind: &DataType) -> bool {
-    kind.is_integer() || matches!(kind, DataType::Float16 | DataType::Float32 | DataType::Float64)
+    match kind {
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => true,
+        // Categories that are numbers are what they would be in a file of text.
+        DataType::Dictionary(_, values) => is_number(values),
+        _ => kind.is_integer(),
+    }
 }
 
 fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean => true,
-        DataType::Dictionary(_, values) => matches!(**values, DataType::Utf8 | DataType::LargeUtf8),
+        DataType::Dictionary(_, values) => {
+            matches!(**values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+        }
         _ => false,
     }
 }
@@ -150,7 +159,7 @@ impl ArrowPlan {
         let (precision, note) = precision(&columns, how);
         let mut plan = Plan::new(&columns, true, how, note.iter().cloned().collect())?;
         if note.is_some() {
-            std::sync::Arc::make_mut(&mut plan.schema).precision = Some(precision);
+            Arc::make_mut(&mut plan.schema).precision = Some(precision);
         }
         plan.count_from_zero();
         let needed = columns.iter().enumerate().filter(|&(place, _)| plan.needs(place));
@@ -250,35 +259,53 @@ impl<T: Stored> ArrowTable<T> {
     }
 }
 
-/// The rows of one batch.
-pub(super) struct BatchReader<T> {
+/// The rows of a table in memory.
+struct TableReader<T> {
     rows: ArrowTable<T>,
-    batch: Option<RecordBatch>,
+    table: Arc<Table>,
+    projection: Vec<usize>,
+    /// How many rows are made at a time.
+    step: usize,
+    /// The next row: its batch, and its place there.
+    at: (usize, usize),
 }
 
-/// A reader of one batch.
-pub(super) fn batch_reader(batch: &RecordBatch, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
-    fn boxed<T: Stored>(plan: ArrowPlan, batch: &RecordBatch) -> Result<Box<dyn Reader>, DataError> {
+/// A reader of a table in memory.
+pub(super) fn table_reader(table: &Arc<Table>, how: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
+    fn boxed<T: Stored>(plan: ArrowPlan, table: &Arc<Table>) -> Box<dyn Reader> {
         let rows = ArrowTable::<T>::new(plan);
-        let batch = Some(contained("Arrow", || batch.project(&rows.projection()))?);
-        Ok(Box::new(BatchReader { rows, batch }))
+        let projection = rows.projection();
+        // The numbers of a list are looked at all at once, however few of its rows are wanted.
+        let has_lists = table.schema.fields().iter().any(|field| list_of(field.data_type()).is_some());
+        let step = if has_lists { usize::MAX } else { batch_rows(projection.len()) };
+        Box::new(TableReader { rows, table: Arc::clone(table), projection, step, at: (0, 0) })
     }
-    let plan = ArrowPlan::new(&batch.schema(), Some(batch), how)?;
-    match plan.precision {
-        Precision::Single => boxed::<f32>(plan, batch),
-        Precision::Double => boxed::<f64>(plan, batch),
-    }
+    let first = table.batches.iter().find(|batch| batch.num_rows() > 0);
+    let plan = ArrowPlan::new(&table.schema, first, how)?;
+    Ok(match plan.precision {
+        Precision::Single => boxed::<f32>(plan, table),
+        Precision::Double => boxed::<f64>(plan, table),
+    })
 }
 
-impl<T: Stored> Reader for BatchReader<T> {
+impl<T: Stored> Reader for TableReader<T> {
     fn schema(&self) -> &Schema {
         &self.rows.table.plan.schema
     }
 
     fn read(&mut self, into: &mut Block) -> Result<bool, DataError> {
         self.rows.table.clear(into);
-        if let Some(batch) = self.batch.take() {
-            self.rows.add(&batch, into)?;
+        while into.is_empty()
+            && let Some(batch) = self.table.batches.get(self.at.0)
+        {
+            let n_rows = (batch.num_rows() - self.at.1).min(self.step);
+            if n_rows == 0 {
+                self.at = (self.at.0 + 1, 0);
+                continue;
+            }
+            let batch = contained("Arrow", || batch.slice(self.at.1, n_rows).project(&self.projection))?;
+            self.at.1 += n_rows;
+            contained("Arrow", || Ok::<_, DataError>(self.rows.add(&batch, into)))??;
         }
         self.rows.table.finish(into);
         Ok(!into.is_empty())
@@ -370,20 +397,7 @@ impl<'a> Cells<'a> {
             DataType::LargeUtf8 => Self::Texts(Texts::Long(array.as_string())),
             DataType::Utf8View => Self::Texts(Texts::View(array.as_string_view())),
             DataType::Boolean => Self::Texts(Texts::Bool(array.as_boolean())),
-            DataType::Dictionary(key, _) => {
-                let texts = match **key {
-                    DataType::Int8 => dictionary::<Int8Type>(array),
-                    DataType::Int16 => dictionary::<Int16Type>(array),
-                    DataType::Int32 => dictionary::<Int32Type>(array),
-                    DataType::Int64 => dictionary::<Int64Type>(array),
-                    DataType::UInt8 => dictionary::<UInt8Type>(array),
-                    DataType::UInt16 => dictionary::<UInt16Type>(array),
-                    DataType::UInt32 => dictionary::<UInt32Type>(array),
-                    DataType::UInt64 => dictionary::<UInt64Type>(array),
-                    _ => None,
-                };
-                texts.map_or(Self::Other, Self::Texts)
-            }
+            DataType::Dictionary(..) => dictionary(array).map_or(Self::Other, Self::Texts),
             DataType::List(_) => {
                 let list = array.as_list::<i32>();
                 lists(list.value_offsets().iter().map(|&at| at as usize).collect(), list.values().as_ref())
@@ -430,6 +444,11 @@ fn numbers(array: &dyn Array) -> Option<Vec<f64>> {
         DataType::Float16 => each!(Float16Type, |n| n.to_f64()),
         DataType::Float32 => each!(Float32Type, |&n| f64::from(n)),
         DataType::Float64 => each!(Float64Type, |&n| n),
+        DataType::Dictionary(_, kind) if is_number(kind) => {
+            let values = numbers(array.as_any_dictionary_opt()?.values().as_ref())?;
+            let value = |key: Option<usize>| key.and_then(|key| values.get(key).copied()).unwrap_or(f64::NAN);
+            Some(keys(array)?.into_iter().map(value).collect())
+        }
         _ => None,
     }
 }
@@ -474,9 +493,28 @@ impl Texts<'_> {
     }
 }
 
-fn dictionary<K: ArrowDictionaryKeyType>(array: &dyn Array) -> Option<Texts<'_>> {
-    let array = array.as_dictionary_opt::<K>()?;
-    let values = array.values();
+/// Where the values of a dictionary's rows are.
+fn keys(array: &dyn Array) -> Option<Vec<Option<usize>>> {
+    let DataType::Dictionary(key, _) = array.data_type() else { return None };
+    macro_rules! each {
+        ($($name:ident $kind:ty),*) => {
+            match **key {
+                $(DataType::$name => {
+                    let array = array.as_dictionary_opt::<$kind>()?;
+                    Some((0..array.len()).map(|row| array.key(row)).collect())
+                })*
+                _ => None,
+            }
+        };
+    }
+    each!(
+        Int8 Int8Type, Int16 Int16Type, Int32 Int32Type, Int64 Int64Type,
+        UInt8 UInt8Type, UInt16 UInt16Type, UInt32 UInt32Type, UInt64 UInt64Type
+    )
+}
+
+fn dictionary(array: &dyn Array) -> Option<Texts<'_>> {
+    let values = array.as_any_dictionary_opt()?.values();
     let value = |key: usize| {
         if key >= values.len() || values.is_null(key) {
             return None;
@@ -484,10 +522,11 @@ fn dictionary<K: ArrowDictionaryKeyType>(array: &dyn Array) -> Option<Texts<'_>>
         match values.data_type() {
             DataType::Utf8 => Some(values.as_string::<i32>().value(key)),
             DataType::LargeUtf8 => Some(values.as_string::<i64>().value(key)),
+            DataType::Utf8View => Some(values.as_string_view().value(key)),
             _ => None,
         }
     };
-    Some(Texts::Dictionary((0..array.len()).map(|row| array.key(row).and_then(value)).collect()))
+    Some(Texts::Dictionary(keys(array)?.into_iter().map(|key| key.and_then(value)).collect()))
 }
 
 /// A column of lists of numbers.

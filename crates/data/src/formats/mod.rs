@@ -180,6 +180,10 @@ pub fn find_format(name: &str) -> Result<&'static dyn Format, DataError> {
 
 /// The format that `how` names, or that `input` is found to have.
 pub fn find(input: &Input, how: &ReadOptions) -> Result<&'static dyn Format, DataError> {
+    #[cfg(feature = "arrow")]
+    if let Part::Table(..) = input.part() {
+        return Ok(&arrow_ipc::ArrowIpc);
+    }
     let learned = how.schema.as_ref().and_then(|schema| schema.text.as_ref());
     let is_folder = matches!(input.part(), Part::Folder(_));
     if how.format.is_none() && learned.is_some() && !is_folder {
@@ -221,6 +225,10 @@ fn head_of<'a>(input: &'a Input, extension: Option<&'a str>) -> Head<'a> {
 
 /// Finds out the format of `input`.
 pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
+    #[cfg(feature = "arrow")]
+    if let Part::Table(..) = input.part() {
+        return Ok(&arrow_ipc::ArrowIpc);
+    }
     let is_folder = matches!(input.part(), Part::Folder(_));
     let bytes = input.head();
     let extension = input.extension();
@@ -265,15 +273,6 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
             Err(DataError::new(ErrorKind::Format, message).with_help("name the format with {format}"))
         }
     }
-}
-
-/// A reader of one record batch.
-#[cfg(feature = "arrow")]
-pub(crate) fn batch_reader(
-    batch: &arrow_array::RecordBatch,
-    how: &ReadOptions,
-) -> Result<Box<dyn Reader>, DataError> {
-    arrow_table::batch_reader(batch, how)
 }
 
 fn format_names() -> String {

@@ -9,6 +9,7 @@ use crate::error::DataError;
 use crate::rows::block::Stored;
 use crate::rows::labels::Labels;
 use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseExamples};
+use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -266,6 +267,63 @@ impl Dataset {
         let (labels, weights) = (self.labels.clone(), self.weights.clone());
         let twin = Self::assemble(matrix, self.classes.clone(), labels, weights, self.feature_names.clone());
         Some(twin.with_left_out(self.left_out.clone()))
+    }
+
+    /// Equal rows of a class as one, with the sum of their weights; rows of weight zero left out; in an order of classes
+    /// and values. What is learned from that depends on which rows there are, not on how they came: a row of weight 2
+    /// is two rows.
+    ///
+    /// ```
+    /// use rosenblatt_data::Dataset;
+    ///
+    /// let data = Dataset::from_rows(&[[3.0], [1.0], [3.0], [2.0]], &["a", "b", "a", "a"]);
+    /// let merged = data.with_weights(vec![1.0, 1.0, 0.5, 0.0]).merged();
+    /// assert_eq!((merged.classes(), merged.weights()), (&[0, 1][..], Some(&[1.5, 1.0][..])));
+    /// ```
+    #[must_use]
+    pub fn merged(&self) -> Self {
+        /// Class, entries and weight.
+        type Entries = (u32, Vec<(usize, f64)>, f64);
+        struct Collect;
+        impl Visitor for Collect {
+            type Output = Vec<Entries>;
+            fn visit<E: Examples>(self, examples: E) -> Self::Output {
+                let all = (0..examples.len()).filter(|&row| examples.weight(row) > 0.0).map(|row| {
+                    let entries = examples.row(row).entries().filter(|(_, value)| *value != 0.0);
+                    (examples.class(row), entries.collect(), examples.weight(row))
+                });
+                all.collect()
+            }
+        }
+        let mut rows = self.visit(Collect);
+        rows.sort_by(|(class, row, weight), (other_class, other, other_weight)| {
+            let by_value = || {
+                let both = row.iter().zip(other).map(|((feature, value), (other, other_value))| {
+                    feature.cmp(other).then(value.total_cmp(other_value))
+                });
+                both.fold(Ordering::Equal, Ordering::then).then(row.len().cmp(&other.len()))
+            };
+            // Sums of weights are rounded, so that their order matters, too.
+            class.cmp(other_class).then_with(by_value).then(weight.total_cmp(other_weight))
+        });
+        let (mut classes, mut weights): (Vec<u32>, Vec<f64>) = (Vec::new(), Vec::new());
+        let mut sparse =
+            SparseMatrix { offsets: vec![0], indices: Vec::new(), values: Vec::new(), width: self.width() };
+        let mut last: Option<&Entries> = None;
+        for row in &rows {
+            if last.is_some_and(|last| (last.0, &last.1) == (row.0, &row.1)) {
+                *weights.last_mut().unwrap_or(&mut 0.0) += row.2;
+                continue;
+            }
+            last = Some(row);
+            classes.push(row.0);
+            weights.push(row.2);
+            sparse.indices.extend(row.1.iter().map(|(feature, _)| *feature as u32));
+            sparse.values.extend(row.1.iter().map(|(_, value)| *value));
+            sparse.offsets.push(sparse.indices.len());
+        }
+        let (labels, names) = (self.labels.clone(), self.feature_names.clone());
+        Self::assemble(Matrix::Sparse64(sparse), classes, labels, Some(weights), names)
     }
 
     /// A dataset from parts that a reader has checked, row by row, as it made them.

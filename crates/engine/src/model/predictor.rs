@@ -168,6 +168,22 @@ impl Model {
         all
     }
 
+    /// Shows number, class and scores of each row of numbers that nobody has checked; an error if one is not finite.
+    pub fn each_row(&self, rows: View<'_>, mut show: impl FnMut(u32, u32, &[f64])) -> Result<(), Error> {
+        if self.planes().is_none() || self.map.is_some() {
+            crate::train::check_finite(rows)?;
+            self.each(rows, show);
+            return Ok(());
+        }
+        // No sum of products is finite if one of its numbers is not, so that rows are read but once.
+        let mut is_finite = true;
+        self.each(rows, |row, class, scores| {
+            is_finite &= scores.iter().all(|score| score.is_finite());
+            show(row, class, scores);
+        });
+        if is_finite { Ok(()) } else { crate::train::check_finite(rows) }
+    }
+
     /// Shows the class and the scores of each row.
     fn each(&self, rows: View<'_>, show: impl FnMut(u32, u32, &[f64])) {
         let all: Vec<u32> = (0..rows.len() as u32).collect();
