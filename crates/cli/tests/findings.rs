@@ -97,19 +97,6 @@ fn small_inputs_cost_little_whatever_they_hold() {
 }
 
 #[test]
-fn many_classes_cost_what_they_must() {
-    let bench = Bench::new();
-    let mut text = String::new();
-    for class in 0..5000 {
-        let _ = writeln!(text, "c{class} 1:{} 2:{} 3:{}", class % 71, class % 53, class % 13);
-    }
-    bench.write("many.svm", text);
-    let line =
-        "rosenblatt train many.svm --algorithm perceptron --epochs 1 --model n.model --quiet --threads 1";
-    within(&bench, 120, 700, line);
-}
-
-#[test]
 fn what_convert_wrote_is_learned_online() {
     let bench = bench();
     for name in ["x.parquet", "x.jsonl", "x.arrow", "x.vw"] {
