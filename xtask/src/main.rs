@@ -3,9 +3,11 @@
 //! Each chore is a module; this file only knows their names. Chores call the ordinary tools as a
 //! person would, so that whatever they do can also be done by hand.
 
+mod audit;
 mod bench;
 mod docs;
 mod python;
+mod slips;
 mod test;
 mod tidy;
 mod torture;
@@ -21,6 +23,11 @@ struct Chore {
 
 const CHORES: &[Chore] = &[
     Chore {
+        name: "audit",
+        summary: "what others wrote: licences, sources, duplicates; --database PATH: known flaws; --notices",
+        run: audit::run,
+    },
+    Chore {
         name: "bench",
         summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench kernel, python",
         run: bench::run,
@@ -31,7 +38,7 @@ const CHORES: &[Chore] = &[
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
     Chore {
         name: "torture",
-        summary: "kills, full disks and spoiled files, at full length",
+        summary: "kills, full disks, slips, limits, signals and spoiled files, at full length",
         run: torture::run,
     },
     Chore { name: "wheel", summary: "the Python package, built and tried", run: python::wheel },

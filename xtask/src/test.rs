@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold, in the order in which it is cheapest to fail.
 
-use crate::{bench, python, say, tidy, torture};
+use crate::{audit, bench, python, say, tidy, torture};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -10,6 +10,8 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     step("formatting", &["fmt", "--all", "--check"])?;
     say("== house rules");
     tidy::run(&[])?;
+    say("== what others wrote");
+    audit::run(&[])?;
     step("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     // What nobody builds by default rots first.
     step("no features", &["check", "--package", "rosenblatt-cli", "--no-default-features"])?;

@@ -1,11 +1,12 @@
 //! `cargo xtask torture`: what must never lose a model, done to the real program at full length.
 //!
 //! Kills at random moments, two trainers at once, disks that fill up, files that were cut, flipped or made
-//! up. Every part counts what it did and what it found; anything found is a failure. `cargo xtask test` runs
+//! up; slips of the hand, limits and signals (`slips.rs`). Every part counts what it did and what it found; anything found is a failure. `cargo xtask test` runs
 //! the short form. Nothing here looks into a model: it is whole if its bytes are those of a run that nobody
 //! disturbed.
 
 use crate::say;
+use crate::slips::{self, Often};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -19,18 +20,31 @@ struct Length {
     kills: usize,
     races: usize,
     disks: usize,
+    slips: Often,
     full: bool,
 }
 
-const FULL: Length = Length { kills: 500, races: 60, disks: 40, full: true };
-const SHORT: Length = Length { kills: 24, races: 4, disks: 6, full: false };
+const FULL: Length = Length {
+    kills: 500,
+    races: 60,
+    disks: 40,
+    slips: Often { outputs: 400, links: 100, limits: 300, crafted: 10_000, signals: 420 },
+    full: true,
+};
+const SHORT: Length = Length {
+    kills: 24,
+    races: 4,
+    disks: 6,
+    slips: Often { outputs: 20, links: 6, limits: 14, crafted: 40, signals: 14 },
+    full: false,
+};
 
 /// One line of the table: what was done, and how often it went wrong.
-struct Line {
-    what: String,
-    done: usize,
-    lost: usize,
-    remarks: String,
+pub(crate) struct Line {
+    pub(crate) what: String,
+    pub(crate) done: usize,
+    pub(crate) lost: usize,
+    pub(crate) remarks: String,
 }
 
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
@@ -40,6 +54,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let room = Room::new()?;
     let mut lines = vec![room.kills(length)?, room.saves(length)?, room.races(length)?];
     lines.extend(room.full_disks(length)?);
+    lines.extend(slips::all(&room.program, &length.slips)?);
     drop(room);
     // Cut, flipped and made-up files are tried within one process, where time and memory can be measured.
     say("== files that were cut, changed or made up");
@@ -57,7 +72,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     if lost == 0 { Ok(()) } else { Err(format!("{lost} losses")) }
 }
 
-fn cargo(words: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+pub(crate) fn cargo(words: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program).args(words).envs(environment.iter().copied()).status();
     match status {
@@ -68,10 +83,10 @@ fn cargo(words: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
 }
 
 /// A small generator of its own: moments to kill at need no more.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound.max(1)
     }
@@ -93,7 +108,7 @@ const MODEL: &str = "m.model";
 const NEW: &str = "--seed 2 --epochs 12 --patience 10 --readout voted --quiet";
 const OLD: &str = "--seed 1 --epochs 2 --patience 0 --quiet";
 
-fn told(what: &str) -> impl Fn(std::io::Error) -> String + '_ {
+pub(crate) fn told(what: &str) -> impl Fn(std::io::Error) -> String + '_ {
     move |error| format!("{what}: {error}")
 }
 

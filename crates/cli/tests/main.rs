@@ -3,10 +3,14 @@
 mod bench;
 mod catalogue;
 mod certify;
+#[cfg(unix)]
+mod command_lines;
 mod commands;
 mod compare;
 mod convert;
 mod export;
+#[cfg(unix)]
+mod findings;
 #[cfg(unix)]
 mod hardening;
 mod json;

@@ -4,6 +4,9 @@
 
 use crate::bytes::source::Source;
 
+/// What the licences of these sets want to come along with them.
+pub const NOTICE: &str = include_str!("../bundled/NOTICE.md");
+
 /// 5,574 text messages, `ham` or `spam`: one a line, label first.
 pub fn sms_spam() -> Source {
     Source::bytes("sms-spam.tsv", &include_bytes!("../bundled/sms-spam.tsv")[..])

@@ -484,7 +484,8 @@ impl Parts {
         let mut input = first.open_with(&pool, &how.meter)?;
         let format = formats::find(&input, &how)?;
         if !source.can_rewind() && format.reads_twice(&how) {
-            let bytes = input.into_bytes(how.limits.held_bytes)?;
+            // Formats that are read twice are made of lines.
+            let bytes = input.into_lines(how.limits.held_bytes, how.limits.line_bytes)?;
             source = source.with_first(bytes).rewindable(how.limits.held_bytes)?;
             input = source.parts()[0].open_with(&pool, &Meter::default())?;
         }

@@ -65,6 +65,14 @@ pub enum Error {
         /// Why it cannot.
         why: &'static str,
     },
+    /// Something is wrong with the rows of a source.
+    #[error("{name}: {error}")]
+    InData {
+        /// What the source is called.
+        name: String,
+        /// What is wrong.
+        error: Box<Error>,
+    },
     /// A class is named that is not there.
     #[error("there is no class `{name}`; the classes are {}", some(known))]
     UnknownClass {
@@ -267,9 +275,26 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same with the name of the source that it is about, if it is about rows and names none.
+    #[must_use]
+    pub(crate) fn in_data(self, name: &str) -> Self {
+        match self {
+            Self::OneClass { .. }
+            | Self::OneClassSoFar { .. }
+            | Self::NoRows
+            | Self::NotFinite { .. }
+            | Self::Overflow { .. }
+            | Self::NotALabel { .. }
+            | Self::WhichLabel { .. }
+            | Self::BeyondMap { .. } => Self::InData { name: name.to_owned(), error: Box::new(self) },
+            other => other,
+        }
+    }
+
     /// What to do about it, if that is known and not said already.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
+            Self::InData { error, .. } => error.remedy(),
             Self::NotLinear => Some("train with {readout=averaged} and without a kernel".into()),
             Self::TooManyProducts { .. } => Some("try a lower {degree}".into()),
             Self::Mapped { .. } => Some("leave {map} out".into()),

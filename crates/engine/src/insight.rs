@@ -7,6 +7,7 @@ use rosenblatt_core::{Bias, Decision, Examples, Hyperplanes, Multiclass, Row, ma
 use rosenblatt_data::{Dataset, Visitor};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// A feature with a large weight for a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,14 +22,73 @@ pub struct TopFeature {
 /// The features that speak most strongly for `class`, strongest first. Of a vote, those of the mean of
 /// its survivors.
 pub fn top_features(model: &Model, class: u32, most: usize) -> Vec<TopFeature> {
-    let Some(weights) = weights_for(model, class) else { return Vec::new() };
-    let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] > 0.0).collect();
-    features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
-    features.truncate(most);
-    features
-        .into_iter()
-        .map(|feature| TopFeature { name: feature_name(model, feature), weight: weights[feature] })
-        .collect()
+    let mut all = top_features_by_class(model, most);
+    if (class as usize) < all.len() { all.swap_remove(class as usize) } else { Vec::new() }
+}
+
+/// The same for every class, with one look at the weights.
+pub fn top_features_by_class(model: &Model, most: usize) -> Vec<Vec<TopFeature>> {
+    let n_classes = model.labels().len();
+    let mut top: Vec<Vec<(f64, usize)>> = vec![Vec::new(); n_classes];
+    let planes = mean_planes(model).filter(|_| model.map().is_none() && most > 0);
+    if let Some(planes) = &planes {
+        let speaks = Speaks::of(model);
+        let mut entries = planes.entries().peekable();
+        // Of the feature at hand: which classes it says something of, and what.
+        let (mut heard, mut sums) = (Vec::new(), vec![0.0; n_classes]);
+        while let Some((feature, output, weight)) = entries.next() {
+            for (class, side) in speaks.sides(output) {
+                if sums[class] == 0.0 {
+                    heard.push(class);
+                }
+                sums[class] += side * weight;
+            }
+            if entries.peek().is_some_and(|next| next.0 == feature) {
+                continue;
+            }
+            for class in heard.drain(..) {
+                let weight = std::mem::take(&mut sums[class]);
+                let list = &mut top[class];
+                // Of equals the first stays in front.
+                let place = list.partition_point(|(other, _)| *other >= weight);
+                if weight > 0.0 && place < most {
+                    list.truncate(most - 1);
+                    list.insert(place, (weight, feature));
+                }
+            }
+        }
+    }
+    let named = |(weight, feature)| TopFeature { name: feature_name(model, feature), weight };
+    top.into_iter().map(|list| list.into_iter().map(named).collect()).collect()
+}
+
+/// Which classes the outputs of a model speak for, and against.
+enum Speaks {
+    Two,
+    Pairs(Vec<(u32, u32)>),
+    Classes(usize),
+}
+
+impl Speaks {
+    fn of(model: &Model) -> Self {
+        match model.labels().len() {
+            2 => Self::Two,
+            n_classes => match model.spec().options().multiclass.decision(n_classes) {
+                Multiclass::OneVsOne(decision) => Self::Pairs(decision.pairs().to_vec()),
+                decision => Self::Classes(decision.n_outputs()),
+            },
+        }
+    }
+
+    /// The classes that an output speaks of: with its sign, or against it.
+    fn sides(&self, output: usize) -> impl Iterator<Item = (usize, f64)> + use<> {
+        let (pro, con) = match self {
+            Self::Two => (Some(1), Some(0)),
+            Self::Pairs(pairs) => (Some(pairs[output].0 as usize), Some(pairs[output].1 as usize)),
+            Self::Classes(n_outputs) => ((output < *n_outputs).then_some(output), None),
+        };
+        pro.map(|class| (class, 1.0)).into_iter().chain(con.map(|class| (class, -1.0)))
+    }
 }
 
 /// The hyperplanes of a model; of a vote, the mean of its survivors, each counting as long as it lived. `None` if it
@@ -46,7 +106,7 @@ pub(crate) fn mean_planes(model: &Model) -> Option<Cow<'_, Hyperplanes>> {
 fn mean_of_survivors(votes: &Votes) -> Hyperplanes {
     let log = votes.log();
     let n_outputs = log.n_outputs;
-    let mut weights = vec![0.0; log.width * n_outputs];
+    let mut weights = Weights::new(log.width * n_outputs);
     let mut biases = vec![0.0; n_outputs];
     // Per output: how much something added now counts in the end, and until which round.
     let mut worth = vec![0.0; n_outputs];
@@ -59,55 +119,79 @@ fn mean_of_survivors(votes: &Votes) -> Hyperplanes {
         if row != u32::MAX {
             let (first, end) = (log.row_offsets[row as usize], log.row_offsets[row as usize + 1]);
             for entry in first as usize..end as usize {
-                weights[log.row_indices[entry] as usize * n_outputs + k] +=
-                    amount * since * log.row_values[entry];
+                let place = log.row_indices[entry] as usize * n_outputs + k;
+                weights.add(place, amount * since * log.row_values[entry]);
             }
         }
         worth[k] = keep * since;
         until[k] = round;
     }
     if let Some(start) = &log.start {
-        let start = start.widened(log.width);
-        for (place, weight) in start.raw_weights().iter().enumerate() {
-            let k = place % n_outputs;
-            weights[place] += weight * ((until[k] - 1) as f64 + worth[k]);
+        for (feature, k, weight) in start.entries() {
+            weights.add(feature * n_outputs + k, weight * ((until[k] - 1) as f64 + worth[k]));
         }
         for (k, bias) in start.biases().iter().enumerate() {
             biases[k] += bias * (until[k] - 1) as f64;
         }
     }
     let rounds = log.rounds.max(1) as f64;
-    weights.iter_mut().chain(&mut biases).for_each(|value| *value /= rounds);
-    Hyperplanes::from_parts(weights, biases)
+    for bias in &mut biases {
+        *bias /= rounds;
+    }
+    match weights {
+        Weights::All(mut weights) => {
+            for weight in &mut weights {
+                *weight /= rounds;
+            }
+            Hyperplanes::from_parts(weights, biases)
+        }
+        Weights::Few(weights) => {
+            let (places, weights) =
+                weights.into_iter().map(|(place, weight)| (place, weight / rounds)).unzip();
+            Hyperplanes::from_few(log.width, places, weights, biases)
+        }
+    }
+}
+
+/// Weights being added up. A vote may be wider than all it was made of, so that wide ones are kept as those there are.
+enum Weights {
+    All(Vec<f64>),
+    Few(BTreeMap<u32, f64>),
+}
+
+impl Weights {
+    /// So many weights take little room, zeros and all.
+    const MOST: usize = 1 << 21;
+
+    fn new(n_weights: usize) -> Self {
+        if n_weights <= Self::MOST { Self::All(vec![0.0; n_weights]) } else { Self::Few(BTreeMap::new()) }
+    }
+
+    fn add(&mut self, place: usize, amount: f64) {
+        match self {
+            Self::All(weights) => weights[place] += amount,
+            // A hypothesis of more weights than can be counted so is refused when it is made, and when it is read.
+            Self::Few(weights) => *weights.entry(place as u32).or_default() += amount,
+        }
+    }
 }
 
 /// The weight of every feature in favour of `class`; `None` if the model has none for it, or for features. Of a vote,
 /// those of the mean of its survivors.
 pub fn weights_for(model: &Model, class: u32) -> Option<Vec<f64>> {
-    if model.map().is_some() {
-        return None;
+    let planes = mean_planes(model).filter(|_| model.map().is_none())?;
+    let speaks = Speaks::of(model);
+    if let Speaks::Classes(n_outputs) = speaks {
+        return ((class as usize) < n_outputs).then(|| planes.weights(class as usize));
     }
-    let planes = mean_planes(model)?;
-    Some(match (model.labels().len(), class) {
-        (2, 1) => planes.weights(0),
-        (2, _) => planes.weights(0).iter().map(|weight| -weight).collect(),
-        (n_classes, _) => match model.spec().options().multiclass.decision(n_classes) {
-            Multiclass::OneVsOne(decision) => {
-                let mut sum = vec![0.0; planes.width()];
-                for (output, &(a, b)) in decision.pairs().iter().enumerate() {
-                    let side = if a == class { 1.0 } else { -1.0 };
-                    if a == class || b == class {
-                        sum.iter_mut()
-                            .zip(planes.weights(output))
-                            .for_each(|(sum, weight)| *sum += side * weight);
-                    }
-                }
-                sum
-            }
-            decision if (class as usize) < decision.n_outputs() => planes.weights(class as usize),
-            _ => return None,
-        },
-    })
+    let mut weights = vec![0.0; planes.width()];
+    for (feature, output, weight) in planes.entries() {
+        let mut sides = speaks.sides(output);
+        if let Some((_, side)) = sides.find(|&(speaks_of, _)| speaks_of == class as usize) {
+            weights[feature] += side * weight;
+        }
+    }
+    Some(weights)
 }
 
 impl Model {
@@ -168,7 +252,7 @@ pub fn mistake_bound(model: &Model, data: &Dataset, rows: &[u32]) -> Option<f64>
         Bias::Augmented(constant) => constant,
     };
     let bias = if constant == 0.0 { 0.0 } else { planes.biases()[0] / constant };
-    let norm = (planes.weights(0).iter().map(|weight| weight * weight).sum::<f64>() + bias * bias).sqrt();
+    let norm = (planes.entries().map(|(_, _, weight)| weight * weight).sum::<f64>() + bias * bias).sqrt();
     let (radius, margin) = ((longest + constant * constant).sqrt(), nearest / norm);
     // Lengths that overflow, or vanish, bound nothing.
     if !(radius.is_normal() && margin.is_normal() && margin > 0.0) {

@@ -5,66 +5,18 @@
 
 #[path = "../../data/tests/allocations/mod.rs"]
 mod allocations;
+mod crafted;
+mod files;
 
-use rosenblatt::core::{Random, Readout};
+use files::files;
+use rosenblatt::core::Random;
 use rosenblatt::model::model_checksum;
-use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{
-    Checkpoint, Classes, Dataset, KernelOptions, Mapping, Model, Options, Spec, Training, train,
-};
+use rosenblatt::{Checkpoint, Model};
 use std::time::{Duration, Instant};
 
 /// What a case may take.
 const MOST_TIME: Duration = Duration::from_millis(50);
 const MOST_MEMORY: usize = 64 << 20;
-
-fn data() -> Dataset {
-    let mut random = Random::new(3);
-    let rows: Vec<[f64; 4]> = (0..60).map(|_| std::array::from_fn(|_| random.unit() - 0.5)).collect();
-    let names: Vec<String> =
-        rows.iter().map(|row| format!("class {}", ((row[0] + row[1] + 1.0) * 1.5) as u32)).collect();
-    Dataset::from_rows(&rows, &names)
-}
-
-/// A small file of every kind.
-fn files() -> Vec<(&'static str, Vec<u8>)> {
-    struct Once(Vec<u8>);
-    impl Checkpointer for Once {
-        fn request(&mut self, so_far: &rosenblatt::core::Totals) -> CheckpointRequest {
-            if so_far.epochs == 1 { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
-        }
-        fn save(&mut self, checkpoint: &[u8]) {
-            self.0 = checkpoint.to_vec();
-        }
-    }
-    let spec = |readout, multiclass, kernel| {
-        let options = Options { readout: Some(readout), multiclass, kernel, epochs: 2, ..Options::default() };
-        Spec::new(options).unwrap()
-    };
-    let planes = spec(Readout::Last, Classes::OneVsRest, None);
-    let votes = spec(Readout::Voted, Classes::OneVsOne, None);
-    let mapped = |name: &str| {
-        let map = Some(Mapping { name: name.to_owned(), size: 8, ..Mapping::default() });
-        Spec::new(Options { map, epochs: 2, ..Options::default() }).unwrap()
-    };
-    let sums = spec(Readout::Last, Classes::OneVsRest, Some(KernelOptions::default()));
-    let kernel_votes = spec(Readout::Voted, Classes::OneVsOne, Some(KernelOptions::default()));
-    let checkpoint = |spec: &Spec| {
-        let mut kept = Once(Vec::new());
-        Training::new(spec, &data()).checkpointer(&mut kept).run(&mut ()).unwrap_err();
-        kept.0
-    };
-    vec![
-        ("model of a kernel", train(&sums, &data()).unwrap().to_bytes()),
-        ("model of a kernel's votes", train(&kernel_votes, &data()).unwrap().to_bytes()),
-        ("checkpoint of a kernel", checkpoint(&kernel_votes)),
-        ("model of weights", train(&planes, &data()).unwrap().to_bytes()),
-        ("model of votes", train(&votes, &data()).unwrap().to_bytes()),
-        ("model behind drawn directions", train(&mapped("fourier"), &data()).unwrap().to_bytes()),
-        ("model behind landmarks", train(&mapped("nystroem"), &data()).unwrap().to_bytes()),
-        ("checkpoint", checkpoint(&votes)),
-    ]
-}
 
 /// What a kind of case came to.
 #[derive(Default)]
@@ -174,5 +126,66 @@ fn whatever_was_done_to_a_file_is_noticed_quickly_and_in_little_memory() {
             strangers.try_one(&stranger);
         }
         strangers.report(&format!("{kind}: doubled, swapped, strangers"), full);
+    }
+}
+
+/// Executions that are always made; `cargo xtask torture` and FUZZING.md make more.
+const N_CRAFTED: u64 = 2_000;
+
+#[test]
+fn whatever_a_file_with_a_right_checksum_says_is_believed_or_refused_in_little_memory() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let first = number("ROSENBLATT_CRAFTED_FIRST").unwrap_or(0);
+    let n_executions = number("ROSENBLATT_CRAFTED").unwrap_or(N_CRAFTED);
+    let seeds = files();
+    let mut tally = crafted::Tally::default();
+    let folder = std::env::var_os("ROSENBLATT_CRAFTED_FOLDER").map(std::path::PathBuf::from);
+    for k in first..first + n_executions {
+        if let Some(folder) = &folder {
+            std::fs::write(folder.join(format!("{k:06}.model")), crafted::make(&seeds, k)).unwrap();
+        }
+        if let Err(finding) = crafted::execute(&seeds, k, &mut tally) {
+            panic!("execution {k} (alone: ROSENBLATT_CRAFTED_FIRST={k} ROSENBLATT_CRAFTED=1): {finding}");
+        }
+    }
+    println!("executions {first} to {}: {tally:?}", first + n_executions);
+    assert!(n_executions < N_CRAFTED || (tally.models > 0 && tally.checkpoints > 0 && tally.refused > 0));
+}
+
+#[test]
+fn a_file_that_claims_a_great_width_is_looked_at_in_little_memory() {
+    for (kind, width, expected) in [
+        ("model of weights", 80_000_000_u64, true),
+        ("model of weights", 1 << 40, false),
+        ("model of votes", 10_000_000, true),
+        ("model of a kernel", 80_000_000, true),
+        ("model behind drawn directions", 20_000_000, true),
+        ("model behind landmarks", 10_000_000, true),
+    ] {
+        let (_, bytes) = files().into_iter().find(|(name, _)| *name == kind).unwrap();
+        let lying = crafted::claim_width(&bytes, width);
+        let start = Instant::now();
+        let (accepted, memory) = allocations::peak_of(|| {
+            Model::from_bytes(&lying).map(|model| serde_json::to_string(&model.summary(5)).unwrap())
+        });
+        assert_eq!(accepted.is_ok(), expected, "{kind} {width}: {accepted:?}");
+        assert!(memory < MOST_MEMORY, "{kind} {width}: {memory} bytes");
+        assert!(start.elapsed() < Duration::from_secs(1), "{kind} {width}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn a_number_that_is_none_is_refused_in_a_checkpoint_as_in_a_model() {
+    for (kind, bytes) in files() {
+        for value in [f64::NAN, f64::INFINITY] {
+            for array in crafted::real_arrays(&bytes) {
+                let spoiled = crafted::with_number(&bytes, &array, value);
+                let (model, checkpoint) = (Model::from_bytes(&spoiled), Checkpoint::from_bytes(&spoiled));
+                // Squared lengths may overflow where weights do not.
+                if model.is_ok() || checkpoint.is_ok() {
+                    assert!(array.ends_with("norms") && value == f64::INFINITY, "{kind}: {array} {value}");
+                }
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ use rosenblatt::core::{Examples, Row, Stopped};
 use rosenblatt::data::{DataError, ReadOptions, Source, Visitor, texts};
 use rosenblatt::evaluate::evaluate_rows;
 use rosenblatt::explain::{Contribution, Explanation};
-use rosenblatt::insight::{feature_name, interval, top_features};
+use rosenblatt::insight::{feature_name, interval, top_features_by_class};
 use rosenblatt::misclassified::{Misclassified, misclassified};
 use rosenblatt::model::fingerprint;
 use rosenblatt::{Dataset, Evaluation, Explainer, Model, Options, Spec, split};
@@ -264,9 +264,8 @@ impl<'a> Report<'a> {
     fn features(&self, page: &mut Page) {
         let model = self.model;
         let names = model.labels().names();
-        let strong: Vec<_> = (0..names.len().min(FEW_CLASSES))
-            .map(|class| top_features(model, class as u32, TOP_FEATURES))
-            .collect();
+        let mut strong = top_features_by_class(model, TOP_FEATURES);
+        strong.truncate(FEW_CLASSES);
         if strong.iter().all(Vec::is_empty) {
             return;
         }

@@ -3,7 +3,7 @@
 use rosenblatt::Model;
 use rosenblatt::core::Stopped;
 use rosenblatt::evaluate::ProbabilityScores;
-use rosenblatt::insight::{interval, top_features};
+use rosenblatt::insight::{interval, top_features_by_class};
 use rosenblatt::kernel::Setting;
 use rosenblatt::kernel::maps::usual_kernel;
 use rosenblatt::model::Estimated;
@@ -142,8 +142,8 @@ pub fn list_top_features(model: &Model) -> String {
         return String::new();
     }
     let mut text = String::new();
-    for (class, name) in model.labels().names().iter().enumerate().take(FEW_CLASSES) {
-        let features = top_features(model, class as u32, TOP_FEATURES);
+    let features = top_features_by_class(model, TOP_FEATURES);
+    for (name, features) in model.labels().names().iter().zip(features).take(FEW_CLASSES) {
         if !features.is_empty() {
             let features: Vec<String> = features
                 .iter()

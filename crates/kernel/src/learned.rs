@@ -7,6 +7,7 @@
 use crate::kernels::Kernel;
 use crate::rows::Rows;
 use rosenblatt_core::Bias;
+use rosenblatt_core::memory::MOST_ROUNDS;
 use rosenblatt_core::space::{Move, Shape};
 use rosenblatt_core::state::{Layout, Part, State, StateError, refuse};
 use std::sync::Arc;
@@ -203,7 +204,7 @@ impl Learned {
                 norm2: norms[k],
             })
             .collect();
-        check_log(&log, rows.len(), self.n_outputs, u64::MAX).map_err(refuse)?;
+        check_log(&log, rows.len(), self.n_outputs, MOST_ROUNDS).map_err(refuse)?;
         self.outputs.fill(Output::default());
         for entry in &log {
             let output = &mut self.outputs[entry.output as usize];
@@ -224,6 +225,9 @@ pub(crate) fn check_log(
     n_outputs: usize,
     rounds: u64,
 ) -> Result<(), &'static str> {
+    if rounds > MOST_ROUNDS {
+        return Err("there were more rounds than anybody can make");
+    }
     let mut before = 1;
     for entry in log {
         let Entry { round, output, row, amount, keep, bias, norm2 } = *entry;

@@ -4,18 +4,14 @@
 //! out with them fits in others, too.
 
 use crate::scene::{Point, at};
+use crate::truetype::{Draw, Font};
 use std::sync::LazyLock;
-use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-static FACE: LazyLock<Option<Face<'static>>> =
-    LazyLock::new(|| Face::parse(include_bytes!("../font/DejaVuSans-subset.ttf"), 0).ok());
+static FONT: LazyLock<Option<Font>> =
+    LazyLock::new(|| Font::new(include_bytes!("../font/DejaVuSans-subset.ttf")));
 
-fn face() -> &'static Face<'static> {
-    FACE.as_ref().expect("the font is part of this crate")
-}
-
-fn glyph(letter: char) -> GlyphId {
-    face().glyph_index(letter).unwrap_or(GlyphId(0))
+fn font() -> &'static Font {
+    FONT.as_ref().expect("the font is part of this crate")
 }
 
 /// How text is measured.
@@ -34,8 +30,9 @@ impl Ruler {
         if self == Self::Terminal {
             return 10.0 * text.chars().count() as f64;
         }
-        let units: u64 = text.chars().map(|letter| advance(glyph(letter))).sum();
-        units as f64 * size / f64::from(face().units_per_em())
+        let font = font();
+        let units: u64 = text.chars().map(|letter| u64::from(font.advance(font.glyph(letter)))).sum();
+        units as f64 * size / f64::from(font.units)
     }
 
     /// `text` in at most `room` pixels, cut with an ellipsis if need be, and whether it was.
@@ -71,18 +68,15 @@ impl Ruler {
     }
 }
 
-fn advance(glyph: GlyphId) -> u64 {
-    u64::from(face().glyph_hor_advance(glyph).unwrap_or(0))
-}
-
 /// The outlines of `text`, which begins at `origin`, as closed rings.
 pub(crate) fn rings(text: &str, size: f64, origin: Point) -> Vec<Vec<Point>> {
-    let scale = size / f64::from(face().units_per_em());
+    let font = font();
+    let scale = size / f64::from(font.units);
     let mut pen = Pen { scale, origin, rings: Vec::new() };
     for letter in text.chars() {
-        let glyph = glyph(letter);
-        face().outline_glyph(glyph, &mut pen);
-        pen.origin.x += advance(glyph) as f64 * scale;
+        let glyph = font.glyph(letter);
+        font.outline(glyph, &mut pen);
+        pen.origin.x += f64::from(font.advance(glyph)) * scale;
     }
     pen.rings
 }
@@ -97,8 +91,8 @@ struct Pen {
 const PIECES: u32 = 6;
 
 impl Pen {
-    fn place(&self, x: f32, y: f32) -> Point {
-        at(self.origin.x + f64::from(x) * self.scale, self.origin.y - f64::from(y) * self.scale)
+    fn place(&self, x: f64, y: f64) -> Point {
+        at(self.origin.x + x * self.scale, self.origin.y - y * self.scale)
     }
 
     fn last(&self) -> Point {
@@ -112,33 +106,24 @@ impl Pen {
     }
 }
 
-impl OutlineBuilder for Pen {
-    fn move_to(&mut self, x: f32, y: f32) {
+impl Draw for Pen {
+    fn start(&mut self, x: f64, y: f64) {
         let point = self.place(x, y);
         self.rings.push(vec![point]);
     }
 
-    fn line_to(&mut self, x: f32, y: f32) {
+    fn line(&mut self, x: f64, y: f64) {
         self.push(self.place(x, y));
     }
 
-    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        let (from, bend, to) = (self.last(), self.place(x1, y1), self.place(x, y));
+    fn curve(&mut self, bend: (f64, f64), end: (f64, f64)) {
+        let (from, bend, to) = (self.last(), self.place(bend.0, bend.1), self.place(end.0, end.1));
         for piece in 1..=PIECES {
             let t = f64::from(piece) / f64::from(PIECES);
             let mix = |a: f64, b: f64, c: f64| (1.0 - t).powi(2) * a + 2.0 * t * (1.0 - t) * b + t * t * c;
             self.push(at(mix(from.x, bend.x, to.x), mix(from.y, bend.y, to.y)));
         }
     }
-
-    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        // A TrueType font has no such curves; straight lines would be seen, and be noticed.
-        for (x, y) in [(x1, y1), (x2, y2), (x, y)] {
-            self.line_to(x, y);
-        }
-    }
-
-    fn close(&mut self) {}
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ mod regions;
 mod scene;
 mod svg;
 mod terminal;
+mod truetype;
 
 pub use axis::{Axis, PlotError, Range, number};
 pub use bars::{Bar, Bars};

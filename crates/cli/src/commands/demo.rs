@@ -19,9 +19,15 @@ pub(crate) struct Args {
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
+    /// Print who made the bundled data sets, and under which licences
+    #[arg(long)]
+    licences: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if args.licences {
+        return ui::print(bundled::NOTICE);
+    }
     if !args.json {
         ui::note("Training an averaged perceptron on 5,574 real text messages: ham or spam?\n");
     }

@@ -4,21 +4,38 @@ use super::Visits;
 use crate::examples::Examples;
 use crate::row::{Row, SIDE_BY_SIDE};
 use crate::simd::{self, Columns, Lanes, SWEEP};
+use std::sync::OnceLock;
 
 /// Hyperplanes that no longer move: what a trained model predicts with.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Hyperplanes {
-    pub(super) width: usize,
-    pub(super) n_outputs: usize,
-    /// The weight of feature `j` for output `k` is at `j * n_outputs + k`.
-    pub(super) weights: Vec<f64>,
-    pub(super) biases: Vec<f64>,
+    width: usize,
+    n_outputs: usize,
+    /// The weight of feature `j` for output `k` is at `j * n_outputs + k`. Of weights that came as a few places, nothing
+    /// until somebody wants them all.
+    weights: OnceLock<Vec<f64>>,
+    few: Option<Few>,
+    biases: Vec<f64>,
+}
+
+/// The weights that are not zero, by ascending place.
+#[derive(Debug, Clone)]
+struct Few {
+    places: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl PartialEq for Hyperplanes {
+    fn eq(&self, other: &Self) -> bool {
+        (self.width, self.n_outputs, &self.biases) == (other.width, other.n_outputs, &other.biases)
+            && self.raw_weights() == other.raw_weights()
+    }
 }
 
 impl Hyperplanes {
     /// Hyperplanes through the origin with zero weights.
     pub fn zero(width: usize, n_outputs: usize) -> Self {
-        Self { width, n_outputs, weights: vec![0.0; width * n_outputs], biases: vec![0.0; n_outputs] }
+        Self::from_parts(vec![0.0; width * n_outputs], vec![0.0; n_outputs])
     }
 
     /// Hyperplanes from weights that lie feature by feature, all outputs of a feature side by side.
@@ -26,12 +43,33 @@ impl Hyperplanes {
         let n_outputs = biases.len();
         assert!(n_outputs > 0, "at least one hyperplane");
         assert_eq!(weights.len() % n_outputs, 0, "as many weights for every output");
-        Self { width: weights.len() / n_outputs, n_outputs, weights, biases }
+        Self { width: weights.len() / n_outputs, n_outputs, weights: weights.into(), few: None, biases }
+    }
+
+    /// Hyperplanes for rows of `width` features whose weights are zero but for those at these places, which ascend
+    /// and count feature by feature, all outputs of a feature side by side. Room for all weights is taken when they are
+    /// first asked for.
+    pub fn from_few(width: usize, places: Vec<u32>, values: Vec<f64>, biases: Vec<f64>) -> Self {
+        let n_outputs = biases.len();
+        assert!(n_outputs > 0, "at least one hyperplane");
+        assert_eq!(places.len(), values.len(), "as many weights as places");
+        assert!(places.is_sorted_by(|a, b| a < b), "places ascend");
+        assert!(places.last().is_none_or(|&last| (last as usize) < width * n_outputs), "places are within");
+        Self { width, n_outputs, weights: OnceLock::new(), few: Some(Few { places, values }), biases }
+    }
+
+    /// The weights that are not zero, in the order of their features: feature, output, weight.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        let n_outputs = self.n_outputs;
+        let few = self.few.iter().flat_map(|few| few.places.iter().map(|&p| p as usize).zip(&few.values));
+        let all = if self.few.is_none() { self.raw_weights() } else { &[] };
+        let entries = few.chain(all.iter().enumerate()).filter(|(_, weight)| **weight != 0.0);
+        entries.map(move |(place, &weight)| (place / n_outputs, place % n_outputs, weight))
     }
 
     /// Whether every weight and bias is zero, so that every score is.
     pub fn is_zero(&self) -> bool {
-        self.weights.iter().chain(&self.biases).all(|value| *value == 0.0)
+        self.entries().next().is_none() && self.biases.iter().all(|bias| *bias == 0.0)
     }
 
     /// How many features there are.
@@ -46,12 +84,24 @@ impl Hyperplanes {
 
     /// The weights of one hyperplane.
     pub fn weights(&self, output: usize) -> Vec<f64> {
-        self.weights.iter().skip(output).step_by(self.n_outputs).copied().collect()
+        self.raw_weights().iter().skip(output).step_by(self.n_outputs).copied().collect()
     }
 
     /// All weights as stored: feature by feature, the outputs side by side.
+    #[inline]
     pub fn raw_weights(&self) -> &[f64] {
-        &self.weights
+        self.weights.get_or_init(|| self.scattered())
+    }
+
+    #[cold]
+    fn scattered(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.width * self.n_outputs];
+        if let Some(Few { places, values }) = &self.few {
+            for (&place, &value) in places.iter().zip(values) {
+                weights[place as usize] = value;
+            }
+        }
+        weights
     }
 
     /// The biases, by output.
@@ -65,7 +115,9 @@ impl Hyperplanes {
         let mut wide = self.clone();
         if width > wide.width {
             wide.width = width;
-            wide.weights.resize(width * wide.n_outputs, 0.0);
+            if let Some(weights) = wide.weights.get_mut() {
+                weights.resize(width * wide.n_outputs, 0.0);
+            }
         }
         wide
     }
@@ -73,10 +125,11 @@ impl Hyperplanes {
     /// `w·x + b` of every hyperplane. Features beyond the width have no weight and count nothing.
     pub fn scores<R: Row>(&self, row: R, scores: &mut [f64]) {
         if row.width() <= self.width {
-            weighted_sums(&self.weights, self.n_outputs, row, scores);
+            weighted_sums(self.raw_weights(), self.n_outputs, row, scores);
         } else {
+            let weights = self.raw_weights();
             for (output, score) in scores.iter_mut().enumerate() {
-                let weight = |feature: usize| self.weights.get(feature * self.n_outputs + output);
+                let weight = |feature: usize| weights.get(feature * self.n_outputs + output);
                 *score = row.sum(|feature, value| weight(feature).map_or(0.0, |weight| weight * value));
             }
         }
@@ -94,7 +147,7 @@ impl Hyperplanes {
         let n_several = if several { visits.len() / SIDE_BY_SIDE * SIDE_BY_SIDE } else { 0 };
         for first in (0..n_several).step_by(SIDE_BY_SIDE) {
             let numbers: [usize; SIDE_BY_SIDE] = std::array::from_fn(|place| visits.row(first + place));
-            let sums = E::Row::dots(numbers.map(|number| examples.row(number)), &self.weights);
+            let sums = E::Row::dots(numbers.map(|number| examples.row(number)), self.raw_weights());
             for (number, sum) in numbers.into_iter().zip(sums) {
                 show(number, &[sum + self.biases[0]]);
             }
@@ -129,5 +182,28 @@ fn many_weighted_sums<R: Row>(weights: &[f64], n_outputs: usize, row: R, sums: &
         for k in 0..n {
             sums[first + k] = ((a[k] + e[k]) + (c[k] + g[k])) + ((b[k] + f[k]) + (d[k] + h[k]));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Dense;
+
+    #[test]
+    fn a_few_weights_are_all_of_them_with_zeros_between() {
+        let few = Hyperplanes::from_few(3, vec![1, 4], vec![2.0, -3.0], vec![0.5, 0.0]);
+        let all = Hyperplanes::from_parts(vec![0.0, 2.0, 0.0, 0.0, -3.0, 0.0], vec![0.5, 0.0]);
+        let entries = [(0, 1, 2.0), (2, 0, -3.0)];
+        assert_eq!(few.entries().collect::<Vec<_>>(), entries);
+        assert_eq!(all.entries().collect::<Vec<_>>(), entries);
+        let wide = few.widened(5);
+        assert_eq!((wide.width(), wide.raw_weights().len()), (5, 10));
+        let mut scores = [0.0; 2];
+        few.scores(Dense(&[1.0, 1.0, 1.0]), &mut scores);
+        assert_eq!((scores, few.weights(1)), ([-2.5, 2.0], vec![2.0, 0.0, 0.0]));
+        assert_eq!(few, all);
+        assert_eq!(few.widened(5), wide);
+        assert!(!few.is_zero() && Hyperplanes::from_few(9, vec![], vec![], vec![0.0]).is_zero());
     }
 }

@@ -60,12 +60,7 @@ impl Linear {
         for (place, weight) in weights.iter_mut().enumerate() {
             *weight *= self.outputs[place % self.n_outputs].scale;
         }
-        Hyperplanes {
-            width: self.width(),
-            n_outputs: self.n_outputs,
-            weights,
-            biases: self.outputs.iter().map(|output| output.bias).collect(),
-        }
+        Hyperplanes::from_parts(weights, self.outputs.iter().map(|output| output.bias).collect())
     }
 
     /// How many features there are.

@@ -14,7 +14,7 @@ pub use averaged::Averaged;
 pub use pocket::Pocket;
 pub use random_survivor::RandomSurvivor;
 pub use running::Running;
-pub use survivors::{Ballot, Log, Survivors, Votes};
+pub use survivors::{Ballot, Log, MOST_ROUNDS, Survivors, Votes};
 
 use crate::hypothesis::{Hyperplanes, Hypothesis, Linear, Move};
 use crate::row::Row;

@@ -11,6 +11,10 @@ use crate::row::Row;
 use crate::sparse_rows::SparseRows;
 use crate::state::{Layout, Part, State, StateError, refuse};
 use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The most rounds that are believed: sums and differences of so many do not overflow.
+pub const MOST_ROUNDS: u64 = 1 << 60;
 
 /// How survivors vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,8 +177,9 @@ pub struct Votes {
     rounds: u64,
     rows: Rows,
     log: Vec<Entry>,
-    /// The stored rows by feature: which rows have the feature, and with what value.
-    columns: Columns,
+    /// The stored rows by feature: which rows have the feature, and with what value. Made for the first row that is asked
+    /// about: a vote may be as wide as its file says, and looked at without one.
+    columns: OnceLock<Columns>,
 }
 
 impl PartialEq for Votes {
@@ -225,8 +230,7 @@ impl Votes {
         rows: Rows,
         log: Vec<Entry>,
     ) -> Self {
-        let columns = Columns::of(&rows, width);
-        Self { ballot, start, width, n_outputs, rounds, rows, log, columns }
+        Self { ballot, start, width, n_outputs, rounds, rows, log, columns: OnceLock::new() }
     }
 
     /// How many features the survivors know.
@@ -315,7 +319,8 @@ impl Votes {
     fn dots<'s, R: Row>(&self, row: R, scratch: &'s mut Vec<f64>) -> &'s [f64] {
         scratch.clear();
         scratch.resize(self.rows.len(), 0.0);
-        let Columns { offsets, rows, values } = &self.columns;
+        let columns = self.columns.get_or_init(|| Columns::of(&self.rows, self.width));
+        let Columns { offsets, rows, values } = columns;
         for (feature, value) in
             row.entries().filter(|(feature, value)| *feature < self.width && *value != 0.0)
         {
@@ -440,6 +445,9 @@ impl Votes {
         let Log { ballot, start, width, n_outputs, rounds, row_offsets, row_indices, row_values, .. } = log;
         if n_outputs == 0 {
             return Err("there are no outputs");
+        }
+        if rounds > MOST_ROUNDS {
+            return Err("there were more rounds than anybody can make");
         }
         if start.as_ref().is_some_and(|start| start.n_outputs() != n_outputs || start.width() > width) {
             return Err("the starting hyperplanes have another shape");

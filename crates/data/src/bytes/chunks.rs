@@ -138,6 +138,15 @@ impl<P: Parse> Chunks<P> {
     }
 }
 
+/// What the parser makes of a chunk. One without a letter has no rows, in any format of lines: a few packed bytes may
+/// unfold to millions of line ends, which no parser should look at one by one.
+fn parse<P: Parse>(parser: &mut P, text: &[u8], block: &mut Block) -> Result<(usize, u64), Stopped> {
+    if text.first() == Some(&b'\n') && text.iter().all(|&byte| byte == b'\n') {
+        return Ok((text.len(), text.len() as u64));
+    }
+    parser.parse(text, block)
+}
+
 /// One chunk, here and now. `false` if there is none.
 fn read_alone<P: Parse>(
     window: &mut Window,
@@ -149,7 +158,7 @@ fn read_alone<P: Parse>(
         return Ok(false);
     }
     let row = |block: &Block| first_row + block.n_rows_seen() + 1;
-    match parser.parse(window.lines()?, into) {
+    match parse(parser, window.lines()?, into) {
         Ok((0, _)) => {
             if !window.more_lines()? {
                 let (line, name) = (window.line(), window.name().clone());
@@ -351,7 +360,7 @@ fn work<P: Parse>(feed: &Mutex<Feed>, done: &Sender<Done>, mut parser: P) {
         let outcome = outcome.unwrap_or_else(|| {
             let Job { chunk, block } = &mut job;
             parser.clear(block);
-            match catch_unwind(AssertUnwindSafe(|| parser.parse(chunk.text(), block))) {
+            match catch_unwind(AssertUnwindSafe(|| parse(&mut parser, chunk.text(), block))) {
                 Ok(Ok((_, n_lines))) => Outcome::Parsed(n_lines),
                 Ok(Err(stopped)) => Outcome::Stopped(stopped),
                 Err(_) => Outcome::Panicked,

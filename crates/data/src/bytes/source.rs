@@ -8,12 +8,14 @@
 use crate::bytes::compression::Compression;
 use crate::bytes::meter::Meter;
 use crate::bytes::pool::Pool;
+use crate::bytes::window::line_too_long;
 use crate::error::{DataError, ErrorKind};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much of the beginning of a stream can be looked at.
 pub const HEAD_BYTES: usize = 64 << 10;
@@ -292,9 +294,12 @@ impl Part {
             // What was looked at is put back in front of the rest, and the decoder begins at the start.
             let head = std::mem::take(&mut input.head);
             let rest = std::mem::replace(&mut input.reader, Box::new(io::empty()));
-            let whole = Buffered::new(rest, &head, pool);
+            let n_packed = Arc::new(AtomicU64::new(head.len() as u64));
+            let counted = Counted { reader: rest, n_read: Arc::clone(&n_packed) };
+            let whole = Buffered::new(Box::new(counted), &head, pool);
             pool.give_buffer(head);
-            input.reader = input.compression.decode(Box::new(whole));
+            let reader = input.compression.decode(Box::new(whole));
+            input.reader = Box::new(Unpacked { reader, n_packed, n_out: 0 });
             input.read_head()?;
             if Compression::sniff(&input.head) != Compression::None {
                 return Err(DataError::new(
@@ -306,6 +311,46 @@ impl Part {
             }
         }
         Ok(input)
+    }
+}
+
+/// Bytes that are counted as they go by.
+struct Counted {
+    reader: Box<dyn Read + Send>,
+    n_read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n_read = self.reader.read(into)?;
+        self.n_read.fetch_add(n_read as u64, Ordering::Relaxed);
+        Ok(n_read)
+    }
+}
+
+/// Packed data may always unfold to this many bytes.
+const UNPACKED_AT_LEAST: u64 = 64 << 20;
+/// And beyond that to so many times what it was packed to: rows of real data pack to a fiftieth, hardly to a hundredth.
+const UNPACKED_RATIO: u64 = 250;
+
+/// What comes out of a decoder, unless it is out of all proportion to what went in.
+struct Unpacked {
+    reader: Box<dyn Read + Send>,
+    n_packed: Arc<AtomicU64>,
+    n_out: u64,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n_read = self.reader.read(into)?;
+        self.n_out += n_read as u64;
+        let n_packed = self.n_packed.load(Ordering::Relaxed);
+        if self.n_out > UNPACKED_AT_LEAST.max(n_packed.saturating_mul(UNPACKED_RATIO)) {
+            let message =
+                format!("{n_packed} packed bytes unfold to more than {UNPACKED_RATIO} times as many");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        Ok(n_read)
     }
 }
 
@@ -386,13 +431,29 @@ impl Input {
     }
 
     /// Everything that is left, if that is no more than `limit` bytes.
-    pub fn into_bytes(mut self, limit: u64) -> Result<Vec<u8>, DataError> {
+    pub fn into_bytes(self, limit: u64) -> Result<Vec<u8>, DataError> {
+        self.into_lines(limit, usize::MAX)
+    }
+
+    /// The same of text whose lines have at most `longest` bytes: a longer one is an error before it is held.
+    pub(crate) fn into_lines(mut self, limit: u64, longest: usize) -> Result<Vec<u8>, DataError> {
         let mut bytes = Vec::new();
         let mut buffer = vec![0; READ_BYTES];
+        let (mut line, mut begun) = (1, 0);
         loop {
             let n_bytes = self.read_some(&mut buffer)?;
             if n_bytes == 0 {
                 return Ok(bytes);
+            }
+            if longest < usize::MAX {
+                let fresh = &buffer[..n_bytes];
+                if let Some(newline) = memchr::memrchr(b'\n', fresh) {
+                    line += memchr::memchr_iter(b'\n', fresh).count() as u64;
+                    begun = bytes.len() + newline + 1;
+                }
+                if bytes.len() + n_bytes - begun > longest {
+                    return Err(line_too_long(longest, line).in_source(&self.name));
+                }
             }
             if bytes.len() as u64 + n_bytes as u64 > limit {
                 return Err(DataError::new(
@@ -447,6 +508,11 @@ impl Input {
                     format!("the {name} stream {how}, expected it to be whole"),
                 )
                 .with_help(format!("test the file with `{name} -t`, and get it again"))
+            }
+            io::ErrorKind::FileTooLarge if compressed => {
+                let message = format!("{error}, expected less, as of rows of data");
+                DataError::new(ErrorKind::Limit, message)
+                    .with_help("if that is as it should be, unpack it first")
             }
             _ => DataError::io("reading", error),
         }
@@ -696,5 +762,45 @@ mod tests {
         let error = outcome.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Compression);
         assert!(error.to_string().starts_with("train.csv.gz: the gzip stream"), "{error}");
+    }
+
+    /// A frame of `n_blocks` blocks that each repeat `byte` as often as a block may.
+    fn flood(byte: u8, n_blocks: usize) -> Vec<u8> {
+        let mut bytes = b"\x28\xB5\x2F\xFD\x00\x38".to_vec();
+        for block in 1..=n_blocks {
+            let header = (128_u32 << 10) << 3 | 1 << 1 | u32::from(block == n_blocks);
+            bytes.extend_from_slice(&header.to_le_bytes()[..3]);
+            bytes.push(byte);
+        }
+        bytes
+    }
+
+    #[test]
+    fn few_packed_bytes_do_not_unfold_to_any_number() {
+        // 4 GB in 128 kB, were they believed.
+        let source = Source::bytes("flood.svm.zst", flood(b'\n', 32_000));
+        let mut input = source.parts()[0].open().unwrap();
+        let mut buffer = vec![0; 1 << 20];
+        let mut n_bytes = 0;
+        let error = loop {
+            match input.read_some(&mut buffer) {
+                Ok(n_read) => n_bytes += n_read,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        assert!(n_bytes as u64 <= UNPACKED_AT_LEAST + (2 << 20), "{n_bytes}");
+        // As much as any small file may hold.
+        let mut input = Source::bytes("t.svm.zst", flood(b'\n', 500)).parts()[0].open().unwrap();
+        assert_eq!(input.read_to_end(&mut Vec::new()).unwrap(), 500 * (128 << 10));
+    }
+
+    #[test]
+    fn a_line_is_too_long_before_it_is_held() {
+        let text = [&b"a\nb\n"[..], &vec![b'x'; 3 << 20]].concat();
+        let input = || Source::bytes("t.tsv", text.clone()).parts()[0].open().unwrap();
+        let error = input().into_lines(1 << 30, 1 << 20).unwrap_err();
+        assert_eq!((error.kind(), error.position().line), (ErrorKind::Limit, Some(3)), "{error}");
+        assert_eq!(input().into_lines(1 << 30, 4 << 20).unwrap(), text);
     }
 }

@@ -159,14 +159,7 @@ impl Window {
             return Ok(());
         }
         if self.buffer.len() >= self.max_record {
-            let error = DataError::new(
-                ErrorKind::Limit,
-                format!("the line is longer than {} bytes, the limit", self.max_record),
-            );
-            return Err(error
-                .in_source(self.input.name())
-                .at(Position { row: None, line: Some(self.line), column: Some(1) })
-                .with_help("if that is as it should be, raise the limit with {max-line}"));
+            return Err(line_too_long(self.max_record, self.line).in_source(self.input.name()));
         }
         let length = (self.buffer.len() * 2).min(self.max_record);
         self.buffer.resize(length, 0);
@@ -190,6 +183,13 @@ impl Window {
         }
         Ok(())
     }
+}
+
+/// The error for a line of more than `longest` bytes.
+pub(crate) fn line_too_long(longest: usize, line: u64) -> DataError {
+    DataError::new(ErrorKind::Limit, format!("the line is longer than {longest} bytes, the limit"))
+        .at(Position { row: None, line: Some(line), column: Some(1) })
+        .with_help("if that is as it should be, raise the limit with {max-line}")
 }
 
 /// The error for text whose characters have two or four bytes each, told by its byte-order mark.

@@ -180,8 +180,7 @@ impl Decoding {
                 DataError::io("reading the picture", error)
             }
             image::ImageError::Limits(_) => self.too_large(),
-            error => DataError::new(ErrorKind::Format, format!("the picture is damaged: {error}"))
-                .with_help("mend it or take it away"),
+            error => is_damaged(&error),
         };
         let mut reader = ImageReader::new(content)
             .with_guessed_format()
@@ -191,18 +190,19 @@ impl Decoding {
             return Err(DataError::new(ErrorKind::Format, message).with_help("mend it or take it away"));
         }
         // Of a decoder's allocations only the largest are counted, so the pixels are checked as well.
-        let mut limits = Limits::default();
-        limits.max_alloc = Some(self.max_pixels.saturating_mul(16).max(1 << 20));
-        reader.limits(limits);
-        let decoder = reader.into_decoder().map_err(damaged)?;
-        let (width, height) = decoder.dimensions();
-        if u64::from(width) * u64::from(height) > self.max_pixels {
-            return Err(self.too_large());
-        }
-        if width == 0 || height == 0 {
-            return Err(DataError::new(ErrorKind::Format, "the picture has no pixels, expected some"));
-        }
-        let picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+        let most_bytes = self.max_pixels.saturating_mul(16).max(1 << 20);
+        let picture = if reader.format() == Some(ImageFormat::Png) {
+            self.decode_png(reader.into_inner(), most_bytes)?
+        } else {
+            let mut limits = Limits::default();
+            limits.max_alloc = Some(most_bytes);
+            reader.limits(limits);
+            let decoder = reader.into_decoder().map_err(damaged)?;
+            let (width, height) = decoder.dimensions();
+            self.check_size(width, height)?;
+            DynamicImage::from_decoder(decoder).map_err(damaged)?
+        };
+        let (width, height) = (picture.width(), picture.height());
         let picture = if self.colour {
             DynamicImage::ImageRgb8(picture.into_rgb8())
         } else {
@@ -217,10 +217,80 @@ impl Decoding {
         Ok(Decoded { width: picture.width(), height: picture.height(), bytes: picture.into_bytes() })
     }
 
+    /// The picture in a PNG file. Its colour profile and its texts are packed, say nothing of pixels, and are not even
+    /// unpacked.
+    fn decode_png(
+        self,
+        content: impl BufRead + Seek,
+        most_bytes: u64,
+    ) -> Result<image::DynamicImage, DataError> {
+        use image::{DynamicImage, ImageBuffer};
+        use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
+        let damaged = |error: DecodingError| match error {
+            DecodingError::LimitsExceeded => self.too_large(),
+            DecodingError::IoError(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
+                DataError::io("reading the picture", error)
+            }
+            error => is_damaged(&error),
+        };
+        let limits = Limits { bytes: usize::try_from(most_bytes).unwrap_or(usize::MAX) };
+        let mut decoder = Decoder::new_with_limits(content, limits);
+        decoder.set_ignore_iccp_chunk(true);
+        decoder.set_ignore_text_chunk(true);
+        decoder.set_transformations(Transformations::EXPAND);
+        let info = decoder.read_header_info().map_err(damaged)?;
+        let (width, height) = (info.width, info.height);
+        self.check_size(width, height)?;
+        let mut reader = decoder.read_info().map_err(damaged)?;
+        let size = reader.output_buffer_size().ok_or_else(|| self.too_large())?;
+        let mut bytes = vec![0; size];
+        reader.next_frame(&mut bytes).map_err(damaged)?;
+        let (colour, depth) = reader.output_color_type();
+        let is_wide = depth == BitDepth::Sixteen;
+        let wide: Vec<u16> = if is_wide {
+            bytes.as_chunks().0.iter().map(|&pair| u16::from_be_bytes(pair)).collect()
+        } else {
+            Vec::new()
+        };
+        macro_rules! picture {
+            ($narrow:ident, $wide:ident) => {
+                if is_wide {
+                    ImageBuffer::from_raw(width, height, wide).map(DynamicImage::$wide)
+                } else {
+                    ImageBuffer::from_raw(width, height, bytes).map(DynamicImage::$narrow)
+                }
+            };
+        }
+        let picture = match colour {
+            ColorType::Grayscale => picture!(ImageLuma8, ImageLuma16),
+            ColorType::GrayscaleAlpha => picture!(ImageLumaA8, ImageLumaA16),
+            ColorType::Rgb => picture!(ImageRgb8, ImageRgb16),
+            ColorType::Rgba => picture!(ImageRgba8, ImageRgba16),
+            ColorType::Indexed => None,
+        };
+        picture.ok_or_else(|| is_damaged("its colours are of no known kind"))
+    }
+
+    fn check_size(self, width: u32, height: u32) -> Result<(), DataError> {
+        if u64::from(width) * u64::from(height) > self.max_pixels {
+            return Err(self.too_large());
+        }
+        if width == 0 || height == 0 {
+            return Err(DataError::new(ErrorKind::Format, "the picture has no pixels, expected some"));
+        }
+        Ok(())
+    }
+
     fn too_large(self) -> DataError {
         let message = format!("the picture has more than {} pixels, the limit", self.max_pixels);
         DataError::new(ErrorKind::Limit, message).with_help("raise the limit with {max-pixels}")
     }
+}
+
+#[cfg(feature = "images")]
+fn is_damaged(why: impl std::fmt::Display) -> DataError {
+    DataError::new(ErrorKind::Format, format!("the picture is damaged: {why}"))
+        .with_help("mend it or take it away")
 }
 
 #[cfg(feature = "images")]

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(super) const SAMPLE_ROWS: usize = 500;
 
 /// What a column that is the label is often called.
-const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
+pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// What a column that numbers the rows is called, beside nothing.
 const INDEX_NAMES: [&str; 4] = ["index", "unnamed: 0", "rownames", "row_names"];

@@ -150,6 +150,10 @@ impl Checkpoint {
             state.push(name, list);
         }
         let n_classes = header.data.classes.len();
+        if n_classes < 2 || Labels::sorted(&header.data.classes).len() != n_classes {
+            return Err(content("it should name at least two different classes"));
+        }
+        let widest = spec.map().map_or(header.data.features, |map| map.size);
         let watched = match header.watched {
             None => None,
             Some(WatchedText { errors, best_epoch, best }) => {
@@ -158,13 +162,13 @@ impl Checkpoint {
                 if best.as_ref().is_some_and(|&(epoch, _)| epoch == 0 || epoch > errors.len() as u64) {
                     return Err(content("its best epoch is none that it made"));
                 }
+                if best.as_ref().is_some_and(|(_, kept)| kept.width() > widest) {
+                    return Err(content("its best hypothesis is wider than its rows"));
+                }
                 Some(Watched { errors, best })
             }
         };
         arrays.finish()?;
-        if n_classes < 2 || Labels::sorted(&header.data.classes).len() != n_classes {
-            return Err(content("it should name at least two different classes"));
-        }
         Ok(Self { spec, writer: header.writer, mark: header.data, state, watched })
     }
 

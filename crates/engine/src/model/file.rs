@@ -367,20 +367,20 @@ pub(super) fn pack(header: &impl Serialize, body: &Body) -> Vec<u8> {
 }
 
 fn encode_planes(planes: &Hyperplanes, body: &mut Body) -> Hypothesis {
-    let weights = planes.raw_weights();
-    let places: Vec<u32> =
-        (0..weights.len() as u32).filter(|&place| weights[place as usize] != 0.0).collect();
+    let (width, outputs) = (planes.width(), planes.n_outputs());
     // A weight that is not zero takes 12 bytes with its place, and 8 without.
-    let sparse = places.len() * 12 < weights.len() * 8;
+    let sparse = planes.entries().count() * 12 < width * outputs * 8;
     if sparse {
-        let values: Vec<f64> = places.iter().map(|&place| weights[place as usize]).collect();
+        let entries = planes.entries();
+        let (places, values): (Vec<u32>, Vec<f64>) =
+            entries.map(|(feature, output, value)| ((feature * outputs + output) as u32, value)).unzip();
         body.u32s("places", places.iter().copied());
         body.f64s("weights", &values);
     } else {
-        body.f64s("weights", weights);
+        body.f64s("weights", planes.raw_weights());
     }
     body.f64s("biases", planes.biases());
-    Hypothesis::Hyperplanes { width: planes.width(), outputs: planes.n_outputs(), sparse }
+    Hypothesis::Hyperplanes { width, outputs, sparse }
 }
 
 fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
@@ -477,7 +477,8 @@ impl<'a> Arrays<'a> {
         Self { arrays: arrays.into_iter(), bytes }
     }
 
-    /// The next array whatever it is called, its values any bits.
+    /// The next array whatever it is called. Its real numbers are finite, but for squared lengths, which may have
+    /// overflowed where weights did not.
     pub(super) fn next_list(&mut self) -> Result<(String, List<'static>), FormatError> {
         let next = self.arrays.as_slice().first();
         let (name, kind) = next
@@ -486,7 +487,14 @@ impl<'a> Arrays<'a> {
         let list = match kind {
             Kind::U32 => List::U32(self.u32s(&name)?.into()),
             Kind::U64 => List::U64(self.u64s(&name)?.into()),
-            Kind::F64 => List::F64(self.any_f64s(&name)?.into()),
+            Kind::F64 if name.ends_with("norms") => {
+                let values = self.any_f64s(&name)?;
+                if values.iter().any(|value| value.is_nan()) {
+                    return Err(content(format!("the array `{name}` holds NaN")));
+                }
+                List::F64(values.into())
+            }
+            Kind::F64 => List::F64(self.f64s(&name)?.into()),
         };
         Ok((name, list))
     }
@@ -696,12 +704,19 @@ pub(super) fn decode_hypothesis(
     match *hypothesis {
         Hypothesis::Kernel { .. } => kernels::decode(hypothesis, arrays),
         Hypothesis::Hyperplanes { sparse, .. } => {
-            let weights = if sparse {
-                scatter(&arrays.u32s("places")?, &arrays.f64s("weights")?, n_weights)?
-            } else {
-                arrays.f64s("weights")?
+            let places = if sparse { Some(arrays.u32s("places")?) } else { None };
+            let (weights, biases) = (arrays.f64s("weights")?, arrays.f64s("biases")?);
+            let planes = match places {
+                None => planes(weights, biases, width, outputs)?,
+                Some(places) => {
+                    check_places(&places, weights.len(), n_weights)?;
+                    if biases.len() != outputs {
+                        return Err(content("there are not as many biases as outputs"));
+                    }
+                    Hyperplanes::from_few(width, places, weights, biases)
+                }
             };
-            planes(weights, arrays.f64s("biases")?, width, outputs).map(Kept::Hyperplanes)
+            Ok(Kept::Hyperplanes(planes))
         }
         Hypothesis::Votes { rounds, joint, start, .. } => {
             let (row_offsets, row_indices) = (arrays.u64s("row-offsets")?, arrays.u32s("row-indices")?);
@@ -793,17 +808,13 @@ fn decode_landmarks(width: usize, arrays: &mut Arrays<'_>) -> Result<(SparseRows
     Ok((rows, arrays.f64s("landmark-factor")?))
 }
 
-fn scatter(places: &[u32], values: &[f64], n_weights: usize) -> Result<Vec<f64>, FormatError> {
-    let ascend = places.windows(2).all(|pair| pair[0] < pair[1]);
+fn check_places(places: &[u32], n_values: usize, n_weights: usize) -> Result<(), FormatError> {
+    let ascend = places.is_sorted_by(|a, b| a < b);
     let within = places.last().is_none_or(|&last| (last as usize) < n_weights);
-    if places.len() != values.len() || !ascend || !within {
+    if places.len() != n_values || !ascend || !within {
         return Err(content("the places of the weights do not ascend within the width"));
     }
-    let mut weights = vec![0.0; n_weights];
-    for (&place, &value) in places.iter().zip(values) {
-        weights[place as usize] = value;
-    }
-    Ok(weights)
+    Ok(())
 }
 
 fn planes(

@@ -2,7 +2,7 @@
 
 use super::{Model, TrainingSummary};
 use crate::calibration::Calibration;
-use crate::insight::{TopFeature, top_features};
+use crate::insight::{TopFeature, top_features_by_class};
 use crate::spec::Options;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_kernel::Combination;
@@ -120,9 +120,9 @@ impl Model {
             }
         });
         let names = self.labels.names();
-        let features = |class| top_features(self, class as u32, most);
+        let features = top_features_by_class(self, most);
         let top_features =
-            names.iter().enumerate().map(|(k, class)| TopFeatures { class, features: features(k) });
+            names.iter().zip(features).map(|(class, features)| TopFeatures { class, features });
         Summary {
             classes: names,
             features: self.width(),
@@ -142,14 +142,15 @@ impl Model {
     /// Its hyperplanes in a few numbers; none for votes and kernels.
     pub fn hyperplanes(&self) -> Vec<Hyperplane> {
         let Some(planes) = self.planes() else { return Vec::new() };
+        let mut summed = vec![(0, 0.0); planes.n_outputs()];
+        for (_, output, weight) in planes.entries() {
+            let (used, norm2) = &mut summed[output];
+            *used += 1;
+            *norm2 += weight * weight;
+        }
         let hyperplane = |(output, name): (usize, String)| {
-            let weights = planes.weights(output);
-            Hyperplane {
-                name,
-                used: weights.iter().filter(|weight| **weight != 0.0).count(),
-                norm: weights.iter().map(|weight| weight * weight).sum::<f64>().sqrt(),
-                bias: planes.biases()[output],
-            }
+            let (used, norm2): (usize, f64) = summed[output];
+            Hyperplane { name, used, norm: norm2.sqrt(), bias: planes.biases()[output] }
         };
         self.output_names().into_iter().enumerate().map(hyperplane).collect()
     }

@@ -302,7 +302,8 @@ impl Recipe {
         monitor: &mut dyn Monitor,
     ) -> Result<Trained, Error> {
         self.check()?;
-        let mut trained = self.train_as_said(source, checkpoint, monitor)?;
+        let trained = self.train_as_said(source, checkpoint, monitor);
+        let mut trained = trained.map_err(|error| error.in_data(&source.name()))?;
         let spec = &trained.model.spec;
         if trained.model.calibration.is_none() && spec.options().costs != Costs::Even {
             if !trained.is_unfinished {

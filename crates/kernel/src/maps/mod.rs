@@ -18,7 +18,7 @@ use rosenblatt_core::SparseRows;
 use crate::kernels::{self, Formula, GAMMA, Kernel, KernelError, Outline, Setting};
 use rosenblatt_core::Random;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A map, fitted.
 pub trait FeatureMap: fmt::Debug + Send + Sync {
@@ -185,7 +185,12 @@ impl Choice {
         if landmarks.len() > self.size {
             return Err(MapError::Stored("there are more landmarks than were asked for"));
         }
-        self.build(info, kernel, width, landmarks, factor)
+        self.check_width(width)?;
+        // What is drawn for features is not in a file, which may claim any number of them: it waits for a row.
+        let known = (0..landmarks.len()).filter_map(|row| landmarks.entries(row).last());
+        let known = known.map(|(last, _)| last + 1).max();
+        let narrow = self.build(info, kernel, known.unwrap_or(0), landmarks, factor)?;
+        Ok(Arc::new(Restored { narrow, width, whole: OnceLock::new() }))
     }
 
     fn build(
@@ -209,6 +214,63 @@ impl Choice {
             return Err(MapError::TooLarge { width, size: self.size, needed });
         }
         Ok(())
+    }
+}
+
+/// A map from a file, of which no more is there than the file shows until a row is to be mapped.
+#[derive(Debug, Clone)]
+struct Restored {
+    narrow: Arc<dyn FeatureMap>,
+    width: usize,
+    whole: OnceLock<Arc<dyn FeatureMap>>,
+}
+
+impl FeatureMap for Restored {
+    fn size(&self) -> usize {
+        self.narrow.size()
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn gamma(&self) -> Option<f64> {
+        self.narrow.gamma()
+    }
+
+    fn landmarks(&self) -> Option<(&SparseRows, &[f64])> {
+        self.narrow.landmarks()
+    }
+
+    fn widen(&mut self, width: usize) {
+        if width <= self.width {
+            return;
+        }
+        self.width = width;
+        if let Some(mut whole) = self.whole.take() {
+            if Arc::get_mut(&mut whole).is_none() {
+                whole = whole.copied();
+            }
+            if let Some(map) = Arc::get_mut(&mut whole) {
+                map.widen(width);
+            }
+            self.whole = OnceLock::from(whole);
+        }
+    }
+
+    fn copied(&self) -> Arc<dyn FeatureMap> {
+        Arc::new(self.clone())
+    }
+
+    fn apply(&self, rows: &SparseRows, out: &mut [f32]) {
+        let whole = self.whole.get_or_init(|| {
+            let mut whole = self.narrow.copied();
+            if let Some(map) = Arc::get_mut(&mut whole) {
+                map.widen(self.width);
+            }
+            whole
+        });
+        whole.apply(rows, out);
     }
 }
 

@@ -7,7 +7,7 @@ use super::record::{Record, is_blank, open_quote, scan_record, sniff_delimiter};
 use crate::bytes::window::{WINDOW_BYTES, Window};
 use crate::error::{DataError, ErrorKind, Position};
 use crate::formats::columns::{Cell, FileColumn, Form, Plan, Use};
-use crate::formats::sense::{Decimal, SAMPLE_ROWS, Seen, is_missing, precision};
+use crate::formats::sense::{Decimal, LABEL_NAMES, SAMPLE_ROWS, Seen, is_missing, precision};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::schema::Precision;
 use crate::scan::number;
@@ -115,12 +115,19 @@ impl Sample {
         })
     }
 
-    /// Whether the first record is of names: nothing in it is a number, and it differs from what follows.
+    /// Whether the first record is of names: nothing in it is a number, and it differs from what follows. Or one of its
+    /// cells is what labels are called, and none below it is: names of features may be numbers, years for instance.
     fn has_header(&self) -> bool {
         if self.n_records() == 0 {
             return false;
         }
         let first = self.record(0);
+        // A lone `y` may be a yes.
+        let is_label = |cell: &[u8]| cell.len() > 1 && LABEL_NAMES.iter().any(|name| name.as_bytes() == cell);
+        let label = first.iter().position(|cell| is_label(cell));
+        if label.is_some_and(|place| self.n_records() > 1 && !self.column(1, place).any(is_label)) {
+            return true;
+        }
         let is_value = |cell: &[u8]| number::parse(cell).is_ok() || is_missing(cell);
         let n_named = first.iter().filter(|cell| !cell.is_empty()).count();
         if first.iter().any(|cell| !cell.is_empty() && is_value(cell)) || n_named == 0 {

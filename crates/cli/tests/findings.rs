@@ -1,0 +1,172 @@
+//! What an attack found once, each as the command that showed it; what has a test of its own kind is in `hardening.rs`,
+//! `safety.rs` and `never_wrong.rs`.
+
+use crate::bench::{Bench, Done};
+use rosenblatt::model::model_checksum;
+use std::fmt::Write as _;
+use std::fs;
+use std::time::{Duration, Instant};
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    let line = |row: usize| format!("{} 1:{} 2:{}\n", row % 2, (row * 7) % 13, (row * 5) % 11);
+    bench.write("d.svm", (0..300).map(line).collect::<String>());
+    bench.ok("rosenblatt train d.svm --algorithm perceptron --model m.model --quiet");
+    bench
+}
+
+/// Runs a line that may take so many seconds and 2^20 bytes of memory, by what the shell can limit.
+fn within(bench: &Bench, seconds: u64, mebibytes: u64, line: &str) -> Done {
+    let start = Instant::now();
+    let done = bench.run(&format!("ulimit -v {}; {line}", mebibytes << 10));
+    let told = format!("{line}\n{:?} after {:?}\n{}", done.code, start.elapsed(), done.all());
+    assert!(start.elapsed() < Duration::from_secs(seconds), "{told}");
+    assert!(matches!(done.code, Some(0..=3)), "{told}");
+    assert!(!done.all().contains("no more memory") && !done.all().contains("panicked"), "{told}");
+    done
+}
+
+/// A model file in whose header a text is replaced, lengths and checksum right.
+fn crafted(bench: &Bench, from: &str, to: &str) {
+    let bytes = fs::read(bench.path("m.model")).unwrap();
+    let length = u64::from_le_bytes(bytes[16..24].try_into().unwrap()) as usize;
+    let header = std::str::from_utf8(&bytes[64..64 + length]).unwrap();
+    let changed = header.replacen(from, to, 1);
+    assert_ne!(changed, header, "{from}\n{header}");
+    let mut file = [&bytes[..64], changed.as_bytes(), &bytes[64 + length..]].concat();
+    file[16..24].copy_from_slice(&(changed.len() as u64).to_le_bytes());
+    model_checksum(&mut file);
+    bench.write("x.model", file);
+}
+
+#[test]
+fn a_model_that_claims_much_costs_little() {
+    let bench = bench();
+    for (from, to) in [
+        ("\"epochs\":", "\"epochs\":4294967295,\"before\":"),
+        ("\"width\":2", "\"width\":2147483648"),
+        ("\"width\":2", "\"width\":9223372036854775808"),
+        ("\"labels\":[", "\"labels\":[\"z\","),
+    ] {
+        crafted(&bench, from, to);
+        for command in ["inspect x.model", "evaluate d.svm --model x.model", "report x.model d.svm -o x.html"]
+        {
+            let done = within(&bench, 20, 1000, &format!("rosenblatt {command}"));
+            assert!(
+                done.code == Some(1) && done.stderr.contains("x.model"),
+                "{to}: {command}\n{}",
+                done.all()
+            );
+        }
+    }
+    // As many epochs as a file likes: what was learned is shown by a few of them.
+    let header = fs::read(bench.path("m.model")).unwrap();
+    let text = String::from_utf8_lossy(&header);
+    let spec = &text[text.find("\"spec\":").unwrap()..];
+    let epochs = &spec[spec.find("\"epochs\":").unwrap()..];
+    let epochs = &epochs[..epochs.find([',', '}']).unwrap()];
+    crafted(&bench, epochs, "\"epochs\":4294967295");
+    let done = within(&bench, 60, 1000, "rosenblatt report x.model d.svm -o x.html");
+    assert_eq!(done.code, Some(0), "{}", done.all());
+}
+
+#[test]
+fn small_inputs_cost_little_whatever_they_hold() {
+    let bench = bench();
+    // Half a gigabyte of line ends in a few packed bytes: 128 KiB repeated in each block of four bytes.
+    let mut flood = b"\x28\xB5\x2F\xFD\x00\x38".to_vec();
+    for block in 1..=4000_u32 {
+        let header = (128_u32 << 10) << 3 | 1 << 1 | u32::from(block == 4000);
+        flood.extend_from_slice(&header.to_le_bytes()[..3]);
+        flood.push(b'\n');
+    }
+    bench.write("flood.zst", flood);
+    for format in ["libsvm", "csv", "vw", "text", "jsonl"] {
+        let line = format!("rosenblatt train flood.zst --format {format} --model n.model");
+        let done = within(&bench, 60, 1500, &line);
+        assert!(done.code == Some(1) && done.stderr.contains("flood.zst"), "{line}\n{}", done.all());
+    }
+    // One line without an end, by a pipe: refused when it is too long, not when it is all there.
+    for format in ["libsvm", "csv", "text", "vw"] {
+        let line = format!(
+            "head -c 300000000 /dev/zero | tr '\\0' 'x' | rosenblatt train - --format {format} --model n.model"
+        );
+        let done = within(&bench, 60, 400, &line);
+        assert!(done.code == Some(1) && done.stderr.contains("longer than"), "{line}\n{}", done.all());
+    }
+}
+
+#[test]
+fn what_convert_wrote_is_learned_online() {
+    let bench = bench();
+    for name in ["x.parquet", "x.jsonl", "x.arrow", "x.vw"] {
+        bench.ok(&format!("rosenblatt convert d.svm {name}"));
+        bench.ok(&format!("rosenblatt train {name} --online --quiet --model n.model"));
+    }
+}
+
+#[test]
+fn errors_name_the_file() {
+    let bench = bench();
+    bench.write("one.svm", "1 1:1\n1 1:2\n");
+    bench.write("one.csv", "x,label\n1,a\n2,a\n");
+    bench.write("many.csv", (0..200).fold("x,z\n".to_owned(), |text, i| text + &format!("{i},c{i}\n")));
+    for line in [
+        "train one.svm --model n.model",
+        "train one.csv --model n.model",
+        "train one.svm --online --model n.model",
+        "train many.csv --model n.model",
+        "train d.svm --rate 1e308 --precision f64 --algorithm perceptron --model n.model",
+    ] {
+        let done = bench.run(&format!("rosenblatt {line}"));
+        let file = line.split(' ').nth(1).unwrap();
+        assert!(done.code == Some(1) && done.stderr.contains(file), "{line}\n{}", done.all());
+    }
+}
+
+#[test]
+fn what_is_misread_is_said() {
+    let bench = Bench::new();
+    let mut years = "2019,2020,label\n".to_owned();
+    for i in 0..40 {
+        let _ = writeln!(years, "{},{},{}", i % 7, i % 5, ["a", "b"][i % 2]);
+    }
+    bench.write("years.csv", years);
+    let done = bench.run("rosenblatt train years.csv --algorithm perceptron --model n.model");
+    assert!(done.code == Some(0) && !done.stdout.contains("label 1"), "{}", done.all());
+    let wide: Vec<u8> =
+        "\u{feff}x,label\n1,a\n2,b\n".chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect();
+    bench.write("wide.csv", wide);
+    let done = bench.run("rosenblatt train wide.csv --model n.model");
+    assert!(done.code == Some(1) && done.stderr.contains("UTF-32"), "{}", done.all());
+}
+
+#[test]
+fn precision_is_kept_with_the_model() {
+    let bench = Bench::new();
+    bench.write("p.csv", "x,z,label\n1e200,1,a\n-1e200,2,b\n2e200,3,a\n-3e200,1,b\n");
+    bench.ok(
+        "rosenblatt train p.csv --precision f64 --scale none --algorithm perceptron --holdout 0 --quiet --model p.model",
+    );
+    assert_eq!(bench.ok("rosenblatt predict p.csv --model p.model").lines().count(), 4);
+}
+
+#[test]
+fn a_signal_is_answered_after_the_last_epoch_too() {
+    let bench = Bench::new();
+    let mut text = String::new();
+    for row in 0..12_000 {
+        let _ = writeln!(text, "c{} 1:{} 2:{} 3:{}", row % 3000, row % 71, row % 53, row % 13);
+    }
+    bench.write("many.svm", text);
+    for wait in ["1", "4"] {
+        let done = bench.run(&format!(
+            "rosenblatt train many.svm --algorithm perceptron --epochs 1 --model n.model --quiet & \
+             sleep {wait}; kill -TERM $!; date +%s%N; wait $!; echo $?; date +%s%N"
+        ));
+        let numbers: Vec<u64> = done.stdout.lines().filter_map(|line| line.trim().parse().ok()).collect();
+        let &[sent, code, ended] = numbers.as_slice() else { panic!("{}", done.all()) };
+        assert!(matches!(code, 0 | 143), "{}", done.all());
+        assert!(ended - sent < 5_000_000_000, "{} ms", (ended - sent) / 1_000_000);
+    }
+}
