@@ -148,7 +148,7 @@ def measured(repeats):
     features = np.sort((47_000 * rng.random((100_000, 90)) ** 3).astype(np.int32), axis=1)
     is_new = np.diff(features, axis=1, prepend=-1) > 0
     indptr = np.concatenate([[0], np.cumsum(is_new.sum(1))]).astype(np.int32)
-    text = scipy.sparse.csr_matrix((rng.random(indptr[-1]), features[is_new], indptr), (100_000, 47_000))
+    text = scipy.sparse.csr_matrix((rng.random(indptr[-1]).round(4) + 1e-4, features[is_new], indptr), (100_000, 47_000))
     y = labels(text, rng)
     least = epochs(repeats, 1, 5, ours=ours(text, y), theirs=theirs(text, y),
                    averaged=ours(text, y, rosenblatt.AveragedPerceptron))
@@ -166,6 +166,8 @@ def measured(repeats):
 
         def by_parts():
             X, y = load_svmlight_file(path)
+            # It gives indices that its own estimators refuse.
+            X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
             SGDClassifier(loss="perceptron", learning_rate="constant", eta0=1.0, penalty=None, average=True, tol=None,
                           max_iter=1, random_state=0).fit(X, y)
 

@@ -295,9 +295,10 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
             "estimate": {"hold-out": 0.0} if self.calibrate is None else {"folds": 5},
             "calibration": self.calibrate or "off",
             "reading": {"scaling": "none", **({} if y is None else {"label": {"named": y}})},
-            "memory": {"bytes": _inputs.free_memory() // 2},
         }
         given, name = _inputs.source(X)
+        if not _inputs.is_small(given):
+            recipe["memory"] = {"bytes": _inputs.free_memory() // 2}
         context = self._context(None, None)
         native, _ = _rosenblatt.train(json.dumps(recipe), given, name, None, self._told(context))
         self.classes_, self.n_features_in_ = _inputs.values_of(native.classes), native.n_features

@@ -33,11 +33,17 @@ def is_text(classes):
 
 
 def free_memory():
-    """How many bytes of memory nobody uses; plenty where that is not told."""
+    """How many bytes of memory can be had; plenty where that is not told."""
     try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
+        with open("/proc/meminfo", encoding="ascii") as told:
+            return next(int(line.split()[1]) << 10 for line in told if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
         return 8 << 30
+
+
+def is_small(paths):
+    """Whether these are files that fit into memory several times over."""
+    return all(os.path.isfile(path) for path in paths) and sum(map(os.path.getsize, paths)) < free_memory() // 8
 
 
 def lend(X):
