@@ -73,25 +73,8 @@ def ours(X, y, named=rosenblatt.Perceptron, **more):
 
 def memory(kind):
     """By what share of X the peak of a process grows while it fits."""
-    script = f"""
-import resource, numpy as np, scipy.sparse, rosenblatt
-rng = np.random.default_rng(0)
-n, width = 100_000, 200
-# Nothing is made that is larger than X, or its peak would hide what a fit takes.
-if "{kind}" == "csr":
-    indices = np.tile(np.arange(0, width, 2, dtype=np.int32), n)
-    X = scipy.sparse.csr_matrix((rng.standard_normal(len(indices)), indices, np.arange(n + 1, dtype=np.int32) * (width // 2)), (n, width))
-    X.has_canonical_format = True
-else:
-    X = rng.standard_normal((n, width), dtype="{kind}")
-size = X.data.nbytes + (X.indices.nbytes if "{kind}" == "csr" else 0)
-y = np.arange(n) % 2
-rosenblatt.AveragedPerceptron(max_iter=1).fit(X[:100], y[:100])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-rosenblatt.AveragedPerceptron(max_iter=1).fit(X, y)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / size)
-"""
-    return float(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
+    words = [sys.executable, "-P", Path(__file__).with_name("peak.py"), kind]
+    return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
 
 def imports(repeats):

@@ -102,26 +102,8 @@ def test_rows_are_not_changed_and_may_be_read_only():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is counted in kilobytes only there")
 @pytest.mark.parametrize("kind", ["float64", "float32", "csr"])
 def test_rows_are_not_copied(kind):
-    # The peak of a process of its own, which counts what the engine takes, too.
-    script = f"""
-import resource, numpy as np, scipy.sparse, rosenblatt
-rng = np.random.default_rng(0)
-n, width = 100_000, 200
-# Nothing is made that is larger than X, or its peak would hide what a fit takes.
-if "{kind}" == "csr":
-    indices = np.tile(np.arange(0, width, 2, dtype=np.int32), n)
-    X = scipy.sparse.csr_matrix((rng.standard_normal(len(indices)), indices, np.arange(n + 1, dtype=np.int32) * (width // 2)), (n, width))
-    X.has_canonical_format = True
-else:
-    X = rng.standard_normal((n, width), dtype="{kind}")
-size = X.data.nbytes + (X.indices.nbytes if "{kind}" == "csr" else 0)
-y = np.arange(n) % 2
-rosenblatt.AveragedPerceptron(max_iter=1).fit(X[:100], y[:100])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-rosenblatt.AveragedPerceptron(max_iter=1).fit(X, y)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / size)
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    script = Path(__file__).parents[1] / "peak.py"
+    done = subprocess.run([sys.executable, "-P", script, kind], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 0.15, done.stdout
 
 
