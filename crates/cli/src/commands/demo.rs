@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return ui::print(bundled::NOTICE);
     }
     if !args.json {
-        ui::note("Training an averaged perceptron on 5,574 real text messages: ham or spam?\n");
+        ui::note("Training a spam filter on 5,574 real text messages: ham or spam?\n");
     }
     let recipe = Recipe::default();
     let mut face = Face::new(false, recipe.reading.meter.clone());
