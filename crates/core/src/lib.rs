@@ -79,6 +79,7 @@
 
 pub mod convention;
 pub mod decision;
+pub mod elementary;
 mod examples;
 mod hypothesis;
 pub mod invariants;

@@ -5,6 +5,7 @@
 //! 0 at `w = 0`, where the perceptron steps all the same.
 
 use crate::decision::Decision;
+use crate::elementary;
 use crate::examples::Examples;
 use crate::memory::Kept;
 use crate::observer::{Observer, Round};
@@ -41,7 +42,7 @@ impl Loss {
             Self::Perceptron => (-margin).max(0.0),
             Self::Hinge => (1.0 - margin).max(0.0),
             // The exponent is never positive, so nothing overflows however wrong the margin is.
-            Self::Logistic => (-margin).max(0.0) + (-margin.abs()).exp().ln_1p(),
+            Self::Logistic => (-margin).max(0.0) + elementary::ln_1p_of_share(elementary::exp(-margin.abs())),
             Self::Squared => (1.0 - margin) * (1.0 - margin),
         }
     }

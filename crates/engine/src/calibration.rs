@@ -10,6 +10,7 @@ use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::evaluate::{Losses, ProbabilityScores, each_prediction};
 use crate::model::{Model, by_class};
+use rosenblatt_core::elementary::{exp, ln, ln_1p_of_share, logistic};
 use rosenblatt_data::Dataset;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
@@ -52,7 +53,7 @@ impl Curve {
     /// The probability at `score`.
     pub fn at(&self, score: f64) -> f64 {
         match self {
-            Self::Platt { .. } => sigmoid(self.rank(score)),
+            Self::Platt { .. } => logistic(self.rank(score)),
             Self::Isotonic { scores, shares } => {
                 let above = scores.partition_point(|corner| *corner <= score);
                 if above == 0 {
@@ -70,7 +71,7 @@ impl Curve {
     /// The score above which the class is more probable than `least`; infinite if all are, or none is.
     pub(crate) fn threshold(&self, least: f64) -> f64 {
         match self {
-            Self::Platt { slope, offset } => ((1.0 / least - 1.0).ln() - offset) / slope,
+            Self::Platt { slope, offset } => (ln(1.0 / least - 1.0) - offset) / slope,
             Self::Isotonic { scores, shares } => match shares.iter().position(|share| *share > least) {
                 None => f64::INFINITY,
                 Some(0) => f64::NEG_INFINITY,
@@ -91,16 +92,6 @@ impl Curve {
             Self::Platt { slope, offset } => -(slope * score.clamp(f64::MIN, f64::MAX) + offset),
             Self::Isotonic { .. } => self.at(score) - 0.5,
         }
-    }
-}
-
-/// Without an exponential that overflows.
-fn sigmoid(x: f64) -> f64 {
-    if x >= 0.0 {
-        1.0 / (1.0 + (-x).exp())
-    } else {
-        let small = x.exp();
-        small / (1.0 + small)
     }
 }
 
@@ -480,13 +471,14 @@ fn sigmoid_within(most: f64, pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bo
         points
             .iter()
             .map(|&(score, target)| {
-                // -t log p - (1 - t) log(1 - p) with p = sigmoid(-z), without overflow.
+                // -t log p - (1 - t) log(1 - p) with p = logistic(-z), without overflow.
                 let z = slope * score + offset;
-                if z >= 0.0 { target * z + (-z).exp().ln_1p() } else { (target - 1.0) * z + z.exp().ln_1p() }
+                let slope = if z >= 0.0 { target } else { target - 1.0 };
+                slope * z + ln_1p_of_share(exp(-z.abs()))
             })
             .sum()
     };
-    let prior = ((others + 1.0) / (members + 1.0)).ln();
+    let prior = ln((others + 1.0) / (members + 1.0));
     let (mut slope, mut offset) = (0.0, prior);
     let mut now = cost(slope, offset);
     for _ in 0..100 {
@@ -496,7 +488,7 @@ fn sigmoid_within(most: f64, pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bo
         // A little on the diagonal keeps equal scores from making the matrix singular.
         let (mut aa, mut bb, mut ab, mut da, mut db) = (1e-12, 1e-12, 0.0, 0.0, 0.0);
         for &(score, target) in &points {
-            let p = sigmoid(-(slope * score + offset));
+            let p = logistic(-(slope * score + offset));
             let curvature = p * (1.0 - p);
             aa += score * score * curvature;
             bb += curvature;

@@ -11,7 +11,7 @@ use crate::rows::RowSource;
 use crate::spec::Spec;
 use crate::split::folds;
 use crate::train::Training;
-use rosenblatt_core::Examples;
+use rosenblatt_core::{Examples, elementary};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use serde::{Serialize, Serializer};
 use std::ops::ControlFlow;
@@ -303,7 +303,7 @@ impl<'a> Losses<'a> {
         self.brier += squared_difference(&self.shares, truth as usize);
         // A class the model does not know was given no chance.
         let share = self.shares.get(truth as usize).copied().unwrap_or(0.0);
-        self.log_loss -= share.max(f64::EPSILON).ln();
+        self.log_loss -= elementary::ln(share.max(f64::EPSILON));
         self.n_rows += 1;
     }
 

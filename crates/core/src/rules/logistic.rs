@@ -2,6 +2,7 @@
 //!
 //! Steps in every round, by how surprised it is: `1 / (1 + e^{y f(x)})`.
 
+use crate::elementary::logistic;
 use crate::params::{Param, ParamError, Params, Range};
 use crate::rule::{Algorithm, Info, Law, Rule, Seen, Step};
 use crate::schedule::Schedule;
@@ -17,9 +18,7 @@ pub struct Logistic {
 impl Rule for Logistic {
     fn step(&self, seen: &Seen) -> Option<Step> {
         let rate = self.rate.rate(seen.updates + 1);
-        // The exponent is never positive, so nothing overflows however sure the hypothesis is.
-        let small = (-seen.margin.abs()).exp();
-        let surprise = if seen.margin > 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) };
+        let surprise = logistic(-seen.margin);
         let keep = (1.0 - rate * self.l2).max(0.0);
         Some(Step { tau: rate * surprise, keep, extra: 0.0 })
     }

@@ -5,6 +5,7 @@
 //! of one increasing function that lies in a known interval, so that it is always found.
 
 use super::svm_dual::{C, L1, TOLERANCE};
+use crate::elementary::{ln, logistic};
 use crate::params::{ParamError, Params};
 use crate::rule::{Algorithm, Info, Needs, Rule, Seen, Step};
 use crate::space::{Dual, Shape};
@@ -31,16 +32,12 @@ impl LogisticDual {
     /// `t + y f(x) + a (z - b) = 0`, `b` being its value now and `a` how fast the margin grows with it.
     fn best(&self, seen: &Seen) -> f64 {
         let (a, b) = (seen.weight * seen.spread, seen.dual);
-        let share = |t: f64| {
-            let small = (-t.abs()).exp();
-            if t > 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) }
-        };
         // As z is between 0 and C, so is what must make up for the margin.
         let (mut low, mut high) = (-seen.margin - a * (self.c - b), -seen.margin + a * b);
-        let known = (b / (self.c - b)).ln();
+        let known = ln(b / (self.c - b));
         let mut t = if low <= known && known <= high { known } else { 0.5 * (low + high) };
         for _ in 0..MOST_STEPS {
-            let s = share(t);
+            let s = logistic(t);
             let value = t + seen.margin + a * (self.c * s - b);
             if value > 0.0 { high = t } else { low = t }
             let newton = t - value / (1.0 + a * self.c * s * (1.0 - s));
@@ -51,7 +48,7 @@ impl LogisticDual {
                 break;
             }
         }
-        self.c * share(t)
+        self.c * logistic(t)
     }
 }
 

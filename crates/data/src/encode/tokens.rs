@@ -15,6 +15,7 @@ use super::names::{FoundWord, NOWHERE, Names, Way};
 use crate::hash::hash_slot;
 use crate::rows::block::Stored;
 use crate::rows::dataset::SparseMatrix;
+use rosenblatt_core::elementary::ln;
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 use std::ops::Range;
@@ -270,7 +271,7 @@ impl TextEncoder {
     pub(crate) fn settle(&mut self) -> Option<String> {
         let counts = self.counts.take()?;
         let (n_texts, n_empty) = (counts.n_texts, counts.n_empty);
-        let idf = |n_with: u64| ((1 + n_texts) as f64 / (1 + n_with) as f64).ln() + 1.0;
+        let idf = |n_with: u64| ln((1 + n_texts) as f64 / (1 + n_with) as f64) + 1.0;
         let weighs = self.options.weighting == Weighting::TfIdf;
         if let Some(bits) = self.hash_bits {
             if weighs {

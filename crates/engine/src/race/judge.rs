@@ -7,7 +7,7 @@ use crate::roc::curve;
 use crate::spec::{Classes, Spec};
 use crate::train::Training;
 use rosenblatt_core::observer::Snapshot;
-use rosenblatt_core::{Epoch, Examples, Observer, Totals};
+use rosenblatt_core::{Epoch, Examples, Observer, Totals, elementary};
 use rosenblatt_data::{Dataset, Visitor};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -138,7 +138,7 @@ impl Verdicts {
                 let of_row = self.scores.chunks(n_curves(n_classes)).zip(&truths);
                 let losses = of_row.map(|(scores, &truth)| {
                     calibration.probabilities(scores, &mut shares);
-                    -shares[truth as usize].max(f64::EPSILON).ln()
+                    -elementary::ln(shares[truth as usize].max(f64::EPSILON))
                 });
                 Some(losses.collect())
             }

@@ -1,6 +1,7 @@
 //! Nearness by the sum of distances instead of their squares: less moved by a single feature that is far off.
 
 use super::{Formula, GAMMA, Info, Kernel, Setting, Spectrum, Sum};
+use rosenblatt_core::elementary;
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
@@ -28,7 +29,7 @@ impl Kernel for Laplacian {
 
     fn finish(&self, sums: &mut [f64], _norm2: f64, _norms2: &[f64]) {
         for sum in sums {
-            *sum = (-self.gamma * *sum).exp();
+            *sum = elementary::exp(-self.gamma * *sum);
         }
     }
 

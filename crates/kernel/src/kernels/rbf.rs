@@ -1,6 +1,7 @@
 //! The Gaussian (RBF) kernel: rows speak for the rows close to them.
 
 use super::{Formula, GAMMA, Info, Kernel, Setting, Spectrum};
+use rosenblatt_core::elementary;
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
@@ -26,7 +27,7 @@ impl Kernel for Rbf {
         for (sum, other) in sums.iter_mut().zip(norms2) {
             // Rounding may leave a little less than nothing between a row and its like.
             let distance2 = (norm2 + other - 2.0 * *sum).max(0.0);
-            *sum = (-self.gamma * distance2).exp();
+            *sum = elementary::exp(-self.gamma * distance2);
         }
     }
 

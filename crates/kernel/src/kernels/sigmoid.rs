@@ -2,7 +2,7 @@
 //! bound holds. Here because others have it.
 
 use super::{Formula, GAMMA, Info, Kernel, Setting};
-use rosenblatt_core::{Param, Range};
+use rosenblatt_core::{Param, Range, elementary};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
@@ -30,7 +30,7 @@ pub struct Sigmoid {
 impl Kernel for Sigmoid {
     fn finish(&self, sums: &mut [f64], _norm2: f64, _norms2: &[f64]) {
         for sum in sums {
-            *sum = (self.gamma * *sum + self.offset).tanh();
+            *sum = elementary::tanh(self.gamma * *sum + self.offset);
         }
     }
 

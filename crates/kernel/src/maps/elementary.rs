@@ -1,10 +1,11 @@
-//! Sine, logarithm and the random draws made of them, out of additions, products and square roots alone.
+//! Sine and the random draws made of it, out of additions, products and square roots alone.
 //!
 //! Random directions are drawn anew whenever a model is loaded, so what they are made of is a part of the
 //! model file: it must give the same bits on every machine, and the functions of a system's library do not.
 //! Angles are counted in full turns, which makes the reduction of large ones exact.
 
 use rosenblatt_core::Random;
+use rosenblatt_core::elementary::ln;
 
 /// `cos` of an angle of `turns` full turns.
 #[inline(always)]
@@ -46,25 +47,6 @@ fn sin_of_quarter(angle: f64) -> f64 {
     angle * sum
 }
 
-/// The natural logarithm of a positive, normal number.
-fn ln(value: f64) -> f64 {
-    let bits = value.to_bits();
-    let mut exponent = (bits >> 52) as i32 - 1023;
-    let mut mantissa = f64::from_bits((bits & 0x000F_FFFF_FFFF_FFFF) | 0x3FF0_0000_0000_0000);
-    if mantissa > std::f64::consts::SQRT_2 {
-        mantissa /= 2.0;
-        exponent += 1;
-    }
-    // ln m = 2 artanh((m - 1) / (m + 1)), whose argument is at most 0.172.
-    let small = (mantissa - 1.0) / (mantissa + 1.0);
-    let square = small * small;
-    let mut sum = 0.0;
-    for odd in (1..=23).rev().step_by(2) {
-        sum = sum * square + 1.0 / f64::from(odd);
-    }
-    2.0 * small * sum + f64::from(exponent) * std::f64::consts::LN_2
-}
-
 /// The stream of random numbers of one feature, for one purpose: the same whichever features there are beside
 /// it, so that a stream of rows may grow wider.
 pub(super) fn of_feature(seed: u64, purpose: &str, feature: u64) -> Random {
@@ -97,8 +79,6 @@ mod tests {
             let turns = (random.unit() - 0.5) * 200.0;
             let expected = (std::f64::consts::TAU * (turns - turns.round())).cos();
             assert!((cos_turns(turns) - expected).abs() < 1e-14, "{turns}");
-            let value = random.unit() + 1e-12;
-            assert!((ln(value) - value.ln()).abs() < 1e-14 * (1.0 + value.ln().abs()), "{value}");
         }
         for turns in [1e15, 9.3e15, 4.7e18, 1e300, f64::MAX] {
             assert!(cos_turns(turns).abs() <= 1.0 + 1e-15, "{turns}");
