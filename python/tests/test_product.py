@@ -99,7 +99,7 @@ def test_what_is_said_is_done(tmp_path):
     assert by_name.model.classes == ["a", "b"] and by_name.race is None
     assert rosenblatt.train(table, label=1, text=["note"], **said).model == by_name.model
     assert any("note=" in name or "good" in name for name in by_name.model.feature_names)
-    plain = rosenblatt.train(table, label="kind", ignore=["note"], scale="none", k_fold=3, calibrate="off", **said)
+    plain = rosenblatt.train(table, label="kind", ignore=["note"], scale="none", folds=3, calibrate="off", **said)
     assert plain.story["scaling"] == "none" and not plain.model.is_calibrated
     stages = []
     rosenblatt.train(table, label="kind", ignore=["note"], callback=stages.append, **said)
@@ -167,14 +167,14 @@ def test_tables_are_read_where_they_are(tmp_path):
 def test_proofs_are_checked_saved_loaded_and_drawn(tmp_path):
     from rosenblatt import Certificate, certify
 
-    X = np.genfromtxt(BUNDLED / "iris.csv", delimiter=",", skip_header=1)
-    X, y = X[:, :4], X[:, 4].astype(int)
+    X = np.genfromtxt(BUNDLED / "iris.csv", delimiter=",", skip_header=1, usecols=range(4))
+    y = np.genfromtxt(BUNDLED / "iris.csv", delimiter=",", skip_header=1, usecols=4, dtype=str)
     found = certify(X, y)
-    assert sorted(found) == ["0", "1", "2"] and [found[name].separable for name in "012"] == [True, False, False]
-    proof = found["0"]
+    assert {name: proof.separable for name, proof in found.items()} == {"setosa": True, "versicolor": False, "virginica": False}
+    proof = found["setosa"]
     low, high = proof.margin
     assert 0.8175 < low <= high < 0.8176 and proof.coef_.shape == (4,)
-    assert ((X @ proof.coef_ + proof.intercept_ > 0) == (y == 0)).all()
+    assert ((X @ proof.coef_ + proof.intercept_ > 0) == (y == "setosa")).all()
     proof.save(tmp_path / "proof.json")
     loaded = Certificate.load(tmp_path / "proof.json").check(X, y).check(BUNDLED / "iris.csv")
     assert loaded.margin == proof.margin and repr(loaded) == repr(proof)
@@ -184,10 +184,10 @@ def test_proofs_are_checked_saved_loaded_and_drawn(tmp_path):
     wrong[0], wrong[60] = X[60], X[0]
     with pytest.raises(ValueError, match="refused"):
         loaded.check(wrong, y)
-    assert proof.plot(X, y).startswith("<?xml") and "support" in found["1"].plot(X, y)
-    assert certify(BUNDLED / "iris.csv", positive="0").margin == proof.margin
-    assert certify(X, y, positive=1, against=2).separable is False
-    assert certify(X[:, :2], y == 0, degree=2).separable
+    assert proof.plot(X, y).startswith("<?xml") and "support" in found["versicolor"].plot(X, y)
+    assert certify(BUNDLED / "iris.csv", positive="setosa").margin == proof.margin
+    assert certify(X, y, positive="versicolor", against="virginica").separable is False
+    assert certify(X[:, :2], y == "setosa", degree=2).separable
     with pytest.raises(ValueError, match="no class"):
         certify(X, y, positive=7)
     with pytest.raises(ValueError, match="still open"):

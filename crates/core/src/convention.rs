@@ -90,7 +90,7 @@ impl fmt::Display for ConventionError {
         match self {
             Self::NeverLearns => f.write_str(
                 "`mistake = lt0` from zero weights can never learn: every margin is 0 and 0 < 0 is false; \
-                 use `le0`, or start from other weights",
+                 use `le0`, or `pred`, by which a wrong prediction is a mistake",
             ),
             Self::BadConstant(constant) => {
                 write!(f, "`bias = augmented(B)` needs a finite B other than 0, but B is {constant}")

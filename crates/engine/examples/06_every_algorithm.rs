@@ -10,7 +10,7 @@ fn main() -> Result<(), Error> {
         .map(|line| line.rsplit_once(',').expect("features, then the class"))
         .map(|(features, class)| {
             let features = features.split(',').map(|value| value.parse().expect("a number")).collect();
-            (features, if class == "0" { "setosa" } else { "another" })
+            (features, if class == "setosa" { "setosa" } else { "another" })
         })
         .unzip();
     let data = Dataset::from_rows(&features, &names);

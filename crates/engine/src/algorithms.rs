@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn names_and_aliases_find_the_same_algorithm() {
-        assert_eq!(find("svm").unwrap().info.name, "pegasos");
+        assert_eq!(find("svm").unwrap().info.name, "svm-dual");
         assert_eq!(find("pegasos").unwrap().info.name, "pegasos");
         let refused = find("xyzzy-of-mine").unwrap_err().to_string();
         assert_eq!(refused, "there is no algorithm `xyzzy-of-mine`; see `algorithms`");

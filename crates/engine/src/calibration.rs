@@ -180,7 +180,7 @@ impl Calibration {
                 Method::Isotonic => Some(isotonic(&mut pairs)),
             }
         };
-        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(stop()));
         let work = |stop: &mut dyn FnMut() -> bool| {
             let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
             let numbers = numbers.take_while(|&curve| curve < n_curves);

@@ -63,13 +63,15 @@ fn read(path: &Path) -> Fixture {
     fixture
 }
 
-/// The rows of a bundled file: the first line is not data, the last column is the class.
+/// The rows of a bundled file: the first line is not data, the last column is the class. The fixtures number irises.
 fn rows(file: &str) -> Vec<(Vec<f64>, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/bundled").join(file);
     let text = fs::read_to_string(path).unwrap();
     let row = |line: &str| {
         let (features, class) = line.rsplit_once(',').unwrap();
-        (features.split(',').map(|value| value.parse().unwrap()).collect(), class.to_owned())
+        let species = ["setosa", "versicolor", "virginica"].iter().position(|name| *name == class);
+        let class = species.map_or_else(|| class.to_owned(), |number| number.to_string());
+        (features.split(',').map(|value| value.parse().unwrap()).collect(), class)
     };
     text.lines().skip(1).map(row).collect()
 }

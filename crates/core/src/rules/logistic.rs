@@ -28,7 +28,7 @@ impl Algorithm for Logistic {
     type Space = Linear;
 
     const INFO: Info = Info {
-        aliases: &["logistic-regression", "log"],
+        aliases: &["log"],
         summary: "logistic regression by stochastic gradient, for comparison",
         update: "always:  w = (1 - rate l2) w + rate y x / (1 + exp(y f(x)))",
         source: "Cox 1958; stochastic gradient after Robbins and Monro 1951",

@@ -71,7 +71,7 @@ impl Algorithm for LogisticDual {
     type Space = Dual;
 
     const INFO: Info = Info {
-        aliases: &["dual-logistic"],
+        aliases: &["dual-logistic", "logistic-regression"],
         summary: "logistic regression with a penalty, solved to a tolerance by dual coordinate descent",
         update: "b' minimises the dual, 0 < b' < C:  w += (b' - b) y x",
         source: "Yu, Huang and Lin 2011",

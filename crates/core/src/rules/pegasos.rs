@@ -27,7 +27,7 @@ impl Algorithm for Pegasos {
     type Space = Linear;
 
     const INFO: Info = Info {
-        aliases: &["svm", "linear-svm"],
+        aliases: &["sgd-svm"],
         summary: "linear SVM by stochastic sub-gradient, for comparison",
         update: "always:  w *= 1 - 1/t; y f(x) < 1:  w += y x / (lambda t)",
         source: "Shalev-Shwartz, Singer, Srebro and Cotter 2011",

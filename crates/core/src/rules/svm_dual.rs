@@ -73,7 +73,7 @@ impl Algorithm for SvmDual {
     type Space = Dual;
 
     const INFO: Info = Info {
-        aliases: &["dual-svm"],
+        aliases: &["dual-svm", "svm", "linear-svm"],
         summary: "the linear support vector machine, solved to a tolerance by dual coordinate descent",
         update: "b' = clip(b + (1 - y f(x)) / x.x, 0, C):  w += (b' - b) y x",
         source: "Hsieh, Chang, Lin, Keerthi and Sundararajan 2008",

@@ -897,7 +897,7 @@ mod tests {
                 *by_name.entry(name).or_default() += 1;
             }
         }
-        let idf = |n_with: u64| ((1 + texts.len()) as f64 / (1 + n_with) as f64).ln() + 1.0;
+        let idf = |n_with: u64| ln((1 + texts.len()) as f64 / (1 + n_with) as f64) + 1.0;
         let mut plain = TextEncoder { options: options.clone(), hash_bits, ..TextEncoder::default() };
         if let Some(bits) = hash_bits {
             plain.slots = vec![Slot::default(); 1 << bits];
