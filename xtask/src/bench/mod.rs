@@ -3,12 +3,12 @@
 //! Data is generated with fixed seeds (`workloads.rs`), peers are installed as far as they can be had, and every line
 //! of the table in `tasks.rs` is a process that is measured from outside (`measure.rs`). All take turns, several times
 //! over, and minima count. The outcome is a folder below `bench/runs`: what was run where (`README.md`), every
-//! measurement (`raw.json`), the tables (`summary.md`), and what the project's README says of it (`readme-section.md`).
+//! measurement (`raw.json`), the tables (`summary.md`), and what `bench/README.md` says of it (`readme-section.md`).
 //!
 //! - `--scale S` takes that share of the rows (1 needs 13 GB of disk below `target/bench-data` and one to two hours on
 //!   two quiet cores; 0.02 needs 300 MB and some minutes), `--only WORKLOAD` one data set, `--repeats N` so many turns (3);
 //! - `--no-peers` measures ours alone, `--no-growth` leaves out how cost grows;
-//! - `--readme RUN` puts what a run found into the README, and measures nothing;
+//! - `--readme RUN` puts what a run found into `bench/README.md`, and measures nothing;
 //! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
 //!
 //! `bench accuracy`, `bench data`, `bench certify`, `bench kernel` and `bench python [FOLDER] [REPEATS]` are benchmarks of

@@ -1,4 +1,4 @@
-//! What a run found, in words: every measurement as JSON, tables, and the section of the project's README.
+//! What a run found, in words: every measurement as JSON, tables, and the section of `bench/README.md`.
 
 use super::growth;
 use super::probes::Bandwidth;
@@ -12,6 +12,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Where what the newest run found is shown.
+const SCORES: &str = "bench/README.md";
 const BEGIN: &str = "<!-- performance: begin, written by `cargo xtask bench --readme RUN` -->\n";
 const END: &str = "<!-- performance: end -->";
 
@@ -397,14 +399,15 @@ fn raw(run: &Run) -> serde_json::Value {
     json!({ "bandwidth-gb-per-s": bandwidth, "tasks": tasks, "growth": growth })
 }
 
-/// Puts what a run found between the marks of the project's README, and its picture, drawn anew, into the
+/// Puts what a run found between the marks of `bench/README.md`, and its picture, drawn anew, into the
 /// documentation.
 pub(super) fn put_into_readme(run: &str) -> Result<(), String> {
     let run = Path::new(run);
     let section = fs::read_to_string(run.join("readme-section.md")).map_err(told("reading the run"))?;
-    let readme = fs::read_to_string("README.md").map_err(told("reading README.md"))?;
-    let (before, rest) = readme.split_once(BEGIN).ok_or("README.md has no mark where the section begins")?;
-    let (_, behind) = rest.split_once(END).ok_or("README.md has no mark where the section ends")?;
+    let readme = fs::read_to_string(SCORES).map_err(told("reading bench/README.md"))?;
+    let (before, rest) =
+        readme.split_once(BEGIN).ok_or("bench/README.md has no mark where the section begins")?;
+    let (_, behind) = rest.split_once(END).ok_or("bench/README.md has no mark where the section ends")?;
     let mut inside = section;
     let raw = fs::read_to_string(run.join("raw.json")).map_err(told("reading the run"))?;
     let raw: serde_json::Value = serde_json::from_str(&raw).map_err(|error| format!("raw.json: {error}"))?;
@@ -414,8 +417,8 @@ pub(super) fn put_into_readme(run: &str) -> Result<(), String> {
         for place in [run.join("growth.svg"), PathBuf::from("docs/growth.svg")] {
             fs::write(place, &picture).map_err(told("writing the picture"))?;
         }
-        inside.push_str("\n![How cost grows with rows and features](docs/growth.svg)\n");
+        inside.push_str("\n![How cost grows with rows and features](../docs/growth.svg)\n");
     }
-    fs::write("README.md", format!("{before}{BEGIN}\n{inside}\n{END}{behind}"))
-        .map_err(told("writing README.md"))
+    fs::write(SCORES, format!("{before}{BEGIN}\n{inside}\n{END}{behind}"))
+        .map_err(told("writing bench/README.md"))
 }
