@@ -232,7 +232,7 @@ def train(
     epochs: int | None = None,
     seed: int | None = None,
     holdout: float | None = None,
-    k_fold: int | None = None,
+    folds: int | None = None,
     calibrate: str | None = None,
     positive: str | None = None,
     memory: int | None = None,
@@ -258,8 +258,8 @@ def train(
     recipe["reading"] = _reading(label=label, text=text, **reading)
     recipe["learning"] = options
     recipe["online"] = bool(online)
-    if k_fold is not None:
-        recipe["estimate"] = {"folds": k_fold}
+    if folds is not None:
+        recipe["estimate"] = {"folds": folds}
     elif holdout is not None:
         recipe["estimate"] = {"hold-out": holdout}
     if memory is not None:

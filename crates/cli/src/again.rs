@@ -178,7 +178,7 @@ impl Words {
             let default = KernelOptions::default();
             self.flag("kernel", &kernel.name);
             kernel.params.iter().for_each(|(name, setting)| self.flag(name, setting));
-            self.switch("normalise", kernel.normalised);
+            self.switch("unit-hypotheses", kernel.normalised);
             self.flag_unless("kernel-memory", kernel.memory, &default.memory);
             self.flags("support-budget", kernel.budget);
             if kernel.budget.is_some() {
@@ -216,9 +216,9 @@ impl Words {
     fn judging(&mut self, model: &Model) {
         let training_summary = model.training_summary();
         match (training_summary.folds, training_summary.held_out.or(training_summary.raced)) {
-            (Some(n_folds), _) => self.flag("k-fold", n_folds),
+            (Some(n_folds), _) => self.flag("folds", n_folds),
             // Costs are weighed by probabilities, which are fitted on held-out rows.
-            (None, None) if model.spec().options().costs != Costs::Even => self.flag("k-fold", 5),
+            (None, None) if model.spec().options().costs != Costs::Even => self.flag("folds", 5),
             (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &defaults::HOLD_OUT),
         }
         match model.calibration().map(Calibration::method) {

@@ -29,13 +29,13 @@ pub(crate) struct DataArgs {
     pub(crate) format: Option<String>,
     /// Take the classes from this column, by name or number (1 is the first, -1 the last); found by its name if not
     /// said, else the last column
-    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    #[arg(long, alias = "target", value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) label: Option<String>,
     /// Weigh the rows by this column, by name or number; every row counts once if not said
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) weight: Option<String>,
     /// Leave out this column, by name or number (may be repeated)
-    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    #[arg(long, alias = "drop", value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) ignore: Vec<String>,
     /// Take the numbers of this column as categories (may be repeated)
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
@@ -54,7 +54,7 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "POLICY", value_parser = choice::<Unknown>(), default_value_t)]
     pub(crate) unknown: Unknown,
     /// Choose what becomes of missing values
-    #[arg(long, value_name = "POLICY", value_parser = choice::<Missing>(), default_value_t)]
+    #[arg(long, alias = "impute", value_name = "POLICY", value_parser = choice::<Missing>(), default_value_t)]
     pub(crate) missing: Missing,
     /// Number features from 0 instead of 1 (libsvm)
     #[arg(long)]
@@ -67,7 +67,7 @@ pub(crate) struct DataArgs {
     pub(crate) hash_bits: Option<u32>,
     /// Bring features to one scale; auto if not said, where a model is trained: standard for columns of numbers,
     /// arrays and pictures, none for sparse rows and text
-    #[arg(long, value_name = "NAME", value_parser = choice::<Scaling>())]
+    #[arg(long, aliases = ["normalize", "normalise", "scaling"], value_name = "NAME", value_parser = choice::<Scaling>())]
     pub(crate) scale: Option<Scaling>,
     /// Leave out rows that cannot be read, instead of stopping at the first
     #[arg(long)]
@@ -79,7 +79,7 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "WxH", value_parser = picture_size)]
     pub(crate) size: Option<(u32, u32)>,
     /// Read pictures in colour instead of grey
-    #[arg(long)]
+    #[arg(long, alias = "color")]
     pub(crate) colour: bool,
     /// Make features of the words of this column (may be repeated); found out if not said
     #[arg(long, value_name = "COLUMN")]
@@ -253,10 +253,10 @@ pub(crate) struct SpecArgs {
     #[arg(long, value_name = "NAME", value_parser = choice::<Order>())]
     pub(crate) order: Option<Order>,
     /// Seed every random choice with this number
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, alias = "random-state", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Make at most so many epochs
-    #[arg(long, default_value_t = defaults::EPOCHS)]
+    #[arg(long, alias = "max-iter", default_value_t = defaults::EPOCHS)]
     pub(crate) epochs: u64,
     /// Stop after so many updates; no limit if not said
     #[arg(long, value_name = "N")]
@@ -383,7 +383,7 @@ impl FromArgMatches for KernelParams {
 pub(crate) struct SupportArgs {
     /// Divide every hypothesis by its length before it is read out
     #[arg(long, requires = "kernel", conflicts_with = "map")]
-    normalise: bool,
+    unit_hypotheses: bool,
     /// Use so much memory for values that are kept or computed ahead (512MiB, 2GiB); changes nothing but the time
     #[arg(long, value_name = "SIZE", requires = "kernel", conflicts_with = "map", value_parser = size)]
     kernel_memory: Option<u64>,
@@ -399,7 +399,7 @@ pub(crate) struct SupportArgs {
 impl SupportArgs {
     fn add_to(&self, options: KernelOptions) -> KernelOptions {
         KernelOptions {
-            normalised: self.normalise,
+            normalised: self.unit_hypotheses,
             memory: self.kernel_memory.unwrap_or(options.memory),
             budget: self.support_budget,
             removal: self.removal.unwrap_or(options.removal),

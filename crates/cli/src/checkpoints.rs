@@ -87,7 +87,7 @@ impl Checkpoints {
             Ok(checkpoint) => checkpoint,
             Err(error) => match Checkpoint::load(&before) {
                 Ok(checkpoint) => {
-                    ui::note(&format!("{error}\ngoing on from the one before it, {}", before.display()));
+                    ui::warn(&format!("{error}\ngoing on from the one before it, {}", before.display()));
                     checkpoint
                 }
                 Err(_) if is_missing(&error) => {
@@ -152,7 +152,7 @@ impl Checkpointer for Checkpoints {
             // The model may still come out well, so training goes on; it is said once, not every time.
             Err(error) => {
                 if !self.failed {
-                    ui::note(&format!("{error}\nthis checkpoint was not kept"));
+                    ui::warn(&format!("{error}\nthis checkpoint was not kept"));
                 }
                 self.failed = true;
             }

@@ -27,7 +27,7 @@ impl<T: Choices + Clone + Send + Sync + 'static> TypedValueParser for Choice<T> 
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(T::ALL.iter().map(|named| PossibleValue::new(named.name))))
+        Some(Box::new(T::ALL.iter().map(|named| PossibleValue::new(named.name).help(named.meaning))))
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod again;
 mod args;
+mod brief;
 mod checkpoints;
 mod choices;
 mod commands;
@@ -16,16 +17,21 @@ mod report;
 mod signals;
 mod ui;
 
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use std::process::ExitCode;
 
 /// One engine for the whole perceptron family.
 #[derive(Parser)]
-#[command(name = "rosenblatt", version, about, long_about = LONG_ABOUT, after_help = EXAMPLES)]
+#[command(name = "rosenblatt", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: commands::Command,
+    /// Print the result alone: no progress, notes or report
+    #[arg(long, short, global = true)]
+    quiet: bool,
 }
+
+const ABOUT: &str = "The perceptron family: train, prove, explain, draw";
 
 const LONG_ABOUT: &str = "One engine for the whole perceptron family: standard, averaged, voted, pocket, \
 margin and passive-aggressive perceptrons and their neighbours, from the files you have.";
@@ -55,9 +61,13 @@ fn main() -> ExitCode {
 }
 
 fn work() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    if cli.quiet {
+        ui::be_quiet();
+    }
     if let Err(error) = signals::watch() {
-        ui::note(&format!("signals cannot be answered, and will end the program at once: {error}"));
+        ui::warn(&format!("signals cannot be answered, and will end the program at once: {error}"));
     }
     match commands::run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -68,8 +78,14 @@ fn work() -> ExitCode {
     }
 }
 
+/// Does what a line of words says, as if it had been typed.
+pub(crate) fn run(line: &str) -> Result<(), failure::Failure> {
+    let matches = command().try_get_matches_from(line.split(' '));
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    commands::run(cli.map_err(|error| failure::Failure::Usage(error.to_string()))?.command)
+}
+
 /// The whole command, for help pages and completions.
 pub(crate) fn command() -> clap::Command {
-    use clap::CommandFactory;
-    Cli::command()
+    brief::shorten(Cli::command())
 }

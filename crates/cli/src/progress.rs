@@ -4,7 +4,7 @@
 //! draws it ten times a second, so the work itself need not stop to talk. `NO_COLOR` and `TERM=dumb` are
 //! obeyed.
 
-use crate::ui::{bytes, count, duration};
+use crate::ui::{self, bytes, count, duration};
 use rosenblatt_data::{Meter, Part, Source};
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
@@ -43,8 +43,12 @@ struct Task {
 }
 
 impl Progress {
-    pub(crate) fn new(quiet: bool) -> Self {
-        if quiet || !io::stderr().is_terminal() || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+    /// A bar on the terminal, if it is to be `shown` and nobody asked for quiet.
+    pub(crate) fn new(shown: bool) -> Self {
+        if !shown
+            || ui::is_quiet()
+            || !io::stderr().is_terminal()
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
         {
             return Self { shared: None, painter: None };
         }

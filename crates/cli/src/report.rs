@@ -1,6 +1,7 @@
 //! What is said of a model and of its errors, the same words in every command.
 
-use crate::ui::{count, counted, percent, table};
+use crate::ui::{apart, count, counted, percent, table, terminal_width};
+use rosenblatt::insight::interval;
 use rosenblatt::{Evaluation, Model};
 use rosenblatt_figures::words;
 pub(crate) use rosenblatt_figures::words::{
@@ -11,6 +12,8 @@ use std::fmt::Write as _;
 
 /// Up to how many classes a confusion matrix is readable.
 const MATRIX_CLASSES: usize = 12;
+/// How long names of classes are in tables, and how short they may get to fit a terminal.
+const NAME_LENGTHS: [usize; 3] = [16, 9, 6];
 /// How many classes that are never recognised are named.
 const LISTED_MISSED: usize = 8;
 /// How many classes are listed; the rest is counted.
@@ -35,6 +38,8 @@ pub(crate) fn beside_the_majority(evaluation: &Evaluation) -> String {
     let most = evaluation.support(class as usize);
     if evaluation.errors >= evaluation.rows - most {
         let _ = writeln!(text, "warning: this is no better than always saying {}", name(class));
+    } else if interval(evaluation.errors, evaluation.rows).1 >= error {
+        text.push_str("note: this may be chance: the confidence interval reaches that far\n");
     }
     let missed: Vec<String> = evaluation.never_recognised().into_iter().map(name).collect();
     if let [first, ..] = missed.as_slice() {
@@ -49,20 +54,35 @@ pub(crate) fn beside_the_majority(evaluation: &Evaluation) -> String {
             )
         };
         let _ = writeln!(text, "warning: no row was recognised of {which}");
+        text.push_str(
+            "help: `--cost balanced` or `--class-weight balanced` lets rare classes count more when training, and `tune --metric f1` chooses by F1\n",
+        );
     }
     text
 }
 
-/// The confusion matrix with precision, recall and F1; only the latter when classes are many.
+/// The confusion matrix with precision, recall and F1; only the latter where the matrix would not fit the terminal.
 pub(crate) fn classes(evaluation: &Evaluation) -> String {
     let names = evaluation.labels.names();
-    let matrix = names.len() <= MATRIX_CLASSES;
-    let short = |name: &String| -> String { name.chars().take(16).collect() };
+    let has_matrix = names.len() <= MATRIX_CLASSES;
+    let width = terminal_width();
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= width);
+    let narrower = NAME_LENGTHS.iter().filter(|_| has_matrix);
+    let matrix = narrower.map(|&most| class_table(evaluation, &apart(names, most), true)).find(fits);
+    let mut text = matrix.unwrap_or_else(|| class_table(evaluation, &apart(names, NAME_LENGTHS[0]), false));
+    if names.len() > LISTED_CLASSES {
+        let _ = writeln!(text, "and {} more classes", count((names.len() - LISTED_CLASSES) as u64));
+    }
+    text
+}
+
+/// A line for each class, under the given names.
+fn class_table(evaluation: &Evaluation, names: &[String], matrix: bool) -> String {
     let mut head = vec!["true class".to_owned()];
     if matrix {
         // Many columns must be narrow to fit a terminal.
         let prefix = if names.len() > 6 { "" } else { "as " };
-        head.extend(names.iter().map(|name| format!("{prefix}{}", short(name))));
+        head.extend(names.iter().map(|name| format!("{prefix}{name}")));
     }
     // The area needs the scores of all rows at once, which are not there if rows stay on disk.
     let has_areas = evaluation.auc.iter().any(Option::is_some);
@@ -70,7 +90,7 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
     head.extend(has_areas.then(|| "AUC".to_owned()));
     let mut rows = vec![head];
     for (class, name) in names.iter().enumerate().take(LISTED_CLASSES) {
-        let mut row = vec![short(name)];
+        let mut row = vec![name.clone()];
         if matrix {
             row.extend(evaluation.confusion[class].iter().map(|&number| count(number)));
         }
@@ -83,11 +103,7 @@ pub(crate) fn classes(evaluation: &Evaluation) -> String {
         );
         rows.push(row);
     }
-    let mut text = table(&rows);
-    if names.len() > LISTED_CLASSES {
-        let _ = writeln!(text, "and {} more classes", count((names.len() - LISTED_CLASSES) as u64));
-    }
-    text
+    table(&rows)
 }
 
 /// Whether the model can tell probabilities, and how good they are.

@@ -3,8 +3,10 @@
 use crate::failure::Failure;
 use rosenblatt_data::harmless;
 pub(crate) use rosenblatt_figures::words::{count, counted, percent};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Prints a result. A reader that has gone away is an error the caller passes on.
@@ -37,8 +39,27 @@ pub(crate) fn complain(failure: &Failure) {
     let _ = io::stderr().write_all(harmless(&text).as_bytes());
 }
 
-/// Says something beside the result.
+/// Whether only results and errors are wished for.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Says nothing beside results and errors from now on.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Says something beside the result, unless nobody wants to hear it.
 pub(crate) fn note(text: &str) {
+    if !is_quiet() {
+        warn(text);
+    }
+}
+
+/// Says something that must be heard.
+pub(crate) fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "{}", harmless(text));
 }
 
@@ -61,6 +82,37 @@ pub(crate) fn bytes(number: u64) -> String {
         1_000_000..1_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
         _ => format!("{:.1} GB", number as f64 / 1e9),
     }
+}
+
+/// How many characters fit in a line: what the terminal has, and as help pages have it where there is none.
+pub(crate) fn terminal_width() -> usize {
+    terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| usize::from(width.0))
+}
+
+/// Names of at most so many characters. Names that begin alike keep their ends as well, or else get a number, so that
+/// they stay apart.
+pub(crate) fn apart(names: &[String], most: usize) -> Vec<String> {
+    let beginning = |name: &str| name.chars().take(most - 1).chain(['…']).collect::<String>();
+    let ends = |name: &str| {
+        let (first, last) = ((most - 1).div_ceil(2), (most - 1) / 2);
+        let behind = name.chars().count() - last;
+        name.chars().take(first).chain(['…']).chain(name.chars().skip(behind)).collect::<String>()
+    };
+    let is_long = |name: &str| name.chars().count() > most;
+    let cut =
+        |name: &String, how: &dyn Fn(&str) -> String| if is_long(name) { how(name) } else { name.clone() };
+    let is_apart = |short: &[String]| short.iter().collect::<BTreeSet<_>>().len() == short.len();
+    let ways: [&dyn Fn(&str) -> String; 2] = [&beginning, &ends];
+    let shortened = ways.iter().map(|how| names.iter().map(|name| cut(name, *how)).collect::<Vec<_>>());
+    let numbered = || {
+        let number = |(idx, name): (usize, &String)| {
+            let number = format!("…{}", idx + 1);
+            let kept = most.saturating_sub(number.chars().count());
+            if is_long(name) { name.chars().take(kept).collect::<String>() + &number } else { name.clone() }
+        };
+        names.iter().enumerate().map(number).collect()
+    };
+    shortened.into_iter().find(|short| is_apart(short)).unwrap_or_else(numbered)
 }
 
 /// Rows of cells as aligned text: the first column to the left, the others to the right.
@@ -91,6 +143,15 @@ mod tests {
     fn times_and_sizes_read_well() {
         assert_eq!(duration(Duration::from_millis(12)), "12 ms");
         assert_eq!(bytes(12_345), "12.3 kB");
+    }
+
+    #[test]
+    fn names_are_cut_and_stay_apart() {
+        let names = |list: [&str; 3]| list.map(str::to_owned);
+        assert_eq!(apart(&names(["ham", "spam", "eggs"]), 8), ["ham", "spam", "eggs"]);
+        assert_eq!(apart(&names(["a long name", "another one", "spam"]), 6), ["a lon…", "anoth…", "spam"]);
+        assert_eq!(apart(&names(["class of 1999", "class of 2000", "b"]), 6), ["cla…99", "cla…00", "b"]);
+        assert_eq!(apart(&names(["aaaaaaaxaaaa", "aaaaaaayaaaa", "b"]), 6), ["aaaa…1", "aaaa…2", "b"]);
     }
 
     #[test]

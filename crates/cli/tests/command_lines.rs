@@ -125,7 +125,7 @@ fn line(options: &[Vec<(String, bool)>], random: &mut Random) -> (String, &'stat
     let _ = match COMMANDS[which] {
         "catalogue" => Ok(()),
         "inspect" => write!(words, " m.model"),
-        "report" => write!(words, " m.model {data}"),
+        "report" => write!(words, " {data} --model m.model"),
         "plot" => {
             write!(words, " {} {data}", ["boundary", "weights", "roc", "curves"][random.below(4) as usize])
         }

@@ -211,3 +211,47 @@ fn a_column_of_text_is_found_and_what_is_no_label_is_not_taken_for_one() {
     assert_eq!(done.code, Some(1), "{}", done.all());
     assert!(done.stderr.contains("label"), "{}", done.stderr);
 }
+
+#[test]
+fn every_lesson_prints_its_trace_and_leaves_its_film() {
+    let bench = Bench::new();
+    let lessons = ["and", "xor", "lecture", "margin", "voted", "kernel"];
+    for lesson in lessons {
+        let text = bench.ok(&format!("rosenblatt demo {lesson} --folder class 2>&1"));
+        assert!(text.contains("round  epoch  row"), "{text}");
+        let film = fs::read_to_string(bench.path(&format!("class/{lesson}.svg"))).unwrap();
+        assert!(film.starts_with("<?xml") && film.contains("@keyframes"), "{lesson}");
+    }
+    let help = bench.ok("rosenblatt demo --help");
+    assert!(lessons.iter().all(|lesson| help.contains(&format!("- {lesson}:"))), "{help}");
+    // A second visit finds the rows as they were; a file that somebody changed is left alone.
+    bench.ok("rosenblatt demo xor --folder class");
+    bench.write("class/xor.csv", "x1,x2,class\n0,0,mine\n");
+    let refused = bench.run("rosenblatt demo xor --folder class");
+    assert!(
+        refused.code == Some(1) && refused.stderr.contains("xor.csv: holds something else"),
+        "{}",
+        refused.all()
+    );
+    assert_eq!(fs::read_to_string(bench.path("class/xor.csv")).unwrap(), "x1,x2,class\n0,0,mine\n");
+}
+
+#[test]
+fn quiet_leaves_the_result_alone() {
+    let bench = Bench::new();
+    bench.write("t.csv", TABLE);
+    let done = bench.run("rosenblatt train t.csv -q --model t.model --keep-previous");
+    assert_eq!((done.code, done.all().as_str()), (Some(0), ""));
+    let told = bench.run("rosenblatt train t.csv --quiet --json --model t.model");
+    assert!(told.stdout.starts_with('{') && told.stderr.is_empty(), "{}", told.all());
+    let labels = bench.run("rosenblatt --quiet predict t.csv --model t.model");
+    assert_eq!((labels.stdout.lines().count(), labels.stderr.as_str()), (6, ""));
+    for line in
+        ["report t.csv --model t.model -o t.html", "plot boundary t.csv -o t.svg", "convert t.csv t.svm"]
+    {
+        let done = bench.run(&format!("rosenblatt {line} --quiet"));
+        assert_eq!((done.code, done.all().as_str()), (Some(0), ""), "{line}");
+    }
+    let refused = bench.run("rosenblatt train nothing.csv --quiet");
+    assert!(refused.code == Some(1) && refused.stderr.contains("nothing.csv"), "{}", refused.all());
+}

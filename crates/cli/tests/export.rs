@@ -35,7 +35,7 @@ fn an_onnx_runtime_says_the_same() {
     for (name, flags) in CASES {
         let file = format!("crates/data/bundled/{name}");
         bench.ok(&format!(
-            "rosenblatt train {file} --precision f64 --quiet --model m.model --export onnx m.onnx {flags}"
+            "rosenblatt train {file} --precision f64 --model m.model --export onnx m.onnx {flags}"
         ));
         let ask = "rosenblatt predict --precision f64 --model m.model --scores --to jsonl --output out.jsonl";
         let probable = bench.run(&format!("{ask} {file} --probabilities")).code == Some(0);
@@ -52,9 +52,9 @@ fn an_onnx_runtime_says_the_same() {
 #[test]
 fn weights_are_exported_by_name() {
     let bench = Bench::new();
-    bench.ok("rosenblatt train crates/data/bundled/iris.csv -a perceptron --quiet --model iris.model");
+    bench.ok("rosenblatt train crates/data/bundled/iris.csv -a perceptron --model iris.model");
     let csv = bench.ok("rosenblatt inspect iris.model --export csv -");
-    assert!(csv.starts_with("feature,0,1,2\n(bias),"), "{csv}");
+    assert!(csv.starts_with("feature,setosa,versicolor,virginica\n(bias),"), "{csv}");
     assert_eq!(csv, bench.ok("rosenblatt inspect iris.model --weights"));
     bench.ok("rosenblatt inspect iris.model --export json iris.json");
     let json: serde_json::Value = serde_json::from_str(&bench.ok("cat iris.json")).unwrap();
@@ -68,7 +68,7 @@ fn weights_are_exported_by_name() {
 #[test]
 fn what_cannot_be_exported_is_said() {
     let bench = Bench::new();
-    bench.ok("rosenblatt train crates/data/bundled/iris.csv --readout voted --quiet --model v.model");
+    bench.ok("rosenblatt train crates/data/bundled/iris.csv --readout voted --model v.model");
     let voted = bench.run("rosenblatt inspect v.model --export onnx v.onnx");
     assert_eq!(voted.code, Some(1), "{}", voted.all());
     assert!(voted.stderr.contains("train with --readout averaged"), "{}", voted.stderr);

@@ -49,7 +49,8 @@ fn a_model_that_claims_much_costs_little() {
         ("\"labels\":[", "\"labels\":[\"z\","),
     ] {
         crafted(&bench, from, to);
-        for command in ["inspect x.model", "evaluate d.svm --model x.model", "report x.model d.svm -o x.html"]
+        for command in
+            ["inspect x.model", "evaluate d.svm --model x.model", "report d.svm --model x.model -o x.html"]
         {
             let done = within(&bench, 20, 1000, &format!("rosenblatt {command}"));
             assert!(
@@ -66,7 +67,7 @@ fn a_model_that_claims_much_costs_little() {
     let epochs = &spec[spec.find("\"epochs\":").unwrap()..];
     let epochs = &epochs[..epochs.find([',', '}']).unwrap()];
     crafted(&bench, epochs, "\"epochs\":4294967295");
-    let done = within(&bench, 60, 1000, "rosenblatt report x.model d.svm -o x.html");
+    let done = within(&bench, 60, 1000, "rosenblatt report d.svm --model x.model -o x.html");
     assert_eq!(done.code, Some(0), "{}", done.all());
 }
 

@@ -61,11 +61,11 @@ fn no_output_is_written_over_an_input_or_another_output() {
         "predict xor.csv --model m.model --output xor.csv",
         "predict d.svm --model m.model --output m.model --to csv",
         "predict d.svm --model m.model --output link.svm --to csv",
-        "report m.model d.svm -o m.model",
-        "report m.model d.svm -o d.svm",
-        "report rep.model rep.html --format libsvm",
-        "plot boundary d.svm -o d.svm --as svg",
-        "plot boundary d.svm --model m.model -o m.model --as svg",
+        "report d.svm --model m.model -o m.model",
+        "report d.svm --model m.model -o d.svm",
+        "report rep.html --model rep.model --format libsvm",
+        "plot boundary d.svm -o d.svm --to svg",
+        "plot boundary d.svm --model m.model -o m.model --to svg",
         "certify d.svm --certificate d.svm",
         "inspect m.model --export json m.model",
         "convert d.svm d.svm",
@@ -105,8 +105,8 @@ fn pipes_and_standard_output_are_written_to_and_never_replaced() {
         "convert d.svm pipe --to libsvm",
         "certify xor.csv --certificate pipe",
         "inspect m.model --export json pipe",
-        "report m.model d.svm -o pipe",
-        "plot boundary d.svm -o pipe --as svg",
+        "report d.svm --model m.model -o pipe",
+        "plot boundary d.svm -o pipe --to svg",
         "train d.svm --model other.model --export json pipe",
     ] {
         let got = bench.ok(&format!(
@@ -127,7 +127,7 @@ fn a_folder_that_is_not_there_is_said_before_the_work_begins() {
         "train d.svm --model newdir/",
         "train d.svm --model newdir/m.model",
         "train d.svm --model m.model --export json newdir/x.json",
-        "report m.model d.svm -o newdir/",
+        "report d.svm --model m.model -o newdir/",
         "predict d.svm --model m.model --to csv --output newdir/out.csv",
         "certify xor.csv --certificate newdir/proof.json",
     ] {
@@ -149,7 +149,7 @@ fn links_are_not_followed_and_modes_are_kept() {
     for (file, line) in [
         ("m.model", "train d.svm --model m.model --quiet"),
         ("out.csv", "predict d.svm --model m.model --output out.csv"),
-        ("m.html", "report m.model d.svm"),
+        ("m.html", "report d.svm --model m.model"),
         ("proof.json", "certify xor.csv --certificate proof.json"),
     ] {
         bench.ok(&format!("rosenblatt {line}"));

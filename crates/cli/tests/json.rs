@@ -79,7 +79,7 @@ fn every_command_prints_what_its_schema_says() {
             "train",
             vec![
                 format!("train {notes} --model n.model"),
-                format!("train {iris} --model i.model --k-fold 3 --calibrate isotonic"),
+                format!("train {iris} --model i.model --folds 3 --calibrate isotonic"),
                 format!("train {iris} --model v.model --readout voted"),
                 format!("train {notes} --model none.model --holdout 0"),
                 format!("train {notes} --model n.model --bounds"),
@@ -98,7 +98,10 @@ fn every_command_prints_what_its_schema_says() {
             "evaluate",
             vec![format!("evaluate {notes} --model n.model"), format!("evaluate {notes} --model none.model")],
         ),
-        ("report", vec![format!("report n.model {notes}"), format!("report none.model {notes}")]),
+        (
+            "report",
+            vec![format!("report {notes} --model n.model"), format!("report {notes} --model none.model")],
+        ),
         ("compare", vec![format!("compare {iris} --folds 3 --algorithms perceptron:voted,pa1")]),
         ("inspect", ["n", "i", "v", "none"].map(|model| format!("inspect {model}.model")).to_vec()),
         (
@@ -106,7 +109,7 @@ fn every_command_prints_what_its_schema_says() {
             vec![
                 format!("certify {iris}"),
                 format!("certify {notes}"),
-                format!("certify {iris} --positive 0 --certificate setosa.json"),
+                format!("certify {iris} --positive setosa --certificate setosa.json"),
                 "certify xor.csv --label class".to_owned(),
                 "certify xor.csv --label class --kernel poly --degree 2".to_owned(),
             ],
@@ -119,7 +122,7 @@ fn every_command_prints_what_its_schema_says() {
             vec![
                 "plot boundary xor.csv --label class".to_owned(),
                 format!("plot confusion {iris} -o c.png"),
-                format!("plot weights {notes} --as text"),
+                format!("plot weights {notes} --to text"),
             ],
         ),
         ("convert", vec![format!("convert {iris} i.svm")]),

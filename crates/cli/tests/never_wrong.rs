@@ -37,7 +37,7 @@ fn refused(bench: &Bench, line: &str, expected: &str) {
     says(&done, expected);
 }
 
-const TRAIN: &str = "rosenblatt train t.csv --quiet --model t.model";
+const TRAIN: &str = "rosenblatt train t.csv --model t.model";
 
 // Say and check what was taken for what.
 
@@ -101,7 +101,7 @@ fn large_labels_and_leading_zeros_stay_what_they_are() {
             bench.ok(&format!("rosenblatt convert {name}.jsonl {name}.{format}"));
         }
         for format in ["jsonl", "parquet", "arrow", "csv", "svm"] {
-            let line = format!("rosenblatt train {name}.{format} -a perceptron --quiet --model t.model");
+            let line = format!("rosenblatt train {name}.{format} -a perceptron --model t.model");
             says(&bench.run(&line), &format!("2 classes ({classes})"));
         }
     }
@@ -140,7 +140,7 @@ fn rows_on_both_sides_of_a_split_are_counted() {
         report.contains(" of 36 held-out rows have the same values as a row that was learned from"),
         "{report}"
     );
-    let report = bench.ok(&format!("{TRAIN} --k-fold 4 -a perceptron"));
+    let report = bench.ok(&format!("{TRAIN} --folds 4 -a perceptron"));
     assert!(report.contains(" of 180 rows, each held out in its fold, have the same values"), "{report}");
     bench.write("t.csv", table(90));
     assert!(!bench.ok(TRAIN).contains("have the same values"));
@@ -156,7 +156,7 @@ fn judging_a_model_on_its_own_rows_is_said() {
     says(&bench.run("rosenblatt evaluate t.csv --model t.model"), note);
     assert!(!bench.run("rosenblatt evaluate other.csv --model t.model").all().contains(note));
     bench.ok(&format!("{TRAIN} -a perceptron"));
-    bench.ok("rosenblatt report t.model t.csv -o t.html");
+    bench.ok("rosenblatt report t.csv --model t.model -o t.html");
     let page = std::fs::read_to_string(bench.path("t.html")).unwrap();
     assert!(page.contains("they were fitted on these very rows"), "the page says how its figures came about");
 }
@@ -216,7 +216,7 @@ fn names_and_numbers_of_features_are_not_taken_for_each_other() {
     bench.write("t.vw", "1 |a x:1 y:2\n-1 |a y:1 |b z:3\n".repeat(20));
     bench.write("t.svm", "1 1:1 2:2\n-1 2:1 3:3\n".repeat(20));
     for name in ["vw", "svm"] {
-        bench.ok(&format!("rosenblatt train t.{name} --quiet --model {name}.model"));
+        bench.ok(&format!("rosenblatt train t.{name} --model {name}.model"));
     }
     let message = "features have no names of their own here, expected names";
     refused(&bench, "rosenblatt predict t.svm --model vw.model", message);
@@ -245,7 +245,7 @@ fn what_convert_writes_gives_the_model_of_its_source() {
         bench.ok(&format!("rosenblatt convert t.svm t.{format}"));
         for online in ["", "--online"] {
             let train = |name: &str| {
-                bench.ok(&format!("rosenblatt train t.{name} --quiet {online} --model {name}.model"));
+                bench.ok(&format!("rosenblatt train t.{name} {online} --model {name}.model"));
                 std::fs::read(bench.path(&format!("{name}.model"))).unwrap()
             };
             assert_eq!(train("svm"), train(format), "{format} {online}");
@@ -262,7 +262,7 @@ fn what_convert_writes_gives_the_model_of_its_source() {
 #[test]
 fn what_an_export_leaves_to_its_user_is_said() {
     let bench = Bench::new();
-    bench.ok("rosenblatt train crates/data/bundled/sms-spam.tsv -a perceptron --quiet --model sms.model");
+    bench.ok("rosenblatt train crates/data/bundled/sms-spam.tsv -a perceptron --model sms.model");
     let done = bench.run("rosenblatt inspect sms.model --export onnx sms.onnx");
     says(
         &done,
@@ -284,7 +284,7 @@ fn orders_that_cannot_be_followed_are_refused() {
     refused(&bench, &format!("{TRAIN} -a minover --order given"), "`order` should be worst, or left out");
     bench.write("p.csv", "x,z,class\n4,0,a\n1,1,b\n0,1,b\n-2,-2,a\n");
     for rule in ["perceptron", "pa", "pa1", "arow", "alma", "romma", "logistic", "pegasos"] {
-        let rounds = bench.ok(&format!("rosenblatt trace p.csv -a {rule} --to 4 --as csv"));
+        let rounds = bench.ok(&format!("rosenblatt trace p.csv -a {rule} --rounds 1-4 --to csv"));
         let visited: Vec<&str> = rounds.lines().skip(1).filter_map(|line| line.split(',').nth(2)).collect();
         assert_eq!(visited, ["1", "2", "3", "4"], "{rule}\n{rounds}");
     }
@@ -299,7 +299,7 @@ fn a_threshold_and_costs_decide_wherever_a_class_is_named() {
         ("", 0.5),
         ("--threshold 0.8", 0.8),
         ("--threshold 0.2 -a perceptron", 0.2),
-        ("--threshold 0.7 -a perceptron --calibrate isotonic --k-fold 3", 0.7),
+        ("--threshold 0.7 -a perceptron --calibrate isotonic --folds 3", 0.7),
         ("--cost yes=4", 0.2),
         ("--cost no:yes=3 --cost yes=1 -a pa1", 0.75),
         ("--cost balanced --holdout 0.1", 1.0 / 3.0),
@@ -334,8 +334,7 @@ fn a_threshold_and_costs_decide_wherever_a_class_is_named() {
 fn a_start_from_a_model_goes_on_where_it_ended_or_is_refused() {
     let bench = Bench::new();
     bench.write("t.csv", table(120));
-    let train =
-        "rosenblatt train t.csv --quiet -a perceptron --order given --readout last --holdout 0 --patience 0";
+    let train = "rosenblatt train t.csv -a perceptron --order given --readout last --holdout 0 --patience 0";
     bench.ok(&format!("{train} --epochs 2 --model two.model"));
     bench.ok(&format!("{train} --epochs 1 --model one.model"));
     let report = bench.ok(&format!("{train} --epochs 1 --start-from one.model --model more.model"));
@@ -345,10 +344,10 @@ fn a_start_from_a_model_goes_on_where_it_ended_or_is_refused() {
     assert_eq!(weights("two"), weights("more"));
     assert_ne!(weights("one"), weights("more"));
     // A stream goes on, too.
-    bench.ok("rosenblatt train t.csv --quiet --online --start-from one.model --model stream.model");
+    bench.ok("rosenblatt train t.csv --online --start-from one.model --model stream.model");
     bench.write("other.csv", table(120).replace(",yes", ",perhaps"));
     bench.write("less.csv", bench.ok("cut -d, -f1,2,4 t.csv"));
-    bench.ok("rosenblatt train t.csv --quiet -a perceptron --readout voted --model voted.model");
+    bench.ok("rosenblatt train t.csv -a perceptron --readout voted --model voted.model");
     for (data, flags, expected) in [
         ("other", "--start-from one.model", "class `perhaps` is new here, expected one of no, yes"),
         ("less", "--start-from one.model", "column `z` is missing"),
@@ -358,7 +357,7 @@ fn a_start_from_a_model_goes_on_where_it_ended_or_is_refused() {
         ("t", "--start-from one.model -a svm-dual", "svm-dual solves for its weights"),
         ("t", "--start-from one.model -a auto", "a race starts from nothing"),
     ] {
-        refused(&bench, &format!("rosenblatt train {data}.csv --quiet --model x.model {flags}"), expected);
+        refused(&bench, &format!("rosenblatt train {data}.csv --model x.model {flags}"), expected);
     }
 }
 
@@ -377,13 +376,13 @@ fn crosses_are_learned_and_made_again_at_prediction() {
     bench.write("t.vw", vw);
     for data in ["t.csv", "t.vw"] {
         let train = |flags: &str| {
-            bench.ok(&format!("rosenblatt train {data} --quiet --model t.model {flags}"));
+            bench.ok(&format!("rosenblatt train {data} --model t.model {flags}"));
             bench.ok(&format!("rosenblatt evaluate {data} --model t.model"))
         };
         assert!(!train("").starts_with("error: 0.0 %"), "{data}");
         assert!(train("--cross p,q").starts_with("error: 0.0 %"), "{data}");
     }
-    let top = bench.ok("rosenblatt train t.csv --quiet --cross p,q --cross p,n --model t.model");
+    let top = bench.ok("rosenblatt train t.csv --cross p,q --cross p,n --model t.model");
     assert!(top.contains("p=a*q=u"), "{top}");
     let expected = bench.ok("rosenblatt predict t.csv --model t.model");
     assert_eq!(

@@ -259,12 +259,12 @@ fn every_kind_is_drawn_in_every_form() {
         let text = bench.ok(&line);
         assert!(text.lines().count() > 5 && !text.contains('\u{1b}'), "{kind}\n{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{kind}\n{text}");
-        assert_eq!(bench.ok(&format!("{line} --as svg -o -")), bench.ok(&format!("{line} --as svg")));
+        assert_eq!(bench.ok(&format!("{line} --to svg -o -")), bench.ok(&format!("{line} --to svg")));
     }
     let iris = "rosenblatt plot mistakes crates/data/bundled/iris.csv";
     let done = bench.run(iris);
     assert!(done.code == Some(1) && done.stderr.contains("--class"), "{}", done.all());
-    bench.ok(&format!("{iris} --class 0 -o setosa.svg"));
+    bench.ok(&format!("{iris} --class setosa -o setosa.svg"));
     assert!(svg(&bench, "setosa.svg").contains("class=\"level "));
     let bound = svg(&bench, "mistakes.svg");
     // The note's rows have R = 4 and a largest margin of 4/sqrt(26).

@@ -9,8 +9,8 @@ fn bench() -> Bench {
     let bench = Bench::new();
     bench.write("t.csv", TABLE);
     bench.write("new.csv", "x,z\n6,0\n0,4\n");
-    bench.ok("rosenblatt train t.csv --holdout 0 --scale none --quiet --model t.model");
-    bench.ok("rosenblatt train t.csv --holdout 0 --scale none --quiet --readout voted --model voted.model");
+    bench.ok("rosenblatt train t.csv --holdout 0 --scale none --model t.model");
+    bench.ok("rosenblatt train t.csv --holdout 0 --scale none --readout voted --model voted.model");
     bench
 }
 
@@ -47,7 +47,7 @@ fn one_picture_alone_is_labelled() {
         picture(&format!("faces/left/{i}.pgm"), [200 + i, 0, 200, i]);
         picture(&format!("faces/right/{i}.pgm"), [i, 200, 0, 200 + i]);
     }
-    bench.ok("rosenblatt train faces --holdout 0 --quiet --model faces.model");
+    bench.ok("rosenblatt train faces --holdout 0 --model faces.model");
     picture("new/one.pgm", [240, 10, 230, 5]);
     picture("new/two.pgm", [1, 240, 10, 230]);
     assert_eq!(bench.ok("rosenblatt predict new/one.pgm --model faces.model"), "left\n");
@@ -92,7 +92,7 @@ fn reasons_add_up_to_the_score() {
     let table = bench.ok("rosenblatt predict new.csv --model t.model --explain 1");
     assert!(table.starts_with("class,contributions for,contributions against\ndot,x +"), "{table}");
     bench.write("odd.csv", "\"a,b\",class\n1,\"yes, sir\"\n-1,no\n2,\"yes, sir\"\n");
-    bench.ok("rosenblatt train odd.csv --holdout 0 --scale none --quiet --model odd.model");
+    bench.ok("rosenblatt train odd.csv --holdout 0 --scale none --model odd.model");
     let odd = bench.ok("printf '\"a,b\"\\n3\\n' | rosenblatt predict - --model odd.model --explain 1");
     assert!(odd.contains("\n\"yes, sir\",\"a,b +"), "{odd}");
 }
@@ -108,9 +108,8 @@ fn json_alone_is_a_class_per_line() {
 #[test]
 fn what_a_model_cannot_tell_is_said_before_anything_is_read() {
     let bench = bench();
-    bench.ok("rosenblatt train crates/data/bundled/iris.csv --holdout 0 --quiet --model iris.model");
-    bench
-        .ok("rosenblatt train crates/data/bundled/banknote.csv --calibrate none --quiet --model plain.model");
+    bench.ok("rosenblatt train crates/data/bundled/iris.csv --holdout 0 --model iris.model");
+    bench.ok("rosenblatt train crates/data/bundled/banknote.csv --calibrate none --model plain.model");
     for (line, expected) in [
         ("--model voted.model --distance", "`--distance` needs one hyperplane"),
         ("--model t.model --votes", "`--votes` needs a model that votes, but this one is read out averaged"),
@@ -131,8 +130,8 @@ fn what_a_model_cannot_tell_is_said_before_anything_is_read() {
 fn probabilities_come_from_calibration_and_add_up() {
     let bench = Bench::new();
     let banknote = "crates/data/bundled/banknote.csv";
-    for (flags, method) in [("", "platt"), ("--calibrate isotonic", "isotonic"), ("--k-fold 4", "platt")] {
-        let report = bench.ok(&format!("rosenblatt train {banknote} --quiet --model b.model {flags}"));
+    for (flags, method) in [("", "platt"), ("--calibrate isotonic", "isotonic"), ("--folds 4", "platt")] {
+        let report = bench.ok(&format!("rosenblatt train {banknote} --model b.model {flags}"));
         assert!(report.contains(&format!("probabilities: {method}, fitted on ")), "{report}");
         let rows = lines(
             &bench.ok(&format!("rosenblatt predict {banknote} --model b.model --probabilities --json")),
@@ -144,13 +143,16 @@ fn probabilities_come_from_calibration_and_add_up() {
         let judged = bench.ok(&format!("rosenblatt evaluate {banknote} --model b.model"));
         assert!(judged.contains("probabilities: Brier score 0.0"), "{judged}");
     }
-    bench.ok("rosenblatt train crates/data/bundled/iris.csv --quiet --model iris.model");
+    bench.ok("rosenblatt train crates/data/bundled/iris.csv --model iris.model");
     let table =
         bench.ok("rosenblatt predict crates/data/bundled/iris.csv --model iris.model --probabilities");
-    assert!(table.starts_with("class,probability 0,probability 1,probability 2\n0,"), "{table}");
+    assert!(
+        table.starts_with("class,probability setosa,probability versicolor,probability virginica\nsetosa,"),
+        "{table}"
+    );
     let none = bench.run("rosenblatt train crates/data/bundled/iris.csv --holdout 0 --calibrate platt");
     assert_eq!(none.code, Some(2), "{}", none.all());
-    assert!(none.stderr.contains("--k-fold 5"), "{}", none.stderr);
+    assert!(none.stderr.contains("--folds 5"), "{}", none.stderr);
 }
 
 #[test]
@@ -158,12 +160,15 @@ fn several_classes_are_voted_on_and_votes_are_explained() {
     let bench = Bench::new();
     let iris = "crates/data/bundled/iris.csv";
     for (multiclass, heads) in [
-        ("one-vs-rest", "votes 0,votes 1,votes 2"),
-        ("direct-max", "votes 0,votes 1,votes 2"),
-        ("one-vs-one", "votes 0 against 1,votes 0 against 2,votes 1 against 2"),
+        ("one-vs-rest", "votes setosa,votes versicolor,votes virginica"),
+        ("direct-max", "votes setosa,votes versicolor,votes virginica"),
+        (
+            "one-vs-one",
+            "votes setosa against versicolor,votes setosa against virginica,votes versicolor against virginica",
+        ),
     ] {
         bench.ok(&format!(
-            "rosenblatt train {iris} --quiet --readout voted --multiclass {multiclass} --model v.model"
+            "rosenblatt train {iris} --readout voted --multiclass {multiclass} --model v.model"
         ));
         let table = bench.ok(&format!("rosenblatt predict {iris} --model v.model --votes --explain 1"));
         assert!(
@@ -172,7 +177,7 @@ fn several_classes_are_voted_on_and_votes_are_explained() {
         );
         assert_eq!(table.lines().count(), 151);
         let line = table.lines().nth(1).unwrap();
-        assert!(line.contains("column_"), "{line}");
+        assert!(line.contains("petal_"), "{line}");
     }
 }
 
@@ -180,7 +185,7 @@ fn several_classes_are_voted_on_and_votes_are_explained() {
 fn predictions_are_written_in_every_form_and_read_back_alike() {
     let bench = Bench::new();
     let iris = "crates/data/bundled/iris.csv";
-    bench.ok(&format!("rosenblatt train {iris} --quiet --model iris.model"));
+    bench.ok(&format!("rosenblatt train {iris} --model iris.model"));
     let predict = format!("rosenblatt predict {iris} --model iris.model --probabilities --scores");
     let csv = bench.ok(&predict);
     for name in ["out.csv", "out.jsonl", "out.parquet", "out.csv.gz"] {
@@ -193,9 +198,7 @@ fn predictions_are_written_in_every_form_and_read_back_alike() {
     assert_eq!(bench.ok(&format!("cat {iris} | {}", predict.replace(iris, "-"))), csv);
     // The labels that were predicted, learned from the scores, in both formats.
     for name in ["out.csv", "out.parquet"] {
-        bench.ok(&format!(
-            "rosenblatt train {name} --label class --quiet --model {name}.model --precision f64"
-        ));
+        bench.ok(&format!("rosenblatt train {name} --label class --model {name}.model --precision f64"));
     }
     let weights = |name: &str| bench.ok(&format!("rosenblatt inspect {name}.model --weights"));
     assert_eq!(weights("out.csv").lines().count(), weights("out.parquet").lines().count());
@@ -233,7 +236,7 @@ fn rows_that_are_skipped_or_dropped_keep_their_lines() {
     assert!(done.stderr.contains("1 row(s) cannot be read and were skipped (number 1)"), "{}", done.stderr);
     let (head, rows) = TABLE.split_once('\n').unwrap();
     bench.write("train.csv", format!("{head}\n{}1,1\n", rows.repeat(20)));
-    let report = bench.ok("rosenblatt train train.csv --skip-bad-rows --quiet --model s.model");
+    let report = bench.ok("rosenblatt train train.csv --skip-bad-rows --model s.model");
     assert!(
         report.contains("note: 1 row(s) cannot be read and were skipped (shape 1); first: train.csv:122:"),
         "{report}"
@@ -255,7 +258,7 @@ fn a_message_has_one_label_through_file_folder_and_pipe() {
         write(&format!("all/mail/ham/2024/{row}"), &mail("see you at lunch"));
     }
     write("all/mail/ham/latin", b"see you at caf\xE9, lunch is on me\nbye\n");
-    let report = bench.ok("rosenblatt train all --holdout 0 --quiet --model mail.model");
+    let report = bench.ok("rosenblatt train all --holdout 0 --model mail.model");
     assert!(report.contains("note: the classes are the folders of `all/mail`"), "{report}");
     assert!(report.contains("note: 1 text(s) are not UTF-8 and were read as Windows-1252"), "{report}");
     write("new/1", &mail("free cash"));
@@ -268,7 +271,7 @@ fn a_message_has_one_label_through_file_folder_and_pipe() {
     }
     // A model of lines labels lines, and a mail as a whole, through a pipe too.
     write("lines.tsv", "spam\twin free cash\nham\tsee you at lunch\n".repeat(10).as_bytes());
-    bench.ok("rosenblatt train lines.tsv --holdout 0 --quiet --model lines.model");
+    bench.ok("rosenblatt train lines.tsv --holdout 0 --model lines.model");
     assert_eq!(bench.ok("cat new/2 | rosenblatt predict - --model lines.model"), "ham\nham\n");
     assert_eq!(bench.ok("cat new/1 | rosenblatt predict - --model lines.model"), "spam\n");
     assert_eq!(bench.ok("rosenblatt predict new/3 --format message --model lines.model"), "spam\n");

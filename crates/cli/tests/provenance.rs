@@ -26,7 +26,7 @@ fn the_same_rows_have_the_same_fingerprint_however_they_are_learned_from() {
     for words in [
         format!("rows.csv {csv}"),
         format!("rows.csv {csv} --holdout 0 --algorithm pa1"),
-        format!("rows.csv {csv} --k-fold 3 --readout voted"),
+        format!("rows.csv {csv} --folds 3 --readout voted"),
         format!("rows.csv {csv} --online"),
         format!("rows.csv {csv} --positive 0"),
         "rows.svm --scale none".to_owned(),

@@ -102,14 +102,14 @@ fn what_held_out_rows_said_stays_with_the_model() {
     };
     for (flags, head, how) in [
         ("", "held-out error: ", "then the model learned from all"),
-        ("--k-fold 3", "cross-validated error: ", "over 3 folds"),
+        ("--folds 3", "cross-validated error: ", "over 3 folds"),
         ("-a perceptron", "held-out error: ", "on rows that it did not learn from"),
     ] {
         let trained = bench.ok(&format!("rosenblatt train {file} {flags} --model m.model"));
         let inspected = bench.ok("rosenblatt inspect m.model");
         assert_eq!(line(&inspected, head), line(&trained, head), "{flags}");
         assert!(inspected.contains(how), "{inspected}");
-        let reported = bench.ok(&format!("rosenblatt report m.model {file}"));
+        let reported = bench.ok(&format!("rosenblatt report {file} --model m.model"));
         let page = fs::read_to_string(bench.path("m.html")).unwrap();
         if how.starts_with("on rows") {
             assert!(reported.starts_with("error: "), "it is judged on held-out rows:\n{reported}");
@@ -120,7 +120,7 @@ fn what_held_out_rows_said_stays_with_the_model() {
             assert!(page.contains("training error") && page.contains(how), "{flags}");
         }
     }
-    let told = bench.ok(&format!("rosenblatt report m.model {file} --json"));
+    let told = bench.ok(&format!("rosenblatt report {file} --model m.model --json"));
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
     assert_eq!(told["estimate"]["refitted"], false);
     assert_eq!(told["estimate"]["rows"], told["evaluation"]["rows"]);

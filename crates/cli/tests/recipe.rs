@@ -105,14 +105,15 @@ fn one_table_gives_one_model_in_every_format_without_a_flag() {
 fn a_recipe_says_all_that_flags_can() {
     let bench = Bench::new();
     let file = "crates/data/bundled/iris.csv";
-    let folds = Recipe { estimate: Plan::Folds(4), positive: Some("1".to_owned()), ..Recipe::default() };
+    let folds =
+        Recipe { estimate: Plan::Folds(4), positive: Some("versicolor".to_owned()), ..Recipe::default() };
     let learning = Options { algorithm: "pa1".to_owned(), seed: 7, ..Options::default() };
     let plain = Recipe { learning, calibration: Calibrate::Off, ..Recipe::default() };
-    let online = Recipe { online: true, positive: Some("2".to_owned()), ..Recipe::default() };
+    let online = Recipe { online: true, positive: Some("virginica".to_owned()), ..Recipe::default() };
     for (flags, recipe) in [
-        ("--k-fold 4 --positive 1", folds),
+        ("--folds 4 --positive versicolor", folds),
         ("-a pa1 --seed 7 --calibrate none", plain),
-        ("--online --positive 2", online),
+        ("--online --positive virginica", online),
     ] {
         bench.ok(&format!("rosenblatt train {file} {flags} --model m.model"));
         // It survives being written down.
@@ -131,7 +132,7 @@ fn compare_promises_what_train_delivers() {
     let compared = json(&format!("rosenblatt compare {file} -a 'pa1(C=0.1),perceptron:last' --json"));
     let algorithms = compared["algorithms"].as_array().unwrap();
     let errors = |name: &str| &algorithms.iter().find(|row| row["algorithm"] == name).unwrap()["errors"];
-    let trained = json(&format!("rosenblatt train {file} -a pa1 -p C=0.1 --k-fold 5 --json --model m.model"));
+    let trained = json(&format!("rosenblatt train {file} -a pa1 -p C=0.1 --folds 5 --json --model m.model"));
     assert_eq!(errors("pa1(C=0.1)"), &trained["fold-errors"]);
     // The library says the same, given the same rows.
     let source = Source::find(bench.path(file)).unwrap();

@@ -27,17 +27,17 @@ fn the_command_on_the_page_trains_the_same_model() {
     for train in [
         format!("{bundled}/iris.csv"),
         format!("{bundled}/iris.csv --holdout 0.3 --seed 7 --multiclass one-vs-one --epochs 3"),
-        format!("{bundled}/iris.csv --positive 1 --scale none --holdout 0"),
+        format!("{bundled}/iris.csv --positive versicolor --scale none --holdout 0"),
         format!("{bundled}/penguins.csv --label species --missing mean --readout voted"),
         format!(
             "{bundled}/banknote.csv --algorithm fixed-margin --param margin=0.5 --rate '1/sqrt(k)' --patience 2 --class-weight 1=2"
         ),
         format!("{bundled}/sms-spam.tsv --positive ham --epochs 2"),
-        format!("{bundled}/iris.csv --classes 2,0,1"),
+        format!("{bundled}/iris.csv --classes virginica,setosa,versicolor"),
         format!("{bundled}/iris.csv --map nystroem --map-size 20 --kernel polynomial --degree 3 --gamma 0.5"),
-        format!("{bundled}/iris.csv --kernel polynomial --degree 3 --readout averaged --normalise"),
+        format!("{bundled}/iris.csv --kernel polynomial --degree 3 --readout averaged --unit-hypotheses"),
         format!("{bundled}/iris.csv --kernel rbf --gamma 0.5 --support-budget 20 --removal random"),
-        format!("{bundled}/iris.csv --k-fold 3 --calibrate isotonic --date"),
+        format!("{bundled}/iris.csv --folds 3 --calibrate isotonic --date"),
         format!("{bundled}/banknote.csv --calibrate none"),
         format!("{bundled}/sms-spam.tsv --ngrams 1 --words count --hash-bits 12 --order given"),
         "\"it's odd.csv\" --label y --ignore id --categorical kind --max-updates 2 --zero plus".to_owned(),
@@ -46,7 +46,7 @@ fn the_command_on_the_page_trains_the_same_model() {
         let first = fs::read(bench.path("m.model")).unwrap();
         let file = train.split(" --").next().unwrap();
         let reading = if train.contains("--ignore id") { " --ignore id" } else { "" };
-        bench.ok(&format!("rosenblatt report m.model {file}{reading} -o page.html"));
+        bench.ok(&format!("rosenblatt report {file}{reading} --model m.model -o page.html"));
         fs::remove_file(bench.path("m.model")).unwrap();
         let commands = commands(&page(&bench, "page.html"));
         bench.ok(&commands[0]);
@@ -66,7 +66,7 @@ fn pages_fetch_nothing_and_names_do_no_harm() {
     let rows: Vec<String> = (0..40).map(row).collect();
     bench.write("evil.csv", format!("\"<img src=x>\",b,class\n{}\n", rows.join("\n")));
     bench.ok("rosenblatt train evil.csv --label class --model evil.model");
-    bench.ok("rosenblatt report evil.model evil.csv -o evil.html");
+    bench.ok("rosenblatt report evil.csv --model evil.model -o evil.html");
     let page = page(&bench, "evil.html");
     assert!(page.contains("&lt;script&gt;") && page.contains("&lt;img src=x&gt;"));
     for harm in ["<script", "<img src=x", "http:", "https:", "url(", "@import", "javascript:"] {
@@ -83,16 +83,16 @@ fn the_rows_it_is_judged_on_are_those_it_has_not_seen() {
         "rosenblatt train {data} -a perceptron --holdout 0.25 --calibrate none --model m.model --json"
     ));
     let trained: serde_json::Value = serde_json::from_str(&trained).unwrap();
-    let said = bench.ok(&format!("rosenblatt report m.model {data} --json"));
+    let said = bench.ok(&format!("rosenblatt report {data} --model m.model --json"));
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!(said["judged-on"], "held-out rows");
     assert_eq!(said["evaluation"]["confusion"], trained["held-out"]["confusion"]);
     bench.ok(&format!("tail -n 700 {data} > part.csv"));
-    let said = bench.ok("rosenblatt report m.model part.csv --json");
+    let said = bench.ok("rosenblatt report part.csv --model m.model --json");
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!(said["judged-on"], "other rows");
     bench.ok(&format!("rosenblatt train {data} --holdout 0 --model all.model"));
-    let said = bench.ok(&format!("rosenblatt report all.model {data}"));
+    let said = bench.ok(&format!("rosenblatt report {data} --model all.model"));
     assert!(said.contains("it learned from"), "{said}");
 }
 
@@ -103,10 +103,10 @@ fn a_certificate_is_checked_before_it_is_told() {
     bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
     bench.ok("rosenblatt certify line.csv --label class --certificate line.json");
     bench.ok("rosenblatt train line.csv --label class --holdout 0 --model line.model");
-    bench.ok("rosenblatt report line.model line.csv --label class --certificate line.json");
+    bench.ok("rosenblatt report line.csv --model line.model --label class --certificate line.json");
     assert!(page(&bench, "line.html").contains("What is certain"));
-    let refused =
-        bench.run("rosenblatt report line.model xor.csv --label class --certificate line.json -o no.html");
+    let refused = bench
+        .run("rosenblatt report xor.csv --model line.model --label class --certificate line.json -o no.html");
     assert_eq!(refused.code, Some(1), "{}", refused.all());
     assert!(!bench.path("no.html").exists());
 }

@@ -36,7 +36,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     (
         "voted",
         &[
-            "rosenblatt train banknote.csv --readout voted --k-fold 5 --model voted.model",
+            "rosenblatt train banknote.csv --readout voted --folds 5 --model voted.model",
             "rosenblatt inspect voted.model",
         ],
     ),
@@ -48,7 +48,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         &[
             "printf 'x,y,class\\n1,1,same\\n1,-1,other\\n-1,1,other\\n-1,-1,same\\n' > xor.csv",
             "rosenblatt trace xor.csv --label class",
-            "rosenblatt trace iris.csv --to 6",
+            "rosenblatt trace iris.csv --rounds 6",
         ],
     ),
     (
@@ -70,7 +70,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "rosenblatt train penguins.csv --label kind --missing mean",
             "rosenblatt train banknote.csv --algorithm percetpron",
             "rosenblatt train banknote.csv --holdout 1.5",
-            "rosenblatt train banknote.csv --k-fold 1",
+            "rosenblatt train banknote.csv --folds 1",
             "rosenblatt train penguins.csv --label species --missing mean --positive Emperor",
             "rosenblatt predict banknote.csv --model penguins.csv",
             "rosenblatt predict banknote.csv --model missing.model",
@@ -183,7 +183,7 @@ fn every_example_of_every_help_page_works() {
     );
     bench.write("digits.csv", "a,b,digit\n1,1,3\n2,1,3\n-1,0,8\n-2,1,8\n0,5,1\n");
     bench.write("points.csv", "x,y,class\n4,0,a\n1,1,b\n0,1,b\n-2,-2,a\n");
-    bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
+    bench.write("xor.csv", "x1,x2,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n");
     bench.ok("rosenblatt predict mail.csv --model mail.model --scores --output mail.parquet");
     let mut n_examples = 0;
     for command in [
@@ -210,7 +210,6 @@ fn every_example_of_every_help_page_works() {
             let line = line.trim_start().split("  ").next().unwrap();
             let line = line.replace("~/.local/share/bash-completion/completions/", "");
             let line = line.replace("| man -l -", "> page").replace("--label spam", "--label class");
-            let line = line.replace("--positive setosa", "--positive 0");
             let line = line
                 .replace("points.csv", "points.csv --label class")
                 .replace("xor.csv", "xor.csv --label class");

@@ -47,10 +47,10 @@ fn every_form_holds_the_same_rounds() {
         ("csv", "2,1,2,-1,1,-1,4,true,-1,1,1,1,3,-1,0,1"),
         ("latex", "2 & 1 & 2 & (1, 1) & $-$1 & 4 & mistake & w $-$= x & (3, $-$1) & 0 & 1 \\\\"),
     ] {
-        let done = bench.run(&format!("rosenblatt trace points.csv --bias none --as {form}"));
+        let done = bench.run(&format!("rosenblatt trace points.csv --bias none --to {form}"));
         assert!(done.stdout.lines().any(|found| found == line), "{form}: {}", done.all());
     }
-    let done = bench.run("rosenblatt trace points.csv --bias none --json --from 2 --to 2");
+    let done = bench.run("rosenblatt trace points.csv --bias none --json --rounds 2-2");
     let lines: Vec<serde_json::Value> =
         done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2, "{}", done.stdout);
@@ -62,9 +62,9 @@ fn every_form_holds_the_same_rounds() {
 fn a_window_says_what_it_leaves_out_and_nonsense_is_refused() {
     let bench = Bench::new();
     bench.write("points.csv", LECTURE);
-    let done = bench.run("rosenblatt trace points.csv --bias none --to 3");
-    assert!(done.stdout.contains("… 5 rounds more; `--to` shows them"), "{}", done.stdout);
-    assert_eq!(bench.run("rosenblatt trace points.csv --from 5 --to 3").code, Some(2));
+    let done = bench.run("rosenblatt trace points.csv --bias none --rounds 3");
+    assert!(done.stdout.contains("… 5 rounds more; `--rounds` shows them"), "{}", done.stdout);
+    assert_eq!(bench.run("rosenblatt trace points.csv --rounds 5-3").code, Some(2));
     assert_eq!(bench.run("rosenblatt trace nowhere.csv").code, Some(1));
 }
 
@@ -72,8 +72,8 @@ fn a_window_says_what_it_leaves_out_and_nonsense_is_refused() {
 fn the_positive_class_is_the_one_that_is_named() {
     let bench = Bench::new();
     bench.write("points.csv", "x,z,class\n4,0,red\n1,1,blue\n0,1,blue\n-2,-2,red\n");
-    let named = bench.ok("rosenblatt trace points.csv --bias none --as csv --positive blue");
-    let other = bench.ok("rosenblatt trace points.csv --bias none --as csv");
+    let named = bench.ok("rosenblatt trace points.csv --bias none --to csv --positive blue");
+    let other = bench.ok("rosenblatt trace points.csv --bias none --to csv");
     // The first mistake is on red: w goes away from (4, 0) if blue is positive, and to it otherwise.
     let first = |text: &str| text.lines().nth(1).unwrap_or_default().to_owned();
     assert!(first(&named).contains("-4") && !first(&other).contains("-4"), "{named}\n{other}");

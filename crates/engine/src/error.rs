@@ -313,9 +313,9 @@ impl Error {
             ),
             Self::MemoryLimit { .. } => Some("raise {memory}, or learn in one epoch with {online}".into()),
             Self::CostsWithoutProbabilities => {
-                Some("hold rows out with {holdout=0.2} or {k-fold=5}, and leave {calibrate} out".into())
+                Some("hold rows out with {holdout=0.2} or {folds=5}, and leave {calibrate} out".into())
             }
-            Self::NothingHeldOut => Some("hold rows out, or learn from all of them with {k-fold=5}".into()),
+            Self::NothingHeldOut => Some("hold rows out, or learn from all of them with {folds=5}".into()),
             Self::NotOnDisk { .. } => {
                 Some("raise {memory} so that the rows fit, or leave the choice out".into())
             }

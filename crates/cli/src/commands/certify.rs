@@ -34,7 +34,6 @@ const VERDICT_SHARE: f64 = 0.85;
   rosenblatt certify data.csv --check proof.json              check a proof, exactly
   rosenblatt certify data.csv --model data.model              certify a model's mistakes
   rosenblatt certify xor.csv --kernel poly --degree 2         in the space of a polynomial kernel")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
@@ -78,9 +77,6 @@ pub(crate) struct Args {
     /// Print the verdict as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing but the result
-    #[arg(long, short)]
-    quiet: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -192,7 +188,7 @@ pub(super) struct Timed {
 fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Timed, Failure> {
     let kernel = args.kernel.as_ref().map(|_| Polynomial { degree: args.degree, offset: args.offset });
     let start = Instant::now();
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(true);
     let limit = Duration::from_secs_f64(args.time.min(LONGEST));
     let name = sides.name();
     let watch = |step: certify::Progress<'_>| {

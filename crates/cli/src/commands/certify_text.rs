@@ -75,18 +75,29 @@ fn separable(study: &Study, text: &mut String) {
         );
         let rows: Vec<usize> = answer.nearest.iter().map(|(idx, _)| *idx).collect();
         let _ = writeln!(text, "supported by {}", row_list(&study.rows, &rows));
-        let _ = writeln!(
-            text,
-            "R = {}, difficulty R/margin = {}",
-            short_number(*radius),
-            large(radius / answer.at_least)
-        );
+        // With a bias the bound is about other numbers, which stand beside it below.
+        if !study.bias || difficulty.is_none() {
+            let _ = writeln!(
+                text,
+                "R = {}, difficulty R/margin = {}",
+                short_number(*radius),
+                large(radius / answer.at_least)
+            );
+        }
     }
     if let Some(difficulty) = difficulty {
-        let constant = if study.bias { ", its bias counted as a feature that is always 1" } else { "" };
+        let constant = if study.bias {
+            format!(
+                "with the bias as a feature that is always 1, R = {} and the margin is {}:\n",
+                short_number(difficulty.radius),
+                short_number(difficulty.margin.0)
+            )
+        } else {
+            String::new()
+        };
         let _ = writeln!(
             text,
-            "\nthe perceptron makes at most (R/margin)^2 = {} mistakes{constant}",
+            "\n{constant}the perceptron makes at most (R/margin)^2 = {} mistakes",
             large(difficulty.most_mistakes.floor())
         );
     }
@@ -196,9 +207,11 @@ fn near_misses(study: &Study, text: &mut String) {
             counted(wrong.len() as u64, "row", "rows"),
             row_list(rows, wrong)
         );
-        text.push_str(
-            "(the fewest mistakes that perceptrons found; finding the fewest possible is NP-hard, so there may be fewer)\n",
-        );
+        if wrong.len() > 1 {
+            text.push_str(
+                "(the fewest mistakes that perceptrons found; finding the fewest possible is NP-hard, so there may be fewer)\n",
+            );
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `rosenblatt compare FILE...`: several algorithms on the same folds, in one table.
 //!
-//! Every algorithm is trained as `train` would train it, and judged on the folds of `train --k-fold`: what is promised
+//! Every algorithm is trained as `train` would train it, and judged on the folds of `train --folds`: what is promised
 //! here is what `train` delivers.
 
 use crate::args::{DataArgs, KernelArgs};
@@ -35,11 +35,11 @@ pub(crate) struct Args {
         long,
         short,
         value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",
-        default_value = "perceptron:last,perceptron:averaged,perceptron:voted,pa1,arow,logistic,pegasos"
+        default_value = "perceptron:last,perceptron:averaged,perceptron:voted,pa1,arow,logistic-dual,svm-dual"
     )]
     algorithms: String,
     /// Split the rows into so many folds, each predicted by models that learned from the others
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, alias = "cv", value_name = "N", default_value_t = 5)]
     folds: usize,
     /// Make at most so many epochs in each training, which may stop earlier as `train` does
     #[arg(long, default_value_t = defaults::EPOCHS)]
@@ -53,9 +53,6 @@ pub(crate) struct Args {
     /// Print the comparison as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing but the result
-    #[arg(long, short)]
-    quiet: bool,
     #[command(flatten)]
     kernel: KernelArgs,
     #[command(flatten)]
@@ -79,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("`--folds` should be at least 2, but is {}", args.folds)));
     }
     let (source, read) = (Source::find_all(&args.files)?, args.data.to_learn()?);
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
     let (data, schema) = load_with_schema(&source, &read)?;
     progress.stage("comparing");

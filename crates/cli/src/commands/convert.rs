@@ -1,6 +1,6 @@
 //! `rosenblatt convert IN OUT`: the same rows in another format, in two parts or in another order.
 
-use crate::args::DataArgs;
+use crate::args::{DataArgs, size};
 use crate::choices::listed;
 use crate::failure::{Failure, worded};
 use crate::ui::{self, counted};
@@ -51,8 +51,8 @@ pub(crate) struct Args {
     /// Seed the split and the order with this number
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Hold at most about so many MiB while shuffling; changes nothing but the time
-    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    /// Hold at most about this much while shuffling (512MiB, 2GiB); changes nothing but the time
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "256MiB")]
     memory: u64,
     /// Number features from 0 in the file that is written (libsvm, and JSON Lines or VW without names)
     #[arg(long)]
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         format: args.to.clone(),
         zero_based: args.to_zero_based,
         shuffle: args.shuffle.then_some(args.seed),
-        memory: args.memory.saturating_mul(1 << 20),
+        memory: args.memory,
     };
     let Converted { rows: counts, notes } = match (args.split, targets.as_slice()) {
         (Some(fraction), &[train, test]) => {
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ui::note(text.trim_end());
         return Ok(());
     }
-    ui::print(&text)
+    if ui::is_quiet() { Ok(()) } else { ui::print(&text) }
 }
 
 /// Refuses, before anything is read, what cannot be written.

@@ -1,38 +1,57 @@
-//! `rosenblatt demo`: the main job, on real text messages that come with the program.
+//! `rosenblatt demo`: the main job, on real text messages that come with the program; or a lesson.
 
+use super::lessons::{LESSONS, Lesson};
 use super::train_face::Face;
 use super::train_report;
 use crate::failure::Failure;
 use crate::ui::{self, percent};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use rosenblatt::files::write_whole;
 use rosenblatt::{ALGORITHMS, Recipe};
 use rosenblatt_data::bundled;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  rosenblatt demo
-  rosenblatt demo --model sms.model")]
+  rosenblatt demo                        a spam filter
+  rosenblatt demo --model sms.model
+  rosenblatt demo xor                    a lesson: its rows, trace, proof and film
+  rosenblatt demo margin --folder class")]
 pub(crate) struct Args {
+    /// A lesson for the blackboard; a spam filter if not said
+    #[arg(value_name = "LESSON", value_parser = lessons())]
+    lesson: Option<String>,
+    /// Write the lesson's rows and pictures into this folder
+    #[arg(long, value_name = "PATH", default_value = ".", requires = "lesson")]
+    folder: PathBuf,
     /// Also save the model here; it is not saved if not said
-    #[arg(long, short, value_name = "PATH")]
-    model: Option<std::path::PathBuf>,
+    #[arg(long, short, value_name = "PATH", conflicts_with = "lesson")]
+    model: Option<PathBuf>,
     /// Print the report as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "lesson")]
     json: bool,
     /// Print who made the bundled data sets, and under which licences
-    #[arg(long)]
+    #[arg(long, conflicts_with = "lesson")]
     licences: bool,
+}
+
+fn lessons() -> PossibleValuesParser {
+    LESSONS.iter().map(|lesson| PossibleValue::new(lesson.name).help(lesson.about)).into()
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.licences {
         return ui::print(bundled::NOTICE);
     }
+    if let Some(lesson) = LESSONS.iter().find(|lesson| Some(lesson.name) == args.lesson.as_deref()) {
+        return teach(lesson, &args.folder);
+    }
     if !args.json {
         ui::note("Training a spam filter on 5,574 real text messages: ham or spam?\n");
     }
     let recipe = Recipe::default();
-    let mut face = Face::new(false, recipe.reading.meter.clone());
+    let mut face = Face::new(true, recipe.reading.meter.clone());
     let trained = recipe.train(&bundled::sms_spam(), &mut face)?;
     if let Some(path) = &args.model {
         trained.model.save(path)?;
@@ -56,10 +75,36 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         "\nWhat to try next:
   rosenblatt train FILE                  your own data: CSV, TSV, libsvm, text
   rosenblatt algorithms                  the {} rules there are to choose from
+  rosenblatt demo xor                    a lesson: every step, the proof and a film
   rosenblatt demo --model sms.model      keep the model, then:
   rosenblatt inspect sms.model           look inside it
 (With cargo: `cargo run --release -- train FILE`, and so on.)\n",
         ALGORITHMS.len()
     );
     ui::print(&text)
+}
+
+/// Writes the rows of a lesson, and does what it says as if somebody typed it.
+fn teach(lesson: &Lesson, folder: &Path) -> Result<(), Failure> {
+    let at = |name: &str| Failure::Work(format!("{}: {name}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(|error| at(&error.to_string()))?;
+    std::env::set_current_dir(folder).map_err(|error| at(&error.to_string()))?;
+    let file = PathBuf::from(format!("{}.csv", lesson.name));
+    match std::fs::read(&file) {
+        Ok(bytes) if bytes == lesson.rows.as_bytes() => {}
+        Ok(_) => {
+            let message = format!(
+                "{}: holds something else than the rows of the lesson; move it away, or name another `--folder`",
+                file.display()
+            );
+            return Err(Failure::Work(message));
+        }
+        Err(_) => write_whole(&file, lesson.rows.as_bytes())?,
+    }
+    ui::print(&format!("{}.\n\n$ cat {}\n{}", lesson.about, file.display(), lesson.rows))?;
+    for line in lesson.lines {
+        ui::print(&format!("\n$ rosenblatt {line}\n"))?;
+        crate::run(&format!("rosenblatt {line}"))?;
+    }
+    ui::print(&format!("\n{}\n", lesson.moral))
 }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report;
 use crate::ui;
-use rosenblatt::{Labels, Model, evaluate};
+use rosenblatt::{Dataset, Evaluation, Labels, Model, evaluate};
 use rosenblatt_data::{Source, load_with_schema};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -24,9 +24,6 @@ pub(crate) struct Args {
     /// Print the evaluation as JSON
     #[arg(long)]
     json: bool,
-    /// Show no progress
-    #[arg(long, short)]
-    quiet: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -35,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
     let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
     let (data, schema) = load_with_schema(&source, &read)?;
     progress.stage("predicting");
@@ -47,18 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if model.is_of(&data) {
         ui::note("note: these are the rows it was trained from: expect more errors on new ones");
     }
-    let is_known = |class: usize| evaluation.support(class) > 0;
-    if model.labels().told_from_rest().is_none() && !(0..model.labels().len()).any(is_known) {
-        let some = |labels: &Labels| {
-            let names: Vec<String> = labels.names().iter().take(6).map(|name| format!("`{name}`")).collect();
-            names.join(", ") + if labels.len() > 6 { ", …" } else { "" }
-        };
-        return Err(Failure::Work(format!(
-            "no row has a label that the model knows: it knows {}, and the rows are {}\nhelp: name the label column with --label",
-            some(model.labels()),
-            some(data.labels()),
-        )));
-    }
+    known_labels(&model, &data, &evaluation)?;
     if args.json {
         return ui::print(&format!("{}\n", serde_json::json!(evaluation)));
     }
@@ -68,4 +54,21 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let _ = writeln!(text, "probabilities: {}", report::describe_probabilities(probability_scores));
     }
     ui::print(&format!("{text}\n{}", report::classes(&evaluation)))
+}
+
+/// Refuses rows of which none has a class that the model knows.
+pub(super) fn known_labels(model: &Model, data: &Dataset, evaluation: &Evaluation) -> Result<(), Failure> {
+    let is_known = |class: usize| evaluation.support(class) > 0;
+    if model.labels().told_from_rest().is_some() || (0..model.labels().len()).any(is_known) {
+        return Ok(());
+    }
+    let some = |labels: &Labels| {
+        let names: Vec<String> = labels.names().iter().take(6).map(|name| format!("`{name}`")).collect();
+        names.join(", ") + if labels.len() > 6 { ", …" } else { "" }
+    };
+    Err(Failure::Work(format!(
+        "no row has a label that the model knows: it knows {}, and the rows are {}\nhelp: name the label column with --label",
+        some(model.labels()),
+        some(data.labels()),
+    )))
 }

@@ -91,7 +91,7 @@ fn text(model: &Model, size: u64) -> String {
     let params = options.params.iter().map(|(name, value)| format!("{name}={value}"));
     let params: Vec<String> = params.chain(options.rate.iter().map(|rate| format!("rate {rate}"))).collect();
     if !params.is_empty() {
-        let _ = writeln!(text, "set by hand: {}", params.join(", "));
+        let _ = writeln!(text, "parameters: {}", params.join(", "));
     }
     if let Some(estimate) = report::describe_estimate(model) {
         let _ = writeln!(text, "{estimate}");

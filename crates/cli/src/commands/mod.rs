@@ -11,6 +11,7 @@ mod convert;
 mod demo;
 mod evaluate;
 mod inspect;
+mod lessons;
 mod man;
 mod plot;
 mod predict;
@@ -41,7 +42,7 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Train a spam filter from bundled text messages and look at what it learned
+    /// Train a spam filter from bundled text messages, or give a lesson: xor, margin, kernel
     demo::Demo;
     /// Train a model from files and report how good it is
     train::Train;

@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Draw it in this form; the one of the file's name if not said
-    #[arg(long = "as", value_name = "FORM", value_parser = ["svg", "png", "text"])]
+    #[arg(long = "to", alias = "as", value_name = "FORM", value_parser = ["svg", "png", "text"])]
     form: Option<String>,
     /// Draw on light or dark paper; auto follows the page or the system in SVG
     #[arg(long, value_name = "NAME", value_parser = ["auto", "light", "dark"], default_value = "auto")]
@@ -72,9 +72,6 @@ pub(crate) struct Args {
     /// Print what was drawn as JSON, with the SVG in it if no file is named
     #[arg(long)]
     json: bool,
-    /// Show no progress
-    #[arg(long, short)]
-    quiet: bool,
     #[command(flatten)]
     settings: SettingArgs,
     #[command(flatten)]
@@ -302,7 +299,7 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
     if args.files.is_empty() {
         return Err(Failure::Usage("there should be a file of data, or a model with `--model`".to_owned()));
     }
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(true);
     let (source, rows, spec) = material(args, figure.is_textbook(settings), &progress)?;
     progress.stage("training");
     Ok(Subject::of_data(figure, settings, source, rows, spec)?)
@@ -319,7 +316,7 @@ fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, F
     }
     let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;
     Ok(Subject::of_model(short_name(&source), data, model))

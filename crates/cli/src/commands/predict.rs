@@ -66,9 +66,6 @@ pub(crate) struct Args {
     /// Print JSON Lines: one object per row
     #[arg(long, conflicts_with = "to")]
     json: bool,
-    /// Show no progress
-    #[arg(long, short)]
-    quiet: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -98,7 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut output = Output::new(form, args.output.as_deref(), &columns)?;
     // Lines that scroll by are progress enough.
     let is_seen = args.output.is_none() && std::io::IsTerminal::is_terminal(&std::io::stdout());
-    let progress = Progress::new(args.quiet || is_seen);
+    let progress = Progress::new(!is_seen);
     progress.reading(&source, &read.meter, 1);
     let mut label = Label {
         predictor: model.predictor(0),
@@ -188,7 +185,7 @@ impl<'m> Wanted<'m> {
             return refuse(
                 "`--probabilities` needs a calibrated model, but this one has no calibration\n\
                  help: train it again with `--calibrate platt` or `isotonic`, which takes rows that are held \
-                 out (`--holdout` or `--k-fold`)"
+                 out (`--holdout` or `--folds`)"
                     .to_owned(),
             );
         }

@@ -1,8 +1,8 @@
-//! `rosenblatt report MODEL FILE... -o PAGE`: one page that tells all there is to tell about a model.
+//! `rosenblatt report FILE... --model MODEL -o PAGE`: one page that tells all there is to tell about a model.
 //!
 //! What is on the page, and in which order, is in the figures crate.
 
-use super::certify;
+use super::{certify, evaluate};
 use crate::again::{self, Told};
 use crate::args::DataArgs;
 use crate::failure::Failure;
@@ -19,16 +19,17 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  rosenblatt report mail.model mail.csv                    what it learned, in mail.html
-  rosenblatt report mail.model test.csv -o report.html     how good it is on other rows
-  rosenblatt report data.model data.csv --certificate proof.json   with a proof, checked again")]
+  rosenblatt report mail.csv --model mail.model                    what it learned, in mail.html
+  rosenblatt report test.csv --model mail.model -o report.html     how good it is on other rows
+  rosenblatt report data.csv --model data.model --certificate proof.json   with a proof, checked again")]
 pub(crate) struct Args {
-    /// The model to report on
-    model: PathBuf,
-    /// The data to evaluate it on: what it was trained from, of which the held-out rows are taken, or other rows whose
-    /// classes are known
+    /// The data to evaluate it on: other rows whose classes are known; or what it was trained from, of which the
+    /// held-out rows are taken if the model did not learn from them in the end, as it does after a race
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
+    /// Report on this model
+    #[arg(long, short, value_name = "PATH")]
+    model: PathBuf,
     /// Write the page here; the model's name with `.html` if not said
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -38,9 +39,6 @@ pub(crate) struct Args {
     /// Print the numbers of the page as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing but the result
-    #[arg(long, short)]
-    quiet: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -61,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     check_writable(&output)?;
     // Rows worth a look are looked up again.
     let source = source.rewindable(read.limits.held_bytes)?;
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;
     // A model of one class against the rest saw all others as one.
@@ -79,6 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     };
     let name = args.model.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut report = Report::new(&name, &model, &source.name(), data).with_proof(proof);
+    evaluate::known_labels(&model, report.data(), &report.evaluation)?;
     report.look_up(&source, &read)?;
     let commands = commands(args, &report, &model);
     let report = report.with_commands(commands);
@@ -94,6 +93,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             "estimate": model.training_summary().estimate,
         });
         return ui::print(&format!("{told}\n"));
+    }
+    if ui::is_quiet() {
+        return Ok(());
     }
     let error = error_line(&report.evaluation);
     let size = ui::bytes(page.len() as u64);

@@ -52,9 +52,6 @@ struct FreundSchapireArgs {
     /// Learn from the first N rows only; all if not said
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
-    /// Say nothing but the result
-    #[arg(long, short)]
-    quiet: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -140,7 +137,7 @@ const PAPER: &[(u32, usize, [f64; 7])] = &[
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let Experiment::FreundSchapire(args) = &args.experiment;
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(true);
     progress.stage("reading MNIST");
     let mut train = read(&args.data, "train", &progress)?;
     let test = read(&args.data, "t10k", &progress)?;

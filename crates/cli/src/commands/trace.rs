@@ -12,9 +12,6 @@ use rosenblatt_data::{Dataset, Source, load_source};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// How many rounds are shown unless more are asked for.
-const SHOWN: u64 = 200;
-
 /// How many features of a row or weights are spelled out where a person reads.
 const SPELLED_OUT: usize = 8;
 
@@ -25,9 +22,9 @@ clean epoch, after the epochs asked for, or when the weights are what they were 
 
 Examples:
   rosenblatt trace points.csv
-  rosenblatt trace points.csv --bias none --as latex
-  rosenblatt trace points.csv --algorithm pa --from 5 --to 10
-  rosenblatt trace points.csv --zero plus --mistake pred --as csv > rounds.csv"
+  rosenblatt trace points.csv --bias none --to latex
+  rosenblatt trace points.csv --algorithm pa --rounds 5-10
+  rosenblatt trace points.csv --zero plus --mistake pred --to csv > rounds.csv"
 )]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
@@ -36,16 +33,13 @@ pub(crate) struct Args {
     /// Give this class y = +1 and all others y = -1; the second of two if not said
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
-    /// Show rounds from this one on
-    #[arg(long, value_name = "ROUND", default_value_t = 1)]
-    from: u64,
-    /// Show rounds up to this one; 200 rounds if not said
-    #[arg(long, value_name = "ROUND")]
-    to: Option<u64>,
+    /// Show so many rounds, or those from one to another: 6, or 5-10
+    #[arg(long, value_name = "N|A-B", value_parser = rounds, default_value = "200")]
+    rounds: (u64, u64),
     /// Write the table in this form
-    #[arg(long = "as", value_name = "FORM", value_parser = ["text", "markdown", "csv", "jsonl", "latex"], default_value = "text")]
+    #[arg(long = "to", alias = "as", value_name = "FORM", value_parser = ["text", "markdown", "csv", "jsonl", "latex"], default_value = "text")]
     form: String,
-    /// Print JSON Lines; the same as `--as jsonl`
+    /// Print JSON Lines; the same as `--to jsonl`
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -54,18 +48,23 @@ pub(crate) struct Args {
     spec: SpecArgs,
 }
 
+/// `6` or `5-10` as the first and the last round that are shown.
+fn rounds(text: &str) -> Result<(u64, u64), String> {
+    let (first, last) = text.split_once('-').unwrap_or(("1", text));
+    let parts = first.parse().ok().zip(last.parse().ok());
+    parts.filter(|(first, last)| 0 < *first && first <= last).ok_or_else(|| {
+        "it should be a number of rounds or a range of them, for instance 6 or 5-10".to_owned()
+    })
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let last = args.to.unwrap_or(args.from.saturating_add(SHOWN - 1));
-    if args.from == 0 || last < args.from {
-        return Err(Failure::Usage("`--from` should be 1 or more, and `--to` not before it".to_owned()));
-    }
     let read = args.data.as_textbook().options()?;
     let mut data = load_source(&Source::find_all(&args.files)?, &read)?;
     if let Some(class) = &args.positive {
         data = with_positive(data, class)?;
     }
     let spec = args.spec.as_textbook().spec()?;
-    let traced = trace(&spec, &data, args.from..=last)?;
+    let traced = trace(&spec, &data, args.rounds.0..=args.rounds.1)?;
     let mut ending = traced.ending_in_words(spec.bias());
     if matches!(traced.ending, Ending::Over(stopped) if !matches!(stopped, Stopped::Clean | Stopped::Converged | Stopped::Cycle | Stopped::Updates))
     {
@@ -73,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let form = if args.json { "jsonl" } else { args.form.as_str() };
     let told = Told { data: &data, trace: &traced };
-    let left_out = traced.totals.rounds.saturating_sub(last);
+    let left_out = traced.totals.rounds.saturating_sub(args.rounds.1);
     match form {
         "csv" => ui::print(&told.csv())?,
         "jsonl" => ui::print(&told.json_lines(&ending))?,
@@ -86,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             };
             let more = match left_out {
                 0 => String::new(),
-                more => format!("… {} more; `--to` shows them\n", ui::counted(more, "round", "rounds")),
+                more => format!("… {} more; `--rounds` shows them\n", ui::counted(more, "round", "rounds")),
             };
             let gap = if form == "latex" { "\n% " } else { "\n" };
             ui::print(&format!("{}{table}{more}{gap}{ending}\n", told.sides(form)))?;

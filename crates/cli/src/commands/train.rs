@@ -25,23 +25,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
+  rosenblatt train mail.csv                           everything found out, model in mail.model
+  rosenblatt train data.csv --label species --missing mean
+  rosenblatt train data.csv --algorithm perceptron    no race: this rule, as it comes
+  rosenblatt train data.csv --folds 10                error by cross-validation, model from all rows
+  rosenblatt train huge.svm --online                  one epoch, in the memory of a few blocks",
+    after_long_help = "Examples:
   rosenblatt train mail.csv                           everything found out, model in mail.model
   rosenblatt train a9a --model a9a.model --epochs 10  libsvm, model where you say
   rosenblatt train data.csv --label species --missing mean
   rosenblatt train data.csv --algorithm perceptron    no race: this rule, as it comes
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
-  rosenblatt train data.csv --k-fold 10               error by cross-validation, model from all rows
+  rosenblatt train data.csv --folds 10                error by cross-validation, model from all rows
   rosenblatt train digits.csv --label digit --kernel poly --degree 4 --readout vote
-  rosenblatt train faces.svm --positive ann            is it ann, or anybody else?
+  rosenblatt train faces.svm --positive ann           is it ann, or anybody else?
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
-  rosenblatt train huge.svm --online --model huge.model   one epoch, in the memory of a few blocks
-  rosenblatt train huge.svm --memory 512MiB               many epochs over more than memory holds
+  rosenblatt train huge.svm --online --model huge.model      one epoch, in the memory of a few blocks
+  rosenblatt train huge.svm --memory 512MiB                  many epochs over more than memory holds
   rosenblatt train big.svm --checkpoint-every 10m --resume   goes on where it was stopped
 
 Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice,
-it stops at once. A resumed run ends in the same model, to the bit, as one that was left alone.")]
+it stops at once. A resumed run ends in the same model, to the bit, as one that was left alone."
+)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
@@ -50,13 +58,14 @@ pub(crate) struct Args {
     /// Save the model here; the first file's name with `.model` if not said
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Hold out this share of the rows for the estimate, 0 to learn from all. Words and scales, which see no labels,
-    /// are taken from all rows
-    #[arg(long, value_name = "SHARE", default_value_t = defaults::HOLD_OUT)]
+    /// Hold out this share of the rows for the estimate, 0 to hold out none. After a race the model then learns from all
+    /// rows; a rule that is named learns from the others only, less a tenth from 1,000 rows on, by which it stops early
+    /// (`--patience 0` gives them back). Words and scales, which see no labels, are taken from all rows
+    #[arg(long, alias = "test-size", value_name = "SHARE", default_value_t = defaults::HOLD_OUT)]
     holdout: f64,
-    /// Estimate the error by cross-validation on K folds instead; the model learns from all rows
-    #[arg(long, value_name = "K", conflicts_with = "holdout")]
-    k_fold: Option<usize>,
+    /// Estimate the error by cross-validation on N folds instead; the model learns from all rows
+    #[arg(long, aliases = ["k-fold", "cv"], value_name = "N", conflicts_with = "holdout")]
+    folds: Option<usize>,
     /// Fit probabilities on held-out rows by this method; auto is platt if rows are held out and memory allows it, and
     /// isotonic needs a thousand rows or more
     #[arg(long, value_name = "NAME", value_parser = choice::<Calibrate>(), default_value_t)]
@@ -72,7 +81,7 @@ pub(crate) struct Args {
     classes: Option<Vec<String>>,
     /// Learn in one epoch over the rows in their order, in the memory of a few blocks, and print the
     /// error of the predictions made before each row was learned from
-    #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates", "k_fold",
+    #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates", "folds",
         "calibrate", "export"])]
     online: bool,
     /// Save a checkpoint beside the model every N epochs, or every 30s, 10m, 2h or 100000rows; only when interrupted
@@ -109,14 +118,11 @@ pub(crate) struct Args {
     #[arg(long = "cost", value_name = "CLASS=COST")]
     costs: Vec<String>,
     /// Start from the weights of this model, and read rows as it does; from nothing if not said
-    #[arg(long, value_name = "MODEL", conflicts_with = "k_fold")]
+    #[arg(long, value_name = "MODEL", conflicts_with = "folds")]
     start_from: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing but the result
-    #[arg(long, short)]
-    quiet: bool,
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
@@ -194,6 +200,9 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
         report["model-bytes"] = json!(size);
         return ui::print(&format!("{report}\n"));
     }
+    if ui::is_quiet() {
+        return Ok(());
+    }
     let gap = if trained.progress.is_empty() { "" } else { "\n" };
     let mut text = format!("{gap}{}", train_report::text(&trained, &face));
     let _ = writeln!(text, "model: {} ({})", path.display(), ui::bytes(size));
@@ -229,7 +238,7 @@ impl Args {
             reading: ReadOptions { classes: self.classes.clone(), ..self.data.to_learn()? },
             learning,
             choice,
-            estimate: self.k_fold.map_or(Plan::HoldOut(self.holdout), Plan::Folds),
+            estimate: self.folds.map_or(Plan::HoldOut(self.holdout), Plan::Folds),
             calibration: self.calibrate,
             positive: self.positive.clone(),
             memory,
@@ -259,11 +268,11 @@ impl Args {
         checkpoints: Checkpoints,
         checkpoint: Option<Checkpoint>,
     ) -> Result<(Trained, Face, Arc<Mutex<Checkpoints>>), Failure> {
-        let mut face = Face::new(self.quiet || self.online, recipe.reading.meter.clone());
+        let mut face = Face::new(!self.online, recipe.reading.meter.clone());
         let checkpoints = Arc::new(Mutex::new(checkpoints));
         face.checkpoints = Some(Arc::clone(&checkpoints));
         face.with_bounds = self.bounds;
-        face.table = (self.online && !self.json && !self.quiet).then(Table::default);
+        face.table = (self.online && !self.json && !ui::is_quiet()).then(Table::default);
         match (recipe.resume(source, checkpoint, &mut face), signals::asked()) {
             (Err(Error::Interrupted { .. }), Some(signal)) => {
                 Err(checkpoints.lock().unwrap_or_else(PoisonError::into_inner).stopped(signal))
@@ -301,9 +310,7 @@ impl Args {
     fn save(&self, model: &Model, path: &Path) -> Result<(), Failure> {
         if self.keep_previous && path.exists() {
             model.save_keeping_previous(path)?;
-            if !self.quiet {
-                ui::note(&format!("the previous model is in {}", previous_path(path).display()));
-            }
+            ui::note(&format!("the previous model is in {}", previous_path(path).display()));
             return Ok(());
         }
         Ok(model.save(path)?)

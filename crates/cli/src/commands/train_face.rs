@@ -33,9 +33,9 @@ pub(super) struct Face {
 }
 
 impl Face {
-    pub(super) fn new(quiet: bool, meter: Meter) -> Self {
+    pub(super) fn new(shown: bool, meter: Meter) -> Self {
         Self {
-            progress: Progress::new(quiet),
+            progress: Progress::new(shown),
             meter,
             checkpoints: None,
             with_bounds: false,

@@ -187,7 +187,9 @@ pub(super) fn race_text(race: &Race) -> String {
                 "wins: within a standard error of the best, and listed before it".to_owned()
             }
             _ if place == 0 => "wins".to_owned(),
-            Some(bout) => format!("left after bout {bout}"),
+            Some(_) => {
+                format!("on {} rows, then left", count(entrant.judged as u64))
+            }
             None => String::new(),
         };
         let options = entrant.spec.options();

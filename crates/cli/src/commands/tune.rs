@@ -40,6 +40,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let usage = |error: rosenblatt::Error| Failure::Usage(Failure::words(&error));
+    if args.train.spec.algorithm.is_some() {
+        let message =
+            "`--algorithm` trains one rule without a race; name those that compete with `--algorithms`";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let (base, values) = args.train.spec.options_and_values()?;
     let named = Candidate::list(&args.algorithms).map_err(usage)?;
     let mut candidates = Vec::new();
