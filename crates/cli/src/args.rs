@@ -148,6 +148,27 @@ impl DataArgs {
         Self { precision, ..self.clone() }
     }
 
+    /// Refuses what a model says of the rows it is shown, and nobody else.
+    pub(crate) fn leave_to_the_model(&self) -> Result<(), Failure> {
+        let said = [
+            ("scale", self.scale.is_some()),
+            ("missing", self.missing != Missing::default()),
+            ("categorical", !self.categorical.is_empty()),
+            ("cross", !self.cross.is_empty()),
+            ("text", !self.text.is_empty()),
+            ("ngrams", self.ngrams.is_some()),
+            ("characters", self.characters),
+            ("words", self.words != Weighting::default()),
+            ("hash-bits", self.hash_bits.is_some()),
+        ];
+        match said.iter().find(|(_, is_said)| *is_said) {
+            Some((name, _)) => Err(Failure::Usage(format!(
+                "`--{name}` is decided when a model is trained; leave it out here"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// What the words mean for commands that learn: `--scale auto` is decided by what the rows are.
     pub(crate) fn to_learn(&self) -> Result<ReadOptions, Failure> {
         let options = self.options()?;
@@ -255,7 +276,7 @@ pub(crate) struct SpecArgs {
     /// Seed every random choice with this number
     #[arg(long, alias = "random-state", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Make at most so many epochs
+    /// Make at most so many epochs; in a race, each candidate's best number is found
     #[arg(long, alias = "max-iter", default_value_t = defaults::EPOCHS)]
     pub(crate) epochs: u64,
     /// Stop after so many updates; no limit if not said

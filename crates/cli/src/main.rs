@@ -26,7 +26,7 @@ use std::process::ExitCode;
 struct Cli {
     #[command(subcommand)]
     command: commands::Command,
-    /// Print the result alone: no progress, notes or report
+    /// Print the result alone: no progress or notes, and no report where a file is the result
     #[arg(long, short, global = true)]
     quiet: bool,
 }
@@ -37,11 +37,13 @@ const LONG_ABOUT: &str = "One engine for the whole perceptron family: standard, 
 margin and passive-aggressive perceptrons and their neighbours, from the files you have.";
 
 const EXAMPLES: &str = "Examples:
-  rosenblatt demo                                 spam filter from bundled text messages, in a second
+  rosenblatt demo                                 a spam filter from bundled messages
   rosenblatt train mail.csv --model mail.model    train, with an honest estimate of the error
   rosenblatt predict new.csv --model mail.model   label new rows
   rosenblatt compare mail.csv                     several algorithms on the same folds
-  rosenblatt algorithms                           what there is to choose from";
+  rosenblatt algorithms                           what there is to choose from
+
+Exit codes: 0 done; 1 the data, the model or the machine said no; 2 wrong usage; 3 `certify` left it open.";
 
 /// How much of the stack the work may use, whatever the shell allows the first thread.
 const STACK_BYTES: usize = 16 << 20;

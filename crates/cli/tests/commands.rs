@@ -255,3 +255,26 @@ fn quiet_leaves_the_result_alone() {
     let refused = bench.run("rosenblatt train nothing.csv --quiet");
     assert!(refused.code == Some(1) && refused.stderr.contains("nothing.csv"), "{}", refused.all());
 }
+
+#[test]
+fn what_would_be_ignored_is_refused() {
+    let bench = Bench::new();
+    bench.write("t.csv", TABLE);
+    bench.ok("rosenblatt train t.csv --holdout 0 --model t.model");
+    bench.write("new.csv", "x,z\n1,2\n3,4\n");
+    for (line, code, expected) in [
+        ("tune t.csv --algorithm pa1", 2, "`--algorithms`"),
+        ("tune t.csv --online", 2, "a race needs all rows"),
+        ("predict t.csv --model t.model --missing mean", 2, "`--missing` is decided when a model is trained"),
+        ("evaluate t.csv --model t.model --scale none", 2, "`--scale` is decided when a model is trained"),
+        ("evaluate new.csv --model t.model", 1, "help"),
+        ("report new.csv --model t.model", 1, "help"),
+    ] {
+        let done = bench.run(&format!("rosenblatt {line}"));
+        assert!(done.code == Some(code) && done.stderr.contains(expected), "{line}\n{}", done.all());
+    }
+    // Names that people bring along from elsewhere.
+    bench.ok(
+        "rosenblatt train t.csv --target class --test-size 0 --max-iter 3 --random-state 1 --model u.model",
+    );
+}

@@ -71,7 +71,7 @@ fn what_cannot_be_had_is_said() {
         ("--memory 1MiB --order shuffle-epoch", "`order` should be given where rows do not stay in memory"),
         (
             "--memory 500KiB --calibrate platt",
-            "leave probabilities out with --calibrate none, or learn in one epoch",
+            "leave probabilities out with --calibrate off, or learn in one epoch",
         ),
         ("--memory 100KiB", "raise --memory, or learn in one epoch with --online"),
         ("--memory much", "for instance 512MiB"),

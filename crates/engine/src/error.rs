@@ -308,7 +308,7 @@ impl Error {
             Self::OneClassSoFar { .. } => Some(NAME_CLASSES.into()),
             Self::NeedsMemory { .. } => Some("raise {memory}, or leave it out".into()),
             Self::MemoryLimit { calibrating: true, .. } => Some(
-                "raise {memory}, leave probabilities out with {calibrate=none}, or learn in one epoch with {online}"
+                "raise {memory}, leave probabilities out with {calibrate=off}, or learn in one epoch with {online}"
                     .into(),
             ),
             Self::MemoryLimit { .. } => Some("raise {memory}, or learn in one epoch with {online}".into()),

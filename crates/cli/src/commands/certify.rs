@@ -8,6 +8,7 @@ use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui;
+use clap::builder::PossibleValue;
 use rosenblatt::certify::{self, Certificate, Part, Polynomial, Question};
 use rosenblatt::files::{Apart, check_writable, write_whole};
 use rosenblatt::separation::{self, Sides, Study, verify};
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     time: f64,
     /// Ask in the space of a kernel
-    #[arg(long, value_name = "NAME", value_parser = ["poly"])]
+    #[arg(long, value_name = "NAME", value_parser = [PossibleValue::new("poly").alias("polynomial")])]
     kernel: Option<String>,
     /// Set the degree of the polynomial kernel (offset + x.y)^degree
     #[arg(long, value_name = "N", default_value_t = 2, requires = "kernel")]

@@ -29,6 +29,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    args.data.leave_to_the_model()?;
     let model = Model::load(&args.model)?;
     let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;

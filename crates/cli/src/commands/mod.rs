@@ -42,7 +42,7 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Train a spam filter from bundled text messages, or give a lesson: xor, margin, kernel
+    /// Train a spam filter from bundled text messages, or give a lesson (and, xor, lecture, margin, voted, kernel)
     demo::Demo;
     /// Train a model from files and report how good it is
     train::Train;
@@ -70,7 +70,7 @@ commands! {
     reproduce::Reproduce;
     /// List the algorithms, or explain one
     algorithms::Algorithms;
-    /// List everything there is to choose from, with meanings, defaults and ranges
+    /// List everything there is to choose from; as JSON with meanings, defaults and ranges
     catalogue::Catalogue;
     /// Print completions for a shell
     completions::Completions;

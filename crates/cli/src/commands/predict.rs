@@ -21,8 +21,8 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Without options, a line is a class. With --probabilities, --scores, --distance, --votes or --explain it
-is CSV below a header, with --json an object. --output FILE writes CSV, JSON Lines or Parquet, by its extension.
+    after_help = "Without options, a line is a class. With --probabilities, --scores, --distance, --votes or --explain
+it is CSV below a header, with --json an object. --output FILE writes CSV, JSON Lines or Parquet.
 
 Examples:
   rosenblatt predict new.csv --model mail.model > labels.txt
@@ -71,6 +71,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    args.data.leave_to_the_model()?;
     let read = args.data.options()?;
     let to = if args.json { Some("jsonl") } else { args.to.as_deref() };
     let form = Form::find(to, args.output.as_deref())?;

@@ -23,8 +23,8 @@ use std::path::PathBuf;
   rosenblatt report test.csv --model mail.model -o report.html     how good it is on other rows
   rosenblatt report data.csv --model data.model --certificate proof.json   with a proof, checked again")]
 pub(crate) struct Args {
-    /// The data to evaluate it on: other rows whose classes are known; or what it was trained from, of which the
-    /// held-out rows are taken if the model did not learn from them in the end, as it does after a race
+    /// Rows to evaluate the model on. Of the file it was trained from, only the held-out rows are used, unless the model
+    /// has learned from them since, as it does after a race
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// Report on this model

@@ -34,13 +34,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
   rosenblatt train huge.svm --online                  one epoch, in the memory of a few blocks",
     after_long_help = "Examples:
   rosenblatt train mail.csv                           everything found out, model in mail.model
-  rosenblatt train a9a --model a9a.model --epochs 10  libsvm, model where you say
+  rosenblatt train a9a --model adult.model            libsvm, model where you say
   rosenblatt train data.csv --label species --missing mean
   rosenblatt train data.csv --algorithm perceptron    no race: this rule, as it comes
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
   rosenblatt train data.csv --folds 10                error by cross-validation, model from all rows
-  rosenblatt train digits.csv --label digit --kernel poly --degree 4 --readout vote
+  rosenblatt train digits.csv --label digit --kernel polynomial --degree 4 --readout voted
   rosenblatt train faces.svm --positive ann           is it ann, or anybody else?
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
   rosenblatt train huge.svm --online --model huge.model      one epoch, in the memory of a few blocks
@@ -58,9 +58,9 @@ pub(crate) struct Args {
     /// Save the model here; the first file's name with `.model` if not said
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Hold out this share of the rows for the estimate, 0 to hold out none. After a race the model then learns from all
-    /// rows; a rule that is named learns from the others only, less a tenth from 1,000 rows on, by which it stops early
-    /// (`--patience 0` gives them back). Words and scales, which see no labels, are taken from all rows
+    /// Hold out this share of the rows for the estimate, 0 to hold out none. After a race the model learns from all rows
+    /// in the end; a rule that is named learns from the others only. From 1,000 rows on, a tenth of those is kept to decide
+    /// when to stop; `--patience 0` keeps none. Words and scales, which see no labels, are taken from all rows
     #[arg(long, alias = "test-size", value_name = "SHARE", default_value_t = defaults::HOLD_OUT)]
     holdout: f64,
     /// Estimate the error by cross-validation on N folds instead; the model learns from all rows
@@ -220,6 +220,10 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
 }
 
 impl Args {
+    pub(super) fn is_online(&self) -> bool {
+        self.online
+    }
+
     /// What the words mean.
     fn recipe(&self, choice: Choice) -> Result<Recipe, Failure> {
         let memory = self.memory.map(|bytes| MemoryLimit { bytes, cache: self.cache.clone() });

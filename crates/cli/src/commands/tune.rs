@@ -40,6 +40,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let usage = |error: rosenblatt::Error| Failure::Usage(Failure::words(&error));
+    if args.train.is_online() {
+        let message = "`--online` makes one epoch over a stream, but a race needs all rows; use `train --online --algorithm NAME`";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     if args.train.spec.algorithm.is_some() {
         let message =
             "`--algorithm` trains one rule without a race; name those that compete with `--algorithms`";
