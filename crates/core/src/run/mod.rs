@@ -198,9 +198,9 @@ where
         }
         let plain = D::SOLE && !rounds && !self.needs.norm2 && self.needs.weighs != Weighs::Visits;
         let mut watch = Watch { observer, rounds, stopped: None };
-        let block = self.space.block(examples).max(1);
         let mut from = 0;
         while from < visits.len() && watch.stopped.is_none() {
+            let block = self.space.block(examples).max(1);
             let to = visits.len().min(from.saturating_add(block));
             let part = visits.part(from, to);
             self.space.prepare(examples, part);

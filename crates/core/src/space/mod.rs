@@ -27,7 +27,7 @@ pub trait Space: Hypothesis {
     /// What is remembered of past hypotheses beside the current one.
     type Memory;
 
-    /// Into blocks of how many rows the loop cuts its visits. Results may depend on it only where a
+    /// How many rows the next block has, into which the loop cuts its visits. Results may depend on it only where a
     /// space says so (a mini-batch); a space that merely scores ahead gives the same bits for all.
     fn block<E: Examples>(&self, _examples: E) -> usize {
         usize::MAX

@@ -1,0 +1,127 @@
+//! The update rule of a network, as the table of algorithms knows it.
+
+use crate::activation::Activation;
+use crate::loss::Loss;
+use crate::optimiser::{Optimiser, Pace};
+use crate::space::Design;
+use rosenblatt_core::{Info, Needs, Param, ParamError, Params, Range, Rule, Schedule, Seen, Step, Weighs};
+
+/// What the outside needs to know.
+pub const INFO: Info = Info {
+    aliases: &["multi-layer-perceptron", "network"],
+    summary: "layers of units between features and scores, learned by back-propagation",
+    update: "h = act(W1 x + b1), f = W2 h + b2:  W -= rate * d loss / d W, batch by batch",
+    source: "Rumelhart, Hinton and Williams 1986; Kingma and Ba 2015",
+    prefer: "for what no hyperplane tells apart, where rows are many and a smooth boundary helps",
+    params: &[
+        Param {
+            name: "batch",
+            meaning: "rows per step; 0 takes all rows of an epoch",
+            default: 64.0,
+            range: Range::Count,
+        },
+        Param {
+            name: "weight-decay",
+            meaning: "how much weights are drawn to zero",
+            default: 1e-4,
+            range: Range::NonNegative,
+        },
+        Param {
+            name: "momentum",
+            meaning: "sgd: how much of the last step is made again",
+            default: 0.9,
+            range: Range::Between(-1e-300, 1.0),
+        },
+        Param { name: "nesterov", meaning: "sgd: Nesterov's momentum", default: 1.0, range: Range::Flag },
+        Param {
+            name: "beta1",
+            meaning: "adam: how much of the mean of slopes is kept",
+            default: 0.9,
+            range: Range::Between(-1e-300, 1.0),
+        },
+        Param {
+            name: "beta2",
+            meaning: "adam: how much of the mean of their squares is kept",
+            default: 0.999,
+            range: Range::Between(-1e-300, 1.0),
+        },
+        Param {
+            name: "epsilon",
+            meaning: "adam: what is added to the root of that mean",
+            default: 1e-8,
+            range: Range::Positive,
+        },
+        Param {
+            name: "tolerance",
+            meaning: "the least progress of the loss that counts; 0 never stops for lack of it",
+            default: 0.0,
+            range: Range::NonNegative,
+        },
+        Param {
+            name: "patience",
+            meaning: "with a tolerance: epochs without progress before training ends",
+            default: 10.0,
+            range: Range::Count,
+        },
+    ],
+    rate: true,
+    settles: true,
+    ..Info::named("mlp")
+};
+
+/// The rate when nobody says otherwise.
+pub const RATE: f64 = 0.001;
+
+/// Rows count as long as they cost something; how far weights go is the network's own affair.
+#[derive(Debug, Clone, Copy)]
+pub struct Descent(pub Loss);
+
+impl Rule for Descent {
+    fn needs(&self) -> Needs {
+        // The network weighs whole batches, since it shares a step out over them.
+        Needs { weighs: Weighs::Rule, ..Needs::default() }
+    }
+
+    fn acts(&self, seen: &Seen) -> bool {
+        self.0.acts(seen.margin)
+    }
+
+    fn step(&self, seen: &Seen) -> Option<Step> {
+        self.acts(seen).then_some(Step::of(1.0))
+    }
+}
+
+impl Design {
+    /// The design that these parameters ask for.
+    pub fn new(
+        hidden: &[usize],
+        activation: Activation,
+        loss: Loss,
+        optimiser: Optimiser,
+        params: &Params,
+    ) -> Result<Self, ParamError> {
+        params.check(&INFO)?;
+        let get = |name| params.get(&INFO, name);
+        let pace = Pace {
+            optimiser,
+            rate: params.rate_or(Schedule::Constant(RATE)),
+            momentum: get("momentum"),
+            nesterov: get("nesterov") == 1.0,
+            betas: [get("beta1"), get("beta2")],
+            epsilon: get("epsilon"),
+            decay: get("weight-decay"),
+        };
+        let tolerance = get("tolerance");
+        Ok(Self {
+            hidden: hidden.to_vec(),
+            activation,
+            loss,
+            pace,
+            batch: get("batch") as usize,
+            patience: (tolerance > 0.0).then(|| (tolerance, get("patience") as u64)),
+            class_weights: Vec::new(),
+            seed: 0,
+            threads: 0,
+        })
+    }
+}
