@@ -21,11 +21,12 @@ from ._proof import Certificate, certify
 if TYPE_CHECKING:
     from ._estimators import PerceptronClassifier as PerceptronClassifier
     from ._named import *
+    from ._network import MLPClassifier as MLPClassifier
 
 
 def _all_estimators() -> dict[str, Any]:
     # scikit-learn takes a second to import: those who only train from files need not wait for it.
-    modules = [import_module(f"{__name__}.{name}") for name in ("_estimators", "_named")]
+    modules = [import_module(f"{__name__}.{name}") for name in ("_estimators", "_named", "_network")]
     return {name: getattr(module, name) for module in modules for name in module.__all__}
 
 

@@ -32,7 +32,7 @@ _ENGINE_NAMES = {"lam": "lambda"}
 def _has_probabilities(estimator):
     if getattr(estimator, "model_", None) is not None:
         return estimator.model_.is_calibrated
-    return bool(estimator.calibrate)
+    return estimator._will_have_probabilities()
 
 
 def _learns_online(estimator):
@@ -207,6 +207,9 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
             asked["map"] = {"name": self.feature_map, "size": self.map_size, "params": self.kernel_params or {}}
         asked.update(self._fixed)
         return {name: _plain(value) for name, value in asked.items()}
+
+    def _will_have_probabilities(self):
+        return bool(self.calibrate)
 
     def _params(self):
         own = {_ENGINE_NAMES.get(name, name): getattr(self, name) for name in self._rule_params}

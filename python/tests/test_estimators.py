@@ -11,7 +11,7 @@ import pytest
 sklearn = pytest.importorskip("sklearn")
 
 import rosenblatt
-from rosenblatt import PerceptronClassifier, _named
+from rosenblatt import MLPClassifier, PerceptronClassifier, _named
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -23,6 +23,7 @@ EVERY += [PerceptronClassifier(multiclass=scheme)
           for scheme in ("one-vs-one", "direct-max", "direct-uniform", "direct-proportional")]
 EVERY += [PerceptronClassifier(kernel=kernel) for kernel in ("linear", "polynomial", "rbf", "laplacian", "cosine", "sigmoid")]
 EVERY += [PerceptronClassifier(feature_map="fourier", map_size=64), PerceptronClassifier(calibrate="platt")]
+EVERY += [MLPClassifier(20, learning_rate_init=0.01, max_iter=100), MLPClassifier((8, 8), "tanh", loss="hinge", max_iter=100, learning_rate_init=0.01)]
 
 
 def suited(estimator, check):

@@ -5,8 +5,8 @@ use rosenblatt::calibration::Method;
 use rosenblatt::data::encode::{Scaling, TextOptions, Units};
 use rosenblatt::data::{ColumnKind, Layout, Missing, Schema};
 use rosenblatt::{
-    Calibration, ClassWeights, Classes, Costs, Dataset, KernelOptions, Labels, Model, Options, Validation,
-    defaults,
+    Calibration, ClassWeights, Classes, Costs, Dataset, KernelOptions, Labels, Model, NetworkOptions,
+    Options, Validation, defaults,
 };
 use std::fmt::Display;
 
@@ -184,6 +184,14 @@ impl Words {
             if kernel.budget.is_some() {
                 self.flag_unless("removal", kernel.removal.to_string(), &default.removal.to_string());
             }
+        }
+        if let Some(network) = &options.network {
+            let default = NetworkOptions::default();
+            let sizes = |sizes: &Vec<usize>| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+            self.flags("hidden", network.sizes.as_ref().map(sizes));
+            self.flag_unless("activation", network.activation, &default.activation);
+            self.flag_unless("optimiser", network.optimiser, &default.optimiser);
+            self.flag_unless("output-loss", network.loss, &default.loss);
         }
         self.class_weights(&options.class_weights);
         self.costs(&options.costs);

@@ -5,9 +5,11 @@ use crate::failure::Failure;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
 use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
+use rosenblatt::layers::{Activation, Loss as OutputLoss, Optimiser};
 use rosenblatt::recipe::{Choice, Racing};
 use rosenblatt::{
-    ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation, catalogue, defaults,
+    ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation, catalogue,
+    defaults,
 };
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::files::Apart;
@@ -293,6 +295,42 @@ pub(crate) struct SpecArgs {
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]
     pub(crate) support: SupportArgs,
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
+}
+
+/// What a network is made of.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Networks")]
+pub(crate) struct NetworkArgs {
+    /// Put hidden layers of so many units each between features and scores (mlp): 64, or 64,32 for two layers; one of 64
+    /// if not said
+    #[arg(long, value_name = "UNITS,...", value_delimiter = ',')]
+    hidden: Option<Vec<usize>>,
+    /// Choose what hidden units make of their sums (mlp); relu if not said
+    #[arg(long, value_name = "NAME", value_parser = choice::<Activation>())]
+    activation: Option<Activation>,
+    /// Choose how weights go along their slopes (mlp); adam if not said
+    #[arg(long, alias = "solver", value_name = "NAME", value_parser = choice::<Optimiser>())]
+    optimiser: Option<Optimiser>,
+    /// Choose what the scores of a row cost (mlp); softmax if not said
+    #[arg(long, value_name = "NAME", value_parser = choice::<OutputLoss>())]
+    output_loss: Option<OutputLoss>,
+}
+
+impl NetworkArgs {
+    /// What is wished of a network, if anything is.
+    pub(crate) fn options(&self) -> Option<NetworkOptions> {
+        let Self { hidden, activation, optimiser, output_loss } = self;
+        let is_said =
+            hidden.is_some() || activation.is_some() || optimiser.is_some() || output_loss.is_some();
+        is_said.then(|| NetworkOptions {
+            sizes: hidden.clone(),
+            activation: activation.unwrap_or_default(),
+            loss: output_loss.unwrap_or_default(),
+            optimiser: optimiser.unwrap_or_default(),
+        })
+    }
 }
 
 /// What takes the place of the product of rows, exactly or behind a map that stands in for it.
@@ -442,6 +480,17 @@ impl SpecArgs {
         }
     }
 
+    /// The words as a textbook means back-propagation: plain descent, unless another is asked for.
+    pub(crate) fn as_plain_descent(&self) -> Self {
+        let mut plain = self.as_textbook();
+        plain.network.optimiser = self.network.optimiser.or(Some(Optimiser::Sgd));
+        for name in ["momentum", "nesterov", "weight-decay"] {
+            // What is said comes later, and counts.
+            plain.params.insert(0, format!("{name}=0"));
+        }
+        plain
+    }
+
     /// The rule that is named, or the usual one.
     fn rule(&self) -> &str {
         self.algorithm.as_deref().filter(|name| *name != AUTO).unwrap_or("perceptron")
@@ -510,6 +559,7 @@ impl SpecArgs {
             class_weights,
             map: self.kernel.mapping(),
             kernel: self.kernel.options()?.map(|options| self.support.add_to(options)),
+            network: self.network.options(),
             ..Options::default()
         })
     }

@@ -8,13 +8,16 @@ use std::path::Path;
 use std::process::Command;
 
 /// Features, labels and scores of the same rows, as CSV, and the model in ONNX: the script compares.
-const CASES: [(&str, &str); 6] = [
+const CASES: [(&str, &str); 9] = [
     ("banknote.csv", ""),
     ("banknote.csv", "--scale unit-norm --zero plus"),
     ("banknote.csv", "--scale min-max --algorithm pa1 --calibrate none"),
     ("iris.csv", ""),
     ("iris.csv", "--multiclass one-vs-one"),
     ("breast_cancer.csv", "--multiclass direct-max --calibrate isotonic"),
+    ("iris.csv", "--algorithm mlp --hidden 7,5 --activation tanh"),
+    ("banknote.csv", "--algorithm mlp --hidden 9 --scale min-max"),
+    ("iris.csv", "--algorithm mlp --hidden 6 --activation logistic --calibrate none"),
 ];
 
 fn python() -> Option<String> {

@@ -83,6 +83,7 @@ fn every_command_prints_what_its_schema_says() {
                 format!("train {iris} --model v.model --readout voted"),
                 format!("train {notes} --model none.model --holdout 0"),
                 format!("train {notes} --model n.model --bounds"),
+                format!("train {iris} --model m.model --algorithm mlp --hidden 4"),
             ],
         ),
         ("train-online", vec![format!("train {notes} --online --model o.model")]),
@@ -103,7 +104,7 @@ fn every_command_prints_what_its_schema_says() {
             vec![format!("report {notes} --model n.model"), format!("report {notes} --model none.model")],
         ),
         ("compare", vec![format!("compare {iris} --folds 3 --algorithms perceptron:voted,pa1")]),
-        ("inspect", ["n", "i", "v", "none"].map(|model| format!("inspect {model}.model")).to_vec()),
+        ("inspect", ["n", "i", "v", "none", "m"].map(|model| format!("inspect {model}.model")).to_vec()),
         (
             "certify",
             vec![
@@ -116,7 +117,14 @@ fn every_command_prints_what_its_schema_says() {
         ),
         ("certify-check", vec![format!("certify {iris} --check setosa.json")]),
         ("certify-model", vec![format!("certify {notes} --model n.model")]),
-        ("trace", vec!["trace xor.csv --label class".to_owned(), format!("trace {iris} --algorithm pa1")]),
+        (
+            "trace",
+            vec![
+                "trace xor.csv --label class".to_owned(),
+                format!("trace {iris} --algorithm pa1"),
+                "trace xor.csv --label class --algorithm mlp".to_owned(),
+            ],
+        ),
         (
             "plot",
             vec![

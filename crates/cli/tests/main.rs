@@ -16,6 +16,7 @@ mod hardening;
 mod json;
 mod kernel;
 mod maps;
+mod network;
 mod never_wrong;
 mod online;
 mod plot;

@@ -1,7 +1,7 @@
 //! The table of algorithms: the only place where a name becomes a type.
 //!
 //! Built from the core's table of rules, so a rule that is there is here, and from here in the command
-//! line, in the documentation and in every model file.
+//! line, in the documentation and in every model file. Networks come last.
 
 use crate::error::Error;
 use crate::learner::{self, Learner, Shape};
@@ -20,6 +20,8 @@ type Build = fn(&Spec, usize, Shape) -> Result<Box<dyn Learner>, Error>;
 pub struct Entry {
     /// What the outside needs to know of the rule.
     pub info: Info,
+    /// Whether it is a network, for which alone [`NetworkOptions`](crate::NetworkOptions) are.
+    pub network: bool,
     pub(crate) build: Build,
     pub(crate) bound: Bound,
 }
@@ -30,17 +32,19 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// All algorithms, in the order of the core's table.
+/// All algorithms, in the order of the core's table, and the network.
 pub static ALGORITHMS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     struct Collect(Vec<Entry>);
     impl Visit for Collect {
         fn visit<A: Algorithm>(&mut self) {
             let bound: Bound = |params, radius, margin| A::new(params).ok()?.bound(radius, margin);
-            self.0.push(Entry { info: A::INFO, build: learner::build::<A>, bound });
+            self.0.push(Entry { info: A::INFO, network: false, build: learner::build::<A>, bound });
         }
     }
     let mut collect = Collect(Vec::new());
     rules::each(&mut collect);
+    let (info, build) = (rosenblatt_layers::INFO, learner::build_network);
+    collect.0.push(Entry { info, network: true, build, bound: |_, _, _| None });
     collect.0
 });
 

@@ -20,9 +20,10 @@ use crate::costs::Costs;
 use crate::error::Error;
 use crate::model::Model;
 use crate::rows::RowSource;
-use crate::spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
+use crate::spec::{ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation};
 use crate::train::train;
 use rosenblatt_core::{Algorithm, Average, Bias, Mistake, Order, Readout, Schedule, Zero, rules};
+use rosenblatt_layers::Descent;
 use std::marker::PhantomData;
 
 /// Options of one algorithm, set one after the other.
@@ -110,6 +111,8 @@ setters! {
     kernel: KernelOptions = Some(kernel);
     /// Learns behind a feature map.
     map: Mapping = Some(map);
+    /// Sets what a network is made of.
+    network: NetworkOptions = Some(network);
 }
 
 impl<K> Builder<K> {
@@ -153,36 +156,64 @@ impl Kind for VoteOfHypotheses {
     const READOUT: Option<Readout> = Some(Readout::Voted);
 }
 
+/// One builder, with a method for every parameter.
+macro_rules! builder {
+    ($kind:ty as $name:ident($info:expr) { $($method:ident: $param:literal),* }) => {
+        #[doc = concat!("Options of [`", stringify!($kind), "`].")]
+        pub type $name = Builder<$kind>;
+
+        impl Kind for $kind {
+            const ALGORITHM: &'static str = $info.name;
+        }
+
+        impl Builder<$kind> {
+            $(
+                #[doc = concat!("Sets the parameter `", $param, "`.")]
+                #[must_use]
+                pub fn $method(mut self, value: f64) -> Self {
+                    self.options.params.insert($param.to_owned(), value);
+                    self
+                }
+            )*
+        }
+    };
+}
+
 macro_rules! builders {
     ($($rule:ident as $name:ident { $($method:ident: $param:literal),* })+) => {
-        $(
-            #[doc = concat!("Options of [`rules::", stringify!($rule), "`].")]
-            pub type $name = Builder<rules::$rule>;
+        $(builder! { rules::$rule as $name(rules::$rule::INFO) { $($method: $param),* } })+
 
-            impl Kind for rules::$rule {
-                const ALGORITHM: &'static str = Self::INFO.name;
-            }
-
-            impl Builder<rules::$rule> {
-                $(
-                    #[doc = concat!("Sets the parameter `", $param, "`.")]
-                    #[must_use]
-                    pub fn $method(mut self, value: f64) -> Self {
-                        self.options.params.insert($param.to_owned(), value);
-                        self
-                    }
-                )*
-            }
-        )+
+        builder! { Descent as MultiLayerPerceptron(rosenblatt_layers::INFO) {
+            hidden: "hidden", layers: "layers", batch: "batch", weight_decay: "weight-decay", momentum: "momentum",
+            nesterov: "nesterov", beta1: "beta1", beta2: "beta2", epsilon: "epsilon", tolerance: "tolerance",
+            patience: "patience"
+        } }
 
         /// Every builder: its parameters with the methods that set them, and the options it begins with.
         #[cfg(test)]
         const BUILDERS: &[(&[(&str, fn(f64) -> Options)], fn() -> Options)] =
-            &[$((&[$(($param, |value| $name::new().$method(value).into())),*], || $name::new().into())),+];
+            &[$((&[$(($param, |value| $name::new().$method(value).into())),*], || $name::new().into())),+,
+              (NETWORK, || MultiLayerPerceptron::new().into())];
     };
 }
 
 rosenblatt_core::for_each_rule!(builders);
+
+/// The parameters of a network, with the methods that set them.
+#[cfg(test)]
+const NETWORK: &[(&str, fn(f64) -> Options)] = &[
+    ("hidden", |value| MultiLayerPerceptron::new().hidden(value).into()),
+    ("layers", |value| MultiLayerPerceptron::new().layers(value).into()),
+    ("batch", |value| MultiLayerPerceptron::new().batch(value).into()),
+    ("weight-decay", |value| MultiLayerPerceptron::new().weight_decay(value).into()),
+    ("momentum", |value| MultiLayerPerceptron::new().momentum(value).into()),
+    ("nesterov", |value| MultiLayerPerceptron::new().nesterov(value).into()),
+    ("beta1", |value| MultiLayerPerceptron::new().beta1(value).into()),
+    ("beta2", |value| MultiLayerPerceptron::new().beta2(value).into()),
+    ("epsilon", |value| MultiLayerPerceptron::new().epsilon(value).into()),
+    ("tolerance", |value| MultiLayerPerceptron::new().tolerance(value).into()),
+    ("patience", |value| MultiLayerPerceptron::new().patience(value).into()),
+];
 
 #[cfg(test)]
 mod tests {

@@ -10,13 +10,14 @@ use crate::calibration::Method;
 use crate::export::Export;
 use crate::race::Metric;
 use crate::recipe::{Calibrate, MemoryLimit, Racing, Recipe};
-use crate::spec::{Classes, KernelOptions, Mapping, Options, Validation};
+use crate::spec::{Classes, KernelOptions, Mapping, NetworkOptions, Options, Validation};
 use rosenblatt_core::{Bias, Choices, Loss, Mistake, Named, Order, Param, Readout, Schedule, Zero};
 use rosenblatt_data::encode::{Scaling, Units, Weighting};
 use rosenblatt_data::write::WRITERS;
 use rosenblatt_data::{FORMATS, FormatInfo, Missing, OnBadRow, Precision, ReadOptions, Unknown};
 use rosenblatt_kernel::maps::MAPS;
 use rosenblatt_kernel::{KERNELS, Removal, Setting};
+use rosenblatt_layers::{Activation, Optimiser};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -346,6 +347,9 @@ fn choices() -> Vec<ChoiceList> {
         list::<OnBadRow>(),
         list::<Metric>(),
         list::<Calibrate>(),
+        list::<Activation>(),
+        list::<Optimiser>(),
+        list::<rosenblatt_layers::Loss>(),
     ]
 }
 
@@ -455,6 +459,18 @@ const LEARNING: Meanings = &[
     ),
     ("map", "a feature map that stands in for a kernel", Takes::Group("map")),
     ("kernel", "what takes the place of the product of two rows", Takes::Group("kernel")),
+    ("network", "what a network is made of, for the algorithm mlp", Takes::Group("network")),
+];
+
+const NETWORK: Meanings = &[
+    (
+        "sizes",
+        "a list: units of every hidden layer; what the parameters hidden and layers say if not given",
+        Takes::Other,
+    ),
+    ("activation", "what hidden units make of their sums", Takes::Choice("activation")),
+    ("loss", "what the scores of a row cost", Takes::Choice("output-loss")),
+    ("optimiser", "how weights go along their slopes", Takes::Choice("optimiser")),
 ];
 
 const VALIDATION: Meanings = &[
@@ -572,6 +588,7 @@ fn groups() -> Vec<(&'static str, Meanings, Value)> {
         ("validation", VALIDATION, json!(Validation::default())),
         ("kernel", KERNEL, json!(KernelOptions::default())),
         ("map", MAP, json!(Mapping::default())),
+        ("network", NETWORK, json!(NetworkOptions::default())),
         ("text", TEXT, json!(reading.text)),
         ("pictures", PICTURES, json!(reading.pictures)),
         ("limits", LIMITS, json!(reading.limits)),
@@ -673,7 +690,7 @@ mod tests {
             let told: BTreeSet<&str> = meanings.iter().map(|(name, ..)| *name).collect();
             let there: BTreeSet<&str> = defaults.as_object().unwrap().keys().map(String::as_str).collect();
             // What is nothing unless it is given may be left out of the defaults, and what is no option of a user.
-            let hidden = ["map", "costs", "kernel", "budget", "schema", "meter"];
+            let hidden = ["map", "costs", "kernel", "network", "sizes", "budget", "schema", "meter"];
             let differ: Vec<&&str> =
                 told.symmetric_difference(&there).filter(|name| !hidden.contains(name)).collect();
             assert!(differ.is_empty(), "{group}: {differ:?}");

@@ -3,6 +3,7 @@
 //! Every candidate is trained as [`Recipe`](crate::Recipe) trains: the same defaults, the same early stopping, the
 //! same folds and probabilities as its cross-validation. Nothing is chosen here.
 
+use crate::algorithms;
 use crate::defaults;
 use crate::error::Error;
 use crate::evaluate::Folds;
@@ -57,8 +58,11 @@ impl Candidate {
             params: degree.iter().map(|degree| ("degree".to_owned(), Setting::Number(*degree))).collect(),
             ..base.kernel.clone().unwrap_or_default()
         });
+        // What is said of networks is not about the others.
+        let is_network = algorithms::find(&self.algorithm)?.network;
         Spec::new(Options {
             algorithm: self.algorithm.clone(),
+            network: base.network.clone().filter(|_| is_network),
             params: self.params.clone(),
             readout: self.readout.or(base.readout),
             kernel: kernel.or_else(|| base.kernel.clone()),

@@ -233,10 +233,12 @@ pub enum Error {
     #[error("the test rows should have the classes of the training rows, in the same order, but do not")]
     OtherClasses,
     /// A kernel run starts from nothing.
-    #[error("a kernel run cannot start from hyperplanes; leave the start or the kernel out")]
+    #[error("a run with a kernel, or of a network, cannot start from hyperplanes; leave the start out")]
     StartBesideKernel,
     /// Weights are asked of a model that has none of its own.
-    #[error("this model is a vote of many hyperplanes, or of a kernel, and has no weights of its own")]
+    #[error(
+        "this model is a vote of many hyperplanes, of a kernel or of a network, and has no weights of its own"
+    )]
     NotLinear,
     /// Something that is about features as they are is asked of a model that maps them.
     #[error("{what} features as they are, but rows go through a feature map here")]

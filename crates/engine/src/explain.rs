@@ -2,7 +2,8 @@
 //!
 //! A score is a sum over features, so each feature's contribution is exact; nothing is sampled or fitted. A
 //! vote has no such sum: there, the contributions are those of the mean of the survivors, each counting as long as
-//! it lived, which is the average that the same run would have been read out as.
+//! it lived, which is the average that the same run would have been read out as. A network is explained row by row: what
+//! it says of the row beyond what it says of a row of zeros is shared out over the features, exactly.
 
 use crate::insight::{feature_name, weights_for};
 use crate::model::Model;
@@ -112,12 +113,27 @@ impl<'m> Explainer<'m> {
     /// At most `most` features of `row` that speak for `class`, and as many that speak against it.
     pub fn explain<R: Row>(&mut self, row: R, class: u32, most: usize) -> Explanation {
         let model = self.model;
-        let weights = self.by_class[class as usize]
-            .get_or_insert_with(|| weights_for(model, class).unwrap_or_default());
+        let of_row;
+        let weights: &dyn Fn(usize, usize) -> Option<f64> = if let Some(network) = model.network() {
+            let entries: Vec<(usize, f64)> = row.entries().collect();
+            // One output is for the second of two classes.
+            let (output, side) = match (network.n_outputs(), class) {
+                (1, 0) => (0, -1.0),
+                (1, _) => (0, 1.0),
+                _ => (class as usize, 1.0),
+            };
+            let (_, growth) = network.growth(&entries, output);
+            of_row = move |place: usize, _: usize| growth.get(place).map(|weight| side * weight);
+            &of_row
+        } else {
+            let weights = self.by_class[class as usize]
+                .get_or_insert_with(|| weights_for(model, class).unwrap_or_default());
+            &|_: usize, feature: usize| weights.get(feature).copied()
+        };
         let mut explanation = Explanation::default();
-        for (feature, value) in row.entries() {
+        for (place, (feature, value)) in row.entries().enumerate() {
             let contribution =
-                Contribution { feature, value, weight: weights.get(feature).copied().unwrap_or(0.0) };
+                Contribution { feature, value, weight: weights(place, feature).unwrap_or(0.0) };
             match contribution.amount() {
                 amount if amount > 0.0 => explanation.in_favour.push(contribution),
                 amount if amount < 0.0 => explanation.against.push(contribution),

@@ -6,11 +6,12 @@ use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::space::{LinearSpace, Outcome};
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Convention, Decision, Examples, Hyperplanes, Observer, Plan, Remember, Rule, Run,
-    Setup, Stopped, Totals, Visits,
+    Algorithm, Binary, Convention, Decision, Direct, Examples, Hyperplanes, Multiclass, Observer, Plan,
+    Remember, Rule, Run, Schedule, Setup, Share, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_kernel::{BudgetSpace, Kernel, KernelSpace, Removal};
+use rosenblatt_layers::{Descent, Design, NetworkSpace, suited_rate};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -68,11 +69,20 @@ pub(crate) struct Shape {
     pub kernel: Option<Arc<dyn Kernel>>,
     /// How many rows there are, if they stay and keep their numbers.
     pub n_rows: Option<usize>,
+    /// How many rows an epoch has, if that is known.
+    pub n_visits: Option<usize>,
 }
 
 impl Shape {
     pub(crate) fn smallest() -> Self {
-        Self { width: 0, class_weights: Vec::new(), start: None, kernel: None, n_rows: Some(0) }
+        Self {
+            width: 0,
+            class_weights: Vec::new(),
+            start: None,
+            kernel: None,
+            n_rows: Some(0),
+            n_visits: None,
+        }
     }
 }
 
@@ -138,6 +148,38 @@ pub(crate) fn build<A: Algorithm>(
     } else {
         Ok(Box::new(Run::erased(rule, Binary, setup)?))
     }
+}
+
+/// Builds the network that `spec` describes.
+pub(crate) fn build_network(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
+    let options = spec.options();
+    let n_outputs = spec.n_outputs(n_classes);
+    let mut design = spec.design()?;
+    if let (None, Some(n_visits)) = (&options.rate, shape.n_visits) {
+        let per_epoch = n_visits.div_ceil(if design.batch == 0 { usize::MAX } else { design.batch });
+        let rate = suited_rate(options.epochs.saturating_mul(per_epoch as u64));
+        design.pace.rate = Schedule::Constant(rate);
+    }
+    let sizes = [&[shape.width], &design.hidden[..], &[n_outputs]].concat();
+    // Two numbers beside every weight, and a slope.
+    let needed = sizes.windows(2).map(|pair| pair[0] as u128 * pair[1] as u128 * 32).sum();
+    if needed > crate::train::MOST_WEIGHT_BYTES {
+        return Err(Error::TooLarge { features: shape.width, outputs: sizes[1], needed });
+    }
+    if shape.start.is_some() {
+        return Err(Error::StartBesideKernel);
+    }
+    let rule: Box<dyn Rule + Send + Sync> = Box::new(Descent(design.loss));
+    let class_weights = shape.class_weights.clone();
+    let design = Design { class_weights: shape.class_weights, seed: options.seed, ..design };
+    let space = NetworkSpace::new(design, shape.width, n_outputs);
+    // All classes are learned together, each with its own output.
+    let decision = match n_classes {
+        2 => Multiclass::Binary(Binary),
+        _ => Multiclass::Direct(Direct::new(n_classes, Share::Max)),
+    };
+    let convention = spec.convention();
+    Ok(Box::new(Run::from_parts(rule, space, (), decision, convention, class_weights, options.seed)))
 }
 
 /// The most bytes that numbers for every row and output may take.

@@ -70,6 +70,7 @@
 //! | watch a run, write a rule | [`core`] |
 
 pub mod algorithms;
+pub mod back_propagation;
 pub mod builders;
 pub mod calibration;
 pub mod catalogue;
@@ -103,6 +104,7 @@ pub mod train;
 pub mod vote_count;
 
 pub use algorithms::ALGORITHMS;
+pub use back_propagation::back_propagation;
 pub use calibration::Calibration;
 pub use catalogue::catalogue;
 pub use compare::compare;
@@ -121,7 +123,8 @@ pub use rosenblatt_data as data;
 pub use rosenblatt_data::files;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
-pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, Options, Spec, Validation};
+pub use rosenblatt_layers as layers;
+pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation};
 pub use split::split;
 pub use trace::trace;
 pub use train::{Training, train};

@@ -91,8 +91,11 @@ impl Online {
         }
         let mapper = mapper(&spec)?;
         let width = start.as_ref().map_or(0, Hyperplanes::width);
-        let learner =
-            build(&spec, labels.len(), Shape { width, class_weights, start, kernel, n_rows: None })?;
+        let learner = build(
+            &spec,
+            labels.len(),
+            Shape { width, class_weights, start, kernel, n_rows: None, n_visits: None },
+        )?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), is_whole: true, resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })
     }
@@ -108,6 +111,13 @@ impl Online {
         }
         if let Some(lost) = was.names().iter().find(|name| labels.class(name).is_none()) {
             return Err(Error::UnknownClass { name: lost.clone(), known: labels.names().to_vec() });
+        }
+        if self.spec.entry().network {
+            return Err(Error::Range {
+                name: "classes",
+                expected: "those that it began with, as the outputs of a network are learned together",
+                found: labels.names().join(", "),
+            });
         }
         let multiclass = self.spec.options().multiclass;
         let before = outputs(multiclass, was.names());

@@ -13,6 +13,7 @@ use rosenblatt_core::{
     Ratchet, Readout, Schedule, Share, Zero,
 };
 use rosenblatt_kernel::{Choice, Limits, Outline, Removal, Setting, kernels, maps};
+use rosenblatt_layers::{Activation, Design, Loss as OutputLoss, MOST_LAYERS, MOST_UNITS, Optimiser};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,6 +73,9 @@ pub struct Options {
     /// What takes the place of the product of rows, if anything does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelOptions>,
+    /// What a network is made of, for the algorithm `mlp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkOptions>,
 }
 
 impl Default for Options {
@@ -96,6 +100,7 @@ impl Default for Options {
             costs: Costs::Even,
             map: None,
             kernel: None,
+            network: None,
         }
     }
 }
@@ -196,6 +201,25 @@ impl KernelOptions {
     }
 }
 
+/// What a network is made of, beside the parameters of its algorithm.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NetworkOptions {
+    /// Units of every hidden layer, from the features on; what the parameters `hidden` and `layers` say if nothing is
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Vec<usize>>,
+    /// What hidden units make of their sums.
+    #[serde(with = "by_name")]
+    pub activation: Activation,
+    /// What the scores of a row cost.
+    #[serde(with = "by_name")]
+    pub loss: OutputLoss,
+    /// How weights go along their slopes.
+    #[serde(with = "by_name")]
+    pub optimiser: Optimiser,
+}
+
 /// How much each class counts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -285,6 +309,12 @@ impl Spec {
             let expected = "worst, or left out, for a rule that picks the row of smallest margin itself";
             return Err(Error::Range { name: "order", expected, found: spec.order().to_string() });
         }
+        spec.check_network()?;
+        if spec.entry.network {
+            // Its units alone may take more room than a file that names them justifies, so nothing is built here.
+            spec.design()?;
+            return Ok(spec);
+        }
         // Building the learner once, for the smallest shape there is, asks the rule and the core.
         let mut smallest = crate::learner::Shape::smallest();
         if let Some(options) = spec.kernel() {
@@ -301,6 +331,61 @@ impl Spec {
     /// The same run, with other costs of mistakes.
     pub(crate) fn with_costs(&self, costs: Costs) -> Self {
         Self { options: Options { costs, ..self.options.clone() }, ..self.clone() }
+    }
+
+    fn check_network(&self) -> Result<(), Error> {
+        let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
+        let options = &self.options;
+        if !self.entry.network {
+            return match options.network {
+                Some(_) => {
+                    let expected = "a network where its units, activation, optimiser or loss are named";
+                    refuse("algorithm", expected, self.entry.info.name.to_owned())
+                }
+                None => Ok(()),
+            };
+        }
+        if let Some(kernel) = &options.kernel {
+            return refuse("kernel", "none for a network, which has units of its own", kernel.name.clone());
+        }
+        if let Some(map) = &options.map {
+            return refuse("map", "none for a network, which has units of its own", map.name.clone());
+        }
+        if self.readout() != Readout::Last {
+            let expected = "last for a network, whose hypotheses cannot be averaged";
+            return refuse("readout", expected, self.readout().to_string());
+        }
+        if options.multiclass == Classes::OneVsOne {
+            let expected = "one-vs-rest or direct-max for a network, which has an output per class";
+            return refuse("multiclass", expected, options.multiclass.to_string());
+        }
+        if let Some(bias) = options.bias.filter(|bias| *bias != Bias::Learned) {
+            let expected = "learned, or left out, for a network, whose units have one each";
+            return refuse("bias", expected, bias.to_string());
+        }
+        if self.order() == Order::Worst {
+            let expected = "one that visits all rows, for a network";
+            return refuse("order", expected, self.order().to_string());
+        }
+        let sizes = options.network.as_ref().and_then(|network| network.sizes.as_ref());
+        if let Some(sizes) = sizes {
+            let found = || sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+            if sizes.len() > MOST_LAYERS || sizes.iter().any(|units| !(1..=MOST_UNITS).contains(units)) {
+                return refuse("hidden", "at most 8 layers of 1 to 65536 units", found());
+            }
+            if ["hidden", "layers"].iter().any(|name| options.params.contains_key(*name)) {
+                let expected = "given once, as a list or as parameters";
+                return refuse("hidden", expected, found());
+            }
+        }
+        Ok(())
+    }
+
+    /// The network that was asked for.
+    pub(crate) fn design(&self) -> Result<Design, Error> {
+        let NetworkOptions { sizes, activation, loss, optimiser } =
+            self.options.network.clone().unwrap_or_default();
+        Ok(Design::new(sizes.as_deref(), activation, loss, optimiser, &self.params())?)
     }
 
     fn check_kernel(&self, options: &KernelOptions) -> Result<(), Error> {

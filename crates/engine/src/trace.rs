@@ -113,6 +113,10 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
         let expected = "none, as a trace shows weights";
         return Err(Error::Range { name: "kernel", expected, found: options.name.clone() });
     }
+    if spec.entry().network {
+        let expected = "one with weights of its own for every score; back-propagation has a trace of its own";
+        return Err(Error::Range { name: "algorithm", expected, found: spec.entry().info.name.to_owned() });
+    }
     let n_outputs = spec.n_outputs(data.labels().len());
     let mut tracer = Tracer {
         data,

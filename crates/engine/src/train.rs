@@ -227,6 +227,7 @@ impl<'a> Training<'a> {
             start: start.clone(),
             kernel,
             n_rows: seen.map(Dataset::len),
+            n_visits: Some(train_rows.len()),
         };
         let same_again = shape.clone();
         let mut learner = build(spec, labels.len(), shape)?;

@@ -43,6 +43,8 @@ fn the_model_is_that_of_memory_to_the_last_bit() {
         (2, "arow", None, validation, Some(3000)),
         (5, "pa1", None, validation, None),
         (3, "perceptron", Some(Readout::Last), None, Some(20_000)),
+        (3, "mlp", None, validation, None),
+        (2, "mlp", None, None, Some(20_000)),
     ] {
         let source = Source::bytes("t.svm", text(12_000, n_classes).into_bytes());
         let how = ReadOptions::default();
@@ -103,6 +105,7 @@ fn a_run_that_is_stopped_again_and_again_ends_in_the_same_bits() {
         (3, "arow", Some(Readout::Random), validation, None, 2),
         (2, "perceptron", Some(Readout::Pocket), None, None, 5),
         (3, "alma", None, None, Some(9000), 2),
+        (3, "mlp", None, validation, None, 2),
     ] {
         let source = Source::bytes("t.svm", text(9_000, n_classes).into_bytes());
         let options = Options {

@@ -4,7 +4,7 @@ use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::words::{count, counted, percent};
-use crate::{Figure, Needs, frames};
+use crate::{Figure, Needs, frames, network};
 use rosenblatt::core::Dense;
 use rosenblatt::data::Scaling;
 use rosenblatt::insight::margins;
@@ -100,8 +100,16 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     // Corners are sharper where asking is cheap.
     let is_cheap = model.planes().is_some_and(|planes| planes.raw_weights().len() <= CHEAP);
     let spacing = if is_cheap { 2.0 } else { 5.0 };
-    let picture =
-        Boundary { band, notes, spacing, ..scene.boundary(title, labels.names(), &dots, &mut decide)? };
+    let lines = model.network().map_or_else(Vec::new, |network| network::lines(network, &scene));
+    let picture = Boundary {
+        // What is within a network's margin is no band along a line.
+        band: band.filter(|_| model.network().is_none()),
+        lines,
+        normal: model.network().is_none(),
+        notes,
+        spacing,
+        ..scene.boundary(title, labels.names(), &dots, &mut decide)?
+    };
     Ok(picture.draw(canvas))
 }
 

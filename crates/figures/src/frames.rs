@@ -2,6 +2,7 @@
 
 use crate::boundary::Scene;
 use crate::error::FigureError;
+use crate::network;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::words::counted;
@@ -11,7 +12,7 @@ use rosenblatt_plot::{Boundary, Canvas, Picture, PlotError, Ruler, Verdict, note
 use std::ops::ControlFlow;
 
 /// How long a frame is seen.
-const SECONDS: f64 = 2.0;
+pub(crate) const SECONDS: f64 = 2.0;
 /// How many weights are spelled out.
 const SPELLED_OUT: usize = 4;
 
@@ -33,6 +34,9 @@ pub(crate) fn draw(
     n_frames: u64,
     canvas: Canvas,
 ) -> Result<Picture, FigureError> {
+    if subject.spec.entry().network {
+        return network::frames(subject, settings, n_frames, canvas);
+    }
     let data = &subject.data;
     let still = settings.switch(&STILL)?;
     let scene = Scene::new(subject, settings)?;
@@ -108,7 +112,7 @@ pub(crate) fn draw(
 }
 
 /// A frame of a sheet; a terminal shows one below the other, as large as it is.
-fn smaller(canvas: Canvas) -> Canvas {
+pub(crate) fn smaller(canvas: Canvas) -> Canvas {
     match canvas.ruler {
         Ruler::Paper => Canvas { width: 560.0, height: 420.0, ..canvas },
         Ruler::Terminal => canvas,

@@ -26,6 +26,7 @@ mod error;
 mod frames;
 mod growth;
 mod margins;
+mod network;
 mod page;
 mod report;
 mod roc;
@@ -37,6 +38,7 @@ pub mod words;
 use rosenblatt::catalogue::{self, Catalogue};
 
 pub use error::FigureError;
+pub use network::approximation;
 pub use report::{Judged, Report, report};
 pub use rosenblatt_plot::{Canvas, Look, Picture, PlotError, Svg, Terminal};
 pub use settings::{Setting, Settings, Takes};

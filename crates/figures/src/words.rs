@@ -53,8 +53,12 @@ pub fn describe_training(model: &Model) -> String {
     let totals = summary.totals;
     let kernel = model.expansion().and_then(|expansion| expansion.kernel().formula());
     let kernel = kernel.map_or_else(String::new, |formula| format!(" with kernel {formula},"));
+    let network = model.network().map_or_else(String::new, |network| {
+        let sizes: Vec<String> = network.sizes().iter().map(usize::to_string).collect();
+        format!(" of {} units ({}),", sizes.join("-"), network.activation())
+    });
     let mut text = format!(
-        "{}{kernel} read out {}: {} over {}, {}",
+        "{}{kernel}{network} read out {}: {} over {}, {}",
         spec.entry().info.name,
         spec.readout(),
         counted(totals.epochs, "epoch", "epochs"),
@@ -65,6 +69,9 @@ pub fn describe_training(model: &Model) -> String {
         Stopped::Clean if model.map().is_some() => {
             "converged: a hyperplane separates the training data behind the map, as a whole epoch without a mistake shows"
         }
+        Stopped::Clean if model.network().is_some() => {
+            "converged: the network tells the training data apart, as a whole epoch without a mistake shows"
+        }
         Stopped::Clean if spec.kernel().is_some() => {
             "converged: the kernel separates the training data, as a whole epoch without a mistake shows"
         }
@@ -72,6 +79,7 @@ pub fn describe_training(model: &Model) -> String {
             "converged: the training data is linearly separable, as a whole epoch without a mistake shows"
         }
         Stopped::Observer => "stopped early: the error on the validation set no longer fell",
+        Stopped::Converged if model.network().is_some() => "converged: the loss no longer fell",
         Stopped::Converged => "converged: no visit changed a margin by more than the tolerance",
         Stopped::Cycle => "stopped in a cycle: the weights of an earlier epoch came back, and would for ever",
         Stopped::Updates => "stopped at the limit of updates",

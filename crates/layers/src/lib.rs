@@ -18,7 +18,7 @@ mod wide;
 
 pub use activation::Activation;
 pub use loss::Loss;
-pub use network::{MOST_LAYERS, MOST_UNITS, Network, Unfolded};
+pub use network::{MOST_LAYERS, MOST_UNITS, Network, Propagated, Unfolded};
 pub use optimiser::{Optimiser, Pace};
-pub use rule::{Descent, INFO, RATE};
+pub use rule::{Descent, INFO, RATE, suited_rate};
 pub use space::{Design, NetworkSpace};

@@ -3,7 +3,7 @@
 use crate::activation::Activation;
 use crate::products::{Forward, Rows, Strips, available_threads, padded};
 use crate::wide::STRIP;
-use rosenblatt_core::memory::Other;
+use rosenblatt_core::memory::{Kept, Other};
 use rosenblatt_core::{Examples, Random, Row, Sparse, Visits};
 use std::any::Any;
 
@@ -70,6 +70,12 @@ impl Network {
     pub fn zero(sizes: &[usize], activation: Activation) -> Self {
         let layers = sizes.windows(2).map(|pair| Layer::zero(pair[0], pair[1])).collect();
         Self { activation, layers }
+    }
+
+    /// The network that was read out of a run, if it is one.
+    pub fn of(kept: &Kept) -> Option<&Self> {
+        let Kept::Other(other) = kept else { return None };
+        (&**other as &dyn Any).downcast_ref()
     }
 
     /// A network from its weights and biases, layer by layer, each input's weights for all units after the other's.
@@ -303,6 +309,46 @@ impl Network {
         };
         let base = zero.last().map_or(0.0, |scores| scores.said[output]);
         (base, row.iter().map(of_feature).collect())
+    }
+}
+
+/// Back-propagation of one row, as a textbook computes it: what all units say, and how much the cost grows with each of
+/// their sums.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Propagated {
+    /// Sums and what units make of them, layer by layer; the scores are last.
+    pub layers: Vec<Unfolded>,
+    /// The slopes of the cost in the sums, layer by layer. That of a weight is this times what goes into it.
+    pub slopes: Vec<Vec<f64>>,
+    /// The cost.
+    pub cost: f64,
+}
+
+impl Network {
+    /// Back-propagation of one row of `class`.
+    pub fn propagate(
+        &self,
+        row: impl Iterator<Item = (usize, f64)>,
+        class: u32,
+        loss: crate::Loss,
+    ) -> Propagated {
+        let layers = self.look(row);
+        let mut scores = layers.last().map_or_else(Vec::new, |layer| layer.said.clone());
+        let cost = loss.slopes(class, &mut scores);
+        let mut slopes = vec![scores];
+        for number in (1..self.layers.len()).rev() {
+            let (layer, after) = (&self.layers[number], &slopes[slopes.len() - 1]);
+            let of_input = |input: usize| {
+                let of_unit = |sum: f64, (unit, slope): (usize, &f64)| {
+                    slope.mul_add(layer.weights[layer.place(input, unit)], sum)
+                };
+                let handed_back = after.iter().enumerate().fold(0.0, of_unit);
+                handed_back * self.activation.slope(layers[number - 1].said[input])
+            };
+            slopes.push((0..layer.n_inputs).map(of_input).collect());
+        }
+        slopes.reverse();
+        Propagated { layers, slopes, cost }
     }
 }
 

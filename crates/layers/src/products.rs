@@ -488,7 +488,7 @@ mod tests {
                 let forward = Forward { rows, n_rows, strips, biases: Some(&biases), activation };
                 ahead.extend(at_every_width(&Ahead(forward, n_rows * padded(n_units))));
                 let pace = crate::Design::new(
-                    &[],
+                    Some(&[]),
                     Activation::Tanh,
                     crate::Loss::Softmax,
                     crate::Optimiser::Adam,

@@ -2,6 +2,7 @@
 
 use crate::activation::Activation;
 use crate::loss::Loss;
+use crate::network::{MOST_LAYERS, MOST_UNITS};
 use crate::optimiser::{Optimiser, Pace};
 use crate::space::Design;
 use rosenblatt_core::{Info, Needs, Param, ParamError, Params, Range, Rule, Schedule, Seen, Step, Weighs};
@@ -14,6 +15,18 @@ pub const INFO: Info = Info {
     source: "Rumelhart, Hinton and Williams 1986; Kingma and Ba 2015",
     prefer: "for what no hyperplane tells apart, where rows are many and a smooth boundary helps",
     params: &[
+        Param {
+            name: "hidden",
+            meaning: "units of every hidden layer",
+            default: 64.0,
+            range: Range::Whole(1, MOST_UNITS as u32),
+        },
+        Param {
+            name: "layers",
+            meaning: "hidden layers; 0 leaves a plain linear model",
+            default: 1.0,
+            range: Range::Whole(0, MOST_LAYERS as u32),
+        },
         Param {
             name: "batch",
             meaning: "rows per step; 0 takes all rows of an epoch",
@@ -69,8 +82,17 @@ pub const INFO: Info = Info {
     ..Info::named("mlp")
 };
 
-/// The rate when nobody says otherwise.
+/// The rate of a long run when nobody says otherwise.
 pub const RATE: f64 = 0.001;
+/// Fewer steps than this make a run short.
+const MANY_STEPS: f64 = 3_000.0;
+/// The longest steps of a short run.
+const MOST_RATE: f64 = 0.02;
+
+/// The rate that suits a run of so many steps: a short one makes longer steps, within reason.
+pub fn suited_rate(n_steps: u64) -> f64 {
+    (RATE * MANY_STEPS / n_steps.max(1) as f64).clamp(RATE, MOST_RATE)
+}
 
 /// Rows count as long as they cost something; how far weights go is the network's own affair.
 #[derive(Debug, Clone, Copy)]
@@ -92,9 +114,10 @@ impl Rule for Descent {
 }
 
 impl Design {
-    /// The design that these parameters ask for.
+    /// The design that these parameters ask for. `hidden`, if it is there, are the units of every hidden layer instead
+    /// of what they say.
     pub fn new(
-        hidden: &[usize],
+        hidden: Option<&[usize]>,
         activation: Activation,
         loss: Loss,
         optimiser: Optimiser,
@@ -113,7 +136,8 @@ impl Design {
         };
         let tolerance = get("tolerance");
         Ok(Self {
-            hidden: hidden.to_vec(),
+            hidden: hidden
+                .map_or_else(|| vec![get("hidden") as usize; get("layers") as usize], <[usize]>::to_vec),
             activation,
             loss,
             pace,

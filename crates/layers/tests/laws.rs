@@ -25,7 +25,7 @@ fn training(space: NetworkSpace, loss: Loss) -> Training {
 }
 
 fn design(hidden: &[usize], activation: Activation, params: &Params) -> Design {
-    Design::new(hidden, activation, Loss::Softmax, Optimiser::Adam, params).unwrap()
+    Design::new(Some(hidden), activation, Loss::Softmax, Optimiser::Adam, params).unwrap()
 }
 
 fn until<E: Examples>(run: &mut Training, examples: E, epochs: u64, order: &Order) {
@@ -93,7 +93,7 @@ fn slopes_are_differences_of_the_cost() {
                     .with("nesterov", 0.0)
                     .with("weight-decay", decay)
                     .with_rate(Schedule::Constant(1.0));
-                let design = Design::new(&hidden, activation, loss, Optimiser::Sgd, &params).unwrap();
+                let design = Design::new(Some(&hidden), activation, loss, Optimiser::Sgd, &params).unwrap();
                 // Biases of zero would put units that hear nothing on the edge of what they do.
                 let sizes = [&[width], &hidden[..], &[n_outputs]].concat();
                 let n_weights: usize = sizes.windows(2).map(|pair| pair[0] * pair[1]).sum();
@@ -169,7 +169,7 @@ fn losses_are_those_of_scikit_learn() {
             .with_rate(Schedule::Constant(number("rate")));
         let activation = said("activation").parse().unwrap();
         let optimiser = said("optimiser").parse().unwrap();
-        let design = Design::new(&hidden, activation, Loss::Softmax, optimiser, &params).unwrap();
+        let design = Design::new(Some(&hidden), activation, Loss::Softmax, optimiser, &params).unwrap();
         let sizes = [&[64], &hidden[..], &[if two { 1 } else { 10 }]].concat();
         let (weights, biases) = (from_bits(said("weights")), from_bits(said("biases")));
         let network = Network::from_parts(&sizes, activation, &weights, &biases).unwrap();
@@ -309,7 +309,8 @@ fn a_run_that_was_paused_ends_in_the_same_bits() {
         for optimiser in all::<Optimiser>() {
             let start = || {
                 let params = Params::new().with("batch", batch);
-                let design = Design::new(&[7], Activation::Tanh, Loss::Softmax, optimiser, &params).unwrap();
+                let design =
+                    Design::new(Some(&[7]), Activation::Tanh, Loss::Softmax, optimiser, &params).unwrap();
                 training(NetworkSpace::new(design, width, 1), Loss::Softmax)
             };
             let mut whole = start();

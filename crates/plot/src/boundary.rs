@@ -56,6 +56,10 @@ pub struct Boundary<'a> {
     pub decide: &'a mut dyn FnMut(f64, f64) -> Verdict,
     /// What was thought before, drawn as a faint line.
     pub before: Option<&'a mut dyn FnMut(f64, f64) -> Verdict>,
+    /// Straight lines `a x + b y + c = 0` that have a say, drawn faintly.
+    pub lines: Vec<[f64; 3]>,
+    /// What such a line is.
+    pub line: String,
     /// Of two classes: by how much the score leads at the edge of the margin.
     pub band: Option<f64>,
     /// Whether an arrow tells which way the second class lies; straight boundaries only.
@@ -94,6 +98,8 @@ impl<'a> Boundary<'a> {
             dots,
             decide,
             before: None,
+            lines: Vec::new(),
+            line: "hidden unit".to_owned(),
             band: None,
             normal: true,
             equal: false,
@@ -117,7 +123,7 @@ impl<'a> Boundary<'a> {
             equal: self.equal,
         };
         let mut plot = chart.open(canvas);
-        let Self { decide, before, band, normal, classes, dots, spacing, .. } = self;
+        let Self { decide, before, lines, band, normal, classes, dots, spacing, .. } = self;
         let grid = ask(&plot, spacing, decide);
         let regions = grid.regions();
         for (class, rings) in regions.areas {
@@ -132,6 +138,11 @@ impl<'a> Boundary<'a> {
                 let paint = Paint::stroke(Ink::Faint, 2.0).dashed();
                 plot.add(Shape::new("before", Outline::Line(line), paint));
             }
+        }
+        for line in lines {
+            let Some(line) = within(&plot, line) else { continue };
+            let paint = Paint::stroke(Ink::Faint, 2.0).dashed();
+            plot.add(Shape::new("line", Outline::Line(line.to_vec()), paint));
         }
         for level in band.into_iter().flat_map(|band| [-band, band]) {
             for border in grid.beyond(level).regions().borders {
@@ -168,6 +179,9 @@ impl<'a> Boundary<'a> {
         } else {
             keys.push(Key::new(Swatch::Line(Ink::Text, false), "boundary"));
         }
+        if !self.lines.is_empty() {
+            keys.push(Key::new(Swatch::Line(Ink::Faint, true), self.line.clone()));
+        }
         if self.band.is_some() {
             keys.push(Key::new(Swatch::Line(Ink::Text, true), "margin"));
         }
@@ -187,6 +201,23 @@ fn ask(plot: &Plot, spacing: f64, decide: &mut dyn FnMut(f64, f64) -> Verdict) -
     let (x, y) = (plot.x.range, plot.y.range);
     let mut at_share = |across: f64, up: f64| decide(x.value(across), y.value(up));
     Grid::sample(cells(plot.area.width), cells(plot.area.height), &mut at_share)
+}
+
+/// The part of the line `a x + b y + c = 0` that is within the area, in pixels; nothing if it passes by.
+fn within(plot: &Plot, [a, b, c]: [f64; 3]) -> Option<[Point; 2]> {
+    let (x, y) = (plot.x.range, plot.y.range);
+    let (left, right, bottom, top) = (x.value(0.0), x.value(1.0), y.value(0.0), y.value(1.0));
+    let beside = [left, right].into_iter().filter(|_| b != 0.0).map(|x| (x, -(a * x + c) / b));
+    let across = [bottom, top].into_iter().filter(|_| a != 0.0).map(|y| (-(b * y + c) / a, y));
+    let mut ends = beside
+        .filter(|(_, y)| (bottom..=top).contains(y))
+        .chain(across.filter(|(x, _)| (left..=right).contains(x)));
+    let first = ends.next()?;
+    let distance = |end: &(f64, f64)| {
+        ((end.0 - first.0) / (right - left)).abs() + ((end.1 - first.1) / (top - bottom)).abs()
+    };
+    let last = ends.max_by(|one, other| distance(one).total_cmp(&distance(other)))?;
+    (distance(&last) > 0.0).then(|| [plot.place(first.0, first.1), plot.place(last.0, last.1)])
 }
 
 /// Shares of the area as pixels.

@@ -118,7 +118,7 @@ impl PyModel {
     /// Whether it knows how likely each class is.
     #[getter]
     fn is_calibrated(&self) -> bool {
-        self.model.calibration().is_some()
+        self.model.has_probabilities()
     }
 
     /// How many epochs it took.
@@ -137,6 +137,16 @@ impl PyModel {
         let Some(planes) = self.model.planes() else { return Ok(None) };
         let weights: Vec<f64> = (0..planes.biases().len()).flat_map(|plane| planes.weights(plane)).collect();
         Ok(Some((numbers(py, &weights)?, numbers(py, planes.biases())?)))
+    }
+
+    /// The sizes of the layers of a network, and its weights and biases, layer by layer; none of other models.
+    fn network<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(Vec<usize>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
+        let Some(network) = self.model.network() else { return Ok(None) };
+        let (weights, biases) = (network.raw_weights(), network.raw_biases());
+        Ok(Some((network.sizes(), numbers(py, &weights)?, numbers(py, &biases)?)))
     }
 
     /// The class of each row, by number.

@@ -78,15 +78,15 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         sizes.map(str::parse).collect::<Result<_, _>>().map_err(|_| "--rows N,N".to_owned())?;
     let with_peers = !words.iter().any(|word| word == "--no-peers");
     if cfg!(debug_assertions) {
-        return in_release(words);
+        return in_release("kernel", words);
     }
-    let (train, test) = (read(folder, "train")?, read(folder, "t10k")?);
+    let (train, test) = (read(folder, "train", true)?, read(folder, "t10k", true)?);
     let python = if with_peers {
         after("--python").map(PathBuf::from).or_else(|| python(&["scikit-learn", "numpy"]))
     } else {
         None
     };
-    let files = write_arrays(&train, &test)?;
+    let files = write_arrays(FOLDER, &train, &test)?;
     let mut samples = Vec::new();
     let mut note = |sample: Sample| {
         let Sample { who, rows, repeat, seconds, gflops, error, mistakes } = &sample;
@@ -134,11 +134,11 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
 }
 
 /// The same chore again, optimised.
-fn in_release(words: &[String]) -> Result<(), String> {
+pub(super) fn in_release(which: &str, words: &[String]) -> Result<(), String> {
     say("building for release");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench", "kernel"])
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench", which])
         .args(words)
         .status();
     if status.is_ok_and(|status| status.success()) {
@@ -152,14 +152,15 @@ fn peer(who: &str, rows: usize, repeat: usize, seconds: f64, gflops: f64, error:
     Sample { who: who.to_owned(), rows, repeat, seconds, gflops, error, mistakes: 0 }
 }
 
-fn read(folder: &str, half: &str) -> Result<Dataset, String> {
+/// One half of MNIST, with pixels from 0 to 255 or from 0 to 1.
+pub(super) fn read(folder: &str, half: &str, unscaled: bool) -> Result<Dataset, String> {
     let path = |kind: &str| {
         let plain = Path::new(folder).join(format!("{half}-{kind}"));
         if plain.exists() { plain } else { Path::new(folder).join(format!("{half}-{kind}.gz")) }
     };
     let read = ReadOptions {
         labels_file: Some(path("labels-idx1-ubyte")),
-        pictures: Pictures { unscaled: true, ..Pictures::default() },
+        pictures: Pictures { unscaled, ..Pictures::default() },
         ..ReadOptions::default()
     };
     load_source(&Source::file(path("images-idx3-ubyte")), &read).map_err(|error| error.report())
@@ -253,7 +254,7 @@ fn pixels<R: Row>(row: R) -> [f64; 784] {
 }
 
 /// The rows as bare arrays, for `NumPy`.
-fn write_arrays(train: &Dataset, test: &Dataset) -> Result<Vec<PathBuf>, String> {
+pub(super) fn write_arrays(folder: &str, train: &Dataset, test: &Dataset) -> Result<Vec<PathBuf>, String> {
     struct Values;
     impl Visitor for Values {
         type Output = Vec<u8>;
@@ -262,12 +263,12 @@ fn write_arrays(train: &Dataset, test: &Dataset) -> Result<Vec<PathBuf>, String>
             rows.flat_map(|row| row.map(|value| (value as f32).to_le_bytes()).concat()).collect()
         }
     }
-    fs::create_dir_all(FOLDER).map_err(told("making the folder"))?;
+    fs::create_dir_all(folder).map_err(told("making the folder"))?;
     let mut paths = Vec::new();
     for (name, data) in [("train", train), ("test", test)] {
         let classes: Vec<u8> = data.classes().iter().flat_map(|class| class.to_le_bytes()).collect();
         for (kind, bytes) in [("rows", data.visit(Values)), ("classes", classes)] {
-            let path = PathBuf::from(FOLDER).join(format!("{name}-{kind}.bin"));
+            let path = PathBuf::from(folder).join(format!("{name}-{kind}.bin"));
             fs::write(&path, bytes).map_err(told("writing rows for the peers"))?;
             paths.push(path);
         }

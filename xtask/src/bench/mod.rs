@@ -11,7 +11,7 @@
 //! - `--readme RUN` puts what a run found into `bench/README.md`, and measures nothing;
 //! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
 //!
-//! `bench accuracy`, `bench data`, `bench certify`, `bench kernel` and `bench python [FOLDER] [REPEATS]` are benchmarks of
+//! `bench accuracy`, `bench data`, `bench certify`, `bench kernel`, `bench mlp` and `bench python [FOLDER] [REPEATS]` are benchmarks of
 //! one part each.
 
 mod accuracy;
@@ -20,6 +20,7 @@ mod data;
 mod growth;
 mod kernel;
 mod measure;
+mod mlp;
 mod probes;
 mod quick;
 mod report;
@@ -55,6 +56,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("data-probe") => data::probe(rest),
         Some("certify") => certify::run(rest),
         Some("kernel") => kernel::run(rest),
+        Some("mlp") => mlp::run(rest),
         Some("python") => crate::python::bench(rest),
         Some("certify-probe") => certify::probe(rest),
         Some("measure") => measure::run(rest),
@@ -65,7 +67,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("--readme") => report::put_into_readme(after(words, "--readme").ok_or("which run?")?),
         None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth") => bench(words),
         Some(other) => Err(format!(
-            "`{other}` is none of accuracy, data, certify, kernel, python, --quick, --readme or an option"
+            "`{other}` is none of accuracy, data, certify, kernel, mlp, python, --quick, --readme or an option"
         )),
     }
 }

@@ -3,7 +3,7 @@
 //! Every algorithm is trained as `train` would train it, and judged on the folds of `train --folds`: what is promised
 //! here is what `train` delivers.
 
-use crate::args::{DataArgs, KernelArgs};
+use crate::args::{DataArgs, KernelArgs, NetworkArgs};
 use crate::choices::choice;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
   rosenblatt compare mail.csv --algorithms perceptron:last,perceptron:averaged,perceptron:pocket
   rosenblatt compare mail.csv --algorithms 'pa1(C=0.01),pa1(C=0.1),pa1(C=1)'
   rosenblatt compare iris.csv --algorithms perceptron,perceptron@poly^2,perceptron@rbf:voted
+  rosenblatt compare iris.csv --algorithms 'perceptron,mlp(hidden=8),mlp(hidden=64)' --activation tanh
   rosenblatt compare a9a --algorithms pa1,arow,logistic --folds 10 --epochs 5 --json")]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
@@ -56,6 +57,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     kernel: KernelArgs,
     #[command(flatten)]
+    network: NetworkArgs,
+    #[command(flatten)]
     data: DataArgs,
 }
 
@@ -67,6 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         epochs: args.epochs,
         map: args.kernel.mapping(),
         kernel: args.kernel.options()?,
+        network: args.network.options(),
         ..Options::default()
     };
     let candidates = Candidate::list(&args.algorithms).map_err(usage)?;

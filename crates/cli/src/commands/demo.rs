@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use rosenblatt::files::write_whole;
 use rosenblatt::{ALGORITHMS, Recipe};
 use rosenblatt_data::bundled;
+use rosenblatt_figures::{Canvas, Look, Svg, approximation};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -36,8 +37,13 @@ pub(crate) struct Args {
     licences: bool,
 }
 
+/// The lesson that is a picture alone.
+const APPROXIMATION: (&str, &str) =
+    ("approximation", "Universal approximation: a curve, found by 1, 2, 4 .. 64 hidden units");
+
 fn lessons() -> PossibleValuesParser {
-    LESSONS.iter().map(|lesson| PossibleValue::new(lesson.name).help(lesson.about)).into()
+    let lessons = LESSONS.iter().map(|lesson| (lesson.name, lesson.about));
+    lessons.chain([APPROXIMATION]).map(|(name, about)| PossibleValue::new(name).help(about)).into()
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -46,6 +52,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     if let Some(lesson) = LESSONS.iter().find(|lesson| Some(lesson.name) == args.lesson.as_deref()) {
         return teach(lesson, &args.folder);
+    }
+    if args.lesson.as_deref() == Some(APPROXIMATION.0) {
+        return approximate(&args.folder);
     }
     if !args.json {
         ui::note("Training a spam filter on 5,574 real text messages: ham or spam?\n");
@@ -82,6 +91,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ALGORITHMS.len()
     );
     ui::print(&text)
+}
+
+/// Draws what ever more hidden units can do, as a film and as one picture.
+fn approximate(folder: &Path) -> Result<(), Failure> {
+    let (name, about) = APPROXIMATION;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::Work(format!("{}: {error}", folder.display())))?;
+    ui::print(&format!("{about}.\n\n"))?;
+    let film = approximation(Canvas::default(), false)?.svg(&Svg::default());
+    let sheet = approximation(Canvas::default(), true)?.png(Look::default(), 2.0);
+    for (form, bytes) in [("svg", film.into_bytes()), ("png", sheet)] {
+        let path = folder.join(format!("{name}.{form}"));
+        write_whole(&path, &bytes)?;
+        ui::note(&format!("{name}: {} ({})", path.display(), ui::bytes(bytes.len() as u64)));
+    }
+    ui::print(
+        "\nOne hidden layer comes as close to any curve as you like, if it has units enough and rows to learn it from.\n\
+         How many of either it takes, nobody tells beforehand.\n",
+    )
 }
 
 /// Writes the rows of a lesson, and does what it says as if somebody typed it.

@@ -10,6 +10,7 @@ use rosenblatt::export::{Export, left_to_user};
 use rosenblatt::files::{Apart, check_writable, is_stdout, write_whole};
 use rosenblatt::insight::feature_name;
 use rosenblatt::kernel::Combination;
+use rosenblatt::model::NetworkSummary;
 use rosenblatt::{Model, export};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -133,7 +134,10 @@ fn text(model: &Model, size: u64) -> String {
             let rows = counted(votes.n_rows() as u64, "stored row", "stored rows");
             let _ = writeln!(text, "a vote of {survivors}, each a step along one of {rows}");
         }
-        Kept::Other(_) => text.push_str(&support(model)),
+        Kept::Other(_) => match model.summary(0).network {
+            Some(network) => text.push_str(&layers(&network)),
+            None => text.push_str(&support(model)),
+        },
     }
     let _ = match model.calibration() {
         Some(calibration) => writeln!(
@@ -197,6 +201,17 @@ fn data_lines(schema: &Schema) -> Vec<String> {
     };
     lines.push(format!("scale: {scaling}, kept with the model"));
     lines
+}
+
+/// The layers of a network.
+fn layers(network: &NetworkSummary) -> String {
+    let sizes: Vec<String> = network.sizes.iter().map(|size| count(*size as u64)).collect();
+    format!(
+        "a network of {} units, {} between layers: {}\n",
+        sizes.join(" - "),
+        network.activation,
+        counted(network.parameters as u64, "weight and bias", "weights and biases")
+    )
 }
 
 /// How many of the heaviest support rows are shown.

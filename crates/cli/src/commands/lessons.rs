@@ -91,4 +91,17 @@ pub(super) const LESSONS: &[Lesson] = &[
         moral: "With x1 times x2 as a third feature the weights settle on it alone. The polynomial kernel of degree 2\n\
                 holds that product among others, and computes with it without ever writing it down.",
     },
+    Lesson {
+        name: "xor-mlp",
+        about: "What no line can tell, two can: the exclusive OR, learned by two hidden units",
+        rows: "x1,x2,class\n0,0,same\n0,1,other\n1,0,other\n1,1,same\n",
+        lines: &[
+            "trace xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5",
+            "plot boundary xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.1 --epochs 300 --seed 1 \
+             --frames=12 -o xor-mlp.svg",
+        ],
+        moral: "Each hidden unit has a line of its own, and the score adds up what they say of their sides: between the\n\
+                lines one class, beyond them the other. Back-propagation moved both lines at once, each as far as it\n\
+                had a part in the loss. `demo approximation` shows what ever more units can do.",
+    },
 ];

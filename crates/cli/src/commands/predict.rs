@@ -158,6 +158,8 @@ impl<'m> Wanted<'m> {
             None if args.distance => {
                 let voted = if model.expansion().is_some() {
                     "has a kernel; `--scores` tells what it says"
+                } else if model.network().is_some() {
+                    "is a network; `--scores` tells what it says"
                 } else {
                     "is a vote of many hyperplanes; train with `--readout averaged` for one"
                 };

@@ -3,6 +3,7 @@
 use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::ui;
+use rosenblatt::back_propagation::{BackPropagation, back_propagation};
 use rosenblatt::core::Stopped;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::trace;
@@ -24,6 +25,7 @@ Examples:
   rosenblatt trace points.csv
   rosenblatt trace points.csv --bias none --to latex
   rosenblatt trace points.csv --algorithm pa --rounds 5-10
+  rosenblatt trace xor.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5
   rosenblatt trace points.csv --zero plus --mistake pred --to csv > rounds.csv"
 )]
 pub(crate) struct Args {
@@ -64,13 +66,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         data = with_positive(data, class)?;
     }
     let spec = args.spec.as_textbook().spec()?;
+    if spec.entry().network {
+        // There is much to be said of a single round.
+        let (first, last) = if args.rounds == (1, SHOWN) { (1, 1) } else { args.rounds };
+        let spec = args.spec.as_plain_descent().spec()?;
+        return networks(&back_propagation(&spec, &data, first..=last)?, form(args));
+    }
     let traced = trace(&spec, &data, args.rounds.0..=args.rounds.1)?;
     let mut ending = traced.ending_in_words(spec.bias());
     if matches!(traced.ending, Ending::Over(stopped) if !matches!(stopped, Stopped::Clean | Stopped::Converged | Stopped::Cycle | Stopped::Updates))
     {
         ending.push_str("; `--epochs` allows more");
     }
-    let form = if args.json { "jsonl" } else { args.form.as_str() };
+    let form = form(args);
     let told = Told { data: &data, trace: &traced };
     let left_out = traced.totals.rounds.saturating_sub(args.rounds.1);
     match form {
@@ -96,6 +104,95 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ui::note(&ending);
     }
     Ok(())
+}
+
+/// The form that is wished.
+fn form(args: &Args) -> &str {
+    if args.json { "jsonl" } else { args.form.as_str() }
+}
+
+/// Back-propagation, round by round: what every unit says and how the loss grows with its sum, then every weight.
+fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
+    let BackPropagation { rounds, activation, loss, optimiser, features, outputs } = traced;
+    if form == "jsonl" {
+        let lines: String = rounds.iter().map(|round| format!("{}\n", json!(round))).collect();
+        return ui::print(&lines);
+    }
+    let comment = if form == "latex" { "% " } else { "" };
+    let mut text = String::new();
+    if form == "csv" {
+        text.push_str("round,row,unit,input,weight,slope,weight after\n");
+    } else {
+        let _ = writeln!(
+            text,
+            "{comment}hidden units: h = {activation}(z); loss: {loss}; steps by {optimiser}, one row at a time"
+        );
+    }
+    let print = |header: &[&str], rows: &[Vec<String>]| match form {
+        "markdown" => markdown(header, rows),
+        "latex" => latex(header, rows),
+        _ => aligned(header, rows),
+    };
+    for round in rounds {
+        let mut inputs = features.clone();
+        let (mut units, mut weights) = (Vec::new(), Vec::new());
+        for (depth, layer) in round.layers.iter().enumerate() {
+            let is_last = depth + 1 == round.layers.len();
+            let name = |unit: usize| match (is_last, outputs.as_slice()) {
+                (true, [_]) => "f".to_owned(),
+                (true, outputs) => format!("f({})", outputs[unit]),
+                (false, _) if round.layers.len() > 2 => format!("h{},{}", depth + 1, unit + 1),
+                (false, _) => format!("h{}", unit + 1),
+            };
+            let names: Vec<String> = (0..layer.sums.len()).map(name).collect();
+            for (unit, name) in names.iter().enumerate() {
+                let said = if is_last { "-".to_owned() } else { number(layer.said[unit]) };
+                units.push(vec![name.clone(), number(layer.sums[unit]), said, number(layer.slopes[unit])]);
+                let of_inputs = inputs.iter().enumerate().map(|(input, from)| {
+                    let numbers = [
+                        layer.weights[unit][input],
+                        layer.weight_slopes[unit][input],
+                        layer.weights_after[unit][input],
+                    ];
+                    (from.as_str(), numbers)
+                });
+                let bias = [layer.biases[unit], layer.slopes[unit], layer.biases_after[unit]];
+                for (from, numbers) in of_inputs.chain([("1", bias)]) {
+                    let mut cells = vec![name.clone(), from.to_owned()];
+                    if form == "csv" {
+                        let numbers = numbers.map(|number| number.to_string()).join(",");
+                        let _ = writeln!(
+                            text,
+                            "{},{},{},{},{numbers}",
+                            round.round,
+                            round.row,
+                            csv_cell(name),
+                            csv_cell(from)
+                        );
+                    }
+                    cells.extend(numbers.map(number));
+                    weights.push(cells);
+                }
+            }
+            inputs = names;
+        }
+        if form == "csv" {
+            continue;
+        }
+        let _ = writeln!(
+            text,
+            "\n{comment}round {}: row {}, x = {}, class {}; loss {}\n",
+            round.round,
+            round.row,
+            vector(&round.x),
+            round.class,
+            number(round.loss)
+        );
+        text.push_str(&print(&["unit", "sum z", "says h", "d loss / d z"], &units));
+        text.push('\n');
+        text.push_str(&print(&["into", "from", "weight w", "d loss / d w", "w after"], &weights));
+    }
+    ui::print(&text)
 }
 
 /// A trace and the data it was made on.

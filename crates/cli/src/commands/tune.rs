@@ -24,7 +24,7 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",
-        default_value = "perceptron,pa1,arow,logistic,svm-dual,logistic-dual"
+        default_value = "perceptron,pa1,arow,logistic,svm-dual,logistic-dual,mlp"
     )]
     algorithms: String,
     /// Compare them by this, on rows they did not learn from

@@ -84,6 +84,9 @@ pub fn export(model: &Model, format: Export) -> Result<Vec<u8>, Error> {
     if model.map().is_some() {
         return Err(Error::Mapped { what: "an exported model weighs" });
     }
+    if let (Some(network), Export::Onnx) = (model.network(), format) {
+        return Ok(onnx::of_network(model, network));
+    }
     let planes = model.planes().ok_or(Error::NotLinear)?;
     Ok(format.entry().1(model, planes))
 }

@@ -16,6 +16,7 @@ use crate::insight::feature_name;
 use crate::model::Model;
 use rosenblatt_core::{Decision, Hyperplanes, Multiclass, OneVsOne, Zero};
 use rosenblatt_data::Scaling;
+use rosenblatt_layers::{Activation, Network};
 
 /// Version 8 of the file format came with version 15 of the operators; both are read everywhere today.
 const IR_VERSION: i64 = 8;
@@ -25,20 +26,59 @@ const INT64: i64 = 7;
 const TEXT: i64 = 8;
 const DOUBLE: i64 = 11;
 
-/// The bytes of the file.
+/// One layer of weights: those of every input for all units after the other's, and a bias per unit.
+struct Layer {
+    weights: Vec<f64>,
+    biases: Vec<f64>,
+}
+
+/// The bytes of the file of a linear model.
 pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
+    let only = Layer { weights: planes.raw_weights().to_vec(), biases: planes.biases().to_vec() };
+    of_layers(model, planes.width(), vec![only], None)
+}
+
+/// The bytes of the file of a network.
+pub(super) fn of_network(model: &Model, network: &Network) -> Vec<u8> {
+    let layer =
+        |number| Layer { weights: network.layer_weights(number), biases: network.biases(number).to_vec() };
+    let operator = match network.activation() {
+        Activation::Relu => Some("Relu"),
+        Activation::Tanh => Some("Tanh"),
+        Activation::Logistic => Some("Sigmoid"),
+        Activation::Identity => None,
+    };
+    of_layers(model, network.sizes()[0], (0..network.n_layers()).map(layer).collect(), operator)
+}
+
+/// The bytes of the file, with this operator between layers.
+fn of_layers(model: &Model, width: usize, mut layers: Vec<Layer>, operator: Option<&str>) -> Vec<u8> {
     let n_classes = model.labels().len();
     let mut graph = Graph::default();
-    let (weights, biases) = unscaled(model, planes);
+    if let Some(first) = layers.first_mut() {
+        unscale(model, first);
+    }
     let features = match scaler(model) {
         Some(scaler) if scaler.scaling == Scaling::UnitNorm => graph.unit_rows("features"),
         _ => "features".to_owned(),
     };
-    let n_outputs = planes.n_outputs();
-    graph.doubles("weights", &[planes.width(), n_outputs], &weights);
-    graph.doubles("biases", &[1, n_outputs], &biases);
-    let products = graph.node("MatMul", &[&features, "weights"], &[]);
-    graph.named_node("Add", &[&products, "biases"], "scores", &[]);
+    let n_outputs = layers.last().map_or(0, |layer| layer.biases.len());
+    let (mut said, mut n_inputs) = (features, width);
+    for (number, Layer { weights, biases }) in layers.iter().enumerate() {
+        // The layer that gives the scores has the plain names.
+        let is_last = number + 1 == layers.len();
+        let name = |what: &str| if is_last { what.to_owned() } else { format!("{what}_{}", number + 1) };
+        graph.doubles(&name("weights"), &[n_inputs, biases.len()], weights);
+        graph.doubles(&name("biases"), &[1, biases.len()], biases);
+        let products = graph.node("MatMul", &[&said, &name("weights")], &[]);
+        if is_last {
+            graph.named_node("Add", &[&products, "biases"], "scores", &[]);
+        } else {
+            let sums = graph.node("Add", &[&products, &name("biases")], &[]);
+            said = operator.map_or_else(|| sums.clone(), |operator| graph.node(operator, &[&sums], &[]));
+        }
+        n_inputs = biases.len();
+    }
     graph.texts("classes", model.labels().names());
 
     let options = model.spec().options();
@@ -73,9 +113,9 @@ pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
     if odds.is_some() {
         outputs.push(value("probabilities", DOUBLE, &[n_classes]));
     }
-    let input = value("features", DOUBLE, &[planes.width()]);
+    let input = value("features", DOUBLE, &[width]);
     let graph = graph.finish(&input, &outputs);
-    let features: Vec<String> = (0..planes.width()).map(|feature| feature_name(model, feature)).collect();
+    let features: Vec<String> = (0..width).map(|feature| feature_name(model, feature)).collect();
     let note = |key: &str, value: &str| Message::default().text(1, key).text(2, value);
     let names = serde_json::to_string(&features).unwrap_or_default();
     let classes = serde_json::to_string(model.labels().names()).unwrap_or_default();
@@ -92,20 +132,18 @@ pub(super) fn bytes(model: &Model, planes: &Hyperplanes) -> Vec<u8> {
 }
 
 /// Weights and biases for features that are not scaled: `w (x - m) / s = (w / s) x - w m / s`.
-fn unscaled(model: &Model, planes: &Hyperplanes) -> (Vec<f64>, Vec<f64>) {
-    let mut weights = planes.raw_weights().to_vec();
-    let mut biases = planes.biases().to_vec();
+fn unscale(model: &Model, first: &mut Layer) {
+    let Layer { weights, biases } = first;
     if let Some(scaler) = scaler(model) {
-        for (feature, row) in weights.chunks_exact_mut(planes.n_outputs()).enumerate() {
+        for (feature, row) in weights.chunks_exact_mut(biases.len()).enumerate() {
             let scale = scaler.scale.get(feature).copied().unwrap_or(1.0);
             let shift = scaler.shift.get(feature).copied().unwrap_or(0.0);
-            for (weight, bias) in row.iter_mut().zip(&mut biases) {
+            for (weight, bias) in row.iter_mut().zip(&mut *biases) {
                 *weight /= scale;
                 *bias -= *weight * shift;
             }
         }
     }
-    (weights, biases)
 }
 
 /// A `ValueInfoProto`: rows without end, and as many columns as said (none is a list).

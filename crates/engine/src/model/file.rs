@@ -4,7 +4,9 @@
 //! believed only after its length and its checksum hold, and even then every number is checked before
 //! it is used: a file may be whole and still be wrong.
 
-use super::{Date, Estimated, Model, Provenance, TrainingSummary, Validated, expansion, kernels};
+use super::{
+    Date, Estimated, Model, Provenance, TrainingSummary, Validated, expansion, kernels, network, networks,
+};
 use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::SparseRows;
@@ -149,6 +151,8 @@ pub(super) enum Hypothesis {
         constant: f64,
         votes: Option<kernels::Ballots>,
     },
+    /// A network: `weights` and `biases`, layer by layer.
+    Network { width: usize, outputs: usize, hidden: Vec<usize>, activation: String },
 }
 
 #[derive(Serialize, Deserialize, PartialEq, Eq, Debug)]
@@ -345,7 +349,10 @@ pub(super) fn encode_kept(kept: &Kept, body: &mut Body) -> Hypothesis {
     match kept {
         Kept::Hyperplanes(planes) => encode_planes(planes, body),
         Kept::Votes(votes) => encode_votes(&votes.log(), body),
-        Kept::Other(_) => kernels::encode(expansion(kept).expect("kernels are the only others"), body),
+        Kept::Other(_) => match network(kept) {
+            Some(network) => networks::encode(network, body),
+            None => kernels::encode(expansion(kept).expect("there are no others"), body),
+        },
     }
 }
 
@@ -633,6 +640,9 @@ fn decode_parts(header: &[u8], body: &[u8]) -> Result<Model, FormatError> {
     }
     let mut arrays = Arrays::new(header.arrays, body);
     let kept = decode_hypothesis(&header.hypothesis, outputs, &mut arrays)?;
+    if spec.entry().network != network(&kept).is_some() {
+        return Err(content("its spec and its hypothesis should both be of a network, or neither"));
+    }
     let calibration = match &header.calibration {
         Some(text) => Some(decode_calibration(text, n_curves(n_classes), &mut arrays)?),
         None => None,
@@ -694,7 +704,8 @@ pub(super) fn decode_hypothesis(
 ) -> Result<Kept, FormatError> {
     let (Hypothesis::Hyperplanes { width, outputs, .. }
     | Hypothesis::Votes { width, outputs, .. }
-    | Hypothesis::Kernel { width, outputs, .. }) = *hypothesis;
+    | Hypothesis::Kernel { width, outputs, .. }
+    | Hypothesis::Network { width, outputs, .. }) = *hypothesis;
     if outputs != needed {
         return Err(content(format!("these classes need {needed} outputs, but it has {outputs}")));
     }
@@ -703,6 +714,7 @@ pub(super) fn decode_hypothesis(
     let n_weights = n_weights.ok_or_else(|| content(format!("a width of {width} is beyond all measure")))?;
     match *hypothesis {
         Hypothesis::Kernel { .. } => kernels::decode(hypothesis, arrays),
+        Hypothesis::Network { .. } => networks::decode(hypothesis, arrays),
         Hypothesis::Hyperplanes { sparse, .. } => {
             let places = if sparse { Some(arrays.u32s("places")?) } else { None };
             let (weights, biases) = (arrays.f64s("weights")?, arrays.f64s("biases")?);

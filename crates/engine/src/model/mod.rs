@@ -4,6 +4,7 @@ mod checkpoint;
 mod date;
 mod file;
 mod kernels;
+mod networks;
 mod predictor;
 mod reading;
 mod store;
@@ -18,7 +19,7 @@ pub use predictor::{Predictor, Sample};
 pub use store::StoreError;
 
 pub use crate::fingerprint::fingerprint;
-pub use summary::{Hyperplane, KernelSummary, Summary, TopFeatures, VoteSummary};
+pub use summary::{Hyperplane, KernelSummary, NetworkSummary, Summary, TopFeatures, VoteSummary};
 
 use crate::calibration::Calibration;
 use crate::spec::Spec;
@@ -27,6 +28,7 @@ use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Schema};
 use rosenblatt_kernel::Expansion;
 use rosenblatt_kernel::maps::FeatureMap;
+use rosenblatt_layers::Network;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
@@ -247,7 +249,12 @@ impl Model {
         self.provenance.support_numbers.get(support).copied()
     }
 
-    /// The hyperplanes it predicts with, unless it is a vote or has a kernel.
+    /// The network it predicts with, if it is one.
+    pub fn network(&self) -> Option<&Network> {
+        network(&self.kept)
+    }
+
+    /// The hyperplanes it predicts with, unless it is a vote, a network or has a kernel.
     pub fn planes(&self) -> Option<&Hyperplanes> {
         self.kept.planes()
     }
@@ -266,6 +273,11 @@ impl Model {
     pub fn map(&self) -> Option<&dyn FeatureMap> {
         self.map.as_deref()
     }
+}
+
+/// The network of a model that is one.
+pub(crate) fn network(kept: &Kept) -> Option<&Network> {
+    Network::of(kept)
 }
 
 /// The support rows of a kernel model.

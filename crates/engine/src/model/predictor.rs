@@ -4,7 +4,7 @@
 //! most probable class, or the one of least expected cost; without them, or where classes were weighted, its scores
 //! decide.
 
-use super::{Model, expansion};
+use super::{Model, expansion, network};
 use crate::calibration::{Verdict, class_scores};
 use crate::costs::CostMatrix;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::mapped::{Mapper, map_some};
 use crate::spec::{ClassWeights, Spec};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{
-    Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Visits, Zero,
+    Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Visits, Zero, elementary,
 };
 use rosenblatt_data::{Dataset, Precision, View, Visitor};
 use rosenblatt_kernel::AT_ONCE;
@@ -112,14 +112,46 @@ impl Model {
         Ok(self.labels.name(class))
     }
 
-    /// The probability of every class, in the order of [`Model::labels`], for one row; an error if the model was
-    /// not calibrated.
+    /// The probability of every class, in the order of [`Model::labels`], for one row; an error if the model
+    /// [has none](Model::has_probabilities).
     pub fn predict_proba<'a>(&self, row: impl Into<Sample<'a>>) -> Result<Vec<f64>, Error> {
-        let calibration = self.calibration().ok_or(Error::NotCalibrated)?;
+        self.check_probabilities()?;
         let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
-        class_scores(self, &self.decision_function(row)?, &mut of_classes);
-        calibration.probabilities(&of_classes, &mut shares);
+        self.shares(&self.decision_function(row)?, &mut of_classes, &mut shares);
         Ok(shares)
+    }
+
+    /// Whether it tells how likely classes are: it was calibrated, or is a network whose scores were learned as
+    /// logarithms of odds.
+    pub fn has_probabilities(&self) -> bool {
+        let has_odds = |network: &crate::NetworkOptions| network.loss == rosenblatt_layers::Loss::Softmax;
+        let is_softmax = || self.spec.options().network.as_ref().is_none_or(has_odds);
+        self.calibration.is_some() || self.network().is_some() && is_softmax()
+    }
+
+    fn check_probabilities(&self) -> Result<(), Error> {
+        if self.has_probabilities() { Ok(()) } else { Err(Error::NotCalibrated) }
+    }
+
+    /// The probabilities of these scores: by the curves that were fitted, else the softmax of a network's scores.
+    fn shares(&self, scores: &[f64], of_classes: &mut Vec<f64>, shares: &mut Vec<f64>) {
+        if let Some(calibration) = &self.calibration {
+            class_scores(self, scores, of_classes);
+            calibration.probabilities(of_classes, shares);
+            return;
+        }
+        shares.clear();
+        if let [score] = scores {
+            let second = elementary::logistic(*score);
+            shares.extend([1.0 - second, second]);
+            return;
+        }
+        let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        shares.extend(scores.iter().map(|score| elementary::exp(score - highest)));
+        let sum: f64 = shares.iter().sum();
+        for share in shares {
+            *share /= sum;
+        }
     }
 
     /// The scores of one row: one for two classes, positive for the second; else one per class, or per pair of
@@ -150,12 +182,11 @@ impl Model {
 
     /// [`Model::predict_proba_all`] of rows that are lent.
     pub fn predict_proba_view(&self, rows: View<'_>) -> Result<Vec<f64>, Error> {
-        let calibration = self.calibration().ok_or(Error::NotCalibrated)?;
+        self.check_probabilities()?;
         let mut all = Vec::with_capacity(rows.len() * self.labels.len());
         let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
         self.each(rows, |_, _, scores| {
-            class_scores(self, scores, &mut of_classes);
-            calibration.probabilities(&of_classes, &mut shares);
+            self.shares(scores, &mut of_classes, &mut shares);
             all.extend(&shares);
         });
         Ok(all)
@@ -376,7 +407,7 @@ impl<'m> Predictor<'m> {
     }
 
     /// Shows the class and the scores of each of these rows, in their order. Long rows are read side by side, and
-    /// kernel values computed for many rows at once; the scores are those of each row alone.
+    /// kernel values and sums of hidden units computed for many rows at once; the scores are those of each row alone.
     pub fn each<E: Examples>(&mut self, examples: E, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
         if let (Kept::Hyperplanes(planes), None) = (&*self.kept, &self.mapper) {
             let Self { decision, zero, random, scores: last, verdict, n_classes, pairs, .. } = self;
@@ -400,6 +431,14 @@ impl<'m> Predictor<'m> {
             return;
         };
         let kept = Kept::Other(Arc::clone(kept));
+        if let Some(network) = network(&kept) {
+            network.each(examples, Visits::Listed(rows), |row, scores| {
+                self.scores.copy_from_slice(scores);
+                let class = self.decide();
+                show(row as u32, class, scores);
+            });
+            return;
+        }
         let Some(expansion) = expansion(&kept) else { return };
         let mut scores = Vec::new();
         for rows in rows.chunks(AT_ONCE) {

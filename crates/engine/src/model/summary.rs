@@ -27,12 +27,15 @@ pub struct Summary<'m> {
     pub spec: &'m Options,
     /// How the run went.
     pub training_summary: &'m TrainingSummary,
-    /// Its hyperplanes; none for votes and kernels.
+    /// Its hyperplanes; none for votes, kernels and networks.
     pub hyperplanes: Vec<Hyperplane>,
     /// Its survivors, if it votes.
     pub votes: Option<VoteSummary>,
     /// Its kernel, if it has one.
     pub kernel: Option<KernelSummary>,
+    /// Its network, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkSummary>,
     /// How its probabilities were fitted, if they were.
     pub calibration: Option<&'m Calibration>,
     /// The top features of every class.
@@ -81,6 +84,18 @@ pub struct KernelSummary {
     pub moves: Option<usize>,
 }
 
+/// A network in a few numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct NetworkSummary {
+    /// Inputs, units of every hidden layer, outputs.
+    pub sizes: Vec<usize>,
+    /// What hidden units make of their sums.
+    pub activation: String,
+    /// Weights and biases, all together.
+    pub parameters: usize,
+}
+
 /// The features that speak most strongly for a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TopFeatures<'m> {
@@ -119,6 +134,11 @@ impl Model {
                 },
             }
         });
+        let network = self.network().map(|network| {
+            let sizes = network.sizes();
+            let parameters = sizes.windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum();
+            NetworkSummary { sizes, activation: network.activation().to_string(), parameters }
+        });
         let names = self.labels.names();
         let features = top_features_by_class(self, most);
         let top_features =
@@ -134,6 +154,7 @@ impl Model {
             hyperplanes: self.hyperplanes(),
             votes,
             kernel,
+            network,
             calibration: self.calibration(),
             top_features: top_features.collect(),
         }

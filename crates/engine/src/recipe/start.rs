@@ -17,7 +17,9 @@ pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
         return refuse("its rows go through a feature map");
     }
     if model.planes().is_none() {
-        return refuse("it is a vote of many hyperplanes, or has a kernel, and so has no weights of its own");
+        return refuse(
+            "it is a vote of many hyperplanes or a network, or has a kernel, and so has no weights of its own",
+        );
     }
     if matches!(recipe.estimate, Plan::Folds(_)) {
         return refuse("cross-validation would start its folds from a model that may know their rows");
@@ -36,8 +38,8 @@ pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
         let (now, then) = (spec.options().multiclass, was.options().multiclass);
         return refuse(&format!("its classes are told apart {then}, and here {now}"));
     }
-    if spec.kernel().is_some() || spec.map().is_some() {
-        return refuse("it has plain weights, and here rows go through a kernel or a map");
+    if spec.kernel().is_some() || spec.map().is_some() || spec.entry().network {
+        return refuse("it has plain weights, and here rows go through a kernel, a map or a network");
     }
     if spec.entry().info.per_row {
         let rule = spec.entry().info.name;

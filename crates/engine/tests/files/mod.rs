@@ -4,7 +4,7 @@ use rosenblatt::calibration::Method;
 use rosenblatt::core::{Random, Readout};
 use rosenblatt::data::{Missing, ReadOptions, Source, load_with_schema};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{Classes, Dataset, KernelOptions, Mapping, Options, Spec, Training, train};
+use rosenblatt::{Classes, Dataset, KernelOptions, Mapping, NetworkOptions, Options, Spec, Training, train};
 use std::sync::Arc;
 
 fn data() -> Dataset {
@@ -38,6 +38,13 @@ pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
     };
     let sums = spec(Readout::Last, Classes::OneVsRest, Some(KernelOptions::default()));
     let kernel_votes = spec(Readout::Voted, Classes::OneVsOne, Some(KernelOptions::default()));
+    let network = Spec::new(Options {
+        algorithm: "mlp".to_owned(),
+        network: Some(NetworkOptions { sizes: Some(vec![3, 2]), ..NetworkOptions::default() }),
+        epochs: 2,
+        ..Options::default()
+    });
+    let network = network.unwrap();
     let checkpoint = |spec: &Spec| {
         let mut kept = Once(Vec::new());
         Training::new(spec, &data()).checkpointer(&mut kept).run(&mut ()).unwrap_err();
@@ -47,6 +54,8 @@ pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("model of a kernel", train(&sums, &data()).unwrap().to_bytes()),
         ("model of a kernel's votes", train(&kernel_votes, &data()).unwrap().to_bytes()),
         ("checkpoint of a kernel", checkpoint(&kernel_votes)),
+        ("model of a network", train(&network, &data()).unwrap().to_bytes()),
+        ("checkpoint of a network", checkpoint(&network)),
         ("model of weights", train(&planes, &data()).unwrap().to_bytes()),
         ("model of votes", train(&votes, &data()).unwrap().to_bytes()),
         ("model behind drawn directions", train(&mapped("fourier"), &data()).unwrap().to_bytes()),

@@ -1,0 +1,91 @@
+//! `--algorithm mlp`: networks as a person meets them.
+
+use crate::bench::Bench;
+
+const XOR: &str = "u,v,class\n0,0,a\n0,1,b\n1,0,b\n1,1,a\n";
+
+#[test]
+fn a_network_learns_xor_and_says_what_it_is() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    let network = "--algorithm mlp --hidden 4 --activation tanh --rate 0.1 --epochs 200";
+    bench.ok(&format!("rosenblatt train xor.csv --scale none --holdout 0 {network} --model xor.model"));
+    let classes = bench.ok("rosenblatt predict xor.csv --model xor.model");
+    assert_eq!(classes, "a\nb\nb\na\n");
+    let told = bench.ok("rosenblatt inspect xor.model");
+    assert!(
+        told.contains("a network of 2 - 4 - 1 units, tanh between layers: 17 weights and biases"),
+        "{told}"
+    );
+    let why = bench.ok("rosenblatt predict xor.csv --model xor.model --explain 2 --scores");
+    assert!(why.contains("u "), "{why}");
+    // The command that a report names trains the same model.
+    let json = bench.ok("rosenblatt inspect xor.model --json");
+    assert!(json.contains("\"sizes\":[2,4,1]"), "{json}");
+    let refused = bench.run("rosenblatt predict xor.csv --model xor.model --distance");
+    assert!(refused.stderr.contains("this model is a network"), "{}", refused.stderr);
+}
+
+#[test]
+fn networks_are_compared_and_tuned_beside_the_others() {
+    let bench = Bench::new();
+    let iris = "crates/data/bundled/iris.csv";
+    let table = bench.ok(&format!(
+        "rosenblatt compare {iris} --folds 3 --algorithms 'perceptron,mlp(hidden=8),mlp(hidden=16,layers=2)' --activation tanh"
+    ));
+    assert!(
+        table.contains("mlp(hidden=16,layers=2) last") && table.contains("perceptron averaged"),
+        "{table}"
+    );
+    let tuned = bench.run(&format!(
+        "rosenblatt tune {iris} --algorithms perceptron,mlp --param hidden=4,8 --model t.model"
+    ));
+    assert!(
+        tuned.stderr.contains("race of 3 candidates") || tuned.stdout.contains("race of 3 candidates"),
+        "{}",
+        tuned.stderr
+    );
+    let wrong = bench.run(&format!("rosenblatt train {iris} --algorithm pa1 --hidden 4 --model t.model"));
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("`algorithm` should be a network"), "{}", wrong.stderr);
+}
+
+#[test]
+fn back_propagation_is_traced_in_every_form() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    let trace = "rosenblatt trace xor.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5 --rounds 2";
+    let text = bench.ok(trace);
+    for expected in ["round 2: row 2, x = (0, 1), class b; loss", "d loss / d z", "h2", "w after"] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert_eq!(bench.ok(&format!("{trace} --to csv")).lines().count(), 1 + 2 * 9);
+    let line = bench.ok(&format!("{trace} --json"));
+    let round: serde_json::Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    // The slope in the score is the probability less the truth.
+    let layer = &round["layers"][1];
+    let (score, slope) = (layer["said"][0].as_f64().unwrap(), layer["slopes"][0].as_f64().unwrap());
+    assert!((1.0 / (1.0 + (-score).exp()) - slope).abs() < 1e-12, "{line}");
+    assert!(bench.ok(&format!("{trace} --to latex")).contains("tabular"));
+}
+
+#[test]
+fn lessons_are_drawn() {
+    let bench = Bench::new();
+    let told = bench.ok("rosenblatt demo xor-mlp --folder lesson");
+    assert!(told.contains("d loss / d z"), "{told}");
+    let film = bench.ok("cat lesson/xor-mlp.svg");
+    assert!(film.matches("class=\"frame").count() >= 8 && film.contains("hidden unit"), "{}", film.len());
+    // In the last frame nothing is wrong, and nothing was said to be linear.
+    let last = film.rsplit("class=\"frame").next().unwrap();
+    assert!(last.contains("After 300 epochs") && !last.contains("class=\"mistake"), "{last}");
+    bench.write("xor.csv", XOR);
+    let drawn = "rosenblatt plot boundary xor.csv --algorithm mlp --hidden 3 --activation tanh --rate 0.1 --epochs 100";
+    bench.ok(&format!("{drawn} --output b.svg"));
+    assert!(bench.ok("cat b.svg").contains("class=\"line"));
+    bench.ok(&format!("{drawn} --frames=4 --output f.svg"));
+    bench.ok("rosenblatt demo approximation --folder lesson");
+    let film = bench.ok("cat lesson/approximation.svg");
+    assert_eq!(film.matches("class=\"frame").count(), 7);
+    assert!(film.contains("64 hidden units") && film.contains("the curve"));
+}

@@ -1,0 +1,183 @@
+"""The multi-layer perceptron with the parameters of scikit-learn's `MLPClassifier`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._estimators import PerceptronClassifier, _plain
+
+__all__ = ["MLPClassifier"]
+
+#: Rows of a batch if nobody says otherwise, as scikit-learn has it.
+_BATCH = 200
+
+
+class MLPClassifier(PerceptronClassifier):
+    """Layers of units between features and scores, learned by back-propagation.
+
+    The parameters are those of scikit-learn's `MLPClassifier`, and mean the same; `solver="lbfgs"`, other values of
+    `learning_rate` than "constant" and `warm_start` are not to be had. Weights are drawn after He for relu and after
+    Glorot for the others, biases begin with zero.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : int or sequence of int, default=(100,)
+        Units of every hidden layer.
+    activation : "relu", "tanh", "logistic" or "identity", default="relu"
+        What hidden units make of their sums.
+    solver : "adam" or "sgd", default="adam"
+        How weights go along their slopes.
+    alpha : float, default=0.0001
+        How much weights are drawn to zero.
+    batch_size : int or "auto", default="auto"
+        Rows of a batch; 200 if "auto".
+    learning_rate : "constant"
+        The rate stays as it is.
+    learning_rate_init : float, default=0.001
+        The rate.
+    max_iter : int, default=200
+        The most epochs.
+    shuffle : bool, default=True
+        Visit rows in another order in every epoch.
+    random_state : int, RandomState or None, default=0
+        Decides every random choice.
+    tol, n_iter_no_change : float, int
+        End when the loss was not lower by `tol` for so many epochs.
+    momentum, nesterovs_momentum : float, bool
+        How much of the last step is made again ("sgd").
+    early_stopping : bool, default=False
+        Keep a validation set of `validation_fraction` apart, stop after `n_iter_no_change` epochs without progress on it,
+        and keep the network that did best there.
+    beta_1, beta_2, epsilon : float
+        The numbers of "adam".
+    loss : "softmax", "hinge" or "perceptron", default="softmax"
+        What scores cost; only "softmax" makes them probabilities.
+    class_weight : dict, "balanced" or None, default=None
+        How much each class counts.
+    calibrate, merge_rows, callback
+        As in `PerceptronClassifier`.
+
+    Attributes
+    ----------
+    coefs_, intercepts_ : list of ndarray
+        Weights and biases, layer by layer.
+    classes_, n_iter_, n_features_in_, feature_names_in_, model_
+        As in `PerceptronClassifier`.
+    """
+
+    coefs_: list[NDArray[np.float64]]
+    intercepts_: list[NDArray[np.float64]]
+
+    _fixed = {"algorithm": "mlp"}
+
+    def __init__(
+        self,
+        hidden_layer_sizes: int | Sequence[int] = (100,),
+        activation: str = "relu",
+        *,
+        solver: str = "adam",
+        alpha: float = 0.0001,
+        batch_size: int | str = "auto",
+        learning_rate: str = "constant",
+        learning_rate_init: float = 0.001,
+        max_iter: int = 200,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        tol: float = 1e-4,
+        momentum: float = 0.9,
+        nesterovs_momentum: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        n_iter_no_change: int = 10,
+        loss: str = "softmax",
+        class_weight: Mapping[Any, float] | str | None = None,
+        calibrate: str | None = None,
+        merge_rows: bool = False,
+        callback: Callable[[dict[str, int]], object] | None = None,
+    ) -> None:
+        super().__init__(
+            "mlp", max_iter=max_iter, early_stopping=early_stopping, validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change, class_weight=class_weight, calibrate=calibrate, merge_rows=merge_rows,
+            callback=callback, random_state=random_state,
+        )
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.solver = solver
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.learning_rate_init = learning_rate_init
+        self.shuffle = shuffle
+        self.tol = tol
+        self.momentum = momentum
+        self.nesterovs_momentum = nesterovs_momentum
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.epsilon = epsilon
+        self.loss = loss
+
+    def _options(self, seed):
+        if self.learning_rate != "constant":
+            raise ValueError(f'learning_rate should be "constant", but is {self.learning_rate!r}')
+        asked = super()._options(seed)
+        asked["rate"] = str(_plain(self.learning_rate_init))
+        asked["order"] = None if self.shuffle else "given"
+        if asked["validation"] is not None:
+            asked["validation"]["min-rows"] = 0
+        sizes = np.atleast_1d(np.asarray(self.hidden_layer_sizes, dtype=np.int64)).tolist()
+        asked["network"] = {
+            "sizes": sizes, "activation": self.activation, "optimiser": self.solver, "loss": self.loss,
+        }
+        return asked
+
+    def _will_have_probabilities(self):
+        return self.loss == "softmax" or super()._will_have_probabilities()
+
+    def _params(self):
+        batch = _BATCH if self.batch_size == "auto" else self.batch_size
+        numbers = {
+            "batch": min(batch, getattr(self, "_few_rows", batch)),
+            "weight-decay": self.alpha,
+            "momentum": self.momentum,
+            "nesterov": float(self.nesterovs_momentum),
+            "beta1": self.beta_1,
+            "beta2": self.beta_2,
+            "epsilon": self.epsilon,
+            "tolerance": self.tol,
+            "patience": self.n_iter_no_change,
+        }
+        return {name: float(value) for name, value in numbers.items()}
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "MLPClassifier":
+        """Learns from each row once, in their order, in batches; a batch that is not full waits for the next call.
+
+        All classes are to be named in the first call. Batches are no larger than the rows of the first call.
+        """
+        if "_few_rows" not in self.__dict__:
+            self._few_rows = max(1, X.shape[0] if hasattr(X, "shape") else len(X))
+        try:
+            super().partial_fit(X, y, classes, sample_weight)
+        except BaseException:
+            if "model_" not in self.__dict__:
+                del self._few_rows
+            raise
+        return self
+
+    def _fitted(self, native, context):
+        self.__dict__.pop("_few_rows", None)
+        super()._fitted(native, context)
+
+    def _take_over(self, native):
+        super()._take_over(native)
+        sizes, weights, biases = native.network()
+        weights, biases = np.frombuffer(weights), np.frombuffer(biases)
+        self.coefs_, self.intercepts_ = [], []
+        for inputs, units in zip(sizes, sizes[1:]):
+            self.coefs_.append(weights[: inputs * units].reshape(inputs, units).copy())
+            self.intercepts_.append(biases[:units].copy())
+            weights, biases = weights[inputs * units :], biases[units:]
