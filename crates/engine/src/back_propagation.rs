@@ -118,7 +118,9 @@ pub fn back_propagation(
                 let class = data.classes()[row];
                 let seen = before.propagate(entries.iter().copied(), class, design.loss);
                 let mut x = vec![0.0; data.width()];
-                entries.iter().for_each(|(feature, value)| x[*feature] = *value);
+                for (feature, value) in &entries {
+                    x[*feature] = *value;
+                }
                 let mut inputs = x.clone();
                 let mut layers = Vec::new();
                 for (number, (unfolded, slopes)) in seen.layers.into_iter().zip(seen.slopes).enumerate() {

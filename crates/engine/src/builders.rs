@@ -199,9 +199,13 @@ macro_rules! builders {
 
 rosenblatt_core::for_each_rule!(builders);
 
-/// The parameters of a network, with the methods that set them.
+/// A parameter, and the method that sets it.
 #[cfg(test)]
-const NETWORK: &[(&str, fn(f64) -> Options)] = &[
+type Setter = (&'static str, fn(f64) -> Options);
+
+/// The parameters of a network.
+#[cfg(test)]
+const NETWORK: &[Setter] = &[
     ("hidden", |value| MultiLayerPerceptron::new().hidden(value).into()),
     ("layers", |value| MultiLayerPerceptron::new().layers(value).into()),
     ("batch", |value| MultiLayerPerceptron::new().batch(value).into()),

@@ -13,6 +13,7 @@ use rosenblatt::slice::SliceKind;
 use rosenblatt::{Dataset, NetworkOptions, Options, Spec, Training, train};
 use rosenblatt_plot::{Boundary, Canvas, Ink, Key, Picture, PlotError, Swatch, Verdict, note_lines, number};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 /// More lines than this hide each other.
@@ -153,7 +154,7 @@ fn told(network: &Network, scene: &Scene<'_>, subject: &Subject) -> Vec<String> 
                 } else {
                     "+ "
                 };
-                text += &format!("{sign}{} {name} ", number(short(weight.abs())));
+                let _ = write!(text, "{sign}{} {name} ", number(short(weight.abs())));
             }
             format!("{text}{} {}", if bias < 0.0 { "-" } else { "+" }, number(short(bias.abs())))
         };

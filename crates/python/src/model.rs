@@ -73,6 +73,9 @@ fn scores(model: &Model, rows: View<'_>) -> Outcome<Vec<f64>> {
     Ok(all)
 }
 
+/// Sizes, weights and biases of layers.
+type Layers<'py> = (Vec<usize>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
 #[pymethods]
 impl PyModel {
     /// The model in these bytes.
@@ -140,10 +143,7 @@ impl PyModel {
     }
 
     /// The sizes of the layers of a network, and its weights and biases, layer by layer; none of other models.
-    fn network<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<(Vec<usize>, Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
+    fn network<'py>(&self, py: Python<'py>) -> PyResult<Option<Layers<'py>>> {
         let Some(network) = self.model.network() else { return Ok(None) };
         let (weights, biases) = (network.raw_weights(), network.raw_biases());
         Ok(Some((network.sizes(), numbers(py, &weights)?, numbers(py, &biases)?)))

@@ -115,8 +115,8 @@ fn form(args: &Args) -> &str {
 fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
     let BackPropagation { rounds, activation, loss, optimiser, features, outputs } = traced;
     if form == "jsonl" {
-        let lines: String = rounds.iter().map(|round| format!("{}\n", json!(round))).collect();
-        return ui::print(&lines);
+        let lines: Vec<String> = rounds.iter().map(|round| json!(round).to_string()).collect();
+        return ui::print(&format!("{}\n", lines.join("\n")));
     }
     let comment = if form == "latex" { "% " } else { "" };
     let mut text = String::new();
