@@ -13,6 +13,9 @@ use rosenblatt_data::{Dataset, Source, load_source};
 use serde_json::json;
 use std::fmt::Write as _;
 
+/// The rounds that are shown if nobody says which.
+const USUAL: (u64, u64) = (1, 200);
+
 /// How many features of a row or weights are spelled out where a person reads.
 const SPELLED_OUT: usize = 8;
 
@@ -68,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spec = args.spec.as_textbook().spec()?;
     if spec.entry().network {
         // There is much to be said of a single round.
-        let (first, last) = if args.rounds == (1, SHOWN) { (1, 1) } else { args.rounds };
+        let (first, last) = if args.rounds == USUAL { (1, 1) } else { args.rounds };
         let spec = args.spec.as_plain_descent().spec()?;
         return networks(&back_propagation(&spec, &data, first..=last)?, form(args));
     }
