@@ -97,7 +97,7 @@ pub(super) const LESSONS: &[Lesson] = &[
         rows: "x1,x2,class\n0,0,same\n0,1,other\n1,0,other\n1,1,same\n",
         lines: &[
             "trace xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5",
-            "plot boundary xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.1 --epochs 300 --seed 1 \
+            "plot boundary xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.1 --epochs 300 \
              --frames=12 -o xor-mlp.svg",
         ],
         moral: "Each hidden unit has a line of its own, and the score adds up what they say of their sides: between the\n\
