@@ -1,7 +1,7 @@
 """The multi-layer perceptron with the parameters of scikit-learn's `MLPClassifier`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +153,7 @@ class MLPClassifier(PerceptronClassifier):
         }
         return {name: float(value) for name, value in numbers.items()}
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "MLPClassifier":
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learns from each row once, in their order, in batches; a batch that is not full waits for the next call.
 
         All classes are to be named in the first call. Batches are no larger than the rows of the first call.

@@ -56,7 +56,7 @@ def test_the_same_parameters_learn_as_well_as_theirs(settings):
 
 def test_its_weights_are_its_probabilities():
     X, y = make_moons(400, noise=0.1, random_state=0)
-    model = MLPClassifier((12,), "tanh", learning_rate_init=0.02, max_iter=100).fit(X, y)
+    model = MLPClassifier((12,), "tanh", learning_rate_init=0.02, max_iter=100, batch_size=20).fit(X, y)
     hidden = np.tanh(X @ model.coefs_[0] + model.intercepts_[0])
     scores = (hidden @ model.coefs_[1] + model.intercepts_[1]).ravel()
     shares = model.predict_proba(X)
