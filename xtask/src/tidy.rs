@@ -22,12 +22,13 @@ const CHECKER: &str = "crates/certify/src/check.rs";
 const MOST_CHECKER_LINES: usize = 150;
 
 /// The libraries; only the command line prints.
-const LIBRARIES: [&str; 7] = [
+const LIBRARIES: [&str; 8] = [
     "crates/certify/src",
     "crates/core/src",
     "crates/data/src",
     "crates/engine/src",
     "crates/figures/src",
+    "crates/gpu/src",
     "crates/kernel/src",
     "crates/plot/src",
 ];

@@ -78,7 +78,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         sizes.map(str::parse).collect::<Result<_, _>>().map_err(|_| "--rows N,N".to_owned())?;
     let with_peers = !words.iter().any(|word| word == "--no-peers");
     if cfg!(debug_assertions) {
-        return in_release(words);
+        return in_release("kernel", words);
     }
     let (train, test) = (read(folder, "train")?, read(folder, "t10k")?);
     let python = if with_peers {
@@ -134,11 +134,11 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
 }
 
 /// The same chore again, optimised.
-fn in_release(words: &[String]) -> Result<(), String> {
+pub(super) fn in_release(which: &str, words: &[String]) -> Result<(), String> {
     say("building for release");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench", "kernel"])
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench", which])
         .args(words)
         .status();
     if status.is_ok_and(|status| status.success()) {
@@ -152,7 +152,7 @@ fn peer(who: &str, rows: usize, repeat: usize, seconds: f64, gflops: f64, error:
     Sample { who: who.to_owned(), rows, repeat, seconds, gflops, error, mistakes: 0 }
 }
 
-fn read(folder: &str, half: &str) -> Result<Dataset, String> {
+pub(super) fn read(folder: &str, half: &str) -> Result<Dataset, String> {
     let path = |kind: &str| {
         let plain = Path::new(folder).join(format!("{half}-{kind}"));
         if plain.exists() { plain } else { Path::new(folder).join(format!("{half}-{kind}.gz")) }
