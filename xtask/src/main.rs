@@ -34,7 +34,11 @@ const CHORES: &[Chore] = &[
     },
     Chore { name: "docs", summary: "the gallery, drawn by the program itself", run: docs::run },
     Chore { name: "python", summary: "the tests of the Python package", run: python::run },
-    Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
+    Chore {
+        name: "test",
+        summary: "formatting, lints, and every test: what CI runs; `test gpu`: on a graphics card",
+        run: test::run,
+    },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
     Chore {
         name: "torture",

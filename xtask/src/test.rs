@@ -1,11 +1,16 @@
-//! `cargo xtask test`: everything that must hold, in the order in which it is cheapest to fail.
+//! `cargo xtask test`: everything that must hold, in the order in which it is cheapest to fail. `cargo xtask test gpu`:
+//! what must hold on a graphics card, where there is one.
 
 use crate::{audit, bench, python, say, tidy, torture};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-pub(crate) fn run(_words: &[String]) -> Result<(), String> {
+pub(crate) fn run(words: &[String]) -> Result<(), String> {
+    if words.first().is_some_and(|word| word == "gpu") {
+        // Those that need a card are left out everywhere else.
+        return step("tests on a card", &["test", "--package", "rosenblatt-gpu", "--", "--include-ignored"]);
+    }
     let start = Instant::now();
     step("formatting", &["fmt", "--all", "--check"])?;
     say("== house rules");

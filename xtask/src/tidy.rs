@@ -28,6 +28,7 @@ const LIBRARIES: [&str; 8] = [
     "crates/data/src",
     "crates/engine/src",
     "crates/figures/src",
+    "crates/gpu/src",
     "crates/kernel/src",
     "crates/layers/src",
     "crates/plot/src",

@@ -3,6 +3,7 @@
 use crate::choices::{choice, listed};
 use crate::failure::Failure;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use rosenblatt::DeviceChoice;
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
 use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
 use rosenblatt::layers::{Activation, Loss as OutputLoss, Optimiser};
@@ -446,6 +447,10 @@ pub(crate) struct SupportArgs {
     /// Use so much memory for values that are kept or computed ahead (512MiB, 2GiB); changes nothing but the time
     #[arg(long, value_name = "SIZE", requires = "kernel", conflicts_with = "map", value_parser = size)]
     kernel_memory: Option<u64>,
+    /// Compute on the processor (cpu) or on a graphics card (gpu, gpu:1); if not said on a card if there is one and the
+    /// rows are many (auto). Changes nothing but the time
+    #[arg(long, value_name = "NAME", requires = "kernel", conflicts_with = "map", value_parser = by_name::<DeviceChoice>)]
+    device: Option<DeviceChoice>,
     /// Keep at most so many support vectors; no limit if not said
     #[arg(long, value_name = "N", requires = "kernel", conflicts_with = "map")]
     support_budget: Option<usize>,
@@ -460,6 +465,7 @@ impl SupportArgs {
         KernelOptions {
             normalised: self.unit_hypotheses,
             memory: self.kernel_memory.unwrap_or(options.memory),
+            device: self.device.unwrap_or(options.device),
             budget: self.support_budget,
             removal: self.removal.unwrap_or(options.removal),
             ..options

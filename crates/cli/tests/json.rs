@@ -135,6 +135,7 @@ fn every_command_prints_what_its_schema_says() {
         ),
         ("convert", vec![format!("convert {iris} i.svm")]),
         ("algorithms", vec!["algorithms".to_owned(), "algorithms pa1".to_owned()]),
+        ("devices", vec!["devices".to_owned()]),
         ("catalogue", vec!["catalogue".to_owned()]),
         ("demo", vec!["demo".to_owned()]),
     ] {

@@ -44,6 +44,34 @@ fn exclusive_or_is_learned_told_and_predicted() {
     assert!(bench.ok("rosenblatt evaluate xor.csv --model last.model").contains("error: 0.0 %"));
 }
 
+/// Where there is a card, a model that was learned there is the same to the byte; where there is none, whoever asked for
+/// one is told why, and whoever did not is not bothered.
+#[test]
+fn a_card_is_used_if_there_is_one_and_else_the_reason_is_told() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    let line = "rosenblatt train xor.csv --kernel poly --degree 2 --holdout 0";
+    let text = bench.ok(&format!("{line} --device cpu --model cpu.model"));
+    assert!(!text.contains("computed on"), "{text}");
+    bench.ok(&format!("{line} --model auto.model"));
+    let bytes = |name: &str| std::fs::read(bench.path(name)).unwrap();
+    assert!(bytes("auto.model") == bytes("cpu.model"), "a device is no part of a model");
+    let listed = bench.ok("rosenblatt devices");
+    assert!(listed.starts_with("cpu "), "{listed}");
+    if let Some((_, why)) = listed.split_once("gpu    none: ") {
+        for line in [
+            format!("{line} --device gpu --model gpu.model"),
+            "rosenblatt predict xor.csv --model cpu.model --device gpu".to_owned(),
+        ] {
+            let said = fails(&bench, &line, 1);
+            assert!(said.contains(why.trim()) && why.contains("processor"), "{said}");
+        }
+    } else {
+        bench.ok(&format!("{line} --device gpu --model gpu.model"));
+        assert!(bytes("gpu.model") == bytes("cpu.model"), "the same bits");
+    }
+}
+
 #[test]
 fn wrong_wishes_are_refused_with_the_reason() {
     let bench = Bench::new();
@@ -51,6 +79,8 @@ fn wrong_wishes_are_refused_with_the_reason() {
     for (options, expected) in [
         ("--kernel poly --degree 0", "`degree` should be a whole number from 1 to 64, but is 0"),
         ("--kernel rbf --gamma -1", "`gamma` should be scale, auto or a positive number, but is -1"),
+        ("--kernel rbf --device tpu", "auto, cpu, gpu or gpu:N"),
+        ("--kernel rbf --device gpu --support-budget 5", "`device` should be auto or cpu with a budget"),
         ("--kernel bessel", "`kernel` should be one of linear, polynomial"),
         ("--kernel rbf --degree 2", "`rbf` has no `degree`; polynomial would"),
         ("--kernel rbf --algorithm arow", "one that steps along single rows"),

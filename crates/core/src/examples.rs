@@ -12,7 +12,7 @@ use crate::simd;
 const LONG: usize = 8 << 10;
 
 /// A finite, indexable set of labelled rows. Cheap to copy: it is a view.
-pub trait Examples: Copy {
+pub trait Examples: Copy + Sync {
     /// How a row is stored.
     type Row: Row;
 

@@ -69,6 +69,14 @@ impl SparseRows {
         self.offsets.push(self.indices.len());
     }
 
+    /// Adds all rows of another.
+    pub fn append(&mut self, other: &Self) {
+        let behind = self.indices.len();
+        self.offsets.extend(other.offsets[1..].iter().map(|offset| behind + offset));
+        self.indices.extend_from_slice(&other.indices);
+        self.values.extend_from_slice(&other.values);
+    }
+
     /// Puts the row of these entries in the place of another.
     pub fn replace(&mut self, idx: usize, entries: impl Iterator<Item = (usize, f64)>) {
         let range = self.offsets[idx]..self.offsets[idx + 1];

@@ -488,6 +488,12 @@ const KERNEL: Meanings = &[
         "bytes for values that are kept or computed ahead; changes nothing but the time",
         Takes::AtLeast(0),
     ),
+    (
+        "device",
+        "where values are computed, which changes nothing but the time: auto (a card, if there is one and the rows are \
+         many), cpu, gpu or gpu:N",
+        Takes::Other,
+    ),
     ("budget", "the most support vectors; all if not given", Takes::AtLeast(1)),
     ("removal", "what gives way when the budget is spent", Takes::Choice("removal")),
 ];

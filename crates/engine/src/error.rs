@@ -2,8 +2,8 @@
 
 use rosenblatt_core::{NameError, ParamError, SetupError};
 use rosenblatt_data::{DataError, Remedy};
-use rosenblatt_kernel::KernelError;
 use rosenblatt_kernel::maps::MapError;
+use rosenblatt_kernel::{KernelError, Trouble};
 
 /// Why no model came of it. Messages say what was found, what was expected and, where known, the cure.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -29,6 +29,9 @@ pub enum Error {
     /// The kernel cannot be had.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    /// The card does not compute.
+    #[error(transparent)]
+    Device(#[from] Trouble),
     /// The choices do not go together.
     #[error(transparent)]
     Setup(#[from] SetupError),

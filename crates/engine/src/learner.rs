@@ -138,7 +138,7 @@ pub(crate) fn build<A: Algorithm>(
                 });
             }
         }
-        return Ok(with_kernel(Box::new(rule), kernel, spec, n_classes, setup));
+        return with_kernel(Box::new(rule), kernel, spec, n_classes, setup, shape.n_rows);
     }
     if n_classes > 2 {
         Ok(Box::new(Run::erased(rule, options.multiclass.decision(n_classes), setup)?))
@@ -219,19 +219,26 @@ fn with_kernel(
     spec: &Spec,
     n_classes: usize,
     setup: Setup,
-) -> Box<dyn Learner> {
+    n_rows: Option<usize>,
+) -> Result<Box<dyn Learner>, Error> {
     let Setup { width, convention, class_weights, seed, .. } = setup;
     let options = spec.kernel().cloned().unwrap_or_default();
     let shape = rosenblatt_core::Shape { width, n_outputs: spec.n_outputs(n_classes), bias: convention.bias };
     match options.budget {
         None => {
             let space = KernelSpace::new(kernel, shape, options.limits());
-            let space = space.normalised(options.normalised).seeded(seed);
-            in_space(space, rule, spec, n_classes, convention, class_weights)
+            let mut space = space.normalised(options.normalised).seeded(seed);
+            // A spec that is only checked opens no card.
+            if n_rows != Some(0)
+                && let Some(device) = options.device.to_learn(n_rows, width)?
+            {
+                space = space.on(device);
+            }
+            Ok(in_space(space, rule, spec, n_classes, convention, class_weights))
         }
         Some(budget) => {
             let space = BudgetSpace::new(kernel, shape, budget, options.removal, seed);
-            in_space(space, rule, spec, n_classes, convention, class_weights)
+            Ok(in_space(space, rule, spec, n_classes, convention, class_weights))
         }
     }
 }

@@ -4,6 +4,7 @@
 //! per digit against the rest, all sharing one set of kernel values, one permutation of the rows that is the same in
 //! every epoch, seven ways to read the run out. One run's log gives all of them at every number of epochs.
 
+use crate::device::DeviceChoice;
 use crate::error::Error;
 use crate::train::{check_finite, two_classes};
 use rosenblatt_core::observer::{Observer, Snapshot};
@@ -24,6 +25,8 @@ pub struct FreundSchapire<'a> {
     /// By how much the pixels were divided: the kernel's constant shrinks with their squares, which leaves every
     /// mistake where it was.
     pub largest: f64,
+    /// Where values are computed.
+    pub device: DeviceChoice,
 }
 
 /// What came of a run after some epochs.
@@ -69,7 +72,7 @@ impl Visitor for Learn<'_, '_> {
     type Output = Result<Vec<Measured>, Error>;
 
     fn visit<E: Examples>(self, examples: E) -> Self::Output {
-        let FreundSchapire { degree, epochs, seed, largest } = *self.experiment;
+        let FreundSchapire { degree, epochs, seed, largest, device } = *self.experiment;
         // The pixels themselves are whole numbers, so that their products are exact.
         let scale = 1.0 / (largest * largest);
         let choice = [("degree", f64::from(degree)), ("gamma", scale), ("offset", scale)]
@@ -79,7 +82,10 @@ impl Visitor for Learn<'_, '_> {
             });
         let kernel = choice.kernel(&Outline::of(examples, self.rows))?;
         let shape = Shape { width: examples.width(), n_outputs: self.n_classes, bias: Bias::None };
-        let space = KernelSpace::new(kernel, shape, Limits::default());
+        let mut space = KernelSpace::new(kernel, shape, Limits::default());
+        if let Some(device) = device.to_learn(Some(examples.len()), examples.width())? {
+            space = space.on(device);
+        }
         let convention = Convention { bias: Bias::None, ..Convention::default() };
         let (rule, decision) = (rules::Perceptron::default(), OneVsRest::new(self.n_classes));
         let mut run = Run::from_parts(rule, space, (), decision, convention, Vec::new(), seed);
@@ -97,6 +103,9 @@ impl Visitor for Learn<'_, '_> {
         run.fit(examples, &plan, &mut Tell { tell: self.tell, n_rounds });
         let moments: Vec<u64> =
             epochs.iter().map(|epochs| (epochs * examples.len() as f64).round() as u64).collect();
+        if let (DeviceChoice::Gpu(_), Some(trouble)) = (device, run.space().trouble()) {
+            return Err(trouble.clone().into());
+        }
         let learned = run.space().learned();
         let errors = measure(learned, self.test, &moments);
         let measured = epochs.iter().zip(&moments).zip(errors).map(|((epochs, moment), errors)| {
@@ -168,7 +177,8 @@ mod tests {
     #[test]
     fn one_run_gives_every_read_out_at_every_moment() {
         let (train, test) = (pictures(400, 1), pictures(200, 2));
-        let experiment = |epochs| FreundSchapire { degree: 2, epochs, seed: 5, largest: 255.0 };
+        let experiment =
+            |epochs| FreundSchapire { degree: 2, epochs, seed: 5, largest: 255.0, device: DeviceChoice::Cpu };
         let mut told = Vec::new();
         let all = freund_schapire(&experiment(&[0.1, 1.0, 2.0]), &train, &test, &mut |done| told.push(done))
             .unwrap();

@@ -7,6 +7,7 @@
 use crate::algorithms::{self, Entry};
 use crate::costs::Costs;
 use crate::defaults;
+use crate::device::DeviceChoice;
 use crate::error::Error;
 use rosenblatt_core::{
     Average, Bias, Binary, Convention, Direct, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params,
@@ -173,6 +174,9 @@ pub struct KernelOptions {
     /// Bytes for sums that are kept from epoch to epoch and for values that are computed ahead. Changes nothing but
     /// the time it takes.
     pub memory: u64,
+    /// Where values are computed. Changes nothing but the time it takes, and is no part of a model.
+    #[serde(skip_serializing)]
+    pub device: DeviceChoice,
     /// The most support vectors; as many as there are mistaken rows if nothing is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<usize>,
@@ -186,7 +190,8 @@ impl Default for KernelOptions {
         let memory = Limits::default().memory as u64;
         let name = "polynomial".to_owned();
         let (params, removal) = (BTreeMap::new(), Removal::default());
-        Self { name, params, normalised: false, memory, budget: None, removal }
+        let device = DeviceChoice::Auto;
+        Self { name, params, normalised: false, memory, device, budget: None, removal }
     }
 }
 
@@ -405,6 +410,11 @@ impl Spec {
     fn check_budget(&self, options: &KernelOptions) -> Result<(), Error> {
         let refuse = |name, expected, found: String| Err(Error::Range { name, expected, found });
         let (Some(budget), Some(kernel)) = (options.budget, self.kernel) else { return Ok(()) };
+        if let DeviceChoice::Gpu(_) = options.device {
+            let expected =
+                "auto or cpu with a budget: few rows that come and go are met faster by the processor";
+            return refuse("device", expected, options.device.to_string());
+        }
         if budget == 0 {
             return refuse("budget", "at least 1", budget.to_string());
         }

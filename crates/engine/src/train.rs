@@ -5,6 +5,7 @@
 //! bit. What cannot be had so is refused with the reason: other orders, rules that need a whole epoch at once, and the
 //! pocket's ratchet.
 
+use crate::device::DeviceChoice;
 use crate::error::Error;
 use crate::evaluate::each_prediction;
 use crate::learner::{Learner, Shape};
@@ -287,6 +288,7 @@ impl<'a> Training<'a> {
             None => (learner.read(spec.readout()), None),
         };
         let kept = kept.expect("learners remember what their spec reads out");
+        crate::device::check(spec.kernel().map_or(DeviceChoice::Auto, |kernel| kernel.device), &kept)?;
         let support_numbers = support_numbers(&kept, &mut data, train_rows)?;
         let model = Model {
             feature_names: names.clone(),

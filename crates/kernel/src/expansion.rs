@@ -1,18 +1,17 @@
 //! What a kernel run is read out as: one hypothesis per output as a weighted sum of support rows, or all survivors,
 //! voting. Rows are scored in blocks, each with one kernel value per support row.
 
+use crate::device::{Device, Supports, Trouble, Worker};
 use crate::kernels::Kernel;
 use crate::learned::{Entry, Learned, NO_ROW, check_log};
-use crate::products::{Block, Wanted, available_threads};
+use crate::processor::Processor;
+use crate::products::Gathered;
 use crate::rows::Rows;
 use crate::simd::PANEL;
 use rosenblatt_core::memory::{Ballot, Other};
-use rosenblatt_core::{Average, Examples, Random, Readout, SparseExamples};
+use rosenblatt_core::{Average, Examples, Random, Readout, SparseExamples, SparseRows, Visits};
 use std::any::Any;
-use std::sync::Arc;
-
-/// How many rows are scored at once.
-pub const AT_ONCE: usize = 4 * PANEL;
+use std::sync::{Arc, Mutex};
 
 /// Hypotheses made of support rows, ready to predict.
 #[derive(Debug, Clone)]
@@ -23,6 +22,16 @@ pub struct Expansion {
     rows: Rows,
     n_outputs: usize,
     combination: Combination,
+    device: Arc<dyn Device>,
+    trouble: Option<Trouble>,
+    /// Who computes, and room for rows, where it is worth keeping: copies share it.
+    desk: Arc<Mutex<Desk>>,
+}
+
+#[derive(Debug, Default)]
+struct Desk {
+    worker: Option<Box<dyn Worker>>,
+    gathered: Gathered,
 }
 
 /// How support rows speak.
@@ -69,7 +78,17 @@ impl Expansion {
             }
             Combination::Votes { log, rounds, .. } => check_log(log, rows.len(), n_outputs, *rounds)?,
         }
-        Ok(Self { kernel, constant, rows, n_outputs, combination })
+        let device = Arc::new(Processor::default());
+        Ok(Self {
+            kernel,
+            constant,
+            rows,
+            n_outputs,
+            combination,
+            device,
+            trouble: None,
+            desk: Arc::default(),
+        })
     }
 
     /// What `readout` makes of a run after `rounds` rounds; `None` if it cannot be had of a log.
@@ -114,7 +133,34 @@ impl Expansion {
             Readout::Voted => Combination::Votes { log: log.to_vec(), rounds, ballot },
         };
         let (kernel, constant) = (Arc::clone(&learned.kernel), learned.bias.spread());
-        Some(Self { kernel, constant, rows, n_outputs: learned.n_outputs, combination })
+        let (n_outputs, trouble) = (learned.n_outputs, learned.trouble.clone());
+        // Who was in trouble once is not asked again.
+        let device = match trouble {
+            None => Arc::clone(&learned.device),
+            Some(_) => Arc::new(Processor::default()),
+        };
+        Some(Self { kernel, constant, rows, n_outputs, combination, device, trouble, desk: Arc::default() })
+    }
+
+    /// The same, computed on this device as long as it works, and then on the processor.
+    #[must_use]
+    pub fn on(&self, device: Arc<dyn Device>) -> Self {
+        Self { device, desk: Arc::default(), ..self.clone() }
+    }
+
+    /// Who computes.
+    pub fn device(&self) -> &dyn Device {
+        &*self.device
+    }
+
+    /// Why the processor has taken over while it was learned, if it has.
+    pub fn trouble(&self) -> Option<&Trouble> {
+        self.trouble.as_ref()
+    }
+
+    /// How many rows are best scored at once.
+    pub fn at_once(&self) -> usize {
+        self.device.at_once()
     }
 
     /// The kernel.
@@ -161,42 +207,67 @@ impl Expansion {
     pub fn scores<E: Examples>(&self, examples: E, rows: &[u32], scores: &mut Vec<f64>) {
         scores.clear();
         scores.resize(rows.len() * self.n_outputs, 0.0);
-        let listed: Vec<u32> = (0..self.rows.len() as u32).collect();
-        let mut values = Vec::new();
-        for (rows, scores) in rows.chunks(AT_ONCE).zip(scores.chunks_mut(AT_ONCE * self.n_outputs)) {
-            let block = Block::pack(&*self.kernel, &self.rows, examples, rows);
-            let n_panels = block.n_panels();
-            Wanted {
-                kernel: &*self.kernel,
-                supports: &self.rows,
-                block: &block,
-                listed: &listed,
-                panels: 0..n_panels,
-                from: &vec![0; n_panels],
-                constant: self.constant,
-                threads: available_threads(),
-            }
-            .fill(&mut values);
-            for panel in 0..n_panels {
-                let values = &values[panel * listed.len() * PANEL..][..listed.len() * PANEL];
-                let spoken = self.speak(values);
-                let here = &mut scores[panel * PANEL * self.n_outputs..];
-                for (slot, scores) in here.chunks_exact_mut(self.n_outputs).take(PANEL).enumerate() {
-                    for (output, score) in scores.iter_mut().enumerate() {
-                        *score = spoken[output * PANEL + slot];
-                    }
+        let supports = Supports { kernel: &*self.kernel, constant: self.constant, rows: &self.rows };
+        let n_panels = |rows: &[u32]| rows.len().div_ceil(PANEL);
+        let work = rows.len() as u128 * self.rows.len() as u128 * self.rows.width() as u128;
+        // Without a device that is worth the way, the processor.
+        let mut desk = Desk { worker: Some(Processor::default().hired()), ..Desk::default() };
+        let mut kept = None;
+        if self.device.keeps_rows() && work >= self.device.least_work() {
+            kept = Some(self.desk.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        }
+        let at_once = if kept.is_some() { self.at_once() } else { Processor::default().at_once() };
+        let desk = kept.as_deref_mut().unwrap_or(&mut desk);
+        for (rows, scores) in rows.chunks(at_once).zip(scores.chunks_mut(at_once * self.n_outputs)) {
+            let spoken = if self.rows.is_empty() {
+                self.combination.speak(self.n_outputs, &[]).repeat(n_panels(rows))
+            } else {
+                let Desk { worker, gathered } = &mut *desk;
+                let here = gathered.of(examples, Visits::Listed(rows), self.rows.width());
+                self.spoken(&supports, here, rows, worker)
+            };
+            for (slot, scores) in scores.chunks_exact_mut(self.n_outputs).enumerate() {
+                for (output, score) in scores.iter_mut().enumerate() {
+                    *score = spoken[(slot / PANEL * self.n_outputs + output) * PANEL + slot % PANEL];
                 }
             }
         }
     }
 
+    /// What the support rows say of these, in the words of `worker`, of another one if there is none, or of the processor
+    /// if it is in trouble: panel by panel, output by output.
+    fn spoken(
+        &self,
+        supports: &Supports<'_>,
+        rows: &SparseRows,
+        numbers: &[u32],
+        worker: &mut Option<Box<dyn Worker>>,
+    ) -> Vec<f64> {
+        let speak = |worker: &mut Box<dyn Worker>| {
+            worker.pack(supports, rows, numbers)?;
+            worker.speak(supports, &self.combination, self.n_outputs)
+        };
+        let found = match worker.take() {
+            Some(worker) => Ok(Some(worker)),
+            None => self.device.worker(supports.kernel, supports.constant),
+        };
+        // A device in trouble is asked again next time.
+        let spoken = found.ok().flatten().and_then(|mut found| {
+            let spoken = speak(&mut found).ok()?;
+            *worker = Some(found);
+            Some(spoken)
+        });
+        spoken.unwrap_or_else(|| speak(&mut Processor::default().hired()).unwrap_or_default())
+    }
+}
+
+impl Combination {
     /// The scores of a panel, output by output, of its values with all support rows.
-    fn speak(&self, values: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.n_outputs * PANEL];
-        match &self.combination {
+    pub(crate) fn speak(&self, n_outputs: usize, values: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; n_outputs * PANEL];
+        match self {
             Combination::Sums { weights, biases } => {
-                for (weights, values) in weights.chunks_exact(self.n_outputs).zip(values.chunks_exact(PANEL))
-                {
+                for (weights, values) in weights.chunks_exact(n_outputs).zip(values.chunks_exact(PANEL)) {
                     for (weight, sums) in weights.iter().zip(sums.chunks_exact_mut(PANEL)) {
                         if *weight != 0.0 {
                             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
@@ -211,9 +282,9 @@ impl Expansion {
                 sums
             }
             Combination::Votes { log, rounds, ballot } => {
-                let mut votes = vec![0.0; self.n_outputs * PANEL];
-                let mut biases = vec![0.0; self.n_outputs];
-                let mut since = vec![1; self.n_outputs];
+                let mut votes = vec![0.0; n_outputs * PANEL];
+                let mut biases = vec![0.0; n_outputs];
+                let mut since = vec![1; n_outputs];
                 let mut round = 1;
                 for entry in log {
                     let output = entry.output as usize;

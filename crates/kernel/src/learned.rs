@@ -4,7 +4,9 @@
 //! it, ahead or on demand, in pieces or at once, adds the same numbers in the same order, so that the bits do not
 //! depend on how. The log also is all that read-outs need: every past hypothesis is a prefix of it.
 
+use crate::device::{Device, Supports, Trouble};
 use crate::kernels::Kernel;
+use crate::processor::Processor;
 use crate::rows::Rows;
 use rosenblatt_core::Bias;
 use rosenblatt_core::memory::MOST_ROUNDS;
@@ -65,6 +67,9 @@ pub struct Learned {
     pub(crate) width: usize,
     pub(crate) log: Vec<Entry>,
     outputs: Vec<Output>,
+    /// Who computes with it, and why that is no longer so, if the processor has taken over.
+    pub(crate) device: Arc<dyn Device>,
+    pub(crate) trouble: Option<Trouble>,
 }
 
 /// What is kept once per output.
@@ -79,7 +84,8 @@ impl Learned {
     pub(crate) fn new(kernel: Arc<dyn Kernel>, shape: Shape) -> Self {
         let Shape { width, n_outputs, bias } = shape;
         let outputs = vec![Output::default(); n_outputs];
-        Self { kernel, n_outputs, bias, rows: None, width, log: Vec::new(), outputs }
+        let device = Arc::new(Processor::default());
+        Self { kernel, n_outputs, bias, rows: None, width, log: Vec::new(), outputs, device, trouble: None }
     }
 
     /// The support rows.
@@ -90,6 +96,12 @@ impl Learned {
     /// All moves, in order.
     pub fn log(&self) -> &[Entry] {
         &self.log
+    }
+
+    /// What a worker must know of the support rows, if there are any yet.
+    pub(crate) fn supports(&self) -> Option<Supports<'_>> {
+        let rows = self.rows.as_ref()?;
+        Some(Supports { kernel: &*self.kernel, constant: self.bias.spread(), rows })
     }
 
     /// The bias of an output as it stands.

@@ -3,7 +3,7 @@
 use crate::kernels::{Kernel, Sum};
 use crate::rows::{Rows, Stored, is_dense, norm2_of};
 use crate::simd::{self, ABSENT, PANEL, SWEEP};
-use rosenblatt_core::{Examples, Row};
+use rosenblatt_core::{Examples, Row, SparseRows, Visits};
 use std::sync::Mutex;
 
 /// How many support rows a thread takes at a time.
@@ -32,8 +32,8 @@ struct Panel {
 }
 
 impl Block {
-    /// Packs these rows of `examples` for values with rows stored like `supports`.
-    pub(crate) fn pack<E: Examples>(kernel: &dyn Kernel, supports: &Rows, examples: E, rows: &[u32]) -> Self {
+    /// Packs rows for values with rows stored like `supports`; row `k` has the number `numbers[k]`.
+    pub(crate) fn pack(kernel: &dyn Kernel, supports: &Rows, rows: &SparseRows, numbers: &[u32]) -> Self {
         let n_slots = rows.len().div_ceil(PANEL) * PANEL;
         let mut block = Self {
             panels: Vec::with_capacity(n_slots / PANEL),
@@ -41,12 +41,12 @@ impl Block {
             own: vec![0.0; n_slots],
         };
         let width = supports.width();
-        for (slot, &row) in rows.iter().enumerate() {
-            let entries = || within(examples.row(row as usize), width);
+        for (slot, &number) in numbers.iter().enumerate() {
+            let entries = || rows.entries(slot);
             block.norms2[slot] = norm2_of(entries().map(|(_, value)| value));
             let sum = match kernel.sum() {
                 _ if kernel.by_number() => {
-                    entries().find(|(j, _)| *j == row as usize).map_or(0.0, |(_, x)| x)
+                    entries().find(|(j, _)| *j == number as usize).map_or(0.0, |(_, x)| x)
                 }
                 Sum::Products => block.norms2[slot],
                 Sum::Distances => 0.0,
@@ -61,17 +61,17 @@ impl Block {
             kernel.finish(&mut own, block.norms2[slot], &[block.norms2[slot]]);
             block.own[slot] = own[0];
         }
-        for rows in rows.chunks(PANEL) {
-            let row = |row: &u32| within(examples.row(*row as usize), width);
+        for first in (0..rows.len()).step_by(PANEL) {
+            let here = || (first..rows.len().min(first + PANEL)).map(|row| rows.entries(row));
             let features = (!supports.is_dense()).then(|| {
-                let mut features: Vec<u32> = rows.iter().flat_map(row).map(|(j, _)| j as u32).collect();
+                let mut features: Vec<u32> = here().flatten().map(|(j, _)| j as u32).collect();
                 features.sort_unstable();
                 features.dedup();
                 features
             });
             let n_features = features.as_ref().map_or(width, Vec::len);
             let mut values = vec![0.0; n_features * PANEL];
-            for (place, entries) in rows.iter().map(row).enumerate() {
+            for (place, entries) in here().enumerate() {
                 let mut from = 0;
                 for (feature, value) in entries {
                     let at = features.as_ref().map_or(feature, |features| {
@@ -84,7 +84,7 @@ impl Block {
             let mut plain = Vec::new();
             if kernel.sum() == Sum::Rows {
                 plain.resize(PANEL * width, 0.0);
-                for (place, entries) in rows.iter().map(row).enumerate() {
+                for (place, entries) in here().enumerate() {
                     entries.for_each(|(feature, value)| plain[place * width + feature] = value);
                 }
             }
@@ -100,6 +100,60 @@ impl Block {
     /// The value of the row in `slot` with itself.
     pub(crate) fn own(&self, slot: usize) -> f64 {
         self.own[slot]
+    }
+}
+
+/// From how many rows on several threads gather them, and how many a thread takes at least.
+const MANY: usize = 2048;
+const SHARE: usize = 256;
+
+/// Room for rows of a data set in one form, whatever form they have there; used again and again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gathered {
+    rows: SparseRows,
+    parts: Vec<SparseRows>,
+}
+
+impl Gathered {
+    /// These rows of `examples`, as far as there are features.
+    pub(crate) fn of<E: Examples>(&mut self, examples: E, visits: Visits<'_>, width: usize) -> &SparseRows {
+        if visits.len() < MANY {
+            self.rows.clear();
+            for place in 0..visits.len() {
+                self.rows.push(examples.row(visits.row(place)), width);
+            }
+        } else {
+            let n_parts = self.parts_of(examples, visits, width).len();
+            self.rows.clear();
+            self.parts[..n_parts].iter().for_each(|part| self.rows.append(part));
+        }
+        &self.rows
+    }
+
+    /// The same in parts that follow each other, each gathered by a thread.
+    pub(crate) fn parts_of<E: Examples>(
+        &mut self,
+        examples: E,
+        visits: Visits<'_>,
+        width: usize,
+    ) -> &[SparseRows] {
+        let share = visits.len().div_ceil(available_threads()).max(SHARE);
+        let n_parts = visits.len().div_ceil(share);
+        if self.parts.len() < n_parts {
+            self.parts.resize_with(n_parts, SparseRows::default);
+        }
+        let tasks = Mutex::new(self.parts[..n_parts].iter_mut().enumerate());
+        on_threads(n_parts, || {
+            loop {
+                let task = tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+                let Some((part, rows)) = task else { break };
+                rows.clear();
+                for place in part * share..visits.len().min((part + 1) * share) {
+                    rows.push(examples.row(visits.row(place)), width);
+                }
+            }
+        });
+        &self.parts[..n_parts]
     }
 }
 

@@ -3,10 +3,12 @@
 //! Every past hypothesis is a prefix of the log, so one walk along it per row gives the last hypothesis, the vote, the
 //! averages and the random draw at any number of moments: one kernel value per support row, one addition per mistake.
 
+use crate::device::{Log, Trouble, Worker};
 use crate::learned::{Entry, Learned};
-use crate::products::{Block, Wanted, available_threads, on_threads};
+use crate::processor::Processor;
+use crate::products::{Gathered, available_threads, on_threads};
 use crate::simd::PANEL;
-use rosenblatt_core::Examples;
+use rosenblatt_core::{Examples, Visits};
 use std::sync::Mutex;
 
 /// The read-outs, in the order of [`errors_at`].
@@ -18,30 +20,35 @@ pub const READOUTS: [&str; 7] =
 /// every class, it is the expected number.
 pub fn errors_at<E: Examples>(learned: &Learned, examples: E, moments: &[u64]) -> Vec<[f64; 7]> {
     let mut errors = vec![[0.0; 7]; moments.len()];
-    let Some(supports) = learned.rows() else { return errors };
-    let listed: Vec<u32> = (0..supports.len() as u32).collect();
+    let Some(supports) = learned.supports() else { return errors };
     let rows: Vec<u32> = (0..examples.len() as u32).collect();
     let threads = available_threads();
-    let mut values = Vec::new();
-    for rows in rows.chunks(threads.max(4) * PANEL) {
-        let block = Block::pack(&*learned.kernel, supports, examples, rows);
-        let n_panels = block.n_panels();
-        Wanted {
-            kernel: &*learned.kernel,
-            supports,
-            block: &block,
-            listed: &listed,
-            panels: 0..n_panels,
-            from: &vec![0; n_panels],
-            constant: learned.bias.spread(),
-            threads,
+    let (mut values, mut gathered) = (Vec::new(), Gathered::default());
+    let found = learned.device.worker(supports.kernel, supports.constant);
+    let mut worker = found.ok().flatten().unwrap_or_else(|| Processor::default().hired());
+    for rows in rows.chunks(learned.device.at_once().max(threads * PANEL)) {
+        let rows_here = gathered.of(examples, Visits::Listed(rows), supports.rows.width());
+        let here: Vec<u32> = rows.iter().map(|row| examples.class(*row as usize)).collect();
+        let log = Log { entries: &learned.log, last_use: &[], n_outputs: learned.n_outputs };
+        let mut compute = |worker: &mut Box<dyn Worker>| {
+            worker.pack(&supports, rows_here, rows)?;
+            let counted = worker.errors_at(&supports, &log, &here, moments)?;
+            if counted.is_none() {
+                worker.values(&supports, &mut values)?;
+            }
+            Ok::<_, Trouble>(counted)
+        };
+        let counted = compute(&mut worker).unwrap_or_else(|_| {
+            // The same values, from one who is never in trouble.
+            worker = Processor::default().hired();
+            compute(&mut worker).ok().flatten()
+        });
+        if let Some(counted) = counted {
+            add_to(&mut errors, &counted);
+            continue;
         }
-        .fill(&mut values);
-        let classes: Vec<Vec<u32>> = rows
-            .chunks(PANEL)
-            .map(|rows| rows.iter().map(|row| examples.class(*row as usize)).collect())
-            .collect();
-        let tasks = Mutex::new(classes.iter().zip(values.chunks(listed.len().max(1) * PANEL)));
+        let n_panels = rows.len().div_ceil(PANEL);
+        let tasks = Mutex::new(here.chunks(PANEL).zip(values.chunks(supports.rows.len().max(1) * PANEL)));
         let found = Mutex::new(&mut errors);
         on_threads(threads.min(n_panels), || {
             loop {
@@ -50,9 +57,7 @@ pub fn errors_at<E: Examples>(learned: &Learned, examples: E, moments: &[u64]) -
                 let here = Walk::new(learned.n_outputs, classes).along(&learned.log, values, moments);
                 // Whole numbers, and shares of one divisor each: sums that do not depend on their order.
                 let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                for (sum, errors) in found.iter_mut().zip(here) {
-                    sum.iter_mut().zip(errors).for_each(|(sum, errors)| *sum += errors);
-                }
+                add_to(&mut found, &here);
             }
         });
     }
@@ -62,6 +67,12 @@ pub fn errors_at<E: Examples>(learned: &Learned, examples: E, moments: &[u64]) -
         }
     }
     errors
+}
+
+fn add_to(sums: &mut [[f64; 7]], errors: &[[f64; 7]]) {
+    for (sum, errors) in sums.iter_mut().zip(errors) {
+        sum.iter_mut().zip(errors).for_each(|(sum, errors)| *sum += errors);
+    }
 }
 
 /// One walk along the log with the rows of a panel.

@@ -83,7 +83,7 @@ impl Rows {
     }
 
     /// `‖x‖²` of a row.
-    pub(crate) fn norm2(&self, row: u32) -> f64 {
+    pub fn norm2(&self, row: u32) -> f64 {
         self.norms2[row as usize]
     }
 

@@ -9,7 +9,7 @@
 use crate::kernels::Sum;
 
 /// How many rows stand side by side in a panel.
-pub(crate) const PANEL: usize = 48;
+pub const PANEL: usize = 48;
 
 /// How many rows on the other side are met in one sweep, at most.
 pub(crate) const SWEEP: usize = 8;

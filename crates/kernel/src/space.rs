@@ -6,18 +6,22 @@
 //! place in the log it is good for: in later epochs only what was added since is computed. All of it adds the same
 //! numbers in the same order as [`Plain`](crate::Plain), and so gives the same bits.
 
+use crate::device::{Device, Effort, Log, Trouble, Worker};
 use crate::expansion::Expansion;
 use crate::kernels::Kernel;
-use crate::learned::{Entry, Learned, NO_ROW};
-use crate::products::{Block, Wanted, available_threads, on_threads, suits_dense};
+use crate::learned::{Learned, NO_ROW};
+use crate::processor::Processor;
+use crate::products::{Gathered, suits_dense};
 use crate::rows::Rows;
 use crate::simd::PANEL;
 use rosenblatt_core::memory::{Ballot, Kept};
 use rosenblatt_core::space::{Move, Outcome, Shape, Space};
 use rosenblatt_core::state::{Resumable, State, StateError, refuse};
 use rosenblatt_core::{Examples, Hypothesis, Readout, Row, Visits};
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::Arc;
+
+/// How many rows are handed over at once to somebody who keeps them.
+const KEPT_AT_ONCE: usize = 1 << 13;
 
 /// How much a kernel space may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,15 +36,6 @@ pub struct Limits {
     /// Whether support rows are stored with their zeros; as it suits the first rows if nothing is said. Changes nothing
     /// but the time it takes.
     pub dense: Option<bool>,
-}
-
-/// What the kernel values of a run took.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Effort {
-    /// Pairs of rows, in blocks.
-    pub pairs: u64,
-    /// Seconds in which they were computed.
-    pub seconds: f64,
 }
 
 impl Default for Limits {
@@ -61,22 +56,34 @@ pub struct KernelSpace {
     ahead: Ahead,
     /// What is known of rows that stay.
     known: Option<Known>,
-    /// Room for kernel values.
-    values: Vec<f64>,
+    /// Whether rows stay and keep their numbers.
+    stays: bool,
+    /// Room for the rows of a block.
+    gathered: Gathered,
+    hand: Hand,
+    /// What those took who have left.
     effort: Effort,
+}
+
+/// Who computes, once there is something to compute. Not for copies: they find somebody of their own.
+#[derive(Debug, Default)]
+struct Hand(Option<Box<dyn Worker>>);
+
+impl Clone for Hand {
+    fn clone(&self) -> Self {
+        Self(None)
+    }
 }
 
 /// The block that is being visited.
 #[derive(Debug, Clone, Default)]
 struct Ahead {
-    block: Block,
     /// By place: the row's number, and its slot in the block.
     places: Vec<(u32, u32)>,
     /// The sums as they stand: panel by panel, output by output, slot by slot.
     sums: Vec<f64>,
-    /// By place: where its values with all slots begin in `strips`, if it has moved an output.
-    moved: Vec<Option<(u32, usize)>>,
-    strips: Vec<f64>,
+    /// By place: which support row it is, if it has moved an output.
+    moved: Vec<Option<u32>>,
 }
 
 /// The sums of rows that stay.
@@ -91,17 +98,33 @@ struct Known {
 impl KernelSpace {
     /// A space in which nothing is learned yet.
     pub fn new(kernel: Arc<dyn Kernel>, shape: Shape, limits: Limits) -> Self {
+        let mut learned = Learned::new(kernel, shape);
+        learned.device = Arc::new(Processor::new(&limits));
         Self {
-            learned: Learned::new(kernel, shape),
+            learned,
             limits,
             seed: 0,
             normalised: false,
             last_use: Vec::new(),
             ahead: Ahead::default(),
             known: None,
-            values: Vec::new(),
+            stays: false,
+            gathered: Gathered::default(),
+            hand: Hand::default(),
             effort: Effort::default(),
         }
+    }
+
+    /// Computes on this device as long as it works, and then on the processor, which gives the same bits.
+    #[must_use]
+    pub fn on(mut self, device: Arc<dyn Device>) -> Self {
+        self.learned.device = device;
+        self
+    }
+
+    /// Why the device does not compute, if it does not: the processor has taken over.
+    pub fn trouble(&self) -> Option<&Trouble> {
+        self.learned.trouble.as_ref()
     }
 
     /// Read-outs divide every hypothesis by its length.
@@ -123,11 +146,15 @@ impl KernelSpace {
 
     /// What the kernel values of blocks with support rows took so far.
     pub fn effort(&self) -> Effort {
-        self.effort
+        let now = self.hand.0.as_ref().map_or(Effort::default(), |worker| worker.effort());
+        Effort { pairs: self.effort.pairs + now.pairs, seconds: self.effort.seconds + now.seconds }
     }
 
-    fn threads(&self) -> usize {
-        if self.limits.threads == 0 { available_threads() } else { self.limits.threads }
+    /// Lets whoever computes go, with all that was kept of rows.
+    fn let_go(&mut self) {
+        self.effort = self.effort();
+        self.hand = Hand::default();
+        self.stays = false;
     }
 
     /// Keeps the sums of the block's rows, which are all good up to the end of the log.
@@ -145,75 +172,57 @@ impl KernelSpace {
         self.ahead.places.clear();
     }
 
-    /// Brings the sums of the packed rows, each good up to `until` (ascending), to the end of the log.
-    fn catch_up(&mut self, until: &[usize]) {
-        let from = until.first().copied().unwrap_or(0);
-        let log = &self.learned.log[from..];
-        // Ordered by their last use, so that what a panel needs is the end of the list.
-        let last_use = &self.last_use;
-        let is_last = |(place, entry): &(usize, &Entry)| {
-            entry.row != NO_ROW && last_use[entry.row as usize] == from + place
-        };
-        let listed: Vec<u32> = log.iter().enumerate().filter(is_last).map(|(_, entry)| entry.row).collect();
-        let Some(rows) = self.learned.rows.as_ref().filter(|_| !log.is_empty()) else { return };
-        let mut at = vec![u32::MAX; rows.len()];
-        for (place, row) in listed.iter().enumerate() {
-            at[*row as usize] = place as u32;
-        }
-        let n_panels = self.ahead.block.n_panels();
-        let first_needed: Vec<usize> = (0..n_panels)
-            .map(|panel| listed.partition_point(|row| last_use[*row as usize] < until[panel * PANEL]))
-            .collect();
-        let n_outputs = self.learned.n_outputs;
-        let panel_bytes = listed.len().max(1) * PANEL * 8;
-        let at_once = (self.limits.memory / 2 / panel_bytes).clamp(1, n_panels.max(1));
-        let threads = self.threads();
-        let per_panel = n_outputs * PANEL;
-        for first in (0..n_panels).step_by(at_once) {
-            let panels = first..n_panels.min(first + at_once);
-            let start = Instant::now();
-            let wanted = Wanted {
-                kernel: &*self.learned.kernel,
-                supports: rows,
-                block: &self.ahead.block,
-                listed: &listed,
-                panels: panels.clone(),
-                from: &first_needed,
-                constant: self.learned.bias.spread(),
-                threads,
-            };
-            wanted.fill(&mut self.values);
-            self.effort.pairs += wanted.n_pairs();
-            self.effort.seconds += start.elapsed().as_secs_f64();
-            let sums = &mut self.ahead.sums[panels.start * per_panel..panels.end * per_panel];
-            let values = &self.values;
-            let tasks: Vec<(usize, &mut [f64])> = panels.clone().zip(sums.chunks_mut(per_panel)).collect();
-            let n_threads = if log.len() < 64 { 1 } else { threads.min(tasks.len()) };
-            let tasks = Mutex::new(tasks.into_iter());
-            on_threads(n_threads, || {
-                loop {
-                    let task = tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-                    let Some((panel, sums)) = task else { break };
-                    let until = &until[panel * PANEL..until.len().min((panel + 1) * PANEL)];
-                    let values = &values[(panel - panels.start) * listed.len() * PANEL..];
-                    add_up(log, from, &at, until, values, sums);
+    /// Has somebody take up the rows of these numbers and bring their sums, each good up to `until` (ascending), to the
+    /// end of the log.
+    fn take_up<E: Examples>(&mut self, examples: E, numbers: &[u32], until: &[usize]) {
+        let Self { learned, last_use, ahead, hand, limits, gathered, stays, .. } = self;
+        let Some(supports) = learned.supports() else { return };
+        let log = Log { entries: &learned.log, last_use, n_outputs: learned.n_outputs };
+        let width = supports.rows.width();
+        let keep_all = |worker: &mut Box<dyn Worker>, gathered: &mut Gathered| {
+            if *stays && worker.would_keep(&supports, examples.len()) {
+                for first in (0..examples.len()).step_by(KEPT_AT_ONCE) {
+                    let rows: Vec<u32> =
+                        (first as u32..examples.len().min(first + KEPT_AT_ONCE) as u32).collect();
+                    for part in gathered.parts_of(examples, Visits::Listed(&rows), width) {
+                        if !worker.keep(&supports, part, examples.len())? {
+                            return Ok(());
+                        }
+                    }
                 }
-            });
-        }
-    }
-}
-
-/// Adds the entries of the log, the first of which has the number `from`, to the sums of one panel whose rows are
-/// good up to `until`.
-fn add_up(log: &[Entry], from: usize, at: &[u32], until: &[usize], values: &[f64], sums: &mut [f64]) {
-    let mut n_rows = 0;
-    for (place, entry) in log.iter().enumerate() {
-        while until.get(n_rows).is_some_and(|until| *until <= from + place) {
-            n_rows += 1;
-        }
-        let sums = &mut sums[entry.output as usize * PANEL..][..n_rows];
-        let from = at.get(entry.row as usize).map_or(0, |at| *at as usize * PANEL);
-        entry.apply_at(&values[from..], sums);
+            }
+            Ok(())
+        };
+        let found = match hand.0.take() {
+            Some(worker) => Ok(Some(worker)),
+            None if learned.trouble.is_some() => Ok(None),
+            None => learned.device.worker(supports.kernel, supports.constant).and_then(|found| {
+                let Some(mut worker) = found else { return Ok(None) };
+                keep_all(&mut worker, gathered).map(|()| Some(worker))
+            }),
+        };
+        let mut work = |worker: &mut Box<dyn Worker>| {
+            if !(*stays && worker.pack_kept(&supports, numbers)?) {
+                let rows = gathered.of(examples, Visits::Listed(numbers), width);
+                worker.pack(&supports, rows, numbers)?;
+            }
+            worker.catch_up(&supports, &log, until, &mut ahead.sums)
+        };
+        let done = found.and_then(|found| match found {
+            Some(mut worker) => work(&mut worker).map(|()| Some(worker)),
+            None => Ok(None),
+        });
+        let (worker, trouble) = match done {
+            Ok(Some(worker)) => (worker, None),
+            other => {
+                let mut worker = Processor::new(limits).hired();
+                // The processor is never in trouble.
+                let _ = work(&mut worker);
+                (worker, other.err())
+            }
+        };
+        hand.0 = Some(worker);
+        learned.trouble = learned.trouble.take().or(trouble);
     }
 }
 
@@ -249,7 +258,7 @@ impl Space for KernelSpace {
     type Memory = ();
 
     fn block<E: Examples>(&self, _examples: E) -> usize {
-        self.limits.block
+        self.learned.device.block().unwrap_or(self.limits.block)
     }
 
     fn prepare<E: Examples>(&mut self, examples: E, visits: Visits<'_>) {
@@ -263,13 +272,11 @@ impl Space for KernelSpace {
         let until: Vec<usize> = packed.iter().map(|row| good_until(*row)).collect();
         let kernel = Arc::clone(&self.learned.kernel);
         let said = self.limits.dense;
-        let supports =
-            self.learned.rows_or(|| said.unwrap_or_else(|| suits_dense(&*kernel, examples, &rows)));
-        self.ahead.block = Block::pack(&*kernel, supports, examples, &packed);
+        self.learned.rows_or(|| said.unwrap_or_else(|| suits_dense(&*kernel, examples, &rows)));
         self.ahead.places = rows.iter().map(|row| (*row, 0)).collect();
         let n_outputs = self.learned.n_outputs;
         self.ahead.sums.clear();
-        self.ahead.sums.resize(self.ahead.block.n_panels() * PANEL * n_outputs, 0.0);
+        self.ahead.sums.resize(n_rows.next_multiple_of(PANEL) * n_outputs, 0.0);
         for (slot, place) in slots.iter().enumerate() {
             let place = &mut self.ahead.places[*place as usize];
             place.1 = slot as u32;
@@ -282,8 +289,7 @@ impl Space for KernelSpace {
         }
         self.ahead.moved.clear();
         self.ahead.moved.resize(n_rows, None);
-        self.ahead.strips.clear();
-        self.catch_up(&until);
+        self.take_up(examples, &packed, &until);
     }
 
     #[inline]
@@ -296,7 +302,7 @@ impl Space for KernelSpace {
     }
 
     fn spread<R: Row>(&self, place: usize, _output: usize, _row: R) -> f64 {
-        self.ahead.block.own(self.ahead.places[place].1 as usize) + self.learned.bias.spread()
+        self.hand.0.as_ref().map_or(0.0, |worker| worker.own(self.ahead.places[place].1 as usize))
     }
 
     fn is_still<R: Row>(&self, row: R) -> bool {
@@ -305,46 +311,35 @@ impl Space for KernelSpace {
 
     fn shift<R: Row>(&mut self, place: usize, row: R, step: Move, _memory: &mut ()) {
         let (number, slot) = self.ahead.places[place];
-        let (support, strip) = if step.amount == 0.0 {
-            (NO_ROW, 0)
+        let Some(worker) = &mut self.hand.0 else { return };
+        let support = if step.amount == 0.0 {
+            NO_ROW
         } else if let Some(moved) = self.ahead.moved[place] {
             moved
         } else {
             let entries: Vec<(usize, f64)> = row.entries().collect();
             let support = self.learned.support(entries.into_iter(), number as usize);
-            let n_panels = self.ahead.block.n_panels();
-            if let Some(supports) = &self.learned.rows {
-                let wanted = Wanted {
-                    kernel: &*self.learned.kernel,
-                    supports,
-                    block: &self.ahead.block,
-                    listed: &[support],
-                    panels: 0..n_panels,
-                    from: &vec![0; n_panels],
-                    constant: self.learned.bias.spread(),
-                    threads: 1,
-                };
-                wanted.fill(&mut self.values);
+            if let Some(supports) = self.learned.supports() {
+                worker.meet(&supports, support, slot as usize);
             }
-            let strip = self.ahead.strips.len();
-            self.ahead.strips.extend_from_slice(&self.values);
-            self.ahead.moved[place] = Some((support, strip));
-            (support, strip)
+            self.ahead.moved[place] = Some(support);
+            support
         };
-        let own = self.ahead.block.own(slot as usize) + self.learned.bias.spread();
-        let entry = self.learned.note(support, step, own);
+        let entry = self.learned.note(support, step, worker.own(slot as usize));
         if entry.row != NO_ROW {
             self.last_use.resize(self.learned.rows.as_ref().map_or(0, Rows::len), 0);
             self.last_use[support as usize] = self.learned.log.len() - 1;
         }
-        let Ahead { block, sums, strips, .. } = &mut self.ahead;
-        for panel in 0..block.n_panels() {
-            let sums = &mut sums[sum_at(self.learned.n_outputs, panel * PANEL, step.output)..][..PANEL];
-            entry.apply_at(strips.get(strip + panel * PANEL..).unwrap_or_default(), sums);
+        let per_panel = self.learned.n_outputs * PANEL;
+        for (panel, sums) in self.ahead.sums.chunks_exact_mut(per_panel).enumerate() {
+            let values = if entry.row == NO_ROW { &[] } else { worker.strip(slot as usize, panel) };
+            entry.apply_at(values, &mut sums[step.output * PANEL..][..PANEL]);
         }
     }
 
     fn stays<E: Examples>(&mut self, examples: E) {
+        self.let_go();
+        self.stays = true;
         let n_rows = examples.len();
         let bytes = n_rows.saturating_mul(8 * (self.learned.n_outputs + 1));
         self.known = (bytes <= self.limits.memory / 2)
@@ -355,7 +350,7 @@ impl Space for KernelSpace {
     fn leaves(&mut self) {
         self.known = None;
         self.ahead = Ahead::default();
-        self.values = Vec::new();
+        self.let_go();
     }
 
     // Lengths cost nothing here: they are always known.

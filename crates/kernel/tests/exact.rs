@@ -3,170 +3,43 @@
 //! Random problems in all their variety (kernels, rules, classes, orders, biases, storage, sizes of blocks, limits of
 //! memory, threads) are learned twice: block by block, and one row and one kernel value at a time.
 
+mod problems;
+
+use problems::{Data, Problem, learn};
 use rosenblatt_core::memory::Kept;
-use rosenblatt_core::space::{Outcome, Shape};
+use rosenblatt_core::space::Shape;
 use rosenblatt_core::{
-    Algorithm, Average, Bias, Binary, Convention, Decision, DenseExamples, Direct, EachRound, Examples,
-    Multiclass, OneVsOne, OneVsRest, Order, Params, Plan, Random, Readout, Round, Row, Rule, Run, Setup,
-    Share, Snapshot, SparseExamples, rules,
+    Average, Bias, Binary, Convention, Decision, DenseExamples, Direct, Multiclass, OneVsRest, Order, Plan,
+    Random, Readout, Row, Rule, Run, Setup, Share, Snapshot, rules,
 };
-use rosenblatt_kernel::{
-    Choice, Entry, Expansion, FromRows, Kernel, KernelSpace, Limits, Outline, Plain, errors_at,
-};
+use rosenblatt_kernel::{Expansion, Kernel, KernelSpace, Limits, Plain, errors_at};
 use std::any::Any;
-use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// What happened in each round: row, output, the bits of margin and length, whether it was a mistake, whether it moved.
-type Story = Vec<(usize, usize, u64, u64, bool, bool)>;
-
-struct Data {
-    width: usize,
-    values: Vec<f64>,
-    single: Vec<f32>,
-    classes: Vec<u32>,
-    offsets: Vec<usize>,
-    indices: Vec<u32>,
-    stored: Vec<f64>,
-}
-
-impl Data {
-    fn random(random: &mut Random, n_rows: usize, width: usize, n_classes: u64) -> Self {
-        let share = random.below(4);
-        // Exact in single precision, so that both kinds of storage hold the same numbers.
-        let mut value = || {
-            let value = f64::from((random.unit() * 2.0 - 0.7) as f32);
-            if random.below(4) < share { 0.0 } else { value.max(0.0) }
-        };
-        let values: Vec<f64> = (0..width * n_rows).map(|_| value()).collect();
-        let classes = (0..n_rows).map(|_| random.below(n_classes) as u32).collect();
-        let (mut offsets, mut indices, mut stored) = (vec![0], Vec::new(), Vec::new());
-        for row in values.chunks(width) {
-            for (feature, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-                indices.push(feature as u32);
-                stored.push(*value);
-            }
-            offsets.push(indices.len());
-        }
-        let single = values.iter().map(|value| *value as f32).collect();
-        Self { width, values, single, classes, offsets, indices, stored }
-    }
-
-    fn dense(&self) -> DenseExamples<'_, f64> {
-        DenseExamples::new(&self.values, self.width, &self.classes)
-    }
-
-    fn single(&self) -> DenseExamples<'_, f32> {
-        DenseExamples::new(&self.single, self.width, &self.classes)
-    }
-
-    fn sparse(&self) -> SparseExamples<'_, f64> {
-        SparseExamples::new(&self.offsets, &self.indices, &self.stored, self.width, &self.classes)
-    }
-}
-
-fn learn<S: Outcome, D: Decision, E: Examples>(
-    rule: Box<dyn Rule + Send + Sync>,
-    space: S,
-    decision: D,
-    convention: Convention,
-    examples: E,
-    order: &Order,
-) -> (Story, Run<Box<dyn Rule + Send + Sync>, S, D>)
-where
-    S::Memory: Default,
-{
-    let mut run = Run::from_parts(rule, space, S::Memory::default(), decision, convention, Vec::new(), 0);
-    let mut story = Vec::new();
-    let mut observer = EachRound(|round: &Round<'_>| {
-        let (margin, norm2) = (round.margin.to_bits(), round.norm2.to_bits());
-        story.push((round.row, round.output, margin, norm2, round.mistaken, round.step.is_some()));
-        ControlFlow::Continue(())
-    });
-    let plan = Plan { rows: None, order, seed: 3, epochs: 3, max_updates: None, stop_when_clean: true };
-    run.fit(examples, &plan, &mut observer);
-    (story, run)
-}
-
-fn kernel(random: &mut Random, data: &Data) -> Arc<dyn Kernel> {
-    let all: Vec<u32> = (0..data.classes.len() as u32).collect();
-    let outline = Outline::of(data.dense(), &all);
-    let named =
-        ["linear", "polynomial", "rbf", "sigmoid", "laplacian", "intersection", "cosine", "polynomial"];
-    match random.below(10) {
-        8 => Arc::new(FromRows(|one: &[f64], other: &[f64]| {
-            one.iter().zip(other).filter(|(x, y)| (**x > 0.3) == (**y > 0.3)).count() as f64
-        })),
-        9 if data.classes.len() == data.width => Choice::named("precomputed").kernel(&outline).unwrap(),
-        place => Choice::named(named[place as usize % 8]).kernel(&outline).unwrap(),
-    }
-}
-
-fn rule(random: &mut Random) -> Box<dyn Rule + Send + Sync> {
-    fn boxed<A: Algorithm>() -> Box<dyn Rule + Send + Sync> {
-        Box::new(A::new(&Params::new()).unwrap())
-    }
-    match random.below(6) {
-        0 => boxed::<rules::PaOne>(),
-        1 => boxed::<rules::DynamicMargin>(),
-        2 => boxed::<rules::Pegasos>(),
-        3 => boxed::<rules::AggressiveRomma>(),
-        _ => boxed::<rules::Perceptron>(),
-    }
-}
 
 #[test]
 fn a_thousand_random_problems_are_learned_to_the_same_bits() {
     let mut n_moves = 0;
     for seed in 0..1000 {
         let mut random = Random::for_purpose(seed, "kernel problems");
-        let width = 1 + random.below(30) as usize;
-        let n_rows = if random.below(8) == 0 { width.max(4) } else { 4 + random.below(70) as usize };
-        let n_classes = 2 + random.below(3);
-        let data = Data::random(&mut random, n_rows, width, n_classes);
-        let kernel = kernel(&mut random, &data);
-        let n_classes = n_classes as usize;
-        let decision = match random.below(3) {
-            0 => Multiclass::OneVsRest(OneVsRest::new(n_classes)),
-            1 => Multiclass::OneVsOne(OneVsOne::new(n_classes)),
-            _ => Multiclass::Direct(Direct::new(n_classes, Share::Uniform)),
-        };
-        let order = [Order::Given, Order::ShuffleOnce, Order::ShuffleEpoch, Order::Draws]
-            [random.below(4) as usize]
-            .clone();
-        let bias = [Bias::None, Bias::None, Bias::Learned, Bias::Augmented(0.5)][random.below(4) as usize];
-        let convention = Convention { bias, ..Convention::default() };
-        let shape = Shape { width, n_outputs: decision.n_outputs(), bias };
-        let mut rules = (random.clone(), random.clone());
-        let plain = Plain::new(Arc::clone(&kernel), shape);
+        let problem = Problem::new(&mut random);
         let (expected, plain) =
-            learn(rule(&mut rules.0), plain, decision.clone(), convention, data.dense(), &order);
+            problem.learn(Plain::new(Arc::clone(&problem.kernel), problem.shape), problem.data.dense());
         let limits = Limits {
             memory: [0, 4000, 1 << 30][random.below(3) as usize],
             block: [1, 2, 7, 48, 50, 192][random.below(6) as usize],
             threads: 1 + random.below(3) as usize,
             dense: None,
         };
-        let rule = rule(&mut rules.1);
-        let space = KernelSpace::new(kernel, shape, limits);
-        let (found, log): (Story, Vec<Entry>) = match random.below(3) {
-            0 => {
-                let (found, run) = learn(rule, space, decision, convention, data.sparse(), &order);
-                (found, run.space().learned().log().to_vec())
-            }
-            1 => {
-                let (found, run) = learn(rule, space, decision, convention, data.single(), &order);
-                (found, run.space().learned().log().to_vec())
-            }
-            _ => {
-                let (found, run) = learn(rule, space, decision, convention, data.dense(), &order);
-                assert_eq!(run.space().learned().rows(), plain.space().learned().rows());
-                (found, run.space().learned().log().to_vec())
-            }
+        let space = KernelSpace::new(Arc::clone(&problem.kernel), problem.shape, limits);
+        let (found, run) = match random.below(3) {
+            0 => problem.learn(space, problem.data.sparse()),
+            1 => problem.learn(space, problem.data.single()),
+            _ => problem.learn(space, problem.data.dense()),
         };
         assert_eq!(found, expected, "seed {seed}");
-        assert_eq!(log, plain.space().learned().log(), "seed {seed}");
-        n_moves += log.len();
+        assert_eq!(run.space().learned().rows(), plain.space().learned().rows());
+        assert_eq!(run.space().learned().log(), plain.space().learned().log(), "seed {seed}");
+        n_moves += run.space().learned().log().len();
     }
     assert!(n_moves > 50_000, "something is learned: {n_moves} moves");
 }

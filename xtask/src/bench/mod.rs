@@ -11,12 +11,13 @@
 //! - `--readme RUN` puts what a run found into `bench/README.md`, and measures nothing;
 //! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
 //!
-//! `bench accuracy`, `bench data`, `bench certify`, `bench kernel`, `bench mlp` and `bench python [FOLDER] [REPEATS]` are benchmarks of
+//! `bench accuracy`, `bench data`, `bench certify`, `bench gpu`, `bench kernel`, `bench mlp` and `bench python [FOLDER] [REPEATS]` are benchmarks of
 //! one part each.
 
 mod accuracy;
 mod certify;
 mod data;
+mod gpu;
 mod growth;
 mod kernel;
 mod measure;
@@ -55,6 +56,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("data") => data::run(rest),
         Some("data-probe") => data::probe(rest),
         Some("certify") => certify::run(rest),
+        Some("gpu") => gpu::run(rest),
         Some("kernel") => kernel::run(rest),
         Some("mlp") => mlp::run(rest),
         Some("python") => crate::python::bench(rest),
@@ -67,7 +69,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("--readme") => report::put_into_readme(after(words, "--readme").ok_or("which run?")?),
         None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth") => bench(words),
         Some(other) => Err(format!(
-            "`{other}` is none of accuracy, data, certify, kernel, mlp, python, --quick, --readme or an option"
+            "`{other}` is none of accuracy, data, certify, gpu, kernel, mlp, python, --quick, --readme or an option"
         )),
     }
 }

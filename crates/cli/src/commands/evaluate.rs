@@ -1,11 +1,11 @@
 //! `rosenblatt evaluate FILE... --model PATH`: how good a model is on rows whose classes are known.
 
-use crate::args::DataArgs;
+use crate::args::{DataArgs, by_name};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report;
 use crate::ui;
-use rosenblatt::{Dataset, Evaluation, Labels, Model, evaluate};
+use rosenblatt::{Dataset, DeviceChoice, Evaluation, Labels, Model, evaluate};
 use rosenblatt_data::{Source, load_with_schema};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -21,6 +21,10 @@ pub(crate) struct Args {
     /// Evaluate this model
     #[arg(long, short, value_name = "PATH")]
     model: PathBuf,
+    /// Compute on the processor (cpu or auto) or on a graphics card (gpu, gpu:1), for models with a kernel; cpu if not
+    /// said. Changes nothing but the time
+    #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
+    device: DeviceChoice,
     /// Print the evaluation as JSON
     #[arg(long)]
     json: bool,
@@ -30,7 +34,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.data.leave_to_the_model()?;
-    let model = Model::load(&args.model)?;
+    let model = args.device.to_predict(Model::load(&args.model)?)?;
     let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(true);

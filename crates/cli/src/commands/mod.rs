@@ -9,6 +9,7 @@ mod compare;
 mod completions;
 mod convert;
 mod demo;
+mod devices;
 mod evaluate;
 mod inspect;
 mod lessons;
@@ -70,6 +71,8 @@ commands! {
     reproduce::Reproduce;
     /// List the algorithms, or explain one
     algorithms::Algorithms;
+    /// List the processor and the graphics cards that kernels can be computed on
+    devices::Devices;
     /// List everything there is to choose from; as JSON with meanings, defaults and ranges
     catalogue::Catalogue;
     /// Print completions for a shell

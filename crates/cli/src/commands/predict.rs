@@ -1,6 +1,6 @@
 //! `rosenblatt predict FILE... --model PATH`: a class for every row, as a stream, and why on request.
 
-use crate::args::DataArgs;
+use crate::args::{DataArgs, by_name};
 use crate::choices::listed;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
@@ -13,7 +13,7 @@ use rosenblatt::explain::Contribution;
 use rosenblatt::files::Apart;
 use rosenblatt::insight::feature_name;
 use rosenblatt::vote_count::VoteCounter;
-use rosenblatt::{Calibration, Error, Explainer, Model, Predictor, catalogue};
+use rosenblatt::{Calibration, DeviceChoice, Error, Explainer, Model, Predictor, catalogue};
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
 use serde_json::{Value, json};
@@ -63,6 +63,10 @@ pub(crate) struct Args {
     /// added
     #[arg(long, value_name = "FORMAT", value_parser = listed(|| catalogue().names("prediction-format")))]
     to: Option<String>,
+    /// Compute on the processor (cpu or auto) or on a graphics card (gpu, gpu:1), for models with a kernel; cpu if not
+    /// said. Changes nothing but the time
+    #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
+    device: DeviceChoice,
     /// Print JSON Lines: one object per row
     #[arg(long, conflicts_with = "to")]
     json: bool,
@@ -75,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.options()?;
     let to = if args.json { Some("jsonl") } else { args.to.as_deref() };
     let form = Form::find(to, args.output.as_deref())?;
-    let model = Model::load(&args.model)?;
+    let model = args.device.to_predict(Model::load(&args.model)?)?;
     let read = model.to_predict(read);
     let wanted = Wanted::new(args, &model)?;
     let columns = wanted.columns();

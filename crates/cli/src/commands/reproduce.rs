@@ -3,13 +3,14 @@
 //! The published numbers below are recalled from the literature, not copied from the paper at hand; an independent run
 //! agreed with them. What is printed says so.
 
+use crate::args::by_name;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui;
 use clap::{Subcommand, ValueEnum};
-use rosenblatt::Dataset;
 use rosenblatt::data::Pictures;
 use rosenblatt::reproduce::{FreundSchapire, Measured, freund_schapire};
+use rosenblatt::{Dataset, DeviceChoice};
 use rosenblatt_data::{Precision, ReadOptions, Source, load_source};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,10 @@ struct FreundSchapireArgs {
     /// Learn from the first N rows only; all if not said
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
+    /// Compute on the processor (cpu) or on a graphics card (gpu, gpu:1); if not said on a card if there is one and the
+    /// rows are many (auto). Changes nothing but the time
+    #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
+    device: DeviceChoice,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -160,7 +165,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let mut runs = Vec::new();
         for permutation in 0..args.permutations {
             let seed = args.seed.wrapping_add(permutation);
-            let experiment = FreundSchapire { degree, epochs, seed, largest: 255.0 };
+            let experiment = FreundSchapire { degree, epochs, seed, largest: 255.0, device: args.device };
             let mut tell = |share: f64| {
                 progress.show(Some((done + share) / n_runs), || {
                     format!("degree {degree}, permutation {} of {}", permutation + 1, args.permutations)

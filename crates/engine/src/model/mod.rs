@@ -26,8 +26,8 @@ use crate::spec::Spec;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Schema};
-use rosenblatt_kernel::Expansion;
 use rosenblatt_kernel::maps::FeatureMap;
+use rosenblatt_kernel::{Device, Expansion};
 use rosenblatt_layers::Network;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
@@ -241,6 +241,15 @@ impl Model {
     /// The support rows it predicts with, if it has a kernel.
     pub fn expansion(&self) -> Option<&Expansion> {
         expansion(&self.kept)
+    }
+
+    /// The same model, predicting on a device if it has a kernel.
+    #[must_use]
+    pub fn on(mut self, device: &Arc<dyn Device>) -> Self {
+        if let Some(moved) = expansion(&self.kept).map(|expansion| expansion.on(Arc::clone(device))) {
+            self.kept = Kept::Other(Arc::new(moved));
+        }
+        self
     }
 
     /// The number of a support vector in the data it was trained on, from 0, left-out rows counted; of equal rows the

@@ -15,7 +15,6 @@ use rosenblatt_core::{
     Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Visits, Zero, elementary,
 };
 use rosenblatt_data::{Dataset, Precision, View, Visitor};
-use rosenblatt_kernel::AT_ONCE;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -441,7 +440,7 @@ impl<'m> Predictor<'m> {
         }
         let Some(expansion) = expansion(&kept) else { return };
         let mut scores = Vec::new();
-        for rows in rows.chunks(AT_ONCE) {
+        for rows in rows.chunks(expansion.at_once()) {
             expansion.scores(examples, rows, &mut scores);
             for (row, scores) in rows.iter().zip(scores.chunks(self.scores.len())) {
                 self.scores.copy_from_slice(scores);

@@ -560,6 +560,7 @@ impl Fitting<'_> {
             Plan::HoldOut(share) => model.with_held_out(share),
             Plan::Folds(n_folds) => model.with_folds(n_folds),
         };
+        notes.extend(crate::device::told(&model));
         let mut trained = Trained {
             data: outline,
             training: None,

@@ -1,6 +1,6 @@
 //! The angle between two rows, whatever their lengths.
 
-use super::{Formula, Info, Kernel};
+use super::{Ending, Formula, Info, Kernel};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
@@ -29,6 +29,10 @@ impl Kernel for Cosine {
     fn largest(&self, norm2: f64) -> f64 {
         // The product of two squared lengths is taken on the way.
         if (norm2 * norm2).is_finite() { 1.0 } else { f64::INFINITY }
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        Some(Ending::Angle)
     }
 
     fn formula(&self) -> Option<Formula> {

@@ -1,6 +1,6 @@
 //! What two histograms have in common: the smaller of each pair of bars.
 
-use super::{Formula, Info, Kernel, Sum};
+use super::{Ending, Formula, Info, Kernel, Sum};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
@@ -28,6 +28,10 @@ impl Kernel for Intersection {
     fn largest(&self, norm2: f64) -> f64 {
         // The sum of what is at most its own square, or at most 1, feature by feature, is far from any limit.
         norm2
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        Some(Ending::Sum)
     }
 
     fn formula(&self) -> Option<Formula> {

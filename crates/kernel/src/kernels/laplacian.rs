@@ -1,6 +1,6 @@
 //! Nearness by the sum of distances instead of their squares: less moved by a single feature that is far off.
 
-use super::{Formula, GAMMA, Info, Kernel, Setting, Spectrum, Sum};
+use super::{Ending, Formula, GAMMA, Info, Kernel, Setting, Spectrum, Sum};
 use rosenblatt_core::elementary;
 use std::sync::Arc;
 
@@ -35,6 +35,10 @@ impl Kernel for Laplacian {
 
     fn largest(&self, _norm2: f64) -> f64 {
         1.0
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        Some(Ending::Decay { gamma: self.gamma })
     }
 
     fn formula(&self) -> Option<Formula> {

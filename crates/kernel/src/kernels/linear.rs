@@ -1,6 +1,6 @@
 //! The product itself: the perceptron of the features, kept as the rows it stepped along.
 
-use super::{Formula, Info, Kernel};
+use super::{Ending, Formula, Info, Kernel};
 use std::sync::Arc;
 
 pub(super) const INFO: Info = Info {
@@ -23,6 +23,10 @@ impl Kernel for Linear {
 
     fn largest(&self, norm2: f64) -> f64 {
         norm2
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        Some(Ending::Sum)
     }
 
     fn formula(&self) -> Option<Formula> {

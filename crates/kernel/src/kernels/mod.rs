@@ -30,6 +30,7 @@ pub use precomputed::Precomputed;
 pub use rbf::Rbf;
 pub use sigmoid::Sigmoid;
 
+use crate::device::Ending;
 use rosenblatt_core::{Param, Range};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -80,6 +81,11 @@ pub trait Kernel: fmt::Debug + Send + Sync {
 
     /// The largest value two rows of at most this squared length can have.
     fn largest(&self, norm2: f64) -> f64;
+
+    /// What it makes of the sum, for devices that must do the same; `None` where only the processor can.
+    fn ending(&self) -> Option<Ending> {
+        None
+    }
 
     /// Its name and parameters; `None` for kernels that only the program at hand knows.
     fn formula(&self) -> Option<Formula> {

@@ -1,6 +1,6 @@
 //! Powers of the product: all products of up to `degree` features at once.
 
-use super::{Formula, GAMMA, Info, Kernel, power};
+use super::{Ending, Formula, GAMMA, Info, Kernel, power};
 use rosenblatt_core::{Param, Range};
 use std::sync::Arc;
 
@@ -60,6 +60,10 @@ impl Kernel for Polynomial {
 
     fn largest(&self, norm2: f64) -> f64 {
         power(self.gamma * norm2 + self.offset, self.degree)
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        Some(Ending::Power { gamma: self.gamma, offset: self.offset, degree: self.degree })
     }
 
     fn formula(&self) -> Option<Formula> {

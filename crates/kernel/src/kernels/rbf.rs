@@ -1,6 +1,6 @@
 //! The Gaussian (RBF) kernel: rows speak for the rows close to them.
 
-use super::{Formula, GAMMA, Info, Kernel, Setting, Spectrum};
+use super::{Ending, Formula, GAMMA, Info, Kernel, Setting, Spectrum};
 use rosenblatt_core::elementary;
 use std::sync::Arc;
 
@@ -33,6 +33,10 @@ impl Kernel for Rbf {
 
     fn largest(&self, _norm2: f64) -> f64 {
         1.0
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        Some(Ending::Gauss { gamma: self.gamma })
     }
 
     fn formula(&self) -> Option<Formula> {

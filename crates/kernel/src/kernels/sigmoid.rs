@@ -1,7 +1,7 @@
 //! The hyperbolic tangent of the product. Not positive definite: norms may come out negative, and no mistake
 //! bound holds. Here because others have it.
 
-use super::{Formula, GAMMA, Info, Kernel, Setting};
+use super::{Ending, Formula, GAMMA, Info, Kernel, Setting};
 use rosenblatt_core::{Param, Range, elementary};
 use std::sync::Arc;
 
@@ -40,6 +40,10 @@ impl Kernel for Sigmoid {
 
     fn largest(&self, _norm2: f64) -> f64 {
         1.0
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        Some(Ending::Tanh { gamma: self.gamma, offset: self.offset })
     }
 
     fn formula(&self) -> Option<Formula> {
