@@ -842,6 +842,12 @@ impl Stream {
         }
         Ok(Some(self.lent.insert(filled.block)))
     }
+
+    /// The same, with the classes as they are known by then.
+    pub fn next_labelled(&mut self) -> Result<Option<(&Block, &Labels)>, DataError> {
+        self.next()?;
+        Ok(self.lent.as_ref().map(|block| (block, &self.labels)))
+    }
 }
 
 /// The parsing thread: fills blocks until the source, or the interest in it, ends.
