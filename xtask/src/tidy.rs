@@ -22,7 +22,7 @@ const CHECKER: &str = "crates/certify/src/check.rs";
 const MOST_CHECKER_LINES: usize = 150;
 
 /// The libraries; only the command line prints.
-const LIBRARIES: [&str; 7] = [
+const LIBRARIES: [&str; 8] = [
     "crates/certify/src",
     "crates/core/src",
     "crates/data/src",
@@ -30,6 +30,7 @@ const LIBRARIES: [&str; 7] = [
     "crates/figures/src",
     "crates/kernel/src",
     "crates/plot/src",
+    "crates/server/src",
 ];
 
 pub(crate) fn run(_words: &[String]) -> Result<(), String> {

@@ -197,6 +197,7 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
         return Err(no_rows(&block).in_source(&parts.name));
     }
     left_out.add(&block.gaps);
+    block.gaps.runs().iter().for_each(|gap| missing.add(classes.len(), gap.n_rows));
     let labels = if labelled {
         let found = numbering.labels();
         let labels = final_labels(found.clone(), how)?;

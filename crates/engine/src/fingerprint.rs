@@ -116,7 +116,9 @@ impl Fingerprint {
 
     /// All that is needed to [go on](Self::gone_on) from here.
     pub(crate) fn so_far(&self) -> String {
-        self.halves.iter().chain(&self.lanes).map(|bits| format!("{bits:016x}")).collect()
+        let digits: Vec<String> =
+            self.halves.iter().chain(&self.lanes).map(|bits| format!("{bits:016x}")).collect();
+        digits.concat()
     }
 
     /// This digest of no rows, gone on to where another one stood; `None` if that is no place.
