@@ -47,7 +47,7 @@ def check(program, folder, address, bundled):
     client = triton.InferenceServerClient(address)
     assert client.is_server_live() and client.is_server_ready() and client.is_model_ready("iris")
     told = client.get_model_metadata("iris")
-    rows = np.loadtxt(bundled / "iris.csv", delimiter=",", skiprows=1)[:, :4]
+    rows = np.loadtxt(bundled / "iris.csv", delimiter=",", skiprows=1, usecols=range(4))
     said = subprocess.run(
         [program, "predict", bundled / "iris.csv", "--model", f"{folder}/iris.model", "--quiet"],
         check=True, capture_output=True, text=True,
