@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ._rosenblatt import __version__
+from ._client import Client, ServerError
 from ._product import Model, Trained, catalogue, compare, load, plot, trace, train
 from ._proof import Certificate, certify
 
@@ -42,5 +43,5 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Certificate", "Model", "Trained", "catalogue", "certify", "compare", "load", "plot", "trace", "train", "__version__",
+    "Certificate", "Client", "Model", "ServerError", "Trained", "catalogue", "certify", "compare", "load", "plot", "trace", "train", "__version__",
 ]

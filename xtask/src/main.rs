@@ -6,11 +6,13 @@
 mod audit;
 mod bench;
 mod docs;
+mod http;
 mod python;
 mod slips;
 mod test;
 mod tidy;
 mod torture;
+mod torture_serve;
 
 use std::process::ExitCode;
 
@@ -35,6 +37,11 @@ const CHORES: &[Chore] = &[
     Chore { name: "docs", summary: "the gallery, drawn by the program itself", run: docs::run },
     Chore { name: "python", summary: "the tests of the Python package", run: python::run },
     Chore {
+        name: "serve-clients",
+        summary: "the server, spoken to by Triton's client, Prometheus' parser and an OpenAPI validator",
+        run: python::serve_clients,
+    },
+    Chore {
         name: "test",
         summary: "formatting, lints, and every test: what CI runs; `test gpu`: on a graphics card",
         run: test::run,
@@ -42,7 +49,7 @@ const CHORES: &[Chore] = &[
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
     Chore {
         name: "torture",
-        summary: "kills, full disks, slips, limits, signals and spoiled files, at full length",
+        summary: "kills, full disks, slips, limits, signals and spoiled files, at full length; torture serve: the server",
         run: torture::run,
     },
     Chore { name: "wheel", summary: "the Python package, built and tried", run: python::wheel },

@@ -49,6 +49,17 @@ pub(crate) fn bench(words: &[String]) -> Result<(), String> {
     tried.run(&["-P", "python/bench.py", folder, repeats])
 }
 
+/// Has clients that nobody here wrote speak to the server.
+pub(crate) fn serve_clients(_words: &[String]) -> Result<(), String> {
+    let packages = ["numpy", "tritonclient[http]", "prometheus_client", "openapi-spec-validator"];
+    let Some(python) = environment("clients", &packages)? else { return Ok(()) };
+    crate::torture::cargo(&["build", "--quiet", "--workspace", "--bin", "rosenblatt"], &[])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let here = std::env::current_dir().map_err(|error| error.to_string())?;
+    let program = here.join(target).join("debug/rosenblatt");
+    command(Command::new(&python).args(["-P", "python/check_serve.py"]).env("ROSENBLATT", program))
+}
+
 /// The package as it was built just now, and a Python that can import it.
 struct Tried {
     python: PathBuf,

@@ -32,6 +32,7 @@ const LIBRARIES: [&str; 8] = [
     "crates/kernel/src",
     "crates/layers/src",
     "crates/plot/src",
+    "crates/server/src",
 ];
 
 pub(crate) fn run(_words: &[String]) -> Result<(), String> {

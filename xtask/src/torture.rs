@@ -48,6 +48,9 @@ pub(crate) struct Line {
 }
 
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
+    if words.first().is_some_and(|word| word == "serve") {
+        return crate::torture_serve::run(words);
+    }
     let length = if words.iter().any(|word| word == "--short") { &SHORT } else { &FULL };
     // In the way the tests are built, program included, so that nothing is compiled twice.
     cargo(&["test", "--quiet", "--workspace", "--no-run", "--test", "main", "--test", "hostile"], &[])?;

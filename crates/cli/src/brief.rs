@@ -4,12 +4,14 @@ use clap::Command;
 
 /// Options that matter to most people, of whichever command they are.
 const NEEDED: &[&str] = &[
+    "address",
     "algorithm",
     "algorithms",
     "budget",
     "certificate",
     "check",
     "columns",
+    "durability",
     "epochs",
     "explain",
     "export",
@@ -30,6 +32,7 @@ const NEEDED: &[&str] = &[
     "positive",
     "probabilities",
     "quiet",
+    "read_only",
     "readout",
     "resume",
     "rounds",
@@ -40,6 +43,7 @@ const NEEDED: &[&str] = &[
     "text",
     "theme",
     "to",
+    "tokens",
 ];
 
 /// Commands with fewer options than this show all of them.

@@ -27,6 +27,7 @@ mod readme;
 mod recipe;
 mod report;
 mod safety;
+mod serve;
 mod snapshots;
 mod streamed;
 mod trace;

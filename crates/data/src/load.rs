@@ -197,6 +197,7 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
         return Err(no_rows(&block).in_source(&parts.name));
     }
     left_out.add(&block.gaps);
+    block.gaps.runs().iter().for_each(|gap| missing.add(classes.len(), gap.n_rows));
     let labels = if labelled {
         let found = numbering.labels();
         let labels = final_labels(found.clone(), how)?;
@@ -841,6 +842,12 @@ impl Stream {
             return Ok(None);
         }
         Ok(Some(self.lent.insert(filled.block)))
+    }
+
+    /// The same, with the classes as they are known by then.
+    pub fn next_labelled(&mut self) -> Result<Option<(&Block, &Labels)>, DataError> {
+        self.next()?;
+        Ok(self.lent.as_ref().map(|block| (block, &self.labels)))
     }
 }
 

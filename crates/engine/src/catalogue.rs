@@ -405,6 +405,7 @@ const RECIPE: Meanings = &[
     ("positive", "the positive class; told from all others together if there are more than two", Takes::Text),
     ("memory", "a limit on the memory that rows take; none if not given", Takes::Group("memory")),
     ("online", "learn in one epoch, in the memory of a few blocks", Takes::Switch),
+    ("blank", "of the model to start from, take all but the weights", Takes::Switch),
 ];
 
 const RACE: Meanings = &[

@@ -114,6 +114,24 @@ impl Fingerprint {
         [first ^ second.rotate_left(32), second]
     }
 
+    /// All that is needed to [go on](Self::gone_on) from here.
+    pub(crate) fn so_far(&self) -> String {
+        let digits: Vec<String> =
+            self.halves.iter().chain(&self.lanes).map(|bits| format!("{bits:016x}")).collect();
+        digits.concat()
+    }
+
+    /// This digest of no rows, gone on to where another one stood; `None` if that is no place.
+    pub(crate) fn gone_on(self, so_far: &str) -> Option<Self> {
+        let read = |place: usize| {
+            let digits = so_far.get(16 * place..16 * (place + 1))?;
+            u64::from_str_radix(digits, 16).ok()
+        };
+        let bits: Vec<u64> = (0..2 + LANES).map(read).collect::<Option<_>>()?;
+        let (halves, lanes) = bits.split_at(2);
+        Some(Self { halves: halves.try_into().ok()?, lanes: lanes.try_into().ok()?, ..self })
+    }
+
     /// The digest so far, as text.
     pub(crate) fn digest(&self) -> String {
         let [first, second] = self.settled();

@@ -185,6 +185,51 @@ impl Online {
         self.show(rows, part)
     }
 
+    /// Learns from rows `part` of `rows` once, as they stand, where a class is a number of `names`. A class that is new
+    /// is taken in when its first row comes, so that it does not matter in how many pieces rows arrive. Where one class
+    /// is told from all others, none is new.
+    pub fn learn_named(&mut self, rows: View<'_>, names: &[String], part: Range<usize>) -> Result<(), Error> {
+        struct Classes(Range<usize>);
+        impl Visitor for Classes {
+            type Output = Vec<u32>;
+            fn visit<E: Examples>(self, examples: E) -> Vec<u32> {
+                self.0.map(|row| examples.class(row)).collect()
+            }
+        }
+        check_finite(rows)?;
+        let said = rows.visit(Classes(0..rows.len()));
+        let mut from = part.start;
+        loop {
+            let numbers: Vec<Option<u32>> = names.iter().map(|name| self.number(name)).collect();
+            let known = |&row: &usize| numbers[said[row] as usize].is_some();
+            let end = (from..part.end).find(|row| !known(row)).unwrap_or(part.end);
+            let classes: Vec<u32> = said.iter().map(|&class| numbers[class as usize].unwrap_or(0)).collect();
+            let rows = rows.with_classes(&classes);
+            let new = self.note(rows, from..end)?;
+            self.learn_part(rows, new)?;
+            if end == part.end {
+                return Ok(());
+            }
+            let mut grown = self.labels.clone();
+            grown.add(&names[said[end] as usize]);
+            self.take_in(grown.names().to_vec())?;
+            from = end;
+        }
+    }
+
+    /// The number of the class that a row of this name belongs to, if there is one.
+    fn number(&self, name: &str) -> Option<u32> {
+        match self.labels.told_from_rest() {
+            Some(class) => Some(u32::from(class == name)),
+            None => self.labels.class(name),
+        }
+    }
+
+    /// The classes it tells apart so far.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
     /// Nobody watches and no limit is set, so learning always comes to its end.
     fn learn_part(&mut self, rows: View<'_>, part: Range<usize>) -> Result<(), Error> {
         let Some(mapper) = &mut self.mapper else {
@@ -233,11 +278,18 @@ impl Online {
     }
 
     /// Goes on from where an earlier learner stood with rows that it has not seen yet. Those it learned from are not
-    /// shown again, so the models that come of it cannot tell the data they learned from.
+    /// shown again.
     pub fn go_on(self, checkpoint: Checkpoint) -> Result<Self, Error> {
+        let digest = Fingerprint::of(&self.labels).gone_on(&checkpoint.mark.choice);
+        let n_features = checkpoint.mark.features;
         let mut learner = self.resume(checkpoint)?;
+        if let Some(mapper) = &mut learner.mapper {
+            learner.spec.map().map_or(Ok(()), |choice| choice.check_width(n_features))?;
+            mapper.widen(n_features);
+        }
         learner.shown.rows += learner.rows_to_skip();
-        (learner.shown.resumed, learner.shown.is_whole) = (None, false);
+        (learner.shown.resumed, learner.shown.is_whole) = (None, digest.is_some());
+        learner.shown.digest = digest.unwrap_or_default();
         Ok(learner)
     }
 
@@ -256,11 +308,12 @@ impl Online {
         let shown = &self.shown;
         let mark = Mark {
             rows: shown.rows,
-            features: 0,
+            // Only a map's width does not follow from what was learned.
+            features: self.mapper.as_ref().map_or(0, |mapper| mapper.map().width()),
             classes: self.labels.names().to_vec(),
             used: shown.rows,
             values: shown.digest.digest(),
-            choice: String::new(),
+            choice: if shown.is_whole { shown.digest.so_far() } else { String::new() },
             reading: reading(None, self.feature_names.as_deref()),
         };
         Some(encode_checkpoint(&self.spec, &mark, &self.learner.state(), None))

@@ -18,6 +18,7 @@ mod plot;
 mod predict;
 mod report;
 mod reproduce;
+mod serve;
 mod trace;
 mod train;
 mod train_face;
@@ -51,6 +52,8 @@ commands! {
     tune::Tune;
     /// Label rows with a model
     predict::Predict;
+    /// Serve models over HTTP: predictions, and online learning that loses nothing
+    serve::Serve;
     /// Measure a model on rows whose classes are known
     evaluate::Evaluate;
     /// Train several algorithms on the same folds and compare them in one table

@@ -120,6 +120,13 @@ pub(crate) struct Args {
     /// Start from the weights of this model, and read rows as it does; from nothing if not said
     #[arg(long, value_name = "MODEL", conflicts_with = "folds")]
     start_from: Option<PathBuf>,
+    /// Take the classes, columns and options of that model, but not its weights, which begin at zero: the only way to
+    /// go on with a vote, a kernel or a map
+    #[arg(long, requires = "start_from")]
+    blank: bool,
+    /// Take in classes that the first rows do not show, each when its first row comes; an error if not said
+    #[arg(long, requires = "online")]
+    grow_classes: bool,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
@@ -239,7 +246,11 @@ impl Args {
         };
         let learning = Options { costs, ..learning };
         Ok(Recipe {
-            reading: ReadOptions { classes: self.classes.clone(), ..self.data.to_learn()? },
+            reading: ReadOptions {
+                classes: self.classes.clone(),
+                grow_classes: self.grow_classes,
+                ..self.data.to_learn()?
+            },
             learning,
             choice,
             estimate: self.folds.map_or(Plan::HoldOut(self.holdout), Plan::Folds),
@@ -248,6 +259,7 @@ impl Args {
             memory,
             online: self.online,
             start: self.start_from.as_ref().map(Model::load).transpose()?.map(Arc::new),
+            blank: self.blank,
         })
     }
 

@@ -168,6 +168,11 @@ impl LeftOutRows {
         self.0.push((n_before, so_far.saturating_add(n_rows as usize)));
     }
 
+    /// How many are missing.
+    pub(crate) fn total(&self) -> usize {
+        self.0.last().map_or(0, |&(_, so_far)| so_far)
+    }
+
     /// The place of a row in its source.
     pub(crate) fn number(&self, idx: usize) -> usize {
         let n_behind = self.0.partition_point(|&(n_before, _)| n_before <= idx);
@@ -183,6 +188,11 @@ impl PartialEq for LeftOutRows {
 }
 
 impl Dataset {
+    /// How many rows its source has, those that were left out included.
+    pub fn n_source_rows(&self) -> usize {
+        self.len() + self.left_out.total()
+    }
+
     /// The place of a row in its source, from 0, which differs from `idx` where rows before it were left out.
     pub fn number(&self, idx: usize) -> usize {
         self.left_out.number(idx)

@@ -22,11 +22,13 @@
 mod chosen;
 mod disk;
 mod infer;
+mod ongoing;
 mod online;
 mod start;
 mod suspicion;
 
 pub use infer::LabelFound;
+pub use ongoing::Ongoing;
 
 use crate::calibration::{Calibration, Method, Naming, Scored};
 use crate::compare::deviation;
@@ -42,7 +44,7 @@ use crate::rows::RowSource;
 use crate::spec::{ClassWeights, Options, Spec};
 use crate::split::split;
 use crate::train::Training;
-use rosenblatt_core::{Readout, Totals};
+use rosenblatt_core::{Hyperplanes, Readout, Totals};
 use rosenblatt_data::{Dataset, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -73,6 +75,9 @@ pub struct Recipe {
     /// learning is as it was there.
     #[serde(skip)]
     pub start: Option<Arc<Model>>,
+    /// Take nothing but the classes, columns and options of that model: weights begin at zero. Votes, kernels and maps
+    /// have no weights to start from, and so can go on in no other way.
+    pub blank: bool,
 }
 
 impl Default for Recipe {
@@ -87,6 +92,7 @@ impl Default for Recipe {
             memory: None,
             online: false,
             start: None,
+            blank: false,
         }
     }
 }
@@ -247,6 +253,11 @@ impl Estimate {
 }
 
 impl Recipe {
+    /// The weights that learning starts from, if any.
+    fn start_planes(&self) -> Option<Hyperplanes> {
+        self.start.as_ref().filter(|_| !self.blank).and_then(|model| model.planes().cloned())
+    }
+
     /// Checks what can be checked before anything is read.
     pub fn check(&self) -> Result<(), Error> {
         Spec::new(self.learning.clone())?;
@@ -380,7 +391,7 @@ impl Recipe {
         }
         notes.extend(self.told_of_copies(&data));
         if let Some(model) = &self.start {
-            notes.extend(start::told(model, &data)?);
+            notes.extend(start::told(model, &data, self.blank)?);
         }
         let outline =
             outline(name, &(&data).into(), read.as_ref().map(|(reading, schema)| (*reading, schema)));
@@ -552,7 +563,7 @@ impl Fitting<'_> {
         let width = rows.width();
         let mut training =
             Training::new(&spec, rows.reborrow()).rows(&learned).schema_if_any(schema.map(Arc::new));
-        if let Some(planes) = recipe.start.as_ref().and_then(|model| model.planes()) {
+        if let Some(planes) = recipe.start_planes() {
             training = training.start(planes.widened(width));
         }
         let model = monitor.train(training.resume(checkpoint))?;

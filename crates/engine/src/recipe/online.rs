@@ -6,12 +6,12 @@
 use super::{LabelFound, Outline, Recipe, Trained, no_class, start};
 use crate::algorithms::find;
 use crate::error::{Error, NAME_CLASSES};
-use crate::model::Checkpoint;
+use crate::model::{Checkpoint, Model};
 use crate::monitor::Monitor;
 use crate::online::Online;
 use crate::spec::{ClassWeights, Options, Spec};
 use rosenblatt_core::{Law, Order, Totals};
-use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Scaling, Source, blocks, survey};
+use rosenblatt_data::{DataError, ErrorKind, ReadOptions, Scaling, Schema, Source, blocks, survey};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// At most so many rows are learned from before anybody is asked whether to go on.
@@ -48,15 +48,16 @@ pub(super) fn train(
     }
     // The class of each of the stream's, where one is told from all others.
     let mut numbers: Vec<u32> = (0..stream.labels().len() as u32).collect();
+    let grows = reading.grow_classes && recipe.positive.is_none();
     let mut labels = stream.labels().clone();
     if let Some(class) = &recipe.positive {
         let unknown = no_class(&labels, class);
         labels = labels.positive(class, &mut numbers).ok_or(unknown)?;
     }
-    let planes = recipe.start.as_ref().and_then(|model| model.planes().cloned());
+    let planes = recipe.start_planes();
     if let Some(model) = &recipe.start {
         start::check_classes(model, &labels)?;
-        notes.push(start::beginning(model));
+        notes.push(start::beginning(model, recipe.blank));
     }
     let mut learner = Online::started(spec(recipe)?, labels, planes)?;
     if let Some(names) = stream.schema().feature_names() {
@@ -75,14 +76,20 @@ pub(super) fn train(
         ErrorKind::LateClass => error.with_help(NAME_CLASSES),
         _ => error,
     };
-    while let Some(block) = stream.next().map_err(explain)? {
-        let classes: Vec<u32> = block.classes().iter().map(|&class| numbers[class as usize]).collect();
+    while let Some((block, known)) = stream.next_labelled().map_err(explain)? {
+        let own = |&class: &u32| if grows { class } else { numbers[class as usize] };
+        let classes: Vec<u32> = block.classes().iter().map(own).collect();
         let mut from = 0;
         while from < block.len() {
             let until = (totals.rounds + 1).next_power_of_two();
             let to = block.len().min(from + ROWS_AT_ONCE.min(until - totals.rounds) as usize);
             let mut learner = lock(&learner);
-            learner.learn_rows(block.view().with_classes(&classes), from..to)?;
+            let rows = block.view().with_classes(&classes);
+            if grows {
+                learner.learn_named(rows, known.names(), from..to)?;
+            } else {
+                learner.learn_rows(rows, from..to)?;
+            }
             from = to;
             totals = learner.totals();
             monitor.learned(&learner, totals);
@@ -101,9 +108,7 @@ pub(super) fn train(
     }
     let model = learner.model()?;
     let mut schema = stream.schema().clone();
-    if schema.width().is_none() {
-        schema.width = Some(model.width());
-    }
+    widen(&mut schema, &model);
     notes.extend(schema.notes.iter().cloned());
     if recipe.reading().scaling == Scaling::Auto && !source.can_rewind() && !schema.columns.is_empty() {
         notes.push("columns keep their scale, since a pipe cannot be read twice to find it".to_owned());
@@ -131,6 +136,14 @@ pub(super) fn train(
         notes,
         is_unfinished: false,
     })
+}
+
+/// What is numbered in the source is as wide as what was learned from it.
+pub(super) fn widen(schema: &mut Schema, model: &Model) {
+    let is_numbered = schema.columns.is_empty() && schema.crosses.is_empty();
+    if schema.width().is_none_or(|width| is_numbered && width < model.width()) {
+        schema.width = Some(model.width());
+    }
 }
 
 fn lock(learner: &Mutex<Online>) -> MutexGuard<'_, Online> {

@@ -13,10 +13,10 @@ use rosenblatt_data::{Dataset, Labels, ReadOptions};
 pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
     let Some(model) = &recipe.start else { return Ok(recipe.clone()) };
     let refuse = |what: &str| Err(Error::BadStart { what: what.to_owned() });
-    if model.map().is_some() {
+    if model.map().is_some() && !recipe.blank {
         return refuse("its rows go through a feature map");
     }
-    if model.planes().is_none() {
+    if model.planes().is_none() && !recipe.blank {
         return refuse(
             "it is a vote of many hyperplanes or a network, or has a kernel, and so has no weights of its own",
         );
@@ -33,22 +33,9 @@ pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
     } else {
         recipe.learning.clone()
     };
-    let (spec, was) = (Spec::new(learning.clone())?, model.spec());
-    if model.labels().len() > 2 && spec.options().multiclass != was.options().multiclass {
-        let (now, then) = (spec.options().multiclass, was.options().multiclass);
-        return refuse(&format!("its classes are told apart {then}, and here {now}"));
-    }
-    if spec.kernel().is_some() || spec.map().is_some() || spec.entry().network {
-        return refuse("it has plain weights, and here rows go through a kernel, a map or a network");
-    }
-    if spec.entry().info.per_row {
-        let rule = spec.entry().info.name;
-        return refuse(&format!(
-            "{rule} solves for its weights from a number for each row, which it does not keep"
-        ));
-    }
-    if spec.bias() != was.bias() {
-        return refuse(&format!("its bias is {}, and here {}", was.bias(), spec.bias()));
+    let spec = Spec::new(learning.clone())?;
+    if !recipe.blank {
+        check_weights(model, &spec)?;
     }
     let reading = model.to_evaluate(recipe.reading.clone());
     let told_from_rest = model.labels().told_from_rest().map(str::to_owned);
@@ -66,6 +53,29 @@ pub(super) fn from_model(recipe: &Recipe) -> Result<Recipe, Error> {
     })
 }
 
+/// Whether the weights of `model` mean the same to a run of `spec`.
+fn check_weights(model: &Model, spec: &Spec) -> Result<(), Error> {
+    let refuse = |what: &str| Err(Error::BadStart { what: what.to_owned() });
+    let was = model.spec();
+    if model.labels().len() > 2 && spec.options().multiclass != was.options().multiclass {
+        let (now, then) = (spec.options().multiclass, was.options().multiclass);
+        return refuse(&format!("its classes are told apart {then}, and here {now}"));
+    }
+    if spec.kernel().is_some() || spec.map().is_some() || spec.entry().network {
+        return refuse("it has plain weights, and here rows go through a kernel, a map or a network");
+    }
+    if spec.entry().info.per_row {
+        let rule = spec.entry().info.name;
+        return refuse(&format!(
+            "{rule} solves for its weights from a number for each row, which it does not keep"
+        ));
+    }
+    if spec.bias() != was.bias() {
+        return refuse(&format!("its bias is {}, and here {}", was.bias(), spec.bias()));
+    }
+    Ok(())
+}
+
 /// Whether rows of these classes can be learned from.
 pub(super) fn check_classes(model: &Model, labels: &Labels) -> Result<(), Error> {
     let (then, now) = (model.labels().names(), labels.names());
@@ -77,15 +87,16 @@ pub(super) fn check_classes(model: &Model, labels: &Labels) -> Result<(), Error>
 }
 
 /// Where it starts, in words.
-pub(super) fn beginning(model: &Model) -> String {
-    format!("starts from a model that learned from {} rows", model.training_summary().rows)
+pub(super) fn beginning(model: &Model, blank: bool) -> String {
+    let what = if blank { "starts from zero, as to all else like" } else { "starts from" };
+    format!("{what} a model that learned from {} rows", model.training_summary().rows)
 }
 
 /// What is to be said about the start; an error if these rows do not fit the model.
-pub(super) fn told(model: &Model, data: &Dataset) -> Result<Vec<String>, Error> {
+pub(super) fn told(model: &Model, data: &Dataset, blank: bool) -> Result<Vec<String>, Error> {
     check_classes(model, data.labels())?;
-    let mut notes = vec![beginning(model)];
-    if model.is_of(data) {
+    let mut notes = vec![beginning(model, blank)];
+    if !blank && model.is_of(data) {
         notes.push(
             "that model learned from these very rows, held-out ones perhaps among them: the estimate is too good"
                 .to_owned(),

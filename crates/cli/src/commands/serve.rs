@@ -1,0 +1,167 @@
+//! `rosenblatt serve FOLDER`: models over HTTP, for predictions and for learning. The server is a crate of its own;
+//! here words become its settings, and signals its end.
+
+use crate::args::size;
+use crate::choices::choice;
+use crate::failure::Failure;
+use crate::signals;
+use crate::ui;
+use rosenblatt::recipe::Choice;
+use rosenblatt::{Options, Recipe};
+use rosenblatt_data::bundled;
+use rosenblatt_server::{Config, Durability, Limits, Server};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "A file NAME.model in the folder is the model NAME; one that is replaced is a new version. What is
+learned is kept in NAME.serve beside it. An example is acknowledged when it is as safe as --durability says, and the
+model is that of `train --online --start-from NAME.model --grow-classes` on the same rows, to the bit.
+
+Examples:
+  rosenblatt serve
+  curl localhost:8080/v1/models
+  curl localhost:8080/v1/models/sms/predict -H 'content-type: text/plain' -d 'WIN a FREE prize'
+  curl localhost:8080/v1/models/sms/learn -H 'content-type: application/json' -d '{\"rows\": [\"free money\"], \"labels\": [\"spam\"]}'
+  rosenblatt serve models --read-only --address 0.0.0.0:443 --tls-cert chain.pem --tls-key key.pem --tokens tokens.txt"
+)]
+pub(crate) struct Args {
+    /// The folder of models; if not said, `models`, which is made with a spam filter of bundled text messages in it
+    #[arg(value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Listen here; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS", default_value_t = Config::default().address)]
+    address: SocketAddr,
+    /// Answer requests for this host, too (may be repeated); this machine's own names and the address if not said
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// Ask for a token of this file, whose lines are `TOKEN predict,learn,admin`, or `sha256:DIGITS` in the token's
+    /// place; anybody may do anything if not said
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// Speak TLS with this certificate chain (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Write nothing: no learning, no new versions
+    #[arg(long)]
+    read_only: bool,
+    /// Acknowledge an example when it is this safe
+    #[arg(long, value_name = "NAME", value_parser = choice::<Durability>(), default_value_t)]
+    durability: Durability,
+    /// Take a snapshot after so many examples, after which the log begins anew
+    #[arg(long, value_name = "N", default_value_t = Config::default().snapshot_rows)]
+    snapshot_rows: u64,
+    /// Keep logs that a snapshot covers
+    #[arg(long)]
+    keep_log: bool,
+    /// Allow bodies of this size, unpacked
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "32MiB")]
+    max_body: u64,
+    /// Allow so many rows a request
+    #[arg(long, value_name = "N", default_value_t = Limits::default().rows)]
+    max_rows: usize,
+    /// Let a model grow to so many features
+    #[arg(long, value_name = "N", default_value_t = Limits::default().features)]
+    max_features: usize,
+    /// Let a model grow to so many classes
+    #[arg(long, value_name = "N", default_value_t = Limits::default().classes)]
+    max_classes: usize,
+    /// Let what a model has learned take so much of the disk
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "4GiB")]
+    max_disk: u64,
+    /// Allow so many connections at a time
+    #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
+    max_connections: usize,
+    /// Work on so many requests at a time
+    #[arg(long, value_name = "N", default_value_t = Limits::default().requests)]
+    max_requests: usize,
+    /// Keep so many versions of a model
+    #[arg(long, value_name = "N", default_value_t = Limits::default().versions)]
+    max_versions: usize,
+    /// Cut clients off that let the server wait for so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().patience.as_secs())]
+    patience: u64,
+    /// Let requests go on for so many seconds once asked to stop
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().drain.as_secs())]
+    drain: u64,
+    /// Answer with so many threads; 0 is one per core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let folder = match &args.folder {
+        Some(folder) => folder.clone(),
+        None => first_models()?,
+    };
+    signals::be_careful();
+    let server = Server::open(args.config(folder)).map_err(|error| Failure::Work(error.to_string()))?;
+    for (name, what) in server.complaints() {
+        ui::note(&format!("warning: model {name} is not served: {what}"));
+    }
+    if !ui::is_quiet() {
+        let address = server.address()?;
+        let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
+        let models = server.models();
+        let named = if models.is_empty() { "no models yet".to_owned() } else { models.join(", ") };
+        ui::print(&format!("serving {named} at {scheme}://{address}, see {scheme}://{address}/docs\n"))?;
+        if args.tokens.is_none() && !address.ip().is_loopback() {
+            ui::note("warning: anybody who reaches this address may do anything; say who may with --tokens");
+        }
+    }
+    server.run(|| signals::asked().is_some());
+    signals::answer("what was learned is saved")
+}
+
+/// The folder of those who have none yet: with a model in it that goes on learning.
+fn first_models() -> Result<PathBuf, Failure> {
+    let folder = PathBuf::from("models");
+    if folder.exists() {
+        return Ok(folder);
+    }
+    let learning = Options { algorithm: "perceptron".to_owned(), ..Options::default() };
+    let recipe = Recipe { learning, choice: Choice::Given, ..Recipe::default() };
+    let trained = recipe.train(&bundled::sms_spam(), &mut ())?;
+    std::fs::create_dir(&folder)?;
+    trained.model.save(folder.join("sms.model"))?;
+    ui::note("models/sms.model: a spam filter of 5,574 real text messages");
+    Ok(folder)
+}
+
+impl Args {
+    fn config(&self, folder: PathBuf) -> Config {
+        let defaults = Limits::default();
+        let limits = Limits {
+            body_bytes: usize::try_from(self.max_body).unwrap_or(usize::MAX),
+            rows: self.max_rows,
+            features: self.max_features,
+            classes: self.max_classes,
+            disk_bytes: self.max_disk,
+            connections: self.max_connections.clamp(1, 1 << 20),
+            requests: self.max_requests.clamp(1, 1 << 20),
+            versions: self.max_versions,
+            patience: Duration::from_secs(self.patience.max(1)),
+            drain: Duration::from_secs(self.drain),
+            ..defaults
+        };
+        Config {
+            folder,
+            address: self.address,
+            hosts: self.hosts.clone(),
+            tokens: self.tokens.clone(),
+            tls: self.tls_cert.clone().zip(self.tls_key.clone()),
+            read_only: self.read_only,
+            durability: self.durability,
+            snapshot_rows: self.snapshot_rows.max(1),
+            keep_log: self.keep_log,
+            threads: self.threads,
+            limits,
+            ..Config::default()
+        }
+    }
+}

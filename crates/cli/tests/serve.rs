@@ -1,0 +1,223 @@
+//! `rosenblatt serve` as its own process: what the README shows, what `predict` says, and kills at any moment.
+
+use crate::bench::Bench;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A server that ends with the test.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(bench: &Bench, words: &[&str]) -> Self {
+        Self::spawn(bench, &[&["models"], words].concat())
+    }
+
+    /// As a new user starts it: with the model that comes along.
+    fn without_folder(bench: &Bench) -> Self {
+        Self::spawn(bench, &[])
+    }
+
+    fn spawn(bench: &Bench, words: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_rosenblatt"))
+            .args(["serve", "--address", "127.0.0.1:0"])
+            .args(words)
+            .current_dir(bench.path(""))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address =
+            line.split("http://").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or_default();
+        assert!(!address.is_empty(), "{line}");
+        let address = address.to_owned();
+        Self { child, address }
+    }
+
+    /// Sends a request; nothing comes back from a server that was killed meanwhile.
+    fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
+        ask(&self.address, method, path, headers, body)
+    }
+}
+
+fn ask(address: &str, method: &str, path: &str, headers: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n"
+    );
+    stream.write_all(&[head.as_bytes(), body].concat()).ok()?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).ok()?;
+    let split = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = String::from_utf8_lossy(&bytes[..split]).to_lowercase();
+    let said = head.split("content-length: ").nth(1)?.split('\r').next()?.parse::<usize>().ok()?;
+    let body = bytes.split_off(split + 4);
+    (body.len() == said).then_some((head.split(' ').nth(1)?.parse().ok()?, body))
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn the_same_bytes_get_the_same_classes_as_from_predict() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("models")).unwrap();
+    bench.ok("rosenblatt train crates/data/bundled/penguins.csv --label species --missing mean --model models/penguins.model");
+    bench.ok(
+        "rosenblatt train crates/data/bundled/sms-spam.tsv --algorithm perceptron --model models/sms.model",
+    );
+    bench.ok("head -200 crates/data/bundled/penguins.csv > part.csv; cut -f 2 crates/data/bundled/sms-spam.tsv | head -300 > part.txt");
+    let server = Server::start(&bench, &["--read-only"]);
+    for (name, file, kind, words) in [
+        ("penguins", "part.csv", "text/csv", "--label species"),
+        ("sms", "part.txt", "text/plain", "--format text"),
+    ] {
+        let body = std::fs::read(bench.path(file)).unwrap();
+        let headers = format!("content-type: {kind}\r\naccept: application/x-ndjson\r\n");
+        let path = format!("/v1/models/{name}/predict?scores&probabilities");
+        let (status, answer) = server.ask("POST", &path, &headers, &body).unwrap();
+        assert_eq!(status, 200, "{}", String::from_utf8_lossy(&answer));
+        let said = bench.ok(&format!(
+            "rosenblatt predict {file} {words} --model models/{name}.model --scores --probabilities --json"
+        ));
+        let parse = |text: &str| -> Vec<serde_json::Value> {
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        assert!(parse(std::str::from_utf8(&answer).unwrap()) == parse(&said), "{name}");
+    }
+}
+
+/// What one client did: the key and the row, with the place it was told if it was told one.
+type Sent = (usize, Option<u64>);
+
+fn row(number: usize) -> String {
+    format!("{},{},{}", number % 7, number * 37 % 101, ["cat", "bird", "fish"][number * 11 % 7 % 3])
+}
+
+#[test]
+fn a_server_that_is_killed_loses_nothing_and_learns_nothing_twice() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("models")).unwrap();
+    bench.write("pets.csv", "legs,weight,label\n4,3.5,cat\n2,0.1,bird\n4,5,cat\n2,0.2,bird\n");
+    bench.ok("rosenblatt train pets.csv --algorithm perceptron --online --model models/pets.model");
+    let next = Arc::new(Mutex::new(0));
+    let mut unknown: Vec<usize> = Vec::new();
+    let mut places: Vec<(u64, usize)> = Vec::new();
+    for kill in 0..6 {
+        let mut server = Server::start(&bench, &["--snapshot-rows", "50"]);
+        let deadline = Instant::now() + Duration::from_millis(150 + 70 * kill);
+        let again = std::mem::take(&mut unknown);
+        let clients: Vec<_> = (0..4)
+            .map(|client| {
+                let (address, next) = (server.address.clone(), Arc::clone(&next));
+                // What nobody knows the fate of is sent again, with the same key.
+                let mut again: Vec<usize> =
+                    again.iter().copied().filter(|number| number % 4 == client).collect();
+                std::thread::spawn(move || {
+                    let mut sent: Vec<Sent> = Vec::new();
+                    while Instant::now() < deadline + Duration::from_secs(2) {
+                        let number = again.pop().unwrap_or_else(|| {
+                            let mut next = next.lock().unwrap();
+                            *next += 4;
+                            *next - 4 + client
+                        });
+                        let body = format!("legs,weight,label\n{}\n", row(number));
+                        let headers = format!("content-type: text/csv\r\nidempotency-key: row-{number}\r\n");
+                        let answer =
+                            ask(&address, "POST", "/v1/models/pets/learn", &headers, body.as_bytes());
+                        let place = answer.filter(|(status, _)| *status == 200).map(|(_, body)| {
+                            serde_json::from_slice::<serde_json::Value>(&body).unwrap()["learned"]
+                                .as_u64()
+                                .unwrap()
+                        });
+                        sent.push((number, place));
+                        if place.is_none() {
+                            break;
+                        }
+                    }
+                    sent.extend(again.into_iter().map(|number| (number, None)));
+                    sent
+                })
+            })
+            .collect();
+        std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
+        server.child.kill().unwrap();
+        for (number, place) in clients.into_iter().flat_map(|client| client.join().unwrap()) {
+            match place {
+                Some(place) => places.push((place, number)),
+                None => unknown.push(number),
+            }
+        }
+    }
+    let server = Server::start(&bench, &[]);
+    for number in unknown {
+        let body = format!("legs,weight,label\n{}\n", row(number));
+        let headers = format!("content-type: text/csv\r\nidempotency-key: row-{number}\r\n");
+        let (_, answer) = server.ask("POST", "/v1/models/pets/learn", &headers, body.as_bytes()).unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+        places.push((answer["learned"].as_u64().unwrap(), number));
+    }
+    places.sort_unstable();
+    let found: Vec<u64> = places.iter().map(|(place, _)| *place).collect();
+    assert_eq!(found, (1..=places.len() as u64).collect::<Vec<_>>(), "each row has a place of its own");
+    assert!(places.len() > 20, "{} rows", places.len());
+    let (_, learned) = server.ask("GET", "/v1/models/pets/file", "", b"").unwrap();
+    let rows: Vec<String> = places.iter().map(|(_, number)| row(*number)).collect();
+    bench.write("all.csv", format!("legs,weight,label\n{}\n", rows.join("\n")));
+    bench.ok("rosenblatt train all.csv --online --start-from models/pets.model --grow-classes --model offline.model");
+    assert!(learned == std::fs::read(bench.path("offline.model")).unwrap(), "the same bits as offline");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_asked_to_stop_saves_and_says_so() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("models")).unwrap();
+    bench.write("pets.csv", "legs,weight,label\n4,3.5,cat\n2,0.1,bird\n4,5,cat\n2,0.2,bird\n");
+    bench.ok("rosenblatt train pets.csv --algorithm perceptron --online --model models/pets.model");
+    let mut server = Server::start(&bench, &[]);
+    let (status, _) = server
+        .ask("POST", "/v1/models/pets/learn", "content-type: text/csv\r\n", b"legs,weight,label\n1,1,cat\n")
+        .unwrap();
+    assert_eq!(status, 200);
+    let done = bench.run(&format!("kill -TERM {}", server.child.id()));
+    assert_eq!(done.code, Some(0));
+    let ended = server.child.wait().unwrap();
+    assert_eq!(ended.code(), Some(143));
+    assert!(bench.path("models/pets.serve/1.snapshot").exists());
+    // A port that is taken is named.
+    let server = Server::start(&bench, &["--read-only"]);
+    let taken = bench.run(&format!("rosenblatt serve models --read-only --address {}", server.address));
+    assert_eq!(taken.code, Some(1));
+    assert!(taken.stderr.contains(&server.address), "{}", taken.stderr);
+}
+
+/// The lines of the README below its `serve`, with a port that is free.
+#[test]
+fn the_readme_s_lines_do_what_they_show() {
+    let readme = include_str!("../../../README.md");
+    let block =
+        readme.split("```sh\nrosenblatt serve").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let bench = Bench::new();
+    let server = Server::without_folder(&bench);
+    let mut n_lines = 0;
+    for line in block.lines().filter(|line| line.starts_with("curl ")) {
+        let (line, shown) = line.split_once("   # ").unwrap();
+        let said = bench.ok(&line.replace("localhost:8080", &server.address).replace("curl ", "curl -s -S "));
+        assert!(said.contains(shown.trim()), "{line}\nshould say {shown}, but says {said}");
+        n_lines += 1;
+    }
+    assert_eq!(n_lines, 3);
+}

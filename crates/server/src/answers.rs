@@ -1,0 +1,270 @@
+//! From rows to what is said of them: classes, probabilities, scores and reasons, as JSON, JSON Lines, CSV or Arrow.
+//!
+//! Objects and columns are those of the command line's `predict`.
+
+use crate::problem::Problem;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use rosenblatt::calibration::class_scores;
+use rosenblatt::core::Examples;
+use rosenblatt::{Calibration, Error, Explainer, Model};
+use rosenblatt_data::write::csv_cell;
+use rosenblatt_data::{Dataset, Visitor};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// What is to be said of every row besides its class.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wish {
+    pub(crate) probabilities: bool,
+    pub(crate) scores: bool,
+    /// So many features for the class, and as many against it.
+    pub(crate) explain: Option<usize>,
+}
+
+/// What is said of some rows.
+pub(crate) struct Answers<'m> {
+    model: &'m Model,
+    wish: Wish,
+    /// The class of each row, from 0; nothing for rows that were left out.
+    pub(crate) classes: Vec<Option<u32>>,
+    /// Probabilities and scores of the rows that have a class, row after row.
+    pub(crate) shares: Vec<f64>,
+    pub(crate) scores: Vec<f64>,
+    explanations: Vec<String>,
+}
+
+/// How answers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Json,
+    JsonLines,
+    Csv,
+    Arrow,
+}
+
+/// The forms, by content type.
+pub(crate) const FORMS: [(&str, Form); 4] = [
+    ("application/json", Form::Json),
+    ("application/x-ndjson", Form::JsonLines),
+    ("text/csv", Form::Csv),
+    ("application/vnd.apache.arrow.stream", Form::Arrow),
+];
+
+impl Form {
+    /// The first form that a client names among those it accepts; `otherwise` if it names none.
+    pub(crate) fn accepted(accept: Option<&str>, otherwise: Self) -> Self {
+        let names = accept
+            .unwrap_or_default()
+            .split(',')
+            .map(|name| name.split(';').next().unwrap_or_default().trim());
+        let mut found =
+            names.filter_map(|name| FORMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)));
+        found.next().map_or(otherwise, |(_, form)| *form)
+    }
+
+    pub(crate) fn content_type(self) -> &'static str {
+        FORMS.iter().find(|(_, form)| *form == self).map_or("application/json", |(name, _)| *name)
+    }
+}
+
+impl<'m> Answers<'m> {
+    /// Asks the model.
+    pub(crate) fn new(model: &'m Model, data: &Dataset, wish: Wish) -> Result<Self, Problem> {
+        let calibration = match model.calibration() {
+            None if wish.probabilities => return Err(Error::NotCalibrated.into()),
+            calibration => calibration.filter(|_| wish.probabilities),
+        };
+        if wish.explain.is_some() && (model.expansion().is_some() || model.map().is_some()) {
+            let message =
+                "reasons speak of features as they are, but this model has a kernel or a feature map";
+            return Err(Problem::new("bad-rows", message).with_help("ask for scores"));
+        }
+        let mut answers = Self {
+            model,
+            wish,
+            classes: vec![None; data.n_source_rows()],
+            shares: Vec::new(),
+            scores: Vec::new(),
+            explanations: Vec::new(),
+        };
+        data.visit(Ask { answers: &mut answers, data, calibration });
+        Ok(answers)
+    }
+
+    fn outputs(&self) -> Vec<String> {
+        let names = self.model.labels().names();
+        match (names, self.model.pairs()) {
+            ([_, _], _) => vec![String::new()],
+            (_, Some(pairs)) => pairs.iter().map(|(a, b)| format!(" {a} against {b}")).collect(),
+            _ => names.iter().map(|name| format!(" {name}")).collect(),
+        }
+    }
+
+    /// An object for each row, one after the other with `between` behind all but the last.
+    fn objects(&self, out: &mut String, between: char) {
+        let quoted = |name: &String| serde_json::to_string(name).unwrap_or_default();
+        let names: Vec<String> = self.model.labels().names().iter().map(quoted).collect();
+        let n_scores = self.scores.len().checked_div(self.n_classified()).unwrap_or(0);
+        let mut place = 0;
+        for (row, class) in self.classes.iter().enumerate() {
+            if row > 0 {
+                out.push(between);
+            }
+            let Some(class) = class else {
+                out.push_str("{\"class\":null,\"left-out\":\"missing\"}");
+                continue;
+            };
+            // Writing to a string cannot fail.
+            let _ = write!(out, "{{\"class\":{}", names[*class as usize]);
+            if self.wish.probabilities {
+                out.push_str(",\"probabilities\":{");
+                let shares = self.shares[place * names.len()..(place + 1) * names.len()].iter();
+                for (idx, (name, share)) in names.iter().zip(shares).enumerate() {
+                    let _ = write!(out, "{}{name}:{}", if idx > 0 { "," } else { "" }, json!(share));
+                }
+                out.push('}');
+            }
+            if self.wish.scores {
+                let _ = write!(
+                    out,
+                    ",\"scores\":{}",
+                    json!(self.scores[place * n_scores..(place + 1) * n_scores])
+                );
+            }
+            if let Some(explanation) = self.explanations.get(place) {
+                out.push(',');
+                out.push_str(explanation);
+            }
+            out.push('}');
+            place += 1;
+        }
+    }
+
+    fn n_classified(&self) -> usize {
+        self.classes.iter().flatten().count()
+    }
+
+    /// Names and numbers of every column besides the class.
+    fn columns(&self) -> Vec<(String, Vec<f64>)> {
+        let n_rows = self.n_classified();
+        let every = |values: &[f64], n_columns: usize, column: usize| -> Vec<f64> {
+            (0..n_rows).map(|row| values[row * n_columns + column]).collect()
+        };
+        let mut columns = Vec::new();
+        if self.wish.probabilities {
+            let names = self.model.labels().names();
+            let named = names.iter().enumerate();
+            columns.extend(
+                named.map(|(idx, name)| {
+                    (format!("probability {name}"), every(&self.shares, names.len(), idx))
+                }),
+            );
+        }
+        if self.wish.scores {
+            let outputs = self.outputs();
+            let named = outputs.iter().enumerate();
+            columns.extend(
+                named.map(|(idx, name)| (format!("score{name}"), every(&self.scores, outputs.len(), idx))),
+            );
+        }
+        columns
+    }
+
+    /// The bytes of the answer; `preface` are the first members of a JSON object.
+    pub(crate) fn written(&self, form: Form, preface: &str) -> Result<Vec<u8>, Problem> {
+        let mut out = String::new();
+        match form {
+            Form::Json => {
+                let _ = write!(out, "{{{preface},\"predictions\":[");
+                self.objects(&mut out, ',');
+                out.push_str("]}");
+            }
+            Form::JsonLines => {
+                self.objects(&mut out, '\n');
+                out.push('\n');
+            }
+            Form::Csv => self.csv(&mut out),
+            Form::Arrow => return self.arrow(),
+        }
+        Ok(out.into_bytes())
+    }
+
+    fn csv(&self, out: &mut String) {
+        let columns = self.columns();
+        out.push_str("class");
+        for (name, _) in &columns {
+            let _ = write!(out, ",{}", csv_cell(name));
+        }
+        out.push('\n');
+        let mut place = 0;
+        for class in &self.classes {
+            if let Some(class) = class {
+                out.push_str(&csv_cell(self.model.labels().name(*class)));
+            }
+            for (_, values) in &columns {
+                out.push(',');
+                if class.is_some() {
+                    let _ = write!(out, "{}", values[place]);
+                }
+            }
+            place += usize::from(class.is_some());
+            out.push('\n');
+        }
+    }
+
+    fn arrow(&self) -> Result<Vec<u8>, Problem> {
+        let failed = |error: arrow_schema::ArrowError| Problem::new("internal", error.to_string());
+        let labels = self.model.labels();
+        let classes = self.classes.iter().map(|class| class.map(|class| labels.name(class)));
+        let mut fields = vec![Field::new("class", DataType::Utf8, true)];
+        let mut arrays: Vec<ArrayRef> = vec![Arc::new(classes.collect::<StringArray>())];
+        for (name, values) in self.columns() {
+            fields.push(Field::new(name, DataType::Float64, true));
+            let mut values = values.into_iter();
+            let all = self.classes.iter().map(|class| class.and_then(|_| values.next()));
+            arrays.push(Arc::new(all.collect::<Float64Array>()));
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(failed)?;
+        let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &schema).map_err(failed)?;
+        writer.write(&batch).and_then(|()| writer.finish()).map_err(failed)?;
+        writer.into_inner().map_err(failed)
+    }
+}
+
+struct Ask<'a, 'm> {
+    answers: &'a mut Answers<'m>,
+    data: &'a Dataset,
+    calibration: Option<&'m Calibration>,
+}
+
+impl Visitor for Ask<'_, '_> {
+    type Output = ();
+
+    fn visit<E: Examples>(self, examples: E) {
+        let Self { answers, data, calibration } = self;
+        let model = answers.model;
+        let mut explainer = answers.wish.explain.map(|most| (Explainer::new(model), most));
+        let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
+        let rows: Vec<u32> = (0..examples.len() as u32).collect();
+        let mut predictor = model.predictor(examples.width());
+        predictor.each(examples, &rows, |row, class, scores| {
+            answers.classes[data.number(row as usize)] = Some(class);
+            if let Some(calibration) = calibration {
+                class_scores(model, scores, &mut of_classes);
+                calibration.probabilities(&of_classes, &mut shares);
+                answers.shares.extend(&shares);
+            }
+            if answers.wish.scores {
+                answers.scores.extend(scores);
+            }
+            if let Some((explainer, most)) = &mut explainer {
+                let named = explainer.explain(examples.row(row as usize), class, *most).named(model);
+                let text = json!({ "for": named.in_favour, "against": named.against }).to_string();
+                answers.explanations.push(text[1..text.len() - 1].to_owned());
+            }
+        });
+    }
+}

@@ -1,0 +1,286 @@
+//! From a body to rows. Every body becomes one of the data crate's own formats, and is read by its readers as a file
+//! would be: the same bytes mean the same rows everywhere. JSON is taken apart no further than into rows.
+
+use crate::config::Limits;
+use crate::problem::Problem;
+use rosenblatt::Model;
+use rosenblatt::recipe::Ongoing;
+use rosenblatt_data::{
+    Compression, Dataset, LabelColumn, Limits as DataLimits, ReadOptions, Schema, Source, load_source,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// What a content type means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Rows in one JSON document.
+    Json,
+    /// JSON Lines, which may be answered before the last has come.
+    JsonLines,
+    /// A format of the data crate, by name; found out from the content if it has none.
+    Data(Option<&'static str>),
+}
+
+/// Every content type that is read.
+pub(crate) const CONTENT_TYPES: &[(&str, Kind)] = &[
+    ("application/json", Kind::Json),
+    ("application/x-ndjson", Kind::JsonLines),
+    ("application/jsonl", Kind::JsonLines),
+    ("text/csv", Kind::Data(Some("csv"))),
+    ("text/plain", Kind::Data(Some("text"))),
+    ("application/vnd.apache.arrow.stream", Kind::Data(Some("arrow"))),
+    ("application/vnd.apache.arrow.file", Kind::Data(Some("arrow"))),
+    ("application/vnd.apache.parquet", Kind::Data(Some("parquet"))),
+    ("text/x-libsvm", Kind::Data(Some("libsvm"))),
+    ("text/x-vw", Kind::Data(Some("vw"))),
+    ("image/png", Kind::Data(Some("picture"))),
+    ("image/jpeg", Kind::Data(Some("picture"))),
+    ("image/x-portable-anymap", Kind::Data(Some("picture"))),
+    ("application/octet-stream", Kind::Data(None)),
+];
+
+impl Kind {
+    /// The kind that a content type names.
+    pub(crate) fn of(content_type: &str) -> Result<Self, Problem> {
+        let name = content_type.split(';').next().unwrap_or_default().trim();
+        let found = CONTENT_TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, kind)| *kind).ok_or_else(|| {
+            let known: Vec<&str> = CONTENT_TYPES.iter().map(|(name, _)| *name).collect();
+            Problem::new("unknown-type", "the content type is none that is read")
+                .with_help(format!("send one of {}", known.join(", ")))
+        })
+    }
+}
+
+/// The bytes of a body, unpacked, and no more of them than are allowed.
+pub fn unpacked<'a>(
+    bytes: &'a [u8],
+    encoding: Option<&str>,
+    limits: &Limits,
+) -> Result<Cow<'a, [u8]>, Problem> {
+    let too_large = || Problem::new("too-large", format!("a body may have {} bytes", limits.body_bytes));
+    let found = Compression::sniff(bytes);
+    let said = encoding.map(|name| name.trim().to_ascii_lowercase());
+    match said.as_deref() {
+        None | Some("" | "identity") => {}
+        Some(name @ ("gzip" | "zstd")) if name == found.name() => {}
+        Some("gzip" | "zstd") => {
+            return Err(Problem::new("bad-body", "the body is not packed as its content encoding says"));
+        }
+        Some(_) => {
+            return Err(Problem::new("unknown-type", "a body is packed with gzip or zstd, or not at all"));
+        }
+    }
+    if found == Compression::None {
+        return if bytes.len() <= limits.body_bytes { Ok(Cow::Borrowed(bytes)) } else { Err(too_large()) };
+    }
+    let source = Source::bytes("body", bytes);
+    let mut input = match source.parts() {
+        [part] => part.open()?,
+        _ => return Err(Problem::new("internal", "a body has one part")),
+    };
+    let mut out = Vec::new();
+    let mut some = vec![0; 1 << 16];
+    loop {
+        let n_bytes = input.read_some(&mut some)?;
+        if n_bytes == 0 {
+            return Ok(Cow::Owned(out));
+        }
+        if out.len() + n_bytes > limits.body_bytes {
+            return Err(too_large());
+        }
+        out.extend_from_slice(&some[..n_bytes]);
+    }
+}
+
+/// Rows to be labelled.
+pub fn to_predict(model: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
+    let (format, text) = readable(model, kind, bytes, false)?;
+    read(&text, &model.to_predict(options(format, limits)), limits)
+}
+
+/// Rows to be learned from.
+pub fn to_learn(base: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
+    let (format, text) = readable(base, kind, bytes, true)?;
+    let how = Ongoing::reading(base, with_label(base, options(format, limits)));
+    let data = read(&text, &how, limits)?;
+    if data.labels().names() == ["?"] {
+        return Err(Problem::new(
+            "bad-rows",
+            "the rows have no labels, and nothing can be learned from them",
+        ));
+    }
+    Ok(data)
+}
+
+/// Rows to measure a model on.
+pub fn to_evaluate(model: &Model, kind: Kind, bytes: &[u8], limits: &Limits) -> Result<Dataset, Problem> {
+    let (format, text) = readable(model, kind, bytes, true)?;
+    let classes = Some(model.labels().names().to_vec());
+    let how = ReadOptions { classes, ..model.to_evaluate(with_label(model, options(format, limits))) };
+    read(&text, &how, limits)
+}
+
+fn options(format: Option<&str>, limits: &Limits) -> ReadOptions {
+    let most = DataLimits {
+        features: limits.features,
+        classes: limits.classes,
+        line_bytes: limits.body_bytes,
+        held_bytes: limits.body_bytes as u64,
+        ..DataLimits::default()
+    };
+    ReadOptions { format: format.map(str::to_owned), threads: 1, limits: most, ..ReadOptions::default() }
+}
+
+/// Rows of columns that are to be learned from have the column that the model learned from.
+fn with_label(model: &Model, how: ReadOptions) -> ReadOptions {
+    let label =
+        model.schema().filter(|schema| !schema.columns.is_empty()).and_then(|schema| schema.label.clone());
+    ReadOptions { label: label.map_or(LabelColumn::Guess, LabelColumn::Named), ..how }
+}
+
+fn read(text: &[u8], how: &ReadOptions, limits: &Limits) -> Result<Dataset, Problem> {
+    let data = load_source(&Source::bytes("body", text), how)?;
+    if data.n_source_rows() > limits.rows {
+        let message =
+            format!("a request may have {} rows, and this one has {}", limits.rows, data.n_source_rows());
+        return Err(Problem::new("limit", message).with_help("send JSON Lines, which have no end"));
+    }
+    Ok(data)
+}
+
+/// The body as a format that the data crate reads.
+fn readable<'a>(
+    model: &Model,
+    kind: Kind,
+    bytes: &'a [u8],
+    labelled: bool,
+) -> Result<(Option<&'static str>, Cow<'a, [u8]>), Problem> {
+    match kind {
+        Kind::Data(format) => Ok((format, Cow::Borrowed(bytes))),
+        Kind::JsonLines => Ok((Some("jsonl"), Cow::Borrowed(bytes))),
+        Kind::Json => {
+            let document = Document::parse(bytes)?;
+            let (format, text) = document.lines(model.schema().map(|schema| &**schema), labelled)?;
+            Ok((Some(format), Cow::Owned(text)))
+        }
+    }
+}
+
+/// Rows of a JSON document, and their labels if they stand apart.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document<'a> {
+    #[serde(borrow)]
+    rows: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    labels: Option<Vec<&'a RawValue>>,
+}
+
+fn not_json(error: &serde_json::Error) -> Problem {
+    Problem::new("bad-body", format!("the body is no JSON that is understood: {error}"))
+        .with_help("send {\"rows\": [...]}, a list of rows, or one row; a row is an object, a list of numbers, or a text")
+}
+
+impl<'a> Document<'a> {
+    fn parse(bytes: &'a [u8]) -> Result<Self, Problem> {
+        let is_list = bytes.trim_ascii_start().first() == Some(&b'[');
+        if is_list {
+            let rows = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
+            return Ok(Self { rows, labels: None });
+        }
+        serde_json::from_slice(bytes).or_else(|error| {
+            let row: &RawValue = serde_json::from_slice(bytes).map_err(|_| not_json(&error))?;
+            let has_rows =
+                serde_json::from_str::<Probe<'_>>(row.get()).is_ok_and(|probe| probe.rows.is_some());
+            if has_rows { Err(not_json(&error)) } else { Ok(Self { rows: vec![row], labels: None }) }
+        })
+    }
+
+    /// One line a row, in the format that suits it.
+    fn lines(&self, schema: Option<&Schema>, labelled: bool) -> Result<(&'static str, Vec<u8>), Problem> {
+        let bad = |message: String| Problem::new("bad-rows", message);
+        if self.labels.as_ref().is_some_and(|labels| labels.len() != self.rows.len()) {
+            return Err(bad("there should be as many labels as rows".to_owned()));
+        }
+        if self.rows.is_empty() {
+            return Err(bad("there are no rows, expected at least one".to_owned()));
+        }
+        let is_text = self.rows.iter().all(|row| row.get().starts_with('"'));
+        let mut out = Vec::new();
+        for (place, row) in self.rows.iter().enumerate() {
+            let label = self.labels.as_ref().and_then(|labels| labels.get(place)).filter(|_| labelled);
+            let label = label.map(|label| label.get());
+            if is_text {
+                if let Some(label) = label {
+                    let label: String = serde_json::from_str(label).unwrap_or_else(|_| label.to_owned());
+                    if label.contains(['\t', '\n', '\r']) {
+                        return Err(bad(format!(
+                            "the label of row {} should be one word or line",
+                            place + 1
+                        )));
+                    }
+                    out.extend(label.bytes());
+                    out.push(b'\t');
+                }
+                let text: String = serde_json::from_str(row.get()).map_err(|error| not_json(&error))?;
+                // A text is a line; what breaks lines parts words as a blank does.
+                out.extend(text.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
+            } else {
+                object(&mut out, row.get(), label, schema)
+                    .map_err(|message| bad(format!("row {}: {message}", place + 1)))?;
+            }
+            out.push(b'\n');
+        }
+        Ok((if is_text { "text" } else { "jsonl" }, out))
+    }
+}
+
+/// Whether an object has a key `rows` that holds a list.
+#[derive(Deserialize)]
+struct Probe<'a> {
+    #[serde(borrow, default)]
+    rows: Option<Vec<&'a RawValue>>,
+}
+
+/// Writes one row as an object on a line.
+fn object(out: &mut Vec<u8>, row: &str, label: Option<&str>, schema: Option<&Schema>) -> Result<(), String> {
+    let key = |name: &str| serde_json::to_string(name).unwrap_or_default();
+    let mut cells = Vec::new();
+    if let Some(label) = label {
+        let name = schema.and_then(|schema| schema.label.as_deref()).unwrap_or("label");
+        cells.push(format!("{}:{label}", key(name)));
+    }
+    match row.as_bytes().first() {
+        Some(b'{') => {
+            let inside = row.trim().trim_start_matches('{').strip_suffix('}').unwrap_or_default();
+            if !inside.trim().is_empty() {
+                cells.push(inside.to_owned());
+            }
+        }
+        Some(b'[') => {
+            let columns = schema.map(|schema| schema.columns.as_slice()).unwrap_or_default();
+            if columns.is_empty() {
+                cells.push(format!("\"features\":{row}"));
+            } else {
+                let values: Vec<&RawValue> = serde_json::from_str(row).map_err(|error| error.to_string())?;
+                if values.len() != columns.len() {
+                    return Err(format!("it has {} values, expected {}", values.len(), columns.len()));
+                }
+                let named = columns.iter().zip(&values);
+                cells.extend(named.map(|(column, value)| format!("{}:{}", key(&column.name), value.get())));
+            }
+        }
+        _ => {
+            return Err(
+                "a row is an object, a list of numbers, or a text, and all are of one kind".to_owned()
+            );
+        }
+    }
+    out.push(b'{');
+    out.extend(cells.join(",").bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
+    out.push(b'}');
+    Ok(())
+}

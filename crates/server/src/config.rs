@@ -1,0 +1,119 @@
+//! What a server is told: where models are, who may ask, how much of everything is allowed.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// When an example counts as learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Once it would survive a power cut: the log was flushed to the disk.
+    #[default]
+    Fsync,
+    /// Once it would survive the end of the process; the log is flushed every second, so a power cut may take a second.
+    Interval,
+    /// Once it would survive the end of the process; when the disk has it is the system's business.
+    None,
+}
+
+rosenblatt::core::named!(Durability, "durability",
+    "fsync" = Self::Fsync, "survives a power cut: acknowledged when the disk has it";
+    "interval" = Self::Interval, "survives the end of the process; a power cut may take the last second";
+    "none" = Self::None, "survives the end of the process; the system decides when the disk has it";
+);
+
+/// How much is allowed. What is over a limit is refused, and the answer names the limit.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Bytes of a body, unpacked.
+    pub body_bytes: usize,
+    /// Rows of a body.
+    pub rows: usize,
+    /// Features a model may grow to.
+    pub features: usize,
+    /// Classes a model may grow to.
+    pub classes: usize,
+    /// Bytes that what a model has learned may take on disk.
+    pub disk_bytes: u64,
+    /// Connections at a time.
+    pub connections: usize,
+    /// Requests that are worked on at a time.
+    pub requests: usize,
+    /// How long a client may take for its headers, and between two pieces of a body or an answer.
+    pub patience: Duration,
+    /// How long a connection on which nothing is asked stays open.
+    pub idle: Duration,
+    /// How long requests may go on once the server was asked to stop.
+    pub drain: Duration,
+    /// Versions of a model that are kept; older ones are removed, with what was learned on top of them.
+    pub versions: usize,
+    /// Idempotency keys that are remembered for each model.
+    pub keys: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 32 << 20,
+            rows: 100_000,
+            features: 1 << 24,
+            classes: 1000,
+            disk_bytes: 4 << 30,
+            connections: 8192,
+            requests: 512,
+            patience: Duration::from_secs(10),
+            idle: Duration::from_secs(75),
+            drain: Duration::from_secs(20),
+            versions: 16,
+            keys: 100_000,
+        }
+    }
+}
+
+/// Everything a server is told.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The folder of models, `NAME.model` each.
+    pub folder: PathBuf,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Names by which clients may call it, besides its address and those of this machine to itself.
+    pub hosts: Vec<String>,
+    /// A file of tokens; anybody may do anything if there is none.
+    pub tokens: Option<PathBuf>,
+    /// Certificate chain and private key, both PEM.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Whether nothing is written: no learning, no new versions.
+    pub read_only: bool,
+    /// When an example counts as learned.
+    pub durability: Durability,
+    /// After so many examples a snapshot is taken and the log begins anew.
+    pub snapshot_rows: u64,
+    /// Whether logs that a snapshot covers are kept.
+    pub keep_log: bool,
+    /// How often the folder is looked at for files that were replaced.
+    pub reload: Duration,
+    /// Threads that answer; one per core if 0.
+    pub threads: usize,
+    /// How much is allowed.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            folder: PathBuf::from("."),
+            address: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            hosts: Vec::new(),
+            tokens: None,
+            tls: None,
+            read_only: false,
+            durability: Durability::default(),
+            snapshot_rows: 200_000,
+            keep_log: false,
+            reload: Duration::from_secs(1),
+            threads: 0,
+            limits: Limits::default(),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Connections: so many at a time, each cut off once its client lets it wait too long, all drained in the end.
+
+use crate::config::Limits;
+use crate::metrics::Metrics;
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::service::TowerToHyperService;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, Sleep, sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+/// The most bytes of a head.
+const HEAD_BYTES: usize = 64 << 10;
+/// The most headers.
+const HEADERS: usize = 100;
+/// How long nothing is accepted once the system has no more to give.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A stream that gives up when nothing moves: neither a byte read, nor one written that waits.
+struct Patient<S> {
+    stream: S,
+    patience: Duration,
+    idle: Duration,
+    /// Runs while a read or a write waits.
+    reading: Pin<Box<Sleep>>,
+    writing: Pin<Box<Sleep>>,
+    read_waits: bool,
+    write_waits: bool,
+    metrics: Arc<Metrics>,
+}
+
+impl<S> Patient<S> {
+    fn new(stream: S, limits: &Limits, metrics: Arc<Metrics>) -> Self {
+        Self {
+            stream,
+            patience: limits.patience,
+            idle: limits.idle,
+            reading: Box::pin(sleep(limits.idle)),
+            writing: Box::pin(sleep(limits.patience)),
+            read_waits: false,
+            write_waits: false,
+            metrics,
+        }
+    }
+
+    /// What a write that waits comes to.
+    fn stalled<T>(&mut self, cx: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if outcome.is_ready() {
+            self.write_waits = false;
+            return outcome;
+        }
+        if !self.write_waits {
+            self.write_waits = true;
+            let until = Instant::now() + self.patience;
+            self.writing.as_mut().reset(until);
+        }
+        if self.writing.as_mut().poll(cx).is_ready() {
+            self.metrics.cut_off.fetch_add(1, Ordering::Relaxed);
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        Poll::Pending
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.stream).poll_read(cx, into);
+        if outcome.is_ready() {
+            self.read_waits = false;
+            return outcome;
+        }
+        if !self.read_waits {
+            self.read_waits = true;
+            let until = Instant::now() + self.idle;
+            self.reading.as_mut().reset(until);
+        }
+        if self.reading.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        Poll::Pending
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.stalled(cx, outcome)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.stream).poll_flush(cx);
+        self.stalled(cx, outcome)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.stalled(cx, outcome)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.stalled(cx, outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
+
+/// Answers connections until `stop` says so, then lets them end, for as long as that may take.
+pub(crate) async fn listen(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    limits: Arc<Limits>,
+    metrics: Arc<Metrics>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let room = Arc::new(Semaphore::new(limits.connections));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stop.changed() => break,
+        };
+        let Ok((stream, _)) = accepted else {
+            // No descriptors, most likely: those who are served must go first.
+            sleep(PAUSE).await;
+            continue;
+        };
+        // Who comes when all places are taken is turned away rather than kept waiting.
+        let Ok(place) = Arc::clone(&room).try_acquire_owned() else { continue };
+        let _ = stream.set_nodelay(true);
+        let work = answer(
+            stream,
+            tls.clone(),
+            router.clone(),
+            Arc::clone(&limits),
+            Arc::clone(&metrics),
+            stop.clone(),
+        );
+        tokio::spawn(async move {
+            work.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+    let _ = timeout(limits.drain, room.acquire_many(all)).await;
+}
+
+async fn answer(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    limits: Arc<Limits>,
+    metrics: Arc<Metrics>,
+    mut stop: watch::Receiver<bool>,
+) {
+    metrics.connections.fetch_add(1, Ordering::Relaxed);
+    match tls {
+        None => serve(Patient::new(stream, &limits, Arc::clone(&metrics)), router, &limits, &mut stop).await,
+        Some(tls) => {
+            // A handshake is as quick as a head.
+            if let Ok(Ok(stream)) = timeout(limits.patience, tls.accept(stream)).await {
+                serve(Patient::new(stream, &limits, Arc::clone(&metrics)), router, &limits, &mut stop).await;
+            }
+        }
+    }
+    metrics.connections.fetch_sub(1, Ordering::Relaxed);
+}
+
+async fn serve<S>(stream: S, router: Router, limits: &Limits, stop: &mut watch::Receiver<bool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.patience)
+        .max_buf_size(HEAD_BYTES)
+        .max_headers(HEADERS)
+        // A client that has said all it will say may still want its answer.
+        .half_close(true);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(limits.idle)
+        .keep_alive_timeout(limits.patience)
+        .max_header_list_size(HEAD_BYTES as u32)
+        .max_concurrent_streams(128);
+    let service = TowerToHyperService::new(router);
+    let service = hyper::service::service_fn(move |request: Request<hyper::body::Incoming>| {
+        hyper::service::Service::call(&service, request.map(Body::new))
+    });
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // What goes wrong on a connection is its client's affair.
+        _ = connection.as_mut() => return,
+        _ = stop.changed() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}

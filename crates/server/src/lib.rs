@@ -1,0 +1,189 @@
+//! Models over HTTP: predictions, and online learning that loses nothing.
+//!
+//! ```text
+//! connections ── gate (host, token, room) ── routes ──┬── bodies ── data crate's readers ── rows
+//!                                                     ├── answers ── what was published last
+//!                                                     └── live: log ── flush ── learn ── publish
+//! ```
+//!
+//! A folder of models is a registry ([`Config::folder`]); `GET /docs` of a running server tells its paths. Whoever
+//! predicts sees the last version that was published and never waits for whoever learns. An example is acknowledged when
+//! it is as safe as [`Durability`] says, and the model is that of one run over all examples in their order.
+//!
+//! Nothing here prints: who starts a [`Server`] is told where it listens and what it could not read.
+
+mod access;
+mod answers;
+#[doc(hidden)]
+pub mod bodies;
+mod config;
+mod connections;
+mod live;
+mod log;
+mod metrics;
+mod openapi;
+mod problem;
+mod registry;
+mod routes;
+#[doc(hidden)]
+pub mod rows;
+mod streams;
+#[doc(hidden)]
+pub mod tensors;
+
+pub use config::{Config, Durability, Limits};
+pub use problem::Problem;
+
+use access::Tokens;
+use metrics::Metrics;
+use registry::Registry;
+use routes::App;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
+
+/// How often the server asks whether to stop.
+const ASK: Duration = Duration::from_millis(50);
+
+/// A server that listens and has taken its models in.
+pub struct Server {
+    runtime: Runtime,
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    app: Arc<App>,
+}
+
+impl Server {
+    /// Takes the models in and listens; nobody is answered yet.
+    pub fn open(config: Config) -> io::Result<Self> {
+        let config = Arc::new(config);
+        raise_descriptors(config.limits.connections);
+        let tokens = match &config.tokens {
+            None => Tokens::default(),
+            Some(path) => Tokens::parse(&read(path)?)?,
+        };
+        let tls = config.tls.as_ref().map(|(chain, key)| acceptor(chain, key)).transpose()?;
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        if config.threads > 0 {
+            builder.worker_threads(config.threads);
+        }
+        let runtime = builder.enable_all().thread_name("answers").build()?;
+        let listener = runtime.block_on(TcpListener::bind(config.address)).map_err(|error| {
+            io::Error::new(error.kind(), format!("{} cannot be listened on: {error}", config.address))
+        })?;
+        let metrics = Arc::new(Metrics::default());
+        let registry = Registry::open(Arc::clone(&config), Arc::clone(&metrics))
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", config.folder.display())))?;
+        let app = App {
+            room: Semaphore::new(config.limits.requests),
+            config,
+            registry: Arc::new(registry),
+            metrics,
+            tokens,
+            stopping: AtomicBool::new(false),
+        };
+        Ok(Self { runtime, listener, tls, app: Arc::new(app) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// The models it has taken in.
+    pub fn models(&self) -> Vec<String> {
+        self.app.registry.slots().iter().map(|slot| slot.name.clone()).collect()
+    }
+
+    /// Files of the folder that could not be taken in, and models whose learning cannot be read back, and why.
+    pub fn complaints(&self) -> Vec<(String, String)> {
+        let mut all = self.app.registry.complaints();
+        for slot in self.app.registry.slots() {
+            if let Some(damage) = &slot.current().damage {
+                all.push((slot.name.clone(), damage.to_json()["detail"].to_string()));
+            }
+        }
+        all
+    }
+
+    /// Answers until `asked` says to stop: then requests are let end, and what was learned is saved.
+    pub fn run(self, asked: impl Fn() -> bool) {
+        let Self { runtime, listener, tls, app } = self;
+        runtime.block_on(async {
+            let (stop, stopped) = watch::channel(false);
+            let limits = Arc::new(app.config.limits.clone());
+            let (router, metrics) = (routes::router(Arc::clone(&app)), Arc::clone(&app.metrics));
+            let listening =
+                tokio::spawn(connections::listen(listener, tls, router, limits, metrics, stopped));
+            let looking = tokio::spawn(look(Arc::clone(&app)));
+            while !asked() {
+                tokio::time::sleep(ASK).await;
+            }
+            app.stopping.store(true, Ordering::Relaxed);
+            let _ = stop.send(true);
+            looking.abort();
+            let _ = listening.await;
+            app.registry.stop().await;
+        });
+        runtime.shutdown_timeout(ASK);
+    }
+}
+
+/// Looks at the folder every so often.
+async fn look(app: Arc<App>) {
+    loop {
+        tokio::time::sleep(app.config.reload).await;
+        let registry = Arc::clone(&app.registry);
+        let _ = tokio::task::spawn_blocking(move || registry.look()).await;
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    std::fs::read_to_string(path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
+fn acceptor(chain: &Path, key: &Path) -> io::Result<TlsAcceptor> {
+    let wrong = |path: &Path, error: &dyn std::fmt::Display| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()))
+    };
+    let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(read(chain)?.as_bytes())
+        .collect::<Result<_, _>>()
+        .map_err(|error| wrong(chain, &error))?;
+    let key_file = key;
+    let key =
+        PrivateKeyDer::from_pem_slice(read(key)?.as_bytes()).map_err(|error| wrong(key_file, &error))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| wrong(chain, &error))?
+        .with_no_client_auth()
+        .with_single_cert(certificates, key)
+        .map_err(|error| wrong(chain, &error))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// A connection takes a descriptor; the system allows more than it gives at first.
+#[cfg(unix)]
+fn raise_descriptors(connections: usize) {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    let wanted = connections as u64 + 256;
+    if limit.current.is_some_and(|now| now < wanted) {
+        limit.current = Some(limit.maximum.map_or(wanted, |most| wanted.min(most)));
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+}
+
+#[cfg(not(unix))]
+fn raise_descriptors(_: usize) {}

@@ -1,0 +1,689 @@
+//! What is asked for and what is answered. Every handler is a few lines: the registry, the bodies and the answers do
+//! the work.
+
+use crate::access::{self, Scope, Tokens};
+use crate::answers::{Answers, Form, Wish as Asked};
+use crate::bodies::{self, Kind};
+use crate::config::Config;
+use crate::live::{Receipt, Wish};
+use crate::metrics::{Gauge, Metrics};
+use crate::openapi;
+use crate::problem::{Json, Problem};
+use crate::registry::{Registry, Slot, Version, Way, is_name};
+use crate::streams;
+use crate::tensors::{self, Inference};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use http_body_util::BodyExt;
+use rosenblatt_data::Dataset;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::timeout;
+
+/// Bodies of more bytes than this are worked on beside the threads that answer.
+const LARGE: usize = 64 << 10;
+/// A body must come at so many bytes a second, once the first wait is over.
+const LEAST_RATE: usize = 64 << 10;
+/// Answers of fewer bytes are not packed.
+const WORTH_PACKING: usize = 1400;
+/// The longest idempotency key.
+const KEY_BYTES: usize = 200;
+
+/// Everything a handler needs.
+pub(crate) struct App {
+    pub(crate) config: Arc<Config>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) tokens: Tokens,
+    pub(crate) room: Semaphore,
+    pub(crate) stopping: AtomicBool,
+}
+
+type Shared = State<Arc<App>>;
+type Answer = Result<Response, Problem>;
+
+/// Every path, its method, what it counts as, who may use it, and what it does: for the router's gate, the description
+/// and the page.
+pub(crate) const ROUTES: &[(&str, &str, &str, Option<Scope>, &str)] = &[
+    ("get", "/healthz", "other", None, "Whether the process answers"),
+    ("get", "/readyz", "other", None, "Whether every model can be served"),
+    ("get", "/metrics", "other", Some(Scope::Predict), "Counts, in Prometheus' words"),
+    ("get", "/openapi.json", "other", None, "This description"),
+    ("get", "/docs", "other", None, "The documentation, as a page"),
+    ("get", "/v1/models", "other", Some(Scope::Predict), "All models"),
+    ("get", "/v1/models/{name}", "other", Some(Scope::Predict), "What a model is"),
+    (
+        "put",
+        "/v1/models/{name}",
+        "admin",
+        Some(Scope::Admin),
+        "Save a model file, as a new model or a new version",
+    ),
+    ("post", "/v1/models/{name}/predict", "predict", Some(Scope::Predict), "A class for every row"),
+    (
+        "post",
+        "/v1/models/{name}/explain",
+        "explain",
+        Some(Scope::Predict),
+        "The features that speak for and against",
+    ),
+    ("post", "/v1/models/{name}/learn", "learn", Some(Scope::Learn), "Learn from rows with labels"),
+    (
+        "get",
+        "/v1/models/{name}/evaluate",
+        "evaluate",
+        Some(Scope::Predict),
+        "The progressive error of what was learned",
+    ),
+    ("post", "/v1/models/{name}/evaluate", "evaluate", Some(Scope::Predict), "The error on rows with labels"),
+    (
+        "get",
+        "/v1/models/{name}/file",
+        "admin",
+        Some(Scope::Admin),
+        "The model file, with all that was learned",
+    ),
+    ("get", "/v1/models/{name}/versions", "other", Some(Scope::Predict), "All versions that are kept"),
+    (
+        "post",
+        "/v1/models/{name}/versions",
+        "admin",
+        Some(Scope::Admin),
+        "A new version of what was learned, or of an older one",
+    ),
+    (
+        "get",
+        "/v1/models/{name}/versions/{version}/file",
+        "admin",
+        Some(Scope::Admin),
+        "The model file of a version",
+    ),
+    ("get", "/v2", "other", None, "The server, as the Open Inference Protocol has it"),
+    ("get", "/v2/health/live", "other", None, "Whether the process answers"),
+    ("get", "/v2/health/ready", "other", None, "Whether every model can be served"),
+    ("get", "/v2/models/{name}", "other", Some(Scope::Predict), "Inputs and outputs of a model"),
+    ("get", "/v2/models/{name}/ready", "other", Some(Scope::Predict), "Whether a model can be served"),
+    ("post", "/v2/models/{name}/infer", "infer", Some(Scope::Predict), "A class for every row, by tensors"),
+    (
+        "get",
+        "/v2/models/{name}/versions/{version}",
+        "other",
+        Some(Scope::Predict),
+        "Inputs and outputs of the version served",
+    ),
+    (
+        "get",
+        "/v2/models/{name}/versions/{version}/ready",
+        "other",
+        Some(Scope::Predict),
+        "Whether a version is served",
+    ),
+    (
+        "post",
+        "/v2/models/{name}/versions/{version}/infer",
+        "infer",
+        Some(Scope::Predict),
+        "The same, of the version served",
+    ),
+];
+
+/// All paths.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(|| async { openapi::description().into_response() }))
+        .route("/docs", get(|| async { openapi::page() }))
+        .route("/v1/models", get(list))
+        .route("/v1/models/{name}", get(describe).put(put))
+        .route("/v1/models/{name}/predict", post(predict))
+        .route("/v1/models/{name}/explain", post(explain))
+        .route("/v1/models/{name}/learn", post(learn))
+        .route("/v1/models/{name}/evaluate", get(progress).post(evaluate))
+        .route("/v1/models/{name}/file", get(file))
+        .route("/v1/models/{name}/versions", get(versions).post(new_version))
+        .route("/v1/models/{name}/versions/{version}/file", get(version_file))
+        .route("/v2", get(|| async { Json(json!({"name": "rosenblatt", "version": env!("CARGO_PKG_VERSION"), "extensions": ["binary_tensor_data"]})) }))
+        .route("/v2/health/live", get(|| async { Json(json!({"live": true})) }))
+        .route("/v2/health/ready", get(ready))
+        .route("/v2/models/{name}", get(metadata))
+        .route("/v2/models/{name}/ready", get(model_ready))
+        .route("/v2/models/{name}/infer", post(infer))
+        .route("/v2/models/{name}/versions/{version}", get(metadata))
+        .route("/v2/models/{name}/versions/{version}/ready", get(model_ready))
+        .route("/v2/models/{name}/versions/{version}/infer", post(infer))
+        .fallback(|| async { Problem::new("no-route", "there is nothing at this path").with_help("see /docs") })
+        .method_not_allowed_fallback(|| async { Problem::new("wrong-method", "this path takes another method").with_help("see /docs") })
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), gate))
+        .with_state(app)
+}
+
+/// What a request is, by its route.
+fn known(method: &Method, path: &str) -> (&'static str, Option<Scope>) {
+    let fits = |route: &str| {
+        let (mut route, mut path) = (route.split('/'), path.split('/'));
+        loop {
+            match (route.next(), path.next()) {
+                (None, None) => return true,
+                (Some(wanted), Some(said)) if wanted == said || wanted.starts_with('{') => {}
+                _ => return false,
+            }
+        }
+    };
+    let found = ROUTES.iter().find(|(of, route, ..)| method.as_str().eq_ignore_ascii_case(of) && fits(route));
+    found.map_or(("other", Some(Scope::Predict)), |(_, _, deed, scope, _)| (deed, *scope))
+}
+
+/// Who may not ask is not heard; the rest is counted, and a panic ends one request.
+async fn gate(State(app): Shared, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let (deed, scope) = known(request.method(), request.uri().path());
+    let packing = packing(request.headers());
+    let mut response = match admit(&app, &request, scope) {
+        Err(problem) => problem.into_response(),
+        Ok(()) => match app.room.try_acquire() {
+            Err(_) if scope.is_some() => Problem::new("busy", "too many requests at a time").into_response(),
+            place => {
+                app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
+                let answered = tokio::spawn(next.run(request)).await;
+                app.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
+                drop(place);
+                answered.unwrap_or_else(|_| {
+                    Problem::new("internal", "the request met a fault of the server").into_response()
+                })
+            }
+        },
+    };
+    let headers = response.headers_mut();
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    app.metrics.answered(deed, response.status().as_u16(), began.elapsed());
+    packed(response, packing).await
+}
+
+fn admit(app: &App, request: &Request, scope: Option<Scope>) -> Result<(), Problem> {
+    if app.stopping.load(Ordering::Relaxed) && request.uri().path() != "/healthz" {
+        return Err(Problem::new("stopping", "the server is being stopped"));
+    }
+    access::check_host(&app.config, request.uri(), request.headers())?;
+    scope.map_or(Ok(()), |scope| app.tokens.check(request.headers(), scope))
+}
+
+/// How an answer may be packed.
+fn packing(headers: &HeaderMap) -> Option<&'static str> {
+    let accepted = headers.get(header::ACCEPT_ENCODING)?.to_str().ok()?;
+    let has = |name: &str| {
+        accepted.split(',').any(|one| one.split(';').next().is_some_and(|one| one.trim() == name))
+    };
+    ["zstd", "gzip"].into_iter().find(|name| has(name))
+}
+
+/// The same answer, packed if that is wished and worth it. Answers that come piece by piece are not.
+async fn packed(response: Response, packing: Option<&'static str>) -> Response {
+    let size = axum::body::HttpBody::size_hint(response.body()).exact().unwrap_or(0);
+    let Some(name) = packing.filter(|_| size >= WORTH_PACKING as u64) else { return response };
+    if response.headers().contains_key(header::CONTENT_ENCODING) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let Ok(bytes) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let packed = if name == "zstd" {
+        zstd::bulk::compress(&bytes, 1).ok()
+    } else {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&bytes).and_then(|()| encoder.finish()).ok()
+    };
+    let Some(packed) = packed else { return Response::from_parts(parts, Body::from(bytes)) };
+    parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
+    parts.headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(packed))
+}
+
+/// A part of a body, or the reason why it does not come.
+pub(crate) async fn frame(app: &App, body: &mut Body) -> Result<Option<Bytes>, Problem> {
+    loop {
+        let slow = |_| Problem::new("slow", "the body did not come in time");
+        return match timeout(app.config.limits.patience, body.frame()).await.map_err(slow)? {
+            None => Ok(None),
+            Some(Err(_)) => Err(Problem::new("bad-body", "the body was not whole")),
+            Some(Ok(frame)) => match frame.into_data() {
+                Ok(bytes) => Ok(Some(bytes)),
+                Err(_) => continue,
+            },
+        };
+    }
+}
+
+/// The whole body, no larger and no slower than is allowed.
+async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Vec<u8>, Problem> {
+    let limits = &app.config.limits;
+    let too_large = || Problem::new("too-large", format!("a body may have {} bytes", limits.body_bytes));
+    let said =
+        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if said.is_some_and(|said| said > limits.body_bytes as u64) {
+        return Err(too_large());
+    }
+    let began = Instant::now();
+    let mut bytes = Vec::new();
+    while let Some(more) = frame(app, &mut body).await? {
+        if bytes.len() + more.len() > limits.body_bytes {
+            return Err(too_large());
+        }
+        bytes.extend_from_slice(&more);
+        if began.elapsed()
+            > limits.patience + std::time::Duration::from_secs((bytes.len() / LEAST_RATE) as u64)
+        {
+            return Err(Problem::new("slow", "the body came too slowly"));
+        }
+    }
+    let encoding = headers.get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+    match bodies::unpacked(&bytes, encoding, limits)? {
+        std::borrow::Cow::Borrowed(_) => Ok(bytes),
+        std::borrow::Cow::Owned(bytes) => Ok(bytes),
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+fn kind(headers: &HeaderMap) -> Result<Kind, Problem> {
+    Kind::of(text(headers, &header::CONTENT_TYPE).unwrap_or("application/json"))
+}
+
+/// Does work beside the threads that answer, if there is much of it.
+async fn work<T: Send + 'static>(
+    is_large: bool,
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    if !is_large {
+        return work();
+    }
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Problem::new("internal", "the request met a fault of the server")))
+}
+
+/// What the query asks for. A word without a value is a switch.
+fn asked(request: &Request, explain: bool) -> Result<Asked, Problem> {
+    let mut asked = Asked { explain: explain.then_some(5), ..Asked::default() };
+    for part in request.uri().query().unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
+        let (name, value) = part.split_once('=').unwrap_or((part, "true"));
+        let switch = || match value {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(Problem::new("bad-request", format!("`{name}` should be true or false"))),
+        };
+        match name {
+            "probabilities" => asked.probabilities = switch()?,
+            "scores" => asked.scores = switch()?,
+            "top" if explain => {
+                let most =
+                    value.parse().map_err(|_| Problem::new("bad-request", "`top` should be a number"))?;
+                asked.explain = Some(most);
+            }
+            _ => {
+                return Err(Problem::new("bad-request", "the query holds a word that is not known")
+                    .with_help("ask for probabilities, scores, and top with reasons"));
+            }
+        }
+    }
+    Ok(asked)
+}
+
+async fn predict(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    answered(app, name, request, false).await
+}
+
+async fn explain(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    answered(app, name, request, true).await
+}
+
+async fn answered(app: Arc<App>, name: String, request: Request, explain: bool) -> Answer {
+    let asked = asked(&request, explain)?;
+    let version = app.registry.current(&name)?;
+    let (parts, body) = request.into_parts();
+    let headers = parts.headers;
+    let kind = kind(&headers)?;
+    if kind == Kind::JsonLines && !headers.contains_key(header::CONTENT_ENCODING) {
+        return Ok(streams::predictions(app, name, body, asked));
+    }
+    let form = Form::accepted(
+        text(&headers, &header::ACCEPT),
+        if kind == Kind::JsonLines { Form::JsonLines } else { Form::Json },
+    );
+    if explain && matches!(form, Form::Csv | Form::Arrow) {
+        return Err(Problem::new("bad-request", "reasons are told as JSON"));
+    }
+    let bytes = whole(&app, &headers, body).await?;
+    let is_large = bytes.len() > LARGE;
+    let (number, learned, bytes) = work(is_large, move || {
+        let published = version.published();
+        let data = bodies::to_predict(&published.model, kind, &bytes, &app.config.limits)?;
+        let answers = Answers::new(&published.model, &data, asked)?;
+        let number = version.entry.version;
+        let preface = format!("\"model\":\"{name}\",\"version\":{number},\"learned\":{}", published.learned);
+        let written = answers.written(form, &preface)?;
+        app.metrics.rows_predicted.fetch_add(answers.classes.len() as u64, Ordering::Relaxed);
+        Ok((number, published.learned, written))
+    })
+    .await?;
+    let mut response = Response::new(Body::from(bytes));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(form.content_type()));
+    headers.insert("rosenblatt-version", HeaderValue::from(number));
+    headers.insert("rosenblatt-learned", HeaderValue::from(learned));
+    Ok(response)
+}
+
+/// Has rows learned, and waits until they are as safe as was promised.
+pub(crate) async fn teach(
+    app: &App,
+    version: &Version,
+    key: String,
+    data: Dataset,
+) -> Result<Receipt, Problem> {
+    let (reply, receipt) = oneshot::channel();
+    app.registry.wish(version, Wish::Learn { key, data: Box::new(data), reply })?;
+    let receipt = receipt.await.unwrap_or_else(|_| Err(Problem::new("internal", "the learner is gone")))?;
+    if !receipt.repeated {
+        app.metrics.rows_learned.fetch_add(receipt.rows, Ordering::Relaxed);
+    }
+    Ok(receipt)
+}
+
+pub(crate) fn may_write(app: &App) -> Result<(), Problem> {
+    if app.config.read_only {
+        Err(Problem::new("read-only", "this server was started read-only"))
+    } else {
+        Ok(())
+    }
+}
+
+async fn learn(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    may_write(&app)?;
+    let (parts, body) = request.into_parts();
+    let headers = parts.headers;
+    let key = match headers.get("idempotency-key").map(HeaderValue::to_str) {
+        None => String::new(),
+        Some(Ok(key)) if !key.is_empty() && key.len() <= KEY_BYTES => key.to_owned(),
+        Some(_) => {
+            return Err(Problem::new("bad-request", "an idempotency key has 1 to 200 visible letters"));
+        }
+    };
+    let version = app.registry.current(&name)?;
+    let kind = kind(&headers)?;
+    if kind == Kind::JsonLines && key.is_empty() && !headers.contains_key(header::CONTENT_ENCODING) {
+        return Ok(streams::lessons(app, name, body));
+    }
+    let bytes = whole(&app, &headers, body).await?;
+    let (config, base) = (Arc::clone(&app.config), Arc::clone(&version.base));
+    let data =
+        work(bytes.len() > LARGE, move || bodies::to_learn(&base, kind, &bytes, &config.limits)).await?;
+    let receipt = teach(&app, &version, key, data).await?;
+    Ok(Json(told(&name, version.entry.version, &receipt)).into_response())
+}
+
+/// What is told of rows that were learned from.
+pub(crate) fn told(name: &str, version: u64, receipt: &Receipt) -> Value {
+    json!({
+        "model": name,
+        "version": version,
+        "rows": receipt.rows,
+        "learned": receipt.learned,
+        "errors": receipt.errors,
+        "repeated": receipt.repeated,
+    })
+}
+
+async fn progress(State(app): Shared, Path(name): Path<String>) -> Answer {
+    let version = app.registry.current(&name)?;
+    let published = version.published();
+    let (learned, errors) = (published.learned, published.errors);
+    let error = (learned > 0).then(|| errors as f64 / learned as f64);
+    Ok(Json(json!({
+        "model": name, "version": version.entry.version, "learned": learned, "errors": errors, "progressive-error": error,
+    }))
+    .into_response())
+}
+
+async fn evaluate(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    let version = app.registry.current(&name)?;
+    let (parts, body) = request.into_parts();
+    let kind = kind(&parts.headers)?;
+    let bytes = whole(&app, &parts.headers, body).await?;
+    work(bytes.len() > LARGE, move || {
+        let published = version.published();
+        let data = bodies::to_evaluate(&published.model, kind, &bytes, &app.config.limits)?;
+        let found = rosenblatt::evaluate(&published.model, &data);
+        Ok(Json(json!({
+            "model": name, "version": version.entry.version, "learned": published.learned,
+            "rows": found.rows, "errors": found.errors, "error": found.error(),
+            "classes": found.labels.names(), "confusion": found.confusion,
+        }))
+        .into_response())
+    })
+    .await
+}
+
+fn outline(slot: &Slot) -> Value {
+    let version = slot.current();
+    let published = version.published();
+    json!({
+        "name": slot.name,
+        "version": version.entry.version,
+        "learned": published.learned,
+        "classes": published.model.labels().names(),
+        "ready": version.damage.is_none(),
+    })
+}
+
+async fn list(State(app): Shared) -> Answer {
+    let models: Vec<Value> = app.registry.slots().iter().map(|slot| outline(slot)).collect();
+    Ok(Json(json!({ "models": models })).into_response())
+}
+
+async fn describe(State(app): Shared, Path(name): Path<String>) -> Answer {
+    let slot = app.registry.find(&name)?;
+    let version = slot.current();
+    let published = version.published();
+    let mut told = outline(&slot);
+    told["errors"] = json!(published.errors);
+    told["origin"] = json!(version.entry.origin);
+    told["sha256"] = json!(version.entry.sha256);
+    told["inputs"] = tensors::metadata(&name, &[], &published.model)["inputs"].take();
+    told["summary"] = serde_json::to_value(published.model.summary(10)).unwrap_or_default();
+    if let Some(damage) = &version.damage {
+        told["problem"] = damage.to_json();
+    }
+    Ok(Json(told).into_response())
+}
+
+async fn put(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    may_write(&app)?;
+    if !is_name(&name) {
+        return Err(Problem::new(
+            "bad-request",
+            "a name has 1 to 100 letters, digits, dots, dashes and underscores",
+        ));
+    }
+    let (parts, body) = request.into_parts();
+    let bytes = whole(&app, &parts.headers, body).await?;
+    let told = name.clone();
+    let version = work(true, move || app.registry.put(&name, &bytes)).await?;
+    Ok((StatusCode::CREATED, Json(json!({"model": told, "version": version}))).into_response())
+}
+
+fn model_file(bytes: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response()
+}
+
+/// The model with all that was acknowledged.
+async fn learned_model(app: &Arc<App>, version: &Arc<Version>) -> Result<Vec<u8>, Problem> {
+    let published = version.published();
+    if app.config.read_only || !version.is_learning() {
+        return Ok(published.model.to_bytes());
+    }
+    let (reply, model) = oneshot::channel();
+    app.registry.wish(version, Wish::Model(reply))?;
+    let model = model.await.unwrap_or_else(|_| Err(Problem::new("internal", "the learner is gone")))?;
+    work(true, move || Ok(model.to_bytes())).await
+}
+
+async fn file(State(app): Shared, Path(name): Path<String>) -> Answer {
+    let version = app.registry.current(&name)?;
+    if !version.is_learning() && version.published().learned == 0 {
+        let slot = app.registry.find(&name)?;
+        return Ok(model_file(app.registry.file(&slot, version.entry.version)?));
+    }
+    Ok(model_file(learned_model(&app, &version).await?))
+}
+
+async fn versions(State(app): Shared, Path(name): Path<String>) -> Answer {
+    let slot = app.registry.find(&name)?;
+    let current = slot.current().entry.version;
+    Ok(Json(json!({"model": name, "current": current, "versions": slot.entries()})).into_response())
+}
+
+async fn version_file(State(app): Shared, Path((name, version)): Path<(String, u64)>) -> Answer {
+    let slot = app.registry.find(&name)?;
+    Ok(model_file(work(true, move || app.registry.file(&slot, version)).await?))
+}
+
+/// What a new version is made of.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Making {
+    /// An older version to go back to; what was learned so far if nothing is said.
+    of: Option<u64>,
+    learning: Option<rosenblatt::Options>,
+    blank: bool,
+}
+
+async fn new_version(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+    may_write(&app)?;
+    let slot = app.registry.find(&name)?;
+    let (parts, body) = request.into_parts();
+    let bytes = whole(&app, &parts.headers, body).await?;
+    let making: Making = if bytes.trim_ascii().is_empty() {
+        Making::default()
+    } else {
+        serde_json::from_slice(&bytes).map_err(|error| Problem::new("bad-body", error.to_string()))?
+    };
+    let way = Way { learning: making.learning, blank: making.blank };
+    if let Some(options) = &way.learning {
+        rosenblatt::Spec::new(options.clone())?;
+    }
+    let (origin, bytes) = if let Some(number) = making.of {
+        (format!("version {number}"), app.registry.file(&slot, number)?)
+    } else {
+        let version = app.registry.current(&name)?;
+        let learned = learned_model(&app, &version).await?;
+        (format!("learned on top of version {}", version.entry.version), learned)
+    };
+    let number = work(true, move || app.registry.add(&slot, &bytes, &origin, way, None)).await?;
+    Ok((StatusCode::CREATED, Json(json!({"model": name, "version": number}))).into_response())
+}
+
+async fn ready(State(app): Shared) -> Answer {
+    let slots = app.registry.slots();
+    let broken: Vec<String> =
+        slots.iter().filter(|slot| slot.current().damage.is_some()).map(|slot| slot.name.clone()).collect();
+    let wrong: Vec<String> = app.registry.complaints().into_iter().map(|(name, _)| name).collect();
+    let is_ready = broken.is_empty();
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    Ok((status, Json(json!({"ready": is_ready, "models": slots.len(), "damaged": broken, "unread": wrong})))
+        .into_response())
+}
+
+async fn metrics(State(app): Shared) -> Answer {
+    let gauges: Vec<Gauge> = app
+        .registry
+        .slots()
+        .iter()
+        .map(|slot| {
+            let (version, published) = (slot.current(), slot.current().published());
+            Gauge {
+                name: slot.name.clone(),
+                version: version.entry.version,
+                learned: published.learned,
+                errors: published.errors,
+            }
+        })
+        .collect();
+    let page = app.metrics.page(&gauges);
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page).into_response())
+}
+
+/// Name and, if there is one, version of a path.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    #[serde(default)]
+    version: Option<u64>,
+}
+
+/// The version that is served, if it is the one that is named.
+fn served(app: &App, named: &Named) -> Result<Arc<Version>, Problem> {
+    let version = app.registry.current(&named.name)?;
+    if named.version.is_some_and(|number| number != version.entry.version) {
+        return Err(Problem::new("no-version", "this version is not the one that is served"));
+    }
+    Ok(version)
+}
+
+async fn metadata(State(app): Shared, Path(named): Path<Named>) -> Answer {
+    let version = served(&app, &named)?;
+    let told = tensors::metadata(&named.name, &[version.entry.version], &version.published().model);
+    Ok(Json(told).into_response())
+}
+
+async fn model_ready(State(app): Shared, Path(named): Path<Named>) -> Answer {
+    served(&app, &named)?;
+    Ok(Json(json!({"name": named.name, "ready": true})).into_response())
+}
+
+/// Says how much of a body is JSON, in requests and answers of the protocol.
+const HEAD_LENGTH: &str = "inference-header-content-length";
+
+async fn infer(State(app): Shared, Path(named): Path<Named>, request: Request) -> Answer {
+    let version = served(&app, &named)?;
+    let (parts, body) = request.into_parts();
+    let head = match parts.headers.get(HEAD_LENGTH).map(|length| length.to_str().unwrap_or("?").parse()) {
+        None => None,
+        Some(Ok(length)) => Some(length),
+        Some(Err(_)) => return Err(Problem::new("bad-request", "the length of the head should be a number")),
+    };
+    let bytes = whole(&app, &parts.headers, body).await?;
+    work(bytes.len() > LARGE, move || {
+        let inference = Inference::parse(&bytes, head)?;
+        let published = version.published();
+        let model = &published.model;
+        let data = bodies::to_predict(model, Kind::Json, &inference.document, &app.config.limits)?;
+        let answers = Answers::new(model, &data, inference.wish(model)?)?;
+        app.metrics.rows_predicted.fetch_add(answers.classes.len() as u64, Ordering::Relaxed);
+        let inferred = inference.answer(&named.name, version.entry.version, model, &answers);
+        let mut response = Response::new(Body::from(inferred.bytes));
+        let headers = response.headers_mut();
+        let content = if inferred.head.is_some() { "application/octet-stream" } else { "application/json" };
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content));
+        if let Some(length) = inferred.head {
+            headers.insert(HEAD_LENGTH, HeaderValue::from(length));
+        }
+        Ok(response)
+    })
+    .await
+}

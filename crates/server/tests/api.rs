@@ -1,0 +1,427 @@
+//! Every path and every body, as the documentation has them.
+
+use crate::bench::{Answer, Bench, PETS, ask, model_of, perceptron, pets};
+use rosenblatt::data::{ReadOptions, Source, load_source};
+use rosenblatt::{Model, Options};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+fn classes(answer: &Answer) -> Vec<String> {
+    let value = answer.value();
+    let all = value["predictions"].as_array().unwrap();
+    all.iter().map(|one| one["class"].as_str().unwrap_or("null").to_owned()).collect()
+}
+
+/// Asks again until something is so.
+pub(crate) fn soon(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(20), "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn every_body_gives_the_same_classes() {
+    let bench = Bench::new(&[("pets", pets())]);
+    let path = "/v1/models/pets/predict";
+    for body in [
+        r#"{"rows": [{"legs": 4, "weight": 4}, {"weight": 0.1, "legs": 2}]}"#,
+        r#"[{"legs": 4, "weight": 4}, {"legs": 2, "weight": 0.1}]"#,
+        "{\"rows\": [[4, 4],\n [2, 0.1]]}",
+    ] {
+        let answer = bench.json(path, body).ok();
+        assert_eq!(classes(&answer), ["cat", "bird"], "{body}");
+        assert_eq!(
+            (answer.value()["version"].as_u64(), answer.value()["learned"].as_u64()),
+            (Some(1), Some(0))
+        );
+    }
+    assert_eq!(classes(&bench.json(path, r#"{"legs": 2, "weight": 0.2}"#).ok()), ["bird"]);
+    let csv = "weight,legs\n4,4\n0.1,2\n";
+    assert_eq!(classes(&bench.post(path, "text/csv", csv).ok()), ["cat", "bird"]);
+    let lines = "{\"legs\": 4, \"weight\": 4}\n{\"legs\": 2, \"weight\": 0.1}\n";
+    let streamed = bench.post(path, "application/x-ndjson", lines).ok();
+    assert_eq!(streamed.text(), "{\"class\":\"cat\"}\n{\"class\":\"bird\"}\n");
+    // Packed, both ways.
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(csv.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let zstd = zstd::bulk::compress(csv.as_bytes(), 1).unwrap();
+    for (name, body) in [("gzip", gzip), ("zstd", zstd)] {
+        let headers = [("content-type", "text/csv"), ("content-encoding", name)];
+        assert_eq!(
+            classes(&ask(bench.address, "POST", path, &headers, &body).ok()),
+            ["cat", "bird"],
+            "{name}"
+        );
+    }
+    let many = format!("legs,weight\n{}", "4,4\n".repeat(1000));
+    let headers = [("content-type", "text/csv"), ("accept-encoding", "gzip")];
+    let packed = ask(bench.address, "POST", path, &headers, many.as_bytes()).ok();
+    assert!(packed.head.contains("content-encoding: gzip") && packed.body.len() < 2000, "{}", packed.head);
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&packed.body[..]).read_to_string(&mut text).unwrap();
+    assert_eq!(text.matches("cat").count(), 1000);
+    // Other forms of answers.
+    let headers = [("content-type", "text/csv"), ("accept", "text/csv")];
+    let answer = ask(bench.address, "POST", &format!("{path}?scores"), &headers, csv.as_bytes()).ok();
+    assert!(answer.text().starts_with("class,score\ncat,"), "{}", answer.text());
+    let headers = [("content-type", "text/csv"), ("accept", "application/vnd.apache.arrow.stream")];
+    let arrow = ask(bench.address, "POST", path, &headers, csv.as_bytes()).ok();
+    let reader = arrow_ipc::reader::StreamReader::try_new(&arrow.body[..], None).unwrap();
+    let rows: usize = reader.map(|batch| batch.unwrap().num_rows()).sum();
+    assert_eq!(rows, 2);
+}
+
+#[test]
+fn arrow_goes_in_as_it_comes_out() {
+    use arrow_array::{Float64Array, RecordBatch};
+    use std::sync::Arc;
+    let bench = Bench::new(&[("pets", pets())]);
+    let legs: arrow_array::ArrayRef = Arc::new(Float64Array::from(vec![4.0, 2.0]));
+    let weight: arrow_array::ArrayRef = Arc::new(Float64Array::from(vec![4.0, 0.1]));
+    let batch = RecordBatch::try_from_iter([("legs", legs), ("weight", weight)]).unwrap();
+    let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    let bytes = writer.into_inner().unwrap();
+    let answer = bench.post("/v1/models/pets/predict", "application/vnd.apache.arrow.stream", bytes).ok();
+    assert_eq!(classes(&answer), ["cat", "bird"]);
+}
+
+#[test]
+fn texts_and_pictures_are_bodies_too() {
+    let sms = model_of("sms-spam.tsv", perceptron());
+    let rows = "P2\n2 2\n255\n0 0 255 255\n";
+    let folder = tempfile::tempdir().unwrap();
+    for (class, picture) in [("low", rows), ("high", "P2\n2 2\n255\n255 255 0 0\n")] {
+        std::fs::create_dir(folder.path().join(class)).unwrap();
+        for number in 0..3 {
+            std::fs::write(folder.path().join(class).join(format!("{number}.pgm")), picture).unwrap();
+        }
+    }
+    let source = Source::find(folder.path()).unwrap();
+    let bench =
+        Bench::new(&[("sms", sms), ("pictures", crate::bench::model_of_source(&source, perceptron()))]);
+    let texts = ["WIN a FREE prize, txt now", "see you at home"];
+    let answer = bench.post("/v1/models/sms/predict", "text/plain", texts.join("\n")).ok();
+    assert_eq!(classes(&answer), ["spam", "ham"]);
+    let answer = bench.json("/v1/models/sms/predict", &serde_json::to_string(&texts).unwrap()).ok();
+    assert_eq!(classes(&answer), ["spam", "ham"]);
+    let why = bench.post("/v1/models/sms/explain?top=2", "text/plain", texts[0]).ok().value();
+    assert_eq!(why["predictions"][0]["for"].as_array().unwrap().len(), 2);
+    let answer = bench.post("/v1/models/pictures/predict", "image/x-portable-anymap", rows).ok();
+    assert_eq!(classes(&answer), ["low"]);
+}
+
+#[test]
+fn problems_say_what_and_where_and_what_to_do() {
+    let bench = Bench::with(&[("pets", pets())], |config| {
+        config.limits.body_bytes = 10_000;
+        config.limits.rows = 100;
+    });
+    let predict = "/v1/models/pets/predict";
+    let learn = "/v1/models/pets/learn";
+    for (path, kind, body, status, code) in [
+        (predict, "application/json", "{\"rows\": [", 400, "bad-body"),
+        (predict, "application/json", "", 400, "bad-body"),
+        (predict, "application/json", "{\"rows\": []}", 422, "bad-rows"),
+        (predict, "application/json", "{\"rows\": [[1, 2, 3]]}", 422, "bad-rows"),
+        (predict, "application/json", "{\"rows\": [{\"legs\": \"many\", \"weight\": 1}]}", 422, "bad-rows"),
+        (predict, "application/json", "[[1e400, 1]]", 422, "bad-rows"),
+        (predict, "application/json", "[[NaN, 1]]", 400, "bad-body"),
+        (predict, "application/json", "[1, 2]", 422, "bad-rows"),
+        (predict, "application/x-yaml", "a: 1", 415, "unknown-type"),
+        (predict, "application/x-www-form-urlencoded", "a=1", 415, "unknown-type"),
+        ("/v1/models/pets/predict?scored", "application/json", "[[1, 2]]", 400, "bad-request"),
+        ("/v1/models/pets/predict?probabilities", "application/json", "[[1, 2]]", 422, "not-calibrated"),
+        ("/v1/models/dogs/predict", "application/json", "[[1, 2]]", 404, "no-model"),
+        ("/v1/nothing", "application/json", "", 404, "no-route"),
+        ("/v1/models", "application/json", "", 405, "wrong-method"),
+        (learn, "text/csv", "legs,weight\n4,4\n", 422, "bad-rows"),
+        (learn, "application/json", "{\"rows\": [[4, 4]], \"labels\": []}", 422, "bad-rows"),
+    ] {
+        let answer = bench.post(path, kind, body);
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (status, code),
+            "{path} {body}: {}",
+            answer.text()
+        );
+        assert!(answer.head.contains("application/problem+json"), "{}", answer.head);
+    }
+    let answer = bench.post(predict, "text/csv", "legs,weight\n4,4\n2,x\n");
+    let value = answer.value();
+    assert_eq!((value["line"].as_u64(), value["column"].as_u64()), (Some(3), Some(3)), "{value}");
+    let long = format!("legs,weight\n{}", "4,4\n".repeat(101));
+    assert_eq!(bench.post(predict, "text/csv", &long).code(), "limit");
+    assert_eq!(bench.post(predict, "text/csv", vec![b'x'; 20_000]).code(), "too-large");
+    let bomb = zstd::bulk::compress(&vec![b' '; 1 << 24], 1).unwrap();
+    assert!(bomb.len() < 10_000);
+    assert_eq!(bench.post(predict, "text/csv", bomb).code(), "too-large");
+    // Nothing was learned from any row of a request that is wrong.
+    let answer = bench.post(learn, "text/csv", "legs,weight,label\n4,4,cat\n2,x,bird\n");
+    assert_eq!(answer.code(), "bad-rows");
+    assert_eq!(bench.get("/v1/models/pets/evaluate").ok().value()["learned"], 0);
+    // A line in the middle of a stream is told by its number.
+    let lines = "{\"legs\": 4, \"weight\": 4}\n{\"legs\": 4, \"weight\": }\n";
+    let answer = bench.post(predict, "application/x-ndjson", lines).text();
+    assert!(answer.contains("\"problem\"") && answer.contains("\"line\":2"), "{answer}");
+}
+
+#[test]
+fn what_is_learned_is_what_offline_training_gives() {
+    let base = pets();
+    let bench = Bench::new(&[("pets", base.clone())]);
+    let rows = ["4,5,cat", "2,0.3,bird", "0,9,fish", "0,8,fish", "4,1,cat", "2,3,bird"];
+    for (place, row) in rows.iter().enumerate() {
+        let key = format!("key-{place}");
+        let headers = [("content-type", "text/csv"), ("idempotency-key", key.as_str())];
+        let body = format!("legs,weight,label\n{row}\n");
+        for turn in 0..2 {
+            let answer =
+                ask(bench.address, "POST", "/v1/models/pets/learn", &headers, body.as_bytes()).ok().value();
+            assert_eq!(
+                (answer["learned"].as_u64(), answer["repeated"].as_bool()),
+                (Some(place as u64 + 1), Some(turn > 0))
+            );
+        }
+    }
+    let headers = [("content-type", "text/csv"), ("idempotency-key", "key-0")];
+    let other =
+        ask(bench.address, "POST", "/v1/models/pets/learn", &headers, b"legs,weight,label\n1,1,cat\n");
+    assert_eq!((other.status, other.code().as_str()), (409, "key-reused"));
+    let file = bench.get("/v1/models/pets/file").ok().body;
+    let recipe = rosenblatt::Recipe {
+        online: true,
+        reading: ReadOptions { grow_classes: true, ..ReadOptions::default() },
+        start: Some(Model::from_bytes(&base).unwrap().into()),
+        ..rosenblatt::Recipe::default()
+    };
+    let all = format!("legs,weight,label\n{}\n", rows.join("\n"));
+    let offline = recipe.train(&Source::bytes("all.csv", all.into_bytes()), &mut ()).unwrap().model;
+    assert!(file == offline.to_bytes(), "the same bits");
+    soon("the new class is named", || {
+        classes(&bench.json("/v1/models/pets/predict", "[[0, 9]]").ok()) == ["fish"]
+    });
+    soon("all are published", || bench.get("/v1/models/pets/evaluate").ok().value()["learned"] == 6);
+    let told = bench.get("/v1/models/pets/evaluate").ok().value();
+    assert!(told["progressive-error"].as_f64().unwrap() > 0.0);
+    let measured = bench.post("/v1/models/pets/evaluate", "text/csv", PETS).ok().value();
+    assert_eq!((measured["rows"].as_u64(), measured["classes"].as_array().unwrap().len()), (Some(6), 3));
+}
+
+#[test]
+fn versions_come_and_go() {
+    let (first, second) = (pets(), model_of("iris.csv", perceptron()));
+    let mut bench = Bench::new(&[("m", first.clone())]);
+    bench.post("/v1/models/m/learn", "text/csv", "legs,weight,label\n0,9,fish\n").ok();
+    let kept = bench.json("/v1/models/m/versions", "").ok();
+    assert_eq!((kept.status, kept.value()["version"].as_u64()), (201, Some(2)));
+    let learned = bench.get("/v1/models/m/versions/2/file").ok().body;
+    assert_eq!(Model::from_bytes(&learned).unwrap().labels().len(), 3);
+    // A file that is replaced is a new version.
+    std::fs::write(bench.folder.join("m.model"), &second).unwrap();
+    soon("it is taken in", || bench.get("/v1/models/m").ok().value()["version"] == 3);
+    assert_eq!(bench.get("/v1/models/m/file").ok().body, second);
+    // So is one that is sent, and an old one that is gone back to.
+    let answer = ask(bench.address, "PUT", "/v1/models/other", &[], &first).ok();
+    assert_eq!((answer.status, answer.value()["version"].as_u64()), (201, Some(1)));
+    assert_eq!(bench.json("/v1/models/m/versions", "{\"of\": 1}").ok().value()["version"], 4);
+    assert_eq!(bench.get("/v1/models/m/file").ok().body, first);
+    assert_eq!(bench.json("/v1/models/m/versions", "{\"of\": 9}").code(), "no-version");
+    assert_eq!(ask(bench.address, "PUT", "/v1/models/m", &[], b"no model").code(), "bad-body");
+    assert_eq!(bench.get("/v1/models").ok().value()["models"].as_array().unwrap().len(), 2);
+    // All of it is there after a restart.
+    bench.stop();
+    let bench = Bench::at(&bench.folder, |_| {});
+    let all = bench.get("/v1/models/m/versions").ok().value();
+    assert_eq!((all["current"].as_u64(), all["versions"].as_array().unwrap().len()), (Some(4), 4));
+    assert_eq!(bench.get("/v1/models/m/file").ok().body, first);
+    // A file that is gone is served no more.
+    std::fs::remove_file(bench.folder.join("m.model")).unwrap();
+    soon("it is gone", || bench.get("/v1/models/m").status == 404);
+}
+
+#[test]
+fn models_without_weights_go_on_from_nothing_if_asked() {
+    let voted = Options { readout: Some("voted".parse().unwrap()), ..perceptron() };
+    let source = Source::bytes("pets.csv", PETS.as_bytes());
+    let bench = Bench::new(&[("pets", crate::bench::model_of_source(&source, voted))]);
+    let answer = bench.post("/v1/models/pets/learn", "text/csv", PETS);
+    assert_eq!((answer.status, answer.code().as_str()), (409, "cannot-learn"), "{}", answer.text());
+    bench
+        .json(
+            "/v1/models/pets/versions",
+            "{\"of\": 1, \"blank\": true, \"learning\": {\"algorithm\": \"pa1\"}}",
+        )
+        .ok();
+    let learned = bench.post("/v1/models/pets/learn", "text/csv", PETS).ok().value();
+    assert_eq!(learned["learned"], 6);
+    soon("it is published", || {
+        bench.get("/v1/models/pets").ok().value()["summary"]["spec"]["algorithm"] == "pa1"
+    });
+}
+
+#[test]
+fn lines_are_answered_while_they_come() {
+    let bench = Bench::new(&[("pets", pets())]);
+    let mut stream = TcpStream::connect(bench.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let head = format!(
+        "POST /v1/models/pets/learn HTTP/1.1\r\nhost: {}\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n",
+        bench.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut seen = String::new();
+    for turn in 1..=3 {
+        let line = "{\"legs\": 4, \"weight\": 4, \"label\": \"cat\"}\n";
+        stream.write_all(format!("{:x}\r\n{line}\r\n", line.len()).as_bytes()).unwrap();
+        // The answer to a line is there before the next line is sent.
+        while !seen.contains(&format!("\"learned\":{turn}")) {
+            let mut some = [0; 4096];
+            let n = stream.read(&mut some).unwrap();
+            assert!(n > 0, "{seen}");
+            seen += &String::from_utf8_lossy(&some[..n]);
+        }
+    }
+    stream.write_all(b"0\r\n\r\n").unwrap();
+}
+
+#[test]
+fn the_open_inference_protocol_is_spoken() {
+    let bench = Bench::new(&[("pets", pets())]);
+    let told = bench.get("/v2/models/pets").ok().value();
+    assert_eq!(told["inputs"], serde_json::json!([{"name": "rows", "datatype": "FP64", "shape": [-1, 2]}]));
+    for path in [
+        "/v2",
+        "/v2/health/live",
+        "/v2/health/ready",
+        "/v2/models/pets/ready",
+        "/v2/models/pets/versions/1/ready",
+    ] {
+        bench.get(path).ok();
+    }
+    assert_eq!(bench.get("/v2/models/pets/versions/2").code(), "no-version");
+    let infer = "/v2/models/pets/infer";
+    for body in [
+        r#"{"id": "7", "inputs": [{"name": "rows", "shape": [2, 2], "datatype": "FP64", "data": [[4, 4], [2, 0.1]]}]}"#,
+        r#"{"id": "7", "inputs": [{"name": "rows", "shape": [2, 2], "datatype": "FP32", "data": [4, 4, 2, 0.1]}]}"#,
+        r#"{"id": "7", "inputs": [{"name": "weight", "shape": [2], "datatype": "FP64", "data": [4, 0.1]},
+            {"name": "legs", "shape": [2], "datatype": "INT32", "data": [4, 2]}]}"#,
+    ] {
+        let value = bench.json(infer, body).ok().value();
+        assert_eq!(
+            (&value["outputs"][0]["data"], value["id"].as_str()),
+            (&serde_json::json!(["cat", "bird"]), Some("7"))
+        );
+        assert_eq!(value["outputs"][1]["shape"], serde_json::json!([2, 1]));
+    }
+    let head = r#"{"inputs": [{"name": "rows", "shape": [2, 2], "datatype": "FP32", "parameters": {"binary_data_size": 16}}],
+        "outputs": [{"name": "class", "parameters": {"binary_data": true}}]}"#;
+    let raw: Vec<u8> = [4.0_f32, 4.0, 2.0, 0.1].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let length = head.len().to_string();
+    let body = [head.as_bytes(), &raw].concat();
+    let answer =
+        ask(bench.address, "POST", infer, &[("inference-header-content-length", &length)], &body).ok();
+    assert!(answer.body.ends_with(b"\x03\0\0\0cat\x04\0\0\0bird"), "{}", answer.text());
+    for body in [
+        "{}",
+        r#"{"inputs": []}"#,
+        r#"{"inputs": [{"name": "rows", "shape": [99999999999, 99999999999], "datatype": "FP64", "data": [1]}]}"#,
+        r#"{"inputs": [{"name": "rows", "shape": [2, 2], "datatype": "FP64", "data": [1]}]}"#,
+        r#"{"inputs": [{"name": "rows", "shape": [1, 2], "datatype": "FP64", "parameters": {"binary_data_size": 99}}]}"#,
+    ] {
+        let answer = bench.json(infer, body);
+        assert!(matches!(answer.status, 400 | 422), "{body}: {}", answer.text());
+    }
+}
+
+#[test]
+fn numbered_features_grow() {
+    let source = Source::bytes("a.svm", *b"a 1:1 20:1\nb 1:-1 13:1\na 2:1\nb 3:2\na 1:2\nb 17:2\n");
+    let base = crate::bench::model_of_source(&source, perceptron());
+    let bench = Bench::with(&[("m", base)], |config| config.limits.features = 1000);
+    assert_eq!(
+        classes(&bench.json("/v1/models/m/predict", &format!("[[1{}]]", ", 0".repeat(19))).ok()),
+        ["a"]
+    );
+    bench.post("/v1/models/m/learn", "text/x-libsvm", "b 900:3\n").ok();
+    let learned = bench.get("/v1/models/m/file").ok().body;
+    assert_eq!(Model::from_bytes(&learned).unwrap().width(), 900);
+    let answer = bench.post("/v1/models/m/learn", "text/x-libsvm", "b 1001:3\n");
+    assert_eq!(answer.status, 422, "{}", answer.text());
+    let classes: Vec<String> = (0..2000).map(|class| format!("c{class} 1:1")).collect();
+    assert_eq!(bench.post("/v1/models/m/learn", "text/x-libsvm", classes.join("\n")).code(), "limit");
+}
+
+#[test]
+fn scopes_read_only_and_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = folder.path().join("tokens");
+    std::fs::write(&tokens, "predict-only-0001 predict\nlearn-and-more-01 predict,learn\n").unwrap();
+    let bench = Bench::with(&[("pets", pets())], |config| config.tokens = Some(tokens));
+    let with = |token: &str, method: &str, path: &str, body: &str| {
+        let value = format!("Bearer {token}");
+        let headers = [("authorization", value.as_str()), ("content-type", "text/csv")];
+        ask(bench.address, method, path, &headers, body.as_bytes()).status
+    };
+    assert_eq!(bench.get("/v1/models").status, 401);
+    assert_eq!(bench.get("/metrics").status, 401);
+    for path in ["/healthz", "/readyz", "/docs", "/openapi.json", "/v2/health/live"] {
+        assert_eq!(bench.get(path).status, 200, "{path}");
+    }
+    assert_eq!(with("predict-only-0001", "GET", "/v1/models", ""), 200);
+    assert_eq!(with("predict-only-0001", "POST", "/v1/models/pets/learn", PETS), 403);
+    assert_eq!(with("learn-and-more-01", "POST", "/v1/models/pets/learn", PETS), 200);
+    assert_eq!(with("learn-and-more-01", "GET", "/v1/models/pets/file", ""), 403);
+    assert_eq!(with("unknown-token-001", "GET", "/v1/models", ""), 401);
+    let page = with_token_text(&bench, "/metrics");
+    assert!(page.contains("rosenblatt_rows_learned_total 6"), "{page}");
+    let bench = Bench::with(&[("pets", pets())], |config| config.read_only = true);
+    assert_eq!(bench.post("/v1/models/pets/learn", "text/csv", PETS).code(), "read-only");
+    assert_eq!(ask(bench.address, "PUT", "/v1/models/x", &[], b"").code(), "read-only");
+    assert_eq!(std::fs::read_dir(&bench.folder).unwrap().count(), 1, "nothing was written");
+}
+
+fn with_token_text(bench: &Bench, path: &str) -> String {
+    ask(bench.address, "GET", path, &[("authorization", "Bearer predict-only-0001")], b"").ok().text()
+}
+
+#[test]
+fn every_code_of_the_page_has_a_status() {
+    let bench = Bench::new(&[]);
+    let page = bench.get("/docs").ok();
+    assert!(page.head.contains("content-security-policy"));
+    let description = bench.get("/openapi.json").ok().value();
+    let codes = description["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert!(codes.len() > 20);
+    for code in codes {
+        assert!(page.text().contains(&format!("id={}", code.as_str().unwrap())), "{code}");
+    }
+    let paths = description["paths"].as_object().unwrap();
+    assert!(paths.contains_key("/v1/models/{name}/predict") && paths.len() > 15);
+}
+
+#[test]
+fn rows_without_a_value_are_left_out_in_their_places() {
+    let text = "a,b,label\n1,2,x\n2,1,y\n3,1,y\n1,4,x\n";
+    let reading = ReadOptions { missing: "drop".parse().unwrap(), ..ReadOptions::default() };
+    let recipe =
+        rosenblatt::Recipe { online: true, learning: perceptron(), reading, ..rosenblatt::Recipe::default() };
+    let model = recipe.train(&Source::bytes("t.csv", text.as_bytes()), &mut ()).unwrap().model;
+    let how = model.to_predict(ReadOptions::default());
+    let body = "a,b\n,1\n1,2\n,1\n2,1\n,3\n";
+    assert_eq!(load_source(&Source::bytes("t.csv", body.as_bytes()), &how).unwrap().n_source_rows(), 5);
+    let bench = Bench::new(&[("m", model.to_bytes())]);
+    let answer = bench.post("/v1/models/m/predict", "text/csv", body).ok();
+    let found = classes(&answer);
+    assert_eq!(
+        found.iter().map(|class| class == "null").collect::<Vec<_>>(),
+        [true, false, true, false, true]
+    );
+}

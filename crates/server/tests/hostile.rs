@@ -1,0 +1,183 @@
+//! Clients that mean no good, at the length of a test: each is answered or cut off, and the others do not notice.
+
+use crate::bench::{Bench, answer, ask, pets};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+fn bench() -> Bench {
+    Bench::with(&[("pets", pets())], |config| {
+        config.limits.patience = Duration::from_secs(1);
+        config.limits.idle = Duration::from_secs(3);
+        config.limits.body_bytes = 1 << 20;
+    })
+}
+
+/// Sends bytes and reads what comes until the other side hangs up; `None` if it never does.
+fn raw(bench: &Bench, bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut stream = TcpStream::connect(bench.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
+    let _ = stream.write_all(bytes);
+    let mut out = Vec::new();
+    let mut some = [0; 4096];
+    loop {
+        match stream.read(&mut some) {
+            Ok(0) => return Some(out),
+            Ok(n) => out.extend(&some[..n]),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return None,
+            Err(_) => return Some(out),
+        }
+    }
+}
+
+fn goes_on(bench: &Bench) {
+    bench.json("/v1/models/pets/predict", "[[4, 4]]").ok();
+}
+
+#[test]
+fn slow_and_silent_clients_are_cut_off() {
+    let bench = bench();
+    let began = Instant::now();
+    // Headers that never end, a body that never comes, and silence.
+    assert!(raw(&bench, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: ").is_some());
+    let half = b"POST /v1/models/pets/predict HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n[[4";
+    assert_eq!(answer(&raw(&bench, half).unwrap()).status, 408);
+    assert!(raw(&bench, b"").is_some());
+    assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
+    // One byte now and then is no better.
+    let mut stream = TcpStream::connect(bench.address).unwrap();
+    let mut is_cut = false;
+    let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n");
+    for _ in 0..40 {
+        is_cut |= stream.write_all(b"a: b\r\n").is_err();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(is_cut, "slow headers are cut off");
+    goes_on(&bench);
+}
+
+#[test]
+fn heads_and_bodies_without_end_are_refused() {
+    let bench = bench();
+    let many = "x: y\r\n".repeat(10_000);
+    let long = format!("x: {}\r\n", "y".repeat(1 << 20));
+    for headers in [many, long] {
+        let answered =
+            raw(&bench, format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n").as_bytes());
+        let status = answer(&answered.unwrap()).status;
+        assert!(matches!(status, 0 | 400 | 431), "{status}");
+    }
+    for twice in
+        ["content-length: 4\r\ncontent-length: 5\r\n", "content-length: 4\r\ntransfer-encoding: chunked\r\n"]
+    {
+        let request = format!("POST /v1/models/pets/predict HTTP/1.1\r\nhost: localhost\r\n{twice}\r\n[[1]]");
+        let answered = answer(&raw(&bench, request.as_bytes()).unwrap());
+        assert_ne!(answered.status, 200, "{}", answered.text());
+    }
+    // Chunks without end are read no further than the limit.
+    let mut stream = TcpStream::connect(bench.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
+    stream
+        .write_all(
+            b"POST /v1/models/pets/predict HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n",
+        )
+        .unwrap();
+    let chunk = [b"10000\r\n".as_slice(), &vec![b'['; 1 << 16], b"\r\n"].concat();
+    let mut n_sent = 0;
+    while n_sent < 10_000 && stream.write_all(&chunk).is_ok() {
+        n_sent += 1;
+    }
+    assert!(n_sent < 1000, "{n_sent} chunks of 64 KiB were taken");
+    let deep = "[".repeat(100_000);
+    for body in [deep.clone(), format!("[{{\"legs\": {deep}")] {
+        assert_eq!(bench.json("/v1/models/pets/predict", &body).code(), "bad-body");
+    }
+    assert!(matches!(
+        bench.post("/v1/models/pets/predict", "text/csv", b"legs,weight\n\xFF\xFE,1\n").status,
+        400 | 422
+    ));
+    assert!(matches!(
+        bench.post("/v1/models/pets/predict", "application/json", b"[[\"\xFF\", 1]]").status,
+        400 | 422
+    ));
+    goes_on(&bench);
+}
+
+#[test]
+fn names_lead_nowhere_else() {
+    let bench = bench();
+    std::fs::write(bench.folder.join("..").join("outside.model"), pets()).unwrap();
+    let names = [
+        "..%2foutside",
+        "%2e%2e%2foutside",
+        "..",
+        "%252e%252e",
+        "a%5cb",
+        "C:",
+        "%00",
+        "/etc/passwd",
+        "..%2f..%2fetc%2fpasswd",
+        "pets.serve%2f1",
+        ".hidden",
+        "%ff%fe",
+        "pets%0a",
+    ];
+    for name in names {
+        for (method, path) in
+            [("GET", ""), ("PUT", ""), ("POST", "/predict"), ("GET", "/file"), ("GET", "/versions/1/file")]
+        {
+            let answered = ask(bench.address, method, &format!("/v1/models/{name}{path}"), &[], &pets());
+            assert!((400..500).contains(&answered.status), "{method} {name}{path}: {}", answered.status);
+        }
+    }
+    let long = "x".repeat(10_000);
+    assert!((400..500).contains(&bench.get(&format!("/v1/models/{long}")).status));
+    std::fs::remove_file(bench.folder.join("..").join("outside.model")).unwrap();
+    let left: Vec<_> =
+        std::fs::read_dir(&bench.folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        left.iter()
+            .all(|name| name.to_string_lossy().contains("pets") || name.to_string_lossy().ends_with(".lock")),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn pages_of_other_sites_are_refused_everywhere() {
+    let bench = bench();
+    for path in ["/healthz", "/docs", "/metrics", "/v1/models", "/v1/models/pets", "/nothing"] {
+        for headers in [
+            [("host", "evil.example"), ("x", "y")],
+            [("host", "localhost"), ("origin", "http://evil.example")],
+            [("host", "localhost"), ("origin", "null")],
+        ] {
+            assert_eq!(ask(bench.address, "GET", path, &headers, b"").status, 403, "{path} {headers:?}");
+        }
+    }
+}
+
+#[test]
+fn half_closed_and_idle_connections_do_no_harm() {
+    let bench = bench();
+    let mut stream = TcpStream::connect(bench.address).unwrap();
+    let body = "[[4, 4]]";
+    let request = format!(
+        "POST /v1/models/pets/predict HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut out = Vec::new();
+    stream.read_to_end(&mut out).unwrap();
+    assert_eq!(answer(&out).status, 200, "half a connection is enough for an answer");
+    let idle: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(bench.address).unwrap()).collect();
+    goes_on(&bench);
+    // Who leaves in the middle is not waited for.
+    for stream in &idle[..100] {
+        let mut stream = stream;
+        let _ = stream.write_all(&request.as_bytes()[..request.len() - 3]);
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+    goes_on(&bench);
+    drop(idle);
+}

@@ -1,0 +1,7 @@
+//! The server over a real socket: every path, every body, learning that is never lost, and clients that mean no good.
+
+mod api;
+mod bench;
+mod durability;
+mod fuzz;
+mod hostile;

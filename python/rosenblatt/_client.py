@@ -1,0 +1,178 @@
+"""A client of ``rosenblatt serve``, with nothing but the standard library."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+import urllib.parse
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+__all__ = ["Client", "ServerError"]
+
+_AGAIN = (http.client.HTTPException, OSError)
+
+
+class ServerError(RuntimeError):
+    """What went wrong, as the server told it: ``status``, ``code``, and ``problem`` with all it said."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        help_ = f"; {problem['help']}" if "help" in problem else ""
+        super().__init__(f"{problem.get('detail', 'the server gave no reason')}{help_}")
+        self.status = status
+        self.code = problem.get("code", "unknown")
+        self.problem = dict(problem)
+
+
+class Client:
+    """Speaks to a server over one connection that is kept.
+
+    A row is a mapping by names of columns, a sequence of numbers, or a text. What is learned carries a key, so that a
+    request that has to be sent again teaches once.
+    """
+
+    def __init__(self, url: str = "http://localhost:8080", token: str | None = None, timeout: float = 30.0) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"url should be http://HOST:PORT or https://HOST:PORT, but is {url!r}")
+        self._make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._host, self._port, self._timeout = parts.hostname, parts.port, timeout
+        self._headers = {"authorization": f"Bearer {token}"} if token else {}
+        self._connection: http.client.HTTPConnection | None = None
+
+    def close(self) -> None:
+        """Hangs up."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def models(self) -> list[dict[str, Any]]:
+        """All models."""
+        found: list[dict[str, Any]] = self._json("GET", "/v1/models")["models"]
+        return found
+
+    def describe(self, model: str) -> dict[str, Any]:
+        """What a model is."""
+        return self._json("GET", _path(model))
+
+    def predict(
+        self, model: str, rows: Iterable[Any], *, probabilities: bool = False, scores: bool = False
+    ) -> list[dict[str, Any]]:
+        """A mapping with ``class`` for every row, and with probabilities and scores if they are wanted."""
+        query = urllib.parse.urlencode({"probabilities": _word(probabilities), "scores": _word(scores)})
+        found: list[dict[str, Any]] = self._json("POST", f"{_path(model)}/predict?{query}", _rows(rows))["predictions"]
+        return found
+
+    def explain(self, model: str, rows: Iterable[Any], *, top: int = 5) -> list[dict[str, Any]]:
+        """The features that speak for the class of each row, and those against it."""
+        found: list[dict[str, Any]] = self._json("POST", f"{_path(model)}/explain?top={top}", _rows(rows))["predictions"]
+        return found
+
+    def learn(
+        self, model: str, rows: Iterable[Any], labels: Iterable[Any], *, key: str | None = None, tries: int = 5
+    ) -> dict[str, Any]:
+        """Teaches rows, and comes back when they are as safe as the server promises."""
+        body = _rows(rows, list(labels))
+        headers = {"idempotency-key": key or uuid.uuid4().hex}
+        for turn in range(tries):
+            try:
+                return self._json("POST", f"{_path(model)}/learn", body, headers)
+            except ServerError as error:
+                if error.code not in ("busy", "stopping") or turn + 1 == tries:
+                    raise
+            except _AGAIN:
+                if turn + 1 == tries:
+                    raise
+            time.sleep(0.1 * 2**turn)
+        raise ValueError("tries should be at least 1")
+
+    def evaluate(self, model: str) -> dict[str, Any]:
+        """The progressive error of what was learned."""
+        return self._json("GET", f"{_path(model)}/evaluate")
+
+    def versions(self, model: str) -> dict[str, Any]:
+        """All versions that are kept."""
+        return self._json("GET", f"{_path(model)}/versions")
+
+    def keep(self, model: str) -> int:
+        """Keeps what was learned so far as a new version, and gives its number."""
+        return int(self._json("POST", f"{_path(model)}/versions", b"{}")["version"])
+
+    def roll_back(self, model: str, version: int) -> int:
+        """Goes back to a version, without what was learned on top of it; gives the number it has now."""
+        body = json.dumps({"of": version}).encode()
+        return int(self._json("POST", f"{_path(model)}/versions", body)["version"])
+
+    def download(self, model: str) -> bytes:
+        """The model file, with all that was learned."""
+        return self._ask("GET", f"{_path(model)}/file")
+
+    def upload(self, model: str, file: bytes) -> int:
+        """Saves a model file, as a new model or a new version; gives the version."""
+        return int(json.loads(self._ask("PUT", _path(model), file))["version"])
+
+    def _json(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(
+            self._ask(method, path, body, {"content-type": "application/json", **(headers or {})})
+        )
+        return found
+
+    def _ask(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> bytes:
+        # A connection that was kept may have been closed meanwhile, which shows only when it is used.
+        for is_last in (self._connection is None, True):
+            if self._connection is None:
+                self._connection = self._make(self._host, self._port, timeout=self._timeout)
+            try:
+                self._connection.request(method, path, body, {**self._headers, **(headers or {})})
+                answer = self._connection.getresponse()
+                content = answer.read()
+                break
+            except _AGAIN:
+                self.close()
+                if is_last or method not in ("GET", "POST") or (method == "POST" and not _repeatable(path, headers)):
+                    raise
+        if answer.status >= 300:
+            try:
+                problem = json.loads(content)
+            except ValueError:
+                problem = {}
+            raise ServerError(answer.status, problem)
+        return content
+
+
+def _repeatable(path: str, headers: Mapping[str, str] | None) -> bool:
+    return "/predict" in path or "/explain" in path or "idempotency-key" in (headers or {})
+
+
+def _path(model: str) -> str:
+    return f"/v1/models/{urllib.parse.quote(model, safe='')}"
+
+
+def _word(wanted: bool) -> str:
+    return "true" if wanted else "false"
+
+
+def _rows(rows: Iterable[Any], labels: list[Any] | None = None) -> bytes:
+    def plain(value: Any) -> Any:
+        if hasattr(value, "tolist"):
+            return value.tolist()
+        if isinstance(value, Mapping):
+            return {str(name): plain(item) for name, item in value.items()}
+        return value
+
+    document: dict[str, Any] = {"rows": [plain(row) for row in rows]}
+    if labels is not None:
+        document["labels"] = [plain(label) for label in labels]
+    return json.dumps(document, allow_nan=False).encode()

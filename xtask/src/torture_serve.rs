@@ -1,0 +1,351 @@
+//! `cargo xtask torture serve`: the server under load, killed, flooded and kept busy, at full length.
+//!
+//! - `--kills N` (1,000): at random moments under load from 16 clients, each row sent until it is acknowledged. In the end
+//!   every row has a place of its own and the model is that of `train --online` on that sequence.
+//! - hostile clients: thousands of idle and slow connections, bodies without end, and what the others notice of it.
+//! - `--soak SECONDS` (1,200): predictions at 70 % of what the machine can do while the model is replaced every ten seconds.
+
+use crate::http::{Client, Served, number};
+use crate::say;
+use crate::torture::{Dice, Line, cargo, told};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+const CLIENTS: usize = 16;
+const LEARN: &str = "/v1/models/pets/learn";
+const PREDICT: &str = "/v1/models/pets/predict";
+const JSON: &str = "content-type: application/json\r\n";
+
+pub(crate) fn run(words: &[String]) -> Result<(), String> {
+    let value = |name: &str, usual: u64| {
+        let place = words.iter().position(|word| word == name);
+        place.and_then(|place| words.get(place + 1)?.parse().ok()).unwrap_or(usual)
+    };
+    let is_release = words.iter().any(|word| word == "--release");
+    let mut build = vec!["build", "--quiet", "--workspace", "--bin", "rosenblatt"];
+    build.extend(is_release.then_some("--release"));
+    cargo(&build, &[])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    let target = std::env::current_dir().map_err(told("finding the program"))?.join(target);
+    let room = Room::new(target.join(if is_release { "release" } else { "debug" }).join("rosenblatt"))?;
+    let mut lines = Vec::new();
+    for (part, line) in [
+        (value("--kills", 1000) > 0).then(|| room.kills(value("--kills", 1000) as usize)),
+        (value("--hostile", 1) > 0).then(|| room.hostile()),
+        (value("--soak", 1200) > 0).then(|| room.soak(Duration::from_secs(value("--soak", 1200)))),
+    ]
+    .into_iter()
+    .flatten()
+    .enumerate()
+    {
+        let line = line?;
+        say(&format!(
+            "{}. {}: {} done, {} lost; {}",
+            part + 1,
+            line.what,
+            line.done,
+            line.lost,
+            line.remarks
+        ));
+        lines.push(line);
+    }
+    let lost: usize = lines.iter().map(|line| line.lost).sum();
+    if lost == 0 { Ok(()) } else { Err(format!("{lost} losses")) }
+}
+
+/// A folder that goes away, and the program.
+struct Room {
+    folder: PathBuf,
+    program: PathBuf,
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn row(number: usize) -> String {
+    format!("{},{},{}", number % 7, number * 37 % 101, ["cat", "bird", "fish", "ant"][number * 11 % 13 % 4])
+}
+
+/// What is shared by the clients of the kills.
+#[derive(Default)]
+struct Ledger {
+    next: usize,
+    /// Rows of which nobody knows whether they were learned from.
+    unknown: Vec<usize>,
+    /// Rows by the place they were told.
+    places: Vec<(u64, usize)>,
+}
+
+impl Room {
+    fn new(program: PathBuf) -> Result<Self, String> {
+        let folder = std::env::temp_dir().join(format!("rosenblatt-serve-{}", std::process::id()));
+        let room = Self { folder, program };
+        fs::create_dir_all(room.models()).map_err(told("making a folder"))?;
+        let pets = "legs,weight,label\n4,3.5,cat\n2,0.1,bird\n4,5,cat\n2,0.2,bird\n";
+        fs::write(room.folder.join("pets.csv"), pets).map_err(told("writing rows"))?;
+        room.train("pets.csv --algorithm perceptron --online --model models/pets.model")?;
+        Ok(room)
+    }
+
+    fn models(&self) -> PathBuf {
+        self.folder.join("models")
+    }
+
+    fn train(&self, words: &str) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command.arg("train").args(words.split(' ')).arg("--quiet").current_dir(&self.folder);
+        let status = command.stdout(std::process::Stdio::null()).status().map_err(told("training"))?;
+        if status.success() { Ok(()) } else { Err(format!("train {words} failed")) }
+    }
+
+    fn kills(&self, n_kills: usize) -> Result<Line, String> {
+        let ledger = Arc::new(Mutex::new(Ledger::default()));
+        let mut dice = Dice(11);
+        for kill in 0..n_kills {
+            let mut server = Served::start(&self.program, &self.models(), &["--snapshot-rows", "500"])?;
+            let is_over = Arc::new(AtomicBool::new(false));
+            let clients: Vec<_> = (0..CLIENTS)
+                .map(|_| {
+                    let (ledger, is_over) = (Arc::clone(&ledger), Arc::clone(&is_over));
+                    let client = Client::new(&server.address);
+                    thread::spawn(move || teach(client, &ledger, &is_over))
+                })
+                .collect();
+            sleep(Duration::from_millis(dice.below(250)));
+            server.kill();
+            is_over.store(true, Ordering::SeqCst);
+            for client in clients {
+                client.join().map_err(|_| "a client failed")?;
+            }
+            if (kill + 1) % 100 == 0 {
+                say(&format!("   {} kills", kill + 1));
+            }
+        }
+        let server = Served::start(&self.program, &self.models(), &[])?;
+        let mut client = Client::new(&server.address);
+        let mut ledger = ledger.lock().map_err(|_| "a client failed")?;
+        for number in std::mem::take(&mut ledger.unknown) {
+            let place = send(&mut client, number).ok_or("a row was refused")?;
+            ledger.places.push((place, number));
+        }
+        ledger.places.sort_unstable();
+        let n_rows = ledger.places.len();
+        let astray = ledger.places.iter().zip(1..).filter(|((place, _), expected)| place != expected).count();
+        let rows: Vec<String> = ledger.places.iter().map(|(_, number)| row(*number)).collect();
+        fs::write(self.folder.join("all.csv"), format!("legs,weight,label\n{}\n", rows.join("\n")))
+            .map_err(told("writing rows"))?;
+        self.train("all.csv --online --start-from models/pets.model --grow-classes --model offline.model")?;
+        let offline = fs::read(self.folder.join("offline.model")).map_err(told("reading"))?;
+        let (_, learned) = client.ask("GET", "/v1/models/pets/file", "", b"").ok_or("no file was sent")?;
+        let is_same = learned == offline;
+        Ok(Line {
+            what: "kill -9 under load from 16 clients".to_owned(),
+            done: n_kills,
+            lost: astray + usize::from(!is_same),
+            remarks: format!("{n_rows} rows acknowledged, each once; same bits as offline: {is_same}"),
+        })
+    }
+
+    fn hostile(&self) -> Result<Line, String> {
+        let words = ["--patience", "5", "--max-connections", "12000"];
+        let mut server = Served::start(&self.program, &self.models(), &words)?;
+        let mut client = Client::new(&server.address);
+        let mut lost = 0;
+        let mut remarks = String::new();
+        let quiet = p99(&mut client, 2000).ok_or("the server does not answer")?;
+        let (memory, _) = server.size();
+        let idle: Vec<TcpStream> =
+            (0..5000).filter_map(|_| TcpStream::connect(&server.address).ok()).collect();
+        let mut slow: Vec<TcpStream> =
+            (0..1000).filter_map(|_| TcpStream::connect(&server.address).ok()).collect();
+        for stream in &mut slow {
+            let _ = stream.write_all(
+                b"POST /v1/models/pets/predict HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n[",
+            );
+        }
+        let busy = p99(&mut client, 2000).ok_or("the server does not answer among idle connections")?;
+        let (with_idle, open) = server.size();
+        let _ = write!(
+            remarks,
+            "{} idle and {} slow: p99 {quiet:?} before, {busy:?} with; memory {memory} to {with_idle} KiB, {open} descriptors",
+            idle.len(),
+            slow.len()
+        );
+        lost += usize::from(idle.len() < 5000 || slow.len() < 1000);
+        // All of them are gone soon after the server's patience.
+        sleep(Duration::from_secs(12));
+        let (_, left) = server.size();
+        let _ = write!(remarks, ", {left} left after 12 s");
+        lost += usize::from(left > 100);
+        drop((idle, slow));
+        // A body of ten gigabytes, in chunks.
+        let mut stream = TcpStream::connect(&server.address).map_err(told("connecting"))?;
+        let head =
+            format!("POST {PREDICT} HTTP/1.1\r\nhost: localhost\r\n{JSON}transfer-encoding: chunked\r\n\r\n");
+        stream.write_all(head.as_bytes()).map_err(told("sending"))?;
+        let chunk = [b"100000\r\n".as_slice(), &vec![b' '; 1 << 20], b"\r\n"].concat();
+        let n_taken = (0..10_240).take_while(|_| stream.write_all(&chunk).is_ok()).count();
+        let (with_body, _) = server.size();
+        let _ = write!(remarks, "; of 10 GiB {n_taken} MiB were taken, memory {with_body} KiB");
+        lost += usize::from(n_taken > 200);
+        // Features and classes without end.
+        let features: Vec<String> = (0..1_000_000).map(|feature| format!("\"f{feature}\":1")).collect();
+        let classes: Vec<String> = (0..200_000).map(|class| format!("1,1,c{class}")).collect();
+        let bodies = [
+            (PREDICT, JSON, format!("{{{}}}", features.join(","))),
+            (LEARN, "content-type: text/csv\r\n", format!("legs,weight,label\n{}\n", classes.join("\n"))),
+            (PREDICT, JSON, "[".repeat(1 << 20)),
+        ];
+        for (path, kind, body) in bodies {
+            let answer = client.ask("POST", path, kind, body.as_bytes());
+            let _ = write!(
+                remarks,
+                "; {} MiB: {}",
+                body.len() >> 20,
+                answer.as_ref().map_or(0, |(status, _)| *status)
+            );
+            lost += usize::from(answer.is_some_and(|(status, _)| status >= 500));
+        }
+        let (after, _) = server.size();
+        let _ = write!(remarks, "; memory in the end {after} KiB");
+        lost += usize::from(p99(&mut client, 100).is_none());
+        server.kill();
+        Ok(Line { what: "hostile clients".to_owned(), done: 6005, lost, remarks })
+    }
+
+    fn soak(&self, time: Duration) -> Result<Line, String> {
+        let server = Served::start(&self.program, &self.models(), &[])?;
+        let body = b"[[4, 4]]";
+        // What the machine can do, client and server together.
+        let count = |seconds: f64, pause: Duration, is_over: &AtomicBool, errors: &AtomicUsize| {
+            let total = AtomicU64::new(0);
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        let mut client = Client::new(&server.address);
+                        let began = Instant::now();
+                        while began.elapsed().as_secs_f64() < seconds && !is_over.load(Ordering::Relaxed) {
+                            match client.ask("POST", PREDICT, JSON, body) {
+                                Some((200, _)) => total.fetch_add(1, Ordering::Relaxed),
+                                _ => errors.fetch_add(1, Ordering::Relaxed) as u64,
+                            };
+                            if !pause.is_zero() {
+                                sleep(pause);
+                            }
+                        }
+                    });
+                }
+            });
+            total.load(Ordering::Relaxed)
+        };
+        let errors = AtomicUsize::new(0);
+        let never = AtomicBool::new(false);
+        let most = count(5.0, Duration::ZERO, &never, &errors) as f64 / 5.0;
+        // So long a client waits that two of them ask for 70 % of that.
+        let pause = Duration::from_secs_f64((2.0 / (0.7 * most) - 2.0 / most).max(0.0));
+        let is_over = AtomicBool::new(false);
+        let sizes = Mutex::new(Vec::new());
+        let files = [fs::read(self.models().join("pets.model")).map_err(told("reading"))?, self.other()?];
+        let total = thread::scope(|scope| {
+            let asking = scope.spawn(|| count(time.as_secs_f64(), pause, &is_over, &errors));
+            let began = Instant::now();
+            let mut turn = 0;
+            while began.elapsed() < time {
+                let temporary = self.models().join("pets.new");
+                let replaced = fs::write(&temporary, &files[turn % 2])
+                    .and_then(|()| fs::rename(&temporary, self.models().join("pets.model")));
+                if replaced.is_err() {
+                    errors.fetch_add(1, Ordering::Relaxed);
+                }
+                turn += 1;
+                for _ in 0..10 {
+                    sleep(Duration::from_secs(1).min(time.saturating_sub(began.elapsed())));
+                    if let Ok(mut sizes) = sizes.lock() {
+                        sizes.push(server.size());
+                    }
+                }
+            }
+            asking.join().unwrap_or(0)
+        });
+        let sizes = sizes.into_inner().map_err(|_| "sizes were not taken")?;
+        let quarter = |from: usize| -> f64 {
+            let part = &sizes[sizes.len() * from / 4..(sizes.len() * (from + 1) / 4).max(1)];
+            part.iter().map(|(memory, _)| *memory as f64).sum::<f64>() / part.len().max(1) as f64
+        };
+        let (second, last) = (quarter(1), quarter(3));
+        let (least, largest) = (sizes.iter().map(|size| size.1).min(), sizes.iter().map(|size| size.1).max());
+        let n_errors = errors.load(Ordering::Relaxed);
+        let grows = last > 1.05 * second;
+        Ok(Line {
+            what: format!("soak of {} s at 70 % of {most:.0} requests a second", time.as_secs()),
+            done: total as usize,
+            lost: n_errors + usize::from(grows),
+            remarks: format!(
+                "{n_errors} errors; memory {second:.0} KiB in the second quarter, {last:.0} in the last; descriptors {} to {}",
+                least.unwrap_or(0),
+                largest.unwrap_or(0)
+            ),
+        })
+    }
+
+    /// Another model of the same columns.
+    fn other(&self) -> Result<Vec<u8>, String> {
+        self.train("pets.csv --algorithm pa1 --online --model other.model")?;
+        fs::read(self.folder.join("other.model")).map_err(told("reading"))
+    }
+}
+
+/// Sends one row until it is acknowledged, and gives the place it was told.
+fn send(client: &mut Client, number: usize) -> Option<u64> {
+    let headers = format!("content-type: text/csv\r\nidempotency-key: row-{number}\r\n");
+    let body = format!("legs,weight,label\n{}\n", row(number));
+    let (status, answer) = client.ask("POST", LEARN, &headers, body.as_bytes())?;
+    if status == 200 { self::number(&answer, "learned") } else { None }
+}
+
+/// A client of the kills: rows that nobody knows of first, then new ones.
+fn teach(mut client: Client, ledger: &Mutex<Ledger>, is_over: &AtomicBool) {
+    while !is_over.load(Ordering::SeqCst) {
+        let Ok(number) = ledger.lock().map(|mut ledger| {
+            ledger.unknown.pop().unwrap_or_else(|| {
+                ledger.next += 1;
+                ledger.next - 1
+            })
+        }) else {
+            return;
+        };
+        let place = send(&mut client, number);
+        let Ok(mut ledger) = ledger.lock() else { return };
+        let Some(place) = place else {
+            ledger.unknown.push(number);
+            return;
+        };
+        ledger.places.push((place, number));
+    }
+}
+
+/// The time within which 99 of 100 predictions are answered.
+fn p99(client: &mut Client, n_requests: usize) -> Option<Duration> {
+    let mut times = Vec::new();
+    for _ in 0..n_requests {
+        let began = Instant::now();
+        let (status, _) = client.ask("POST", PREDICT, JSON, b"[[4, 4]]")?;
+        if status != 200 {
+            return None;
+        }
+        times.push(began.elapsed());
+    }
+    times.sort_unstable();
+    times.get(n_requests * 99 / 100).copied()
+}
