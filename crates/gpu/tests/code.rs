@@ -24,7 +24,9 @@ fn the_code_is_that_of_the_source() {
 fn the_code_rounds_as_the_processor_does() {
     let mut n_seen = 0;
     for line in CODE.lines().map(str::trim) {
-        let Some(operation) = line.split_whitespace().next().filter(|word| word.ends_with(".f64")) else {
+        let Some(operation) =
+            line.split_whitespace().next().filter(|word| word.rsplit('.').next() == Some("f64"))
+        else {
             continue;
         };
         let name = operation.split('.').next().unwrap_or_default();
