@@ -138,12 +138,14 @@ fn a_stream_is_learned_in_batches() {
 
 #[test]
 fn what_a_network_cannot_do_is_refused_with_the_cure() {
-    let refused = |change: fn(&mut Options)| {
+    /// What is asked for instead.
+    type Change = fn(&mut Options);
+    let refused = |change: Change| {
         let mut options = options(&[]);
         change(&mut options);
         Spec::new(options).unwrap_err().to_string()
     };
-    let cases: [(fn(&mut Options), &str); 10] = [
+    let cases: [(Change, &str); 10] = [
         (|options| options.readout = Some(Readout::Voted), "`readout` should be last"),
         (|options| options.multiclass = Classes::OneVsOne, "an output per class"),
         (|options| options.kernel = Some(KernelOptions::default()), "units of its own"),

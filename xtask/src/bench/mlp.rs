@@ -1,6 +1,6 @@
 //! `cargo xtask bench mlp --data DIR`: a network on MNIST beside scikit-learn and `PyTorch` on the processor.
 //!
-//! 784-128-10, ReLU, softmax cross-entropy, Adam with rate 0.001, batches of 64; ours in doubles, the peers in single
+//! 784-128-10, relu, softmax cross-entropy, Adam with rate 0.001, batches of 64; ours in doubles, the peers in single
 //! precision, as they come, and scikit-learn in doubles, too. Measured in one run, taking turns: wall and processor
 //! seconds of an epoch with one thread and with two, also with larger batches, and whether two threads give the bits of
 //! one. Then ten epochs with several seeds: the test error of ours after each. Options: `--repeats N` (turns),
