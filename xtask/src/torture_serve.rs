@@ -174,6 +174,8 @@ impl Room {
                 b"POST /v1/models/pets/predict HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n[",
             );
         }
+        // The connection that was kept has been idle for longer than the server waits.
+        let mut client = Client::new(&server.address);
         let busy = p99(&mut client, 2000).ok_or("the server does not answer among idle connections")?;
         let (with_idle, open) = server.size();
         let _ = write!(

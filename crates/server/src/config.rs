@@ -60,7 +60,8 @@ impl Default for Limits {
             classes: 1000,
             disk_bytes: 4 << 30,
             connections: 8192,
-            requests: 512,
+            // More than slow bodies are likely to hold, as those count, too.
+            requests: 4096,
             patience: Duration::from_secs(10),
             idle: Duration::from_secs(75),
             drain: Duration::from_secs(20),
