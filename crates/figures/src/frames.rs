@@ -35,7 +35,7 @@ pub(crate) fn draw(
 ) -> Result<Picture, FigureError> {
     let data = &subject.data;
     let still = settings.switch(&STILL)?;
-    let scene = Scene::new(subject, settings)?;
+    let scene = Scene::new(subject, settings, None)?;
     // How the run ends, and how many steps it makes; none of its rounds is kept.
     let traced = trace(&subject.spec, data, 0..=0)?;
     let n_outputs = traced.outputs.len();
@@ -71,10 +71,7 @@ pub(crate) fn draw(
         let after = Hypothesis::new(&subject.spec, names.len(), &round.planes);
         let mut dots = dots.clone();
         if !dots.iter().any(|dot| dot.row == round.row) {
-            dots.push(scene.dot(round.row, data.classes()));
-        }
-        for dot in &mut dots {
-            dot.mistaken = dot.row == round.row;
+            dots.extend(scene.dot(round.row, data.classes()));
         }
         let (mut decide, mut decide_before) = (after.decides(&scene), before.decides(&scene));
         let title = format!("Round {}: a step along row {}", round.round, round.row + 1);
@@ -82,6 +79,7 @@ pub(crate) fn draw(
             notes: notes_of(round),
             note_lines: room,
             before: Some(&mut decide_before),
+            watched: Some(round.row),
             ring: "this example".to_owned(),
             ..scene.boundary(title, names, &dots, &mut decide)?
         };
@@ -199,8 +197,7 @@ impl Hypothesis {
         let mut random = Random::for_purpose(options.seed, "predict");
         let decision = options.multiclass.decision(self.n_classes);
         move |x, y| {
-            let (x, y) = scene.seen(x, y);
-            scene.slice.row_into(x, y, &mut row);
+            scene.row_into(x, y, &mut row);
             self.planes.scores(Dense(&row), &mut scores);
             let class = decision.name(&scores, options.zero, &mut random);
             Verdict { class: class as usize, margin: decision.margin(class, &scores).max(0.0) }
