@@ -2,8 +2,13 @@
 
 use crate::bench::Bench;
 use crate::reading::{Drawn, clashes, well_formed};
+use rosenblatt::Dataset;
+use rosenblatt::certify::Question;
+use rosenblatt::separation::{Sides, study};
+use rosenblatt_figures::{Canvas, Settings, Subject, Svg, draw};
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::ControlFlow;
 
 const LECTURE: &str = "x,y,class\n4,0,plus\n1,1,minus\n0,1,minus\n-2,-2,plus\n";
 const TEXTBOOK: &str = "--label class --bias none --scale none --readout last --order given";
@@ -109,6 +114,8 @@ fn frames_show_every_step_with_the_boundary_before_and_after() {
     bench
         .ok("rosenblatt plot boundary three.csv --label class --multiclass direct-max --frames -o three.svg");
     let three = svg(&bench, "three.svg");
+    let few = bench.ok("rosenblatt plot boundary three.csv --label class --frames=1");
+    assert_eq!(few.matches("a step along").count(), 1, "{few}");
     let last = three.matches("class=\"shot\"").count() - 1;
     let end: Vec<&str> = three.split(&format!("<g class=\"frame frame-{last}\"")).skip(1).collect();
     let regions: usize =
@@ -379,7 +386,7 @@ fn rows_of_many_features_stand_on_their_true_side() {
 #[test]
 fn curves_of_scores_and_probabilities_are_square_and_their_words_apart() {
     let bench = Bench::new();
-    let ruler = rosenblatt_figures::Canvas::default().ruler;
+    let ruler = Canvas::default().ruler;
     for file in ["breast_cancer.csv", "iris.csv"] {
         for kind in ["roc", "precision-recall", "reliability", "boundary", "confusion", "weights", "margins"]
         {
@@ -404,5 +411,27 @@ fn curves_of_scores_and_probabilities_are_square_and_their_words_apart() {
                 assert!(picture.contains("class=\"mark "), "{kind} of {file}");
             }
         }
+    }
+}
+
+/// The picture of what is certain about these rows.
+fn certified(rows: &[[f64; 2]], names: &[&str]) -> String {
+    let data = Dataset::from_rows(rows, names);
+    let sides = Sides::chosen(&data, None, None).unwrap().remove(0);
+    let watch = |_: rosenblatt::certify::Progress<'_>| ControlFlow::Continue(());
+    let study = study(&data, sides, Question::default(), None, &watch).unwrap();
+    let subject = Subject::of_certificate("rows", data, &study.certificate.unwrap()).unwrap();
+    draw("boundary", &subject, &Settings::default(), Canvas::default()).unwrap().svg(&Svg::default())
+}
+
+#[test]
+fn the_picture_of_a_certificate_says_what_is_proved() {
+    let apart = certified(&[[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7]], &["a", "a", "b", "b"]);
+    assert!(apart.contains("The proved hyperplane: 0 mistakes in 4 rows."), "{apart}");
+    assert!(apart.contains(">nearest to it</text>"), "{apart}");
+    let mixed = certified(&[[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]], &["a", "a", "b", "b"]);
+    assert!(mixed.contains("No hyperplane separates these rows") && mixed.contains(">proves it</text>"));
+    for picture in [apart, mixed] {
+        assert!(!picture.contains("learned from") && !picture.contains("perceptron, last"));
     }
 }

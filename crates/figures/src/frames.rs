@@ -42,7 +42,9 @@ pub(crate) fn draw(
     let most = n_frames.clamp(1, traced.totals.updates.max(1));
     let mut watch = FirstSteps { most, n_outputs, steps: Vec::new() };
     Training::new(&subject.spec, data).run(&mut watch)?;
-    let steps = watch.steps;
+    let mut steps = watch.steps;
+    // A row is shown to all outputs before a run ends, and may move several.
+    steps.truncate(most as usize);
     if steps.is_empty() {
         return Err(PlotError::Nothing { what: "steps".to_owned() }.into());
     }
@@ -50,6 +52,7 @@ pub(crate) fn draw(
     let dots = scene.dots(data.classes());
     let all_notes = scene.notes(dots.len());
     let names = data.labels().names();
+    let is_narrow = canvas.is_narrow();
     let canvas = if still { smaller(canvas) } else { canvas };
     let mut before =
         Hypothesis::new(&subject.spec, names.len(), &vec![(vec![0.0; data.width()], 0.0); n_outputs]);
@@ -99,17 +102,17 @@ pub(crate) fn draw(
     frames.push(end.draw(canvas));
     let title = settings.title(|| format!("Every step of a run, {}", subject.source));
     if still {
-        let columns = if canvas.width < 600.0 { 2 } else { 1 };
+        let columns = if is_narrow || canvas.ruler == Ruler::Terminal { 1 } else { 2 };
         return Ok(Picture::sheet(&title, &[], frames, columns, canvas.ruler));
     }
     Ok(Picture { title, ..Picture::film(frames, SECONDS) })
 }
 
-/// A frame of a sheet; a terminal shows one below the other, as large as it is.
+/// A frame of a sheet; terminals and telephones show one below the other, as large as they are.
 fn smaller(canvas: Canvas) -> Canvas {
     match canvas.ruler {
-        Ruler::Paper => Canvas { width: 560.0, height: 420.0, ..canvas },
-        Ruler::Terminal => canvas,
+        Ruler::Paper if !canvas.is_narrow() => Canvas { width: 560.0, height: 420.0, ..canvas },
+        _ => canvas,
     }
 }
 

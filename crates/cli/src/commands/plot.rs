@@ -202,7 +202,7 @@ impl Args {
             (Some(_), _) | (None, Some("txt")) => Ok(Form::Text),
             (None, None) if self.output.is_none() => Ok(if self.json { Form::Svg } else { Form::Text }),
             _ => Err(Failure::Usage(
-                "the name of `--output` should end in .svg, .png, .apng or .txt, or `--as` tell the form"
+                "the name of `--output` should end in .svg, .png, .apng or .txt, or `--to` tell the form"
                     .to_owned(),
             )),
         }
