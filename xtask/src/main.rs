@@ -5,6 +5,7 @@
 
 mod audit;
 mod bench;
+mod contact;
 mod docs;
 mod http;
 mod python;
@@ -34,7 +35,11 @@ const CHORES: &[Chore] = &[
         summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench kernel, python",
         run: bench::run,
     },
-    Chore { name: "docs", summary: "the gallery, drawn by the program itself", run: docs::run },
+    Chore {
+        name: "docs",
+        summary: "the gallery and contact sheets, drawn by the program itself",
+        run: docs::run,
+    },
     Chore { name: "python", summary: "the tests of the Python package", run: python::run },
     Chore {
         name: "serve-clients",

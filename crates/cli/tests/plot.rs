@@ -1,9 +1,14 @@
 //! `plot`: its SVG is read back and compared with what other commands say of the same data and model.
 
 use crate::bench::Bench;
-use crate::reading::{Drawn, well_formed};
+use crate::reading::{Drawn, clashes, well_formed};
+use rosenblatt::Dataset;
+use rosenblatt::certify::Question;
+use rosenblatt::separation::{Sides, study};
+use rosenblatt_figures::{Canvas, Settings, Subject, Svg, draw};
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::ControlFlow;
 
 const LECTURE: &str = "x,y,class\n4,0,plus\n1,1,minus\n0,1,minus\n-2,-2,plus\n";
 const TEXTBOOK: &str = "--label class --bias none --scale none --readout last --order given";
@@ -63,26 +68,39 @@ fn frames_show_every_step_with_the_boundary_before_and_after() {
     bench.write("points.csv", LECTURE);
     bench.ok("rosenblatt plot boundary points.csv --label class --bias none --frames -o f.svg");
     let film = svg(&bench, "f.svg");
-    let frames: Vec<&str> = film.split("<g class=\"frame\"").skip(1).collect();
-    assert_eq!(frames.len(), 4, "three steps and the end");
+    assert_eq!(film.matches("class=\"shot\"").count(), 4, "three steps and the end");
+    // Points are in it once, and what moves once for each frame.
+    let all = Drawn::new(&film);
+    let mut rows = all.rows("dot");
+    rows.sort_unstable();
+    assert_eq!(rows, [0, 1, 2, 3]);
     // Rows 1, 2 and 4 are the note's mistakes, and these the weights after each.
     let expected: [(usize, [f64; 2]); 3] = [(0, [4.0, 0.0]), (1, [3.0, -1.0]), (3, [1.0, -3.0])];
-    for (frame, (row, w)) in frames.iter().zip(expected) {
-        let drawn = Drawn::new(&format!("<g{frame}"));
+    assert_eq!(all.rows("ring"), expected.map(|(row, _)| row));
+    let frame = |number: usize| -> String {
+        let start = format!("<g class=\"frame frame-{number}\"");
+        let parts = film.split(&start).skip(1);
+        let parts: Vec<&str> = parts.map(|part| part.split("</g>").next().unwrap()).collect();
+        format!("<g{}", parts.join("<g"))
+    };
+    for (number, (row, w)) in expected.into_iter().enumerate() {
+        let drawn = Drawn::new(&frame(number));
         assert_eq!(drawn.rows("ring"), [row]);
         let [line] = drawn.paths("boundary").try_into().unwrap();
         for (px, py) in line {
-            let (x, y) = drawn.values(px, py);
+            let (x, y) = all.values(px, py);
             let length = w[0].hypot(w[1]);
-            let off = (w[0] * x + w[1] * y) / length * drawn.pixels_per_unit().0;
+            let off = (w[0] * x + w[1] * y) / length * all.pixels_per_unit().0;
             assert!(off.abs() < 1.0, "row {row}: ({x}, {y}) is {off} pixels off");
         }
     }
-    assert!(frames[0].contains("w = (4, 0), b = 0") && frames[2].contains("w = (1, \u{2212}3)"));
+    assert!(frame(0).contains("w = (4, 0), b = 0") && frame(2).contains("w = (1, \u{2212}3)"));
     // What is before a step is what was after the last one.
-    let (first, second) = (Drawn::new(&format!("<g{}", frames[0])), Drawn::new(&format!("<g{}", frames[1])));
-    assert_eq!(first.paths("boundary"), second.paths("before"));
-    assert!(frames[3].contains("converged in epoch 2"));
+    assert_eq!(Drawn::new(&frame(0)).paths("boundary"), Drawn::new(&frame(1)).paths("before"));
+    assert!(frame(3).contains("converged in epoch 2"));
+    bench.ok("rosenblatt plot boundary points.csv --label class --bias none --frames -o f.apng");
+    let moving = fs::read(bench.path("f.apng")).unwrap();
+    assert!(moving.starts_with(b"\x89PNG") && moving.windows(4).filter(|name| name == b"fcTL").count() == 4);
     bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
     let text = bench.ok("rosenblatt plot boundary xor.csv --label class --frames=2");
     assert!(text.contains("There are 2 more steps"), "{text}");
@@ -96,8 +114,13 @@ fn frames_show_every_step_with_the_boundary_before_and_after() {
     bench
         .ok("rosenblatt plot boundary three.csv --label class --multiclass direct-max --frames -o three.svg");
     let three = svg(&bench, "three.svg");
-    let end = three.rsplit("<g class=\"frame\"").next().unwrap();
-    assert!(end.contains("converged") && end.matches("class=\"region").count() == 3, "{end}");
+    let few = bench.ok("rosenblatt plot boundary three.csv --label class --frames=1");
+    assert_eq!(few.matches("a step along").count(), 1, "{few}");
+    let last = three.matches("class=\"shot\"").count() - 1;
+    let end: Vec<&str> = three.split(&format!("<g class=\"frame frame-{last}\"")).skip(1).collect();
+    let regions: usize =
+        end.iter().map(|part| part.split("</g>").next().unwrap().matches("class=\"region").count()).sum();
+    assert!(three.contains("converged") && regions == 3, "{regions}");
 }
 
 #[test]
@@ -172,7 +195,7 @@ fn other_features_are_held_still_and_it_is_said() {
     let columns = svg(&bench, "columns.svg");
     assert!(columns.contains("7 other features are held at the mean"));
     assert!(columns.contains(">bill_length_mm</text>"));
-    bench.ok(&format!("rosenblatt plot boundary {penguins} -o principal.svg"));
+    bench.ok(&format!("rosenblatt plot boundary {penguins} --principal -o principal.svg"));
     let principal = svg(&bench, "principal.svg");
     assert!(principal.contains("of the variance") && principal.contains(">first principal component</text>"));
     assert_eq!(Drawn::new(&principal).rows("dot").len() + Drawn::new(&principal).rows("mistake").len(), 344);
@@ -249,6 +272,8 @@ fn every_kind_is_drawn_in_every_form() {
         ("margins", format!("{notes} --model notes.model")),
         ("weights", "--model notes.model".to_owned()),
         ("roc", format!("{notes} --model notes.model")),
+        ("precision-recall", format!("{notes} --model notes.model")),
+        ("reliability", notes.to_owned()),
         ("confusion", format!("{notes} --model notes.model --title Notes")),
     ] {
         let line = format!("rosenblatt plot {kind} {rest}");
@@ -282,4 +307,131 @@ fn weights_of_pixels_are_pictures() {
     let done = bench.run("rosenblatt plot weights pixels.csv --image 3x2 -o no.svg");
     assert_eq!(done.code, Some(1));
     assert!(done.stderr.contains("3x2 have 6 pixels, but the model has 4 features"), "{}", done.stderr);
+}
+
+/// Trains a model of `table` and draws its boundary: the picture, and the class that each row is given.
+fn faced(bench: &Bench, table: &str, options: &str) -> (String, Vec<String>) {
+    bench.ok(&format!("rosenblatt train {table} {options} --holdout 0 --model faced.model --quiet"));
+    bench.ok(&format!("rosenblatt plot boundary {table} --model faced.model -o faced.svg"));
+    let predicted = bench.ok(&format!("rosenblatt predict {table} --model faced.model"));
+    (svg(bench, "faced.svg"), predicted.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn rows_of_many_features_stand_on_their_true_side() {
+    let bench = Bench::new();
+    // Two classes: the boundary is upright, and a row is right of it if it is given the second class.
+    let (picture, given) = faced(&bench, "crates/data/bundled/breast_cancer.csv", "");
+    assert!(picture.contains("signed distance to the hyperplane"));
+    let drawn = Drawn::new(&picture);
+    let [line] = drawn.paths("boundary").try_into().unwrap();
+    assert!((line[0].0 - line[1].0).abs() < 0.1, "{line:?}");
+    let mut classes = given.clone();
+    classes.sort();
+    classes.dedup();
+    let places = drawn.places(&["dot", "mistake"]);
+    assert_eq!(places.len(), given.len());
+    for (row, (x, _)) in places {
+        assert!((x - line[0].0).abs() < 0.1 || (x > line[0].0) == (given[row] == classes[1]), "row {row}");
+    }
+    // Three classes: what they have for them is read off the axes, and the one with most is given.
+    let (picture, given) = faced(&bench, "crates/data/bundled/iris.csv", "");
+    let drawn = Drawn::new(&picture);
+    let (across, up) = drawn.pixels_per_unit();
+    assert!((across / up + 1.0).abs() < 0.01, "one scale both ways: {across} {up}");
+    assert!(drawn.paths("boundary").len() >= 2 && picture.matches("class=\"region ").count() == 3);
+    let mut classes = given.clone();
+    classes.sort();
+    classes.dedup();
+    let places = drawn.places(&["dot", "mistake"]);
+    assert_eq!(places.len(), 150);
+    for (row, (px, py)) in places {
+        let (x, y) = drawn.values(px, py);
+        let (half, third) = (x / 2.0, y / (2.0 * 3.0_f64.sqrt()));
+        let scores = [-half - third, half - third, 2.0 * third];
+        let best = (0..3).fold(0, |best, class| if scores[class] > scores[best] { class } else { best });
+        let own = classes.iter().position(|class| *class == given[row]).unwrap();
+        assert!(scores[best] - scores[own] < 0.5 / across, "row {row}: {scores:?}, given {}", given[row]);
+    }
+    // Many classes: a row is below the diagonal if it is right.
+    let mut table = "a,b,c,d,e,f,kind\n".to_owned();
+    for row in 0..360_usize {
+        let value = |feature: usize| {
+            let noise = (row * (feature * 2 + 7919) % 101) as f64 / 30.0;
+            ((row % 12) * (feature * 5 + 3) % 11) as f64 + noise
+        };
+        let values: Vec<String> = (0..6).map(|feature| format!("{:.3}", value(feature))).collect();
+        let _ = writeln!(table, "{},k{}", values.join(","), row % 12);
+    }
+    bench.write("many.csv", &table);
+    let (picture, given) = faced(&bench, "many.csv", "--label kind");
+    let drawn = Drawn::new(&picture);
+    let (across, up) = drawn.pixels_per_unit();
+    assert!((across / up + 1.0).abs() < 0.01, "one scale both ways: {across} {up}");
+    let places = drawn.places(&["dot", "mistake"]);
+    assert_eq!(places.len(), 360);
+    let mut wrong = Vec::new();
+    for (row, (px, py)) in places {
+        let (own, rival) = drawn.values(px, py);
+        let is_right = given[row] == format!("k{}", row % 12);
+        assert!((own - rival).abs() * across < 1.0 || (own > rival) == is_right, "row {row}: {own} {rival}");
+        wrong.extend((!is_right).then_some(row));
+    }
+    let mut ringed = drawn.rows("ring");
+    ringed.sort_unstable();
+    wrong.sort_unstable();
+    assert!(!wrong.is_empty() && ringed == wrong, "{wrong:?}");
+}
+
+#[test]
+fn curves_of_scores_and_probabilities_are_square_and_their_words_apart() {
+    let bench = Bench::new();
+    let ruler = Canvas::default().ruler;
+    for file in ["breast_cancer.csv", "iris.csv"] {
+        for kind in ["roc", "precision-recall", "reliability", "boundary", "confusion", "weights", "margins"]
+        {
+            for canvas in ["800x560", "380x430"] {
+                bench.ok(&format!(
+                    "rosenblatt plot {kind} crates/data/bundled/{file} --canvas {canvas} -o new.svg"
+                ));
+                let picture = svg(&bench, "new.svg");
+                let clashes = clashes(&picture, |text, size| ruler.width(text, size));
+                assert_eq!(clashes, [""; 0], "{kind} of {file} on {canvas}");
+                if !["roc", "precision-recall", "reliability"].contains(&kind) {
+                    continue;
+                }
+                let drawn = Drawn::new(&picture);
+                let (across, up) = drawn.pixels_per_unit();
+                assert!((across / up + 1.0).abs() < 0.01, "{kind} of {file}: {across} {up}");
+                // Every curve is within the unit square.
+                for (px, py) in drawn.paths("curve").concat() {
+                    let (x, y) = drawn.values(px, py);
+                    assert!((-0.01..=1.01).contains(&x) && (-0.01..=1.01).contains(&y), "{kind}: {x}, {y}");
+                }
+                assert!(picture.contains("class=\"mark "), "{kind} of {file}");
+            }
+        }
+    }
+}
+
+/// The picture of what is certain about these rows.
+fn certified(rows: &[[f64; 2]], names: &[&str]) -> String {
+    let data = Dataset::from_rows(rows, names);
+    let sides = Sides::chosen(&data, None, None).unwrap().remove(0);
+    let watch = |_: rosenblatt::certify::Progress<'_>| ControlFlow::Continue(());
+    let study = study(&data, sides, Question::default(), None, &watch).unwrap();
+    let subject = Subject::of_certificate("rows", data, &study.certificate.unwrap()).unwrap();
+    draw("boundary", &subject, &Settings::default(), Canvas::default()).unwrap().svg(&Svg::default())
+}
+
+#[test]
+fn the_picture_of_a_certificate_says_what_is_proved() {
+    let apart = certified(&[[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7]], &["a", "a", "b", "b"]);
+    assert!(apart.contains("The proved hyperplane: 0 mistakes in 4 rows."), "{apart}");
+    assert!(apart.contains(">nearest to it</text>"), "{apart}");
+    let mixed = certified(&[[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]], &["a", "a", "b", "b"]);
+    assert!(mixed.contains("No hyperplane separates these rows") && mixed.contains(">proves it</text>"));
+    for picture in [apart, mixed] {
+        assert!(!picture.contains("learned from") && !picture.contains("perceptron, last"));
+    }
 }

@@ -396,6 +396,21 @@ impl Verdict<'_> {
         costs.least(&shares, preferred)
     }
 
+    /// What every class has for it, given these scores: the one that is named has most. Of probabilities it is what
+    /// their curves count in, with costs the expected cost, less being more.
+    pub(crate) fn standings(&self, scores: &[f64]) -> Vec<f64> {
+        let curves = &self.calibration.curves;
+        match (&self.costs, curves.as_slice()) {
+            (None, [curve]) => vec![-curve.rank(scores[0]), curve.rank(scores[0])],
+            (None, curves) => curves.iter().zip(scores).map(|(curve, &score)| curve.rank(score)).collect(),
+            (Some(costs), _) => {
+                let mut shares = Vec::new();
+                self.calibration.probabilities(scores, &mut shares);
+                (0..shares.len()).map(|class| -costs.expected(&shares, class)).collect()
+            }
+        }
+    }
+
     /// By how much `class` is ahead of the next; 0 is a tie.
     pub(crate) fn margin(&self, scores: &[f64], class: u32) -> f64 {
         let Some(costs) = &self.costs else { return self.calibration.margin(scores, class) };

@@ -127,7 +127,8 @@ impl CostMatrix {
         next - self.expected(shares, class as usize)
     }
 
-    fn expected(&self, shares: &[f64], named: usize) -> f64 {
+    /// What naming a class is expected to cost.
+    pub(crate) fn expected(&self, shares: &[f64], named: usize) -> f64 {
         shares.iter().zip(self.costs[named..].iter().step_by(self.n_classes)).map(|(p, cost)| p * cost).sum()
     }
 

@@ -1,6 +1,7 @@
-//! ROC curves: how many rows of a class are found, at the price of how many others.
+//! What scores and probabilities are worth: ROC curves, precision against recall, and whether probabilities come true.
 
 use crate::calibration::held_out_scores;
+use crate::error::Error;
 use crate::evaluate::matched;
 use crate::model::Model;
 use rosenblatt_data::Dataset;
@@ -13,9 +14,52 @@ pub struct Roc {
     pub class: u32,
     /// From (0, 0) to (1, 1): the share of others that are taken for it, and the share of its own that are found.
     pub points: Vec<(f64, f64)>,
+    /// For each point, the lowest score that is taken for the class there; none is at the first.
+    pub thresholds: Vec<f64>,
     /// The area below it.
     pub area: f64,
 }
+
+/// How many of the rows taken for a class are of it, as more and more of its rows are found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PrecisionRecall {
+    /// The class.
+    pub class: u32,
+    /// The share of its rows that are found, and the share of those taken for it that are its own.
+    pub points: Vec<(f64, f64)>,
+    /// For each point, the lowest score that is taken for the class there.
+    pub thresholds: Vec<f64>,
+    /// Precision, averaged over the class's rows as they are found.
+    pub average: f64,
+    /// The share of the class among all rows: the precision of guessing.
+    pub share: f64,
+}
+
+/// How often what is given a probability comes true.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reliability {
+    /// Rows of about the same probability together, the improbable first.
+    pub bins: Vec<ReliabilityBin>,
+    /// By how much probabilities are off, in the mean over rows (the expected calibration error).
+    pub error: f64,
+    /// The class whose probability it is, of two; none if it is that of the class each row is given.
+    pub class: Option<u32>,
+}
+
+/// Rows of about the same probability.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ReliabilityBin {
+    /// Their mean probability.
+    pub said: f64,
+    /// The share for which it came true.
+    pub came_true: f64,
+    /// How many there are.
+    pub rows: u64,
+}
+
+/// How many bins there are at most, and how many rows are in one at least, unless there are fewer.
+const MOST_BINS: usize = 10;
+const FEWEST_ROWS: usize = 10;
 
 /// The curves of all classes that have rows, and others; of two classes, of the second.
 ///
@@ -30,6 +74,77 @@ pub struct Roc {
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
 pub fn roc(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Roc> {
+    each_class(model, data, rows, curve)
+}
+
+/// Precision against recall for all classes that have rows, and others; of two classes, for the second.
+///
+/// ```
+/// use rosenblatt::{Dataset, Spec, train};
+/// use rosenblatt::roc::precision_recall;
+///
+/// let data = Dataset::from_rows(&[[2.0], [1.0], [-1.0], [-2.0]], &["b", "b", "a", "a"]);
+/// let model = train(&Spec::default(), &data)?;
+/// let curves = precision_recall(&model, &data, &[0, 1, 2, 3]);
+/// assert_eq!((curves[0].average, curves[0].share), (1.0, 0.5));
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+pub fn precision_recall(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<PrecisionRecall> {
+    each_class(model, data, rows, precision_curve)
+}
+
+/// Whether the probabilities of a model come true: for two classes those of the second, else those of the class that
+/// each row is given. An error if the model has no probabilities.
+pub fn reliability(model: &Model, data: &Dataset, rows: &[u32]) -> Result<Reliability, Error> {
+    let calibration = model.calibration().ok_or(Error::NotCalibrated)?;
+    let (_, numbers) = matched(model, data);
+    let (scores, classes) = held_out_scores(model, data, rows);
+    let n_scores = scores.len() / rows.len().max(1);
+    let is_binary = model.labels().len() == 2;
+    let mut shares = Vec::new();
+    let said = scores.chunks(n_scores.max(1)).zip(&classes).map(|(scores, &of_data)| {
+        calibration.probabilities(scores, &mut shares);
+        let mut best = 1;
+        for class in (0..shares.len()).filter(|_| !is_binary) {
+            best = if shares[class] > shares[best] { class } else { best };
+        }
+        (shares[best], numbers[of_data as usize] == best as u32)
+    });
+    let (bins, error) = binned(said.collect());
+    Ok(Reliability { bins, error, class: is_binary.then_some(1) })
+}
+
+/// Rows with their probability, and whether it came true, in bins of about the same number of rows.
+fn binned(mut said: Vec<(f64, bool)>) -> (Vec<ReliabilityBin>, f64) {
+    said.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let n_bins = (said.len() / FEWEST_ROWS).clamp(1, MOST_BINS);
+    let size = said.len().div_ceil(n_bins);
+    let (mut bins, mut off) = (Vec::new(), 0.0);
+    let mut rest = said.as_slice();
+    while !rest.is_empty() {
+        // Equal probabilities stay together.
+        let mut end = size.min(rest.len());
+        while end < rest.len() && rest[end].0 == rest[end - 1].0 {
+            end += 1;
+        }
+        let (bin, others) = rest.split_at(end);
+        rest = others;
+        let n_rows = bin.len() as f64;
+        let mean = bin.iter().map(|(probability, _)| probability).sum::<f64>() / n_rows;
+        let came_true = bin.iter().filter(|(_, is_true)| *is_true).count() as f64 / n_rows;
+        off += n_rows * (mean - came_true).abs();
+        bins.push(ReliabilityBin { said: mean, came_true, rows: bin.len() as u64 });
+    }
+    (bins, off / said.len().max(1) as f64)
+}
+
+/// What is made of the scores of each class against the rest; of two classes, of the second.
+fn each_class<T>(
+    model: &Model,
+    data: &Dataset,
+    rows: &[u32],
+    make: impl Fn(u32, Vec<(f64, bool)>) -> Option<T>,
+) -> Vec<T> {
     let (_, numbers) = matched(model, data);
     let (scores, classes) = held_out_scores(model, data, rows);
     let n_scores = scores.len() / rows.len().max(1);
@@ -40,7 +155,7 @@ pub fn roc(model: &Model, data: &Dataset, rows: &[u32]) -> Vec<Roc> {
             .iter()
             .enumerate()
             .map(|(row, &of_data)| (scores[row * n_scores + column], numbers[of_data as usize] == class));
-        curve(class, ranked.collect())
+        make(class, ranked.collect())
     };
     judged.into_iter().filter_map(curve).collect()
 }
@@ -55,7 +170,7 @@ pub(crate) fn curve(class: u32, mut ranked: Vec<(f64, bool)>) -> Option<Roc> {
         return None;
     }
     let (mut found, mut taken, mut area) = (0, 0, 0.0);
-    let mut points = vec![(0.0, 0.0)];
+    let (mut points, mut thresholds) = (vec![(0.0, 0.0)], vec![f64::INFINITY]);
     for tied in ranked.chunk_by(|a, b| a.0 == b.0) {
         let members = tied.iter().filter(|(_, member)| *member).count();
         let others = tied.len() - members;
@@ -63,8 +178,27 @@ pub(crate) fn curve(class: u32, mut ranked: Vec<(f64, bool)>) -> Option<Roc> {
         found += members;
         taken += others;
         points.push((taken as f64 / n_others as f64, found as f64 / n_members as f64));
+        thresholds.push(tied[0].0);
     }
-    Some(Roc { class, points, area: area / (n_members as f64 * n_others as f64) })
+    Some(Roc { class, points, thresholds, area: area / (n_members as f64 * n_others as f64) })
+}
+
+/// Precision against recall of rows with their scores, and whether they are of the class.
+fn precision_curve(class: u32, ranked: Vec<(f64, bool)>) -> Option<PrecisionRecall> {
+    let n_rows = ranked.len() as f64;
+    let n_members = ranked.iter().filter(|(_, member)| *member).count() as f64;
+    let Roc { points, thresholds, .. } = curve(class, ranked)?;
+    let (mut average, mut before) = (0.0, 0.0);
+    let precise = |(taken, recall): (f64, f64)| {
+        let (found, others) = (recall * n_members, taken * (n_rows - n_members));
+        let precision = found / (found + others);
+        average += precision * (recall - before);
+        before = recall;
+        (recall, precision)
+    };
+    let points = points.into_iter().skip(1).map(precise).collect();
+    let thresholds = thresholds.into_iter().skip(1).collect();
+    Some(PrecisionRecall { class, points, thresholds, average, share: n_members / n_rows })
 }
 
 #[cfg(test)]
@@ -74,10 +208,28 @@ mod tests {
     #[test]
     fn the_curve_steps_up_for_members_and_right_for_others() {
         let ranked = vec![(0.1, false), (0.4, true), (0.4, false), (0.8, true)];
-        let Roc { points, area, .. } = curve(1, ranked).unwrap();
+        let Roc { points, thresholds, area, .. } = curve(1, ranked.clone()).unwrap();
+        assert_eq!(thresholds, [f64::INFINITY, 0.8, 0.4, 0.1]);
+        let precise = precision_curve(1, ranked).unwrap();
+        assert_eq!(precise.points, [(0.5, 1.0), (1.0, 2.0 / 3.0), (1.0, 0.5)]);
+        assert_eq!((precise.average, precise.share), (0.5 + 1.0 / 3.0, 0.5));
+        assert_eq!(precise.thresholds, [0.8, 0.4, 0.1]);
         assert_eq!(points, [(0.0, 0.0), (0.0, 0.5), (0.5, 1.0), (1.0, 1.0)]);
         assert_eq!(area, 0.875);
         assert_eq!(curve(1, vec![(1.0, true)]), None);
+    }
+
+    #[test]
+    fn probabilities_that_come_true_are_not_off() {
+        // Ten rows of each tenth, as many of them true as it says.
+        let said = (0..100_u32).map(|k| (f64::from(k / 10) / 10.0 + 0.05, k % 10 < k / 10)).collect();
+        let (bins, error) = binned(said);
+        assert_eq!(bins.len(), 10);
+        assert!((error - 0.05).abs() < 1e-12, "{error}");
+        assert!(bins.iter().all(|bin| bin.rows == 10 && (bin.said - bin.came_true - 0.05).abs() < 1e-12));
+        let (bins, error) = binned(vec![(0.9, true), (0.9, false)]);
+        assert_eq!((bins.len(), bins[0].rows, bins[0].came_true), (1, 2, 0.5));
+        assert!((error - 0.4).abs() < 1e-12);
     }
 
     #[test]

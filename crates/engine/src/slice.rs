@@ -3,7 +3,9 @@
 //! Rows are placed on the plane, and places on the plane are turned back into rows, so that a model can be asked
 //! about every one of them: it says there what it would say of a row that lies on the plane.
 
+use crate::calibration::{Method, class_scores};
 use crate::error::Error;
+use crate::model::Model;
 use rosenblatt_core::{Examples, Random, Row};
 use rosenblatt_data::{Dataset, Visitor};
 use serde::Serialize;
@@ -45,6 +47,9 @@ pub enum SliceKind {
     Columns(usize, usize),
     /// By the two directions in which the rows vary most, which have these shares of all variance.
     Principal(f64, f64),
+    /// Upright on a hyperplane: across is the signed distance to it, upwards the direction along it in which the rows
+    /// vary most, which has this share of all variance.
+    Facing(f64),
 }
 
 impl Slice {
@@ -72,22 +77,38 @@ impl Slice {
     /// The plane through the mean of the rows in which they vary most: their first two principal components, of at
     /// most 5,000 rows drawn by `seed`.
     pub fn principal(data: &Dataset, seed: u64) -> Self {
-        struct Fit<'a> {
-            rows: &'a [usize],
-            mean: &'a [f64],
-            seed: u64,
-        }
-        impl Visitor for Fit<'_> {
-            type Output = ([Vec<f64>; 2], [f64; 2]);
-            fn visit<E: Examples>(self, examples: E) -> Self::Output {
-                principal(examples, self.rows, self.mean, self.seed)
-            }
-        }
-        let rows = sample(data.len(), MOST_FITTED, seed);
         let mean = means(data);
-        let ([across, up], shares) = data.visit(Fit { rows: &rows, mean: &mean, seed });
+        let ([across, up], shares) = fitted(data, &mean, None, seed);
         let offset = (dot(&mean, &across), dot(&mean, &up));
         Self { origin: mean, across, up, offset, kind: SliceKind::Principal(shares[0], shares[1]) }
+    }
+
+    /// The plane that stands upright on the hyperplane `weights · x + bias = 0`: every row is seen at its signed distance
+    /// to it, and so on its true side, whatever else is left out. `None` if the weights are all zero.
+    ///
+    /// ```
+    /// use rosenblatt::core::Dense;
+    /// use rosenblatt::Dataset;
+    /// use rosenblatt::slice::Slice;
+    ///
+    /// let data = Dataset::from_rows(&[[1.0, 5.0, 2.0], [3.0, -7.0, 4.0]], &["a", "b"]);
+    /// let slice = Slice::facing(&data, &[3.0, 0.0, 4.0], -6.0, 0).expect("weights that are not zero");
+    /// assert!((slice.place(Dense(&[1.0, 5.0, 2.0])).0 - 1.0).abs() < 1e-12);
+    /// ```
+    pub fn facing(data: &Dataset, weights: &[f64], bias: f64, seed: u64) -> Option<Self> {
+        let mut across = weights.to_vec();
+        across.resize(data.width(), 0.0);
+        let length = normalise(&mut across);
+        if !(length > 0.0 && length.is_finite()) {
+            return None;
+        }
+        let mean = means(data);
+        let ([up, _], [share, _]) = fitted(data, &mean, Some(&across), seed);
+        // The origin is the mean, moved onto the hyperplane.
+        let away = dot(&mean, &across) + bias / length;
+        let origin: Vec<f64> = mean.iter().zip(&across).map(|(mean, across)| mean - away * across).collect();
+        let offset = (-bias / length, dot(&origin, &up));
+        Some(Self { origin, across, up, offset, kind: SliceKind::Facing(share) })
     }
 
     /// How it was chosen.
@@ -142,6 +163,62 @@ pub fn sample(n_rows: usize, most: usize, seed: u64) -> Vec<usize> {
     stretches.map(|(first, end)| first + random.below((end - first) as u64) as usize).collect()
 }
 
+/// What every class has for it in every row, row after row: the class that is named has most. For two classes the second
+/// has what speaks for it, the first the same against it.
+///
+/// ```
+/// use rosenblatt::slice::standings;
+/// use rosenblatt::{Dataset, Spec, train};
+///
+/// let data = Dataset::from_rows(&[[2.0, 0.0], [0.0, 2.0]], &["right", "up"]);
+/// let model = train(&Spec::default(), &data)?;
+/// let [first, second] = standings(&model, &data).try_into().expect("two rows");
+/// assert!(first[0] > first[1] && second[0] < second[1] && first[0] == -first[1]);
+/// # Ok::<(), rosenblatt::Error>(())
+/// ```
+pub fn standings(model: &Model, data: &Dataset) -> Vec<Vec<f64>> {
+    let rows: Vec<u32> = (0..data.len() as u32).collect();
+    let verdict = model.verdict();
+    let (mut all, mut of_classes) = (Vec::with_capacity(rows.len()), Vec::new());
+    model.each_of(data.view(), &rows, |_, _, scores| {
+        class_scores(model, scores, &mut of_classes);
+        all.push(match (&verdict, of_classes.as_slice()) {
+            (Some(verdict), scores) => verdict.standings(scores),
+            (None, [score]) if model.labels().len() == 2 => vec![-score, *score],
+            (None, scores) => scores.to_vec(),
+        });
+    });
+    all
+}
+
+/// What [`standings`] of a model are, in a word or two.
+pub fn standing_unit(model: &Model) -> &'static str {
+    match model.verdict() {
+        None => "score",
+        Some(verdict) if verdict.costs.is_some() => "expected saving",
+        Some(verdict) if verdict.calibration.method() == Method::Platt => "log-odds",
+        Some(_) => "probability less a half",
+    }
+}
+
+/// The two directions of largest variance, orthogonal to `against` if that is given, and their shares of it.
+fn fitted(data: &Dataset, mean: &[f64], against: Option<&[f64]>, seed: u64) -> ([Vec<f64>; 2], [f64; 2]) {
+    struct Fit<'a> {
+        rows: &'a [usize],
+        mean: &'a [f64],
+        against: Option<&'a [f64]>,
+        seed: u64,
+    }
+    impl Visitor for Fit<'_> {
+        type Output = ([Vec<f64>; 2], [f64; 2]);
+        fn visit<E: Examples>(self, examples: E) -> Self::Output {
+            principal(examples, self.rows, self.mean, self.against, self.seed)
+        }
+    }
+    let rows = sample(data.len(), MOST_FITTED, seed);
+    data.visit(Fit { rows: &rows, mean, against, seed })
+}
+
 fn means(data: &Dataset) -> Vec<f64> {
     struct Means;
     impl Visitor for Means {
@@ -175,7 +252,13 @@ fn normalise(vector: &mut [f64]) -> f64 {
 }
 
 /// The two directions of largest variance and their shares of it, by orthogonal iteration on two vectors.
-fn principal<E: Examples>(examples: E, rows: &[usize], mean: &[f64], seed: u64) -> ([Vec<f64>; 2], [f64; 2]) {
+fn principal<E: Examples>(
+    examples: E,
+    rows: &[usize],
+    mean: &[f64],
+    against: Option<&[f64]>,
+    seed: u64,
+) -> ([Vec<f64>; 2], [f64; 2]) {
     let n_rows = rows.len().max(1) as f64;
     let whole: f64 = rows
         .iter()
@@ -188,6 +271,7 @@ fn principal<E: Examples>(examples: E, rows: &[usize], mean: &[f64], seed: u64) 
     let mut random = Random::for_purpose(seed, "principal");
     let mut start = || -> Vec<f64> { mean.iter().map(|_| random.unit() - 0.5).collect() };
     let mut axes = [start(), start()];
+    without(&mut axes, against);
     orthogonalise(&mut axes);
     let mut variances = [0.0; 2];
     for _ in 0..MOST_STEPS {
@@ -206,6 +290,7 @@ fn principal<E: Examples>(examples: E, rows: &[usize], mean: &[f64], seed: u64) 
             next[k].iter_mut().zip(mean).for_each(|(value, mean)| *value -= sums[k] * mean);
         }
         let before = variances;
+        without(&mut next, against);
         variances = orthogonalise(&mut next);
         axes = next;
         let moved = (variances[0] - before[0]).abs() + (variances[1] - before[1]).abs();
@@ -227,6 +312,15 @@ fn principal<E: Examples>(examples: E, rows: &[usize], mean: &[f64], seed: u64) 
     }
     let share = |variance: f64| if whole > 0.0 { (variance / whole).clamp(0.0, 1.0) } else { 0.0 };
     (axes, variances.map(share))
+}
+
+/// Takes away what two vectors have of a direction of length 1.
+fn without(axes: &mut [Vec<f64>; 2], against: Option<&[f64]>) {
+    let Some(against) = against else { return };
+    for axis in axes {
+        let along = dot(axis, against);
+        axis.iter_mut().zip(against).for_each(|(value, against)| *value -= along * against);
+    }
 }
 
 /// Makes two vectors orthogonal and of length 1; returns the lengths they had.
@@ -262,6 +356,50 @@ mod tests {
         let back = slice.row(x, y);
         assert!((back[0] - 7.6).abs() < 1e-3 && (back[2] - 5.0).abs() < 1e-9, "{back:?}");
         assert_eq!(slice, Slice::principal(&data, 0));
+    }
+
+    #[test]
+    fn a_plane_that_faces_a_hyperplane_has_every_row_at_its_distance() {
+        // Ten features; the hyperplane leans on all of them.
+        let value = |row: usize, feature: usize| ((row * 31 + feature * 17) % 23) as f64 / 5.0 - 2.0;
+        let rows: Vec<[f64; 10]> =
+            (0..60).map(|row| std::array::from_fn(|feature| value(row, feature))).collect();
+        let data = Dataset::from_rows(&rows, &["a"; 60]);
+        let (weights, bias) = (std::array::from_fn::<f64, 10, _>(|feature| feature as f64 - 4.2), 0.7);
+        let length = dot(&weights, &weights).sqrt();
+        let slice = Slice::facing(&data, &weights, bias, 0).unwrap();
+        for row in &rows {
+            let (x, y) = slice.place(Dense(row));
+            assert!((x - (dot(row, &weights) + bias) / length).abs() < 1e-9);
+            // The place is that of a row of the plane with the same distance.
+            let back = slice.row(x, y);
+            assert!(((dot(&back, &weights) + bias) / length - x).abs() < 1e-9);
+            let again = slice.place(Dense(&back));
+            assert!((again.0 - x).abs() < 1e-9 && (again.1 - y).abs() < 1e-9);
+        }
+        let SliceKind::Facing(share) = slice.kind() else { panic!("asked to face a hyperplane") };
+        assert!(share > 0.1 && share < 1.0, "{share}");
+        assert_eq!(Slice::facing(&data, &[0.0; 10], 1.0, 0), None);
+    }
+
+    #[test]
+    fn whoever_stands_highest_is_named() {
+        let rows: Vec<[f64; 3]> =
+            (0..90).map(|k| [f64::from(k % 9), f64::from(k % 7), f64::from(k % 5)]).collect();
+        for n_classes in [2_u32, 3, 5] {
+            let names: Vec<String> = (0..90).map(|k| ((k * k + k / 3) % n_classes).to_string()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let data = Dataset::from_rows(&rows, &names);
+            let plain = crate::train(&crate::Spec::default(), &data).unwrap();
+            let all: Vec<u32> = (0..90).collect();
+            let fitted = plain.clone().calibrated(crate::calibration::Method::Platt, &data, &all).unwrap();
+            for model in [plain, fitted] {
+                for (given, standing) in model.predict_all(&data).into_iter().zip(standings(&model, &data)) {
+                    let most = standing.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    assert_eq!(standing[given as usize], most, "{n_classes} classes");
+                }
+            }
+        }
     }
 
     #[test]

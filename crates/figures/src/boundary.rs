@@ -5,11 +5,13 @@ use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::words::{count, counted, percent};
 use crate::{Figure, Needs, frames, network};
+use rosenblatt::Model;
 use rosenblatt::core::Dense;
 use rosenblatt::data::Scaling;
 use rosenblatt::insight::margins;
-use rosenblatt::slice::{Slice, SliceKind, sample};
-use rosenblatt_plot::{Axis, Boundary, Canvas, Dot, Picture, PlotError, Range, Verdict};
+use rosenblatt::slice::{Slice, SliceKind, sample, standing_unit, standings};
+use rosenblatt_plot::{Aspect, Axis, Boundary, Canvas, Dot, Picture, PlotError, Range, Verdict};
+use std::collections::BTreeMap;
 
 /// More points than this hide each other.
 const MOST_DOTS: usize = 2000;
@@ -33,13 +35,13 @@ const COLUMNS: Setting = Setting::new(
 );
 const PRINCIPAL: Setting = Setting::switch(
     "principal",
-    "see the two directions in which rows vary most; so it is for more than two features",
+    "see the two directions in which rows vary most, instead of how far rows are from the boundary",
 );
 pub(crate) const SUPPORT: Setting = Setting::switch("support", "frame the rows that the run made a step for");
 
 /// Which plane a boundary is seen on.
 enum Plane {
-    /// That of two features if there are no more, else the principal one.
+    /// That of two features if there are no more, else one that has every row on its true side.
     Found,
     /// That of two columns.
     Columns(String, String),
@@ -65,7 +67,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         return frames::draw(subject, settings, n_frames, canvas);
     }
     let model = subject.model()?;
-    let scene = Scene::new(subject, settings)?;
+    let scene = Scene::new(subject, settings, Some(model))?;
     let mistakes = subject.mistakes(model);
     let (labels, classes) = subject.classes(model);
     let mut dots = scene.dots(&classes);
@@ -82,14 +84,28 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     notes.extend(scene.notes(dots.len()));
     let mut predictor = model.predictor(subject.data.width());
     let mut row = Vec::new();
+    // A hyperplane that is faced says one thing all the way up.
+    let mut known: BTreeMap<u64, Verdict> = BTreeMap::new();
+    let is_faced = scene.faces();
     let mut decide = |x: f64, y: f64| {
-        let (x, y) = scene.seen(x, y);
-        scene.slice.row_into(x, y, &mut row);
+        if let Some(verdict) = scene.by_scores(x, y) {
+            return verdict;
+        }
+        if is_faced && let Some(verdict) = known.get(&x.to_bits()) {
+            return *verdict;
+        }
+        scene.row_into(x, y, &mut row);
         let (class, margin) = predictor.verdict(Dense(&row));
-        Verdict { class: class as usize, margin }
+        let verdict = Verdict { class: class as usize, margin };
+        if is_faced {
+            known.insert(x.to_bits(), verdict);
+        }
+        verdict
     };
-    // On a plane that leaves features out, the nearest row is not seen where it is.
-    let band = if model.labels().len() == 2 && scene.is_whole() {
+    // On a plane that leaves features out, the nearest row is not seen where it is; with probabilities, a lead is not
+    // counted in scores.
+    let has_band = scene.is_whole() || (is_faced && model.calibration().is_none());
+    let band = if model.labels().len() == 2 && has_band {
         let nearest =
             margins(model, &subject.data, &subject.rows, false).into_iter().fold(f64::INFINITY, f64::min);
         (nearest > 0.0 && nearest.is_finite()).then_some(nearest)
@@ -98,33 +114,51 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     };
     let title = settings.title(|| format!("Decision boundary, {}", subject.source));
     // Corners are sharper where asking is cheap.
-    let is_cheap = model.planes().is_some_and(|planes| planes.raw_weights().len() <= CHEAP);
+    let is_cheap = is_faced || model.planes().is_some_and(|planes| planes.raw_weights().len() <= CHEAP);
     let spacing = if is_cheap { 2.0 } else { 5.0 };
+    let chart = scene.boundary(title, labels.names(), &dots, &mut decide)?;
+    let frame = subject.framed.clone().unwrap_or_else(|| chart.frame.clone());
+    // What is within a network's margin is no band along a line.
+    let is_network = model.network().is_some();
+    let (band, normal) = (band.filter(|_| !is_network), chart.normal && !is_network);
     let lines = model.network().map_or_else(Vec::new, |network| network::lines(network, &scene));
-    let picture = Boundary {
-        // What is within a network's margin is no band along a line.
-        band: band.filter(|_| model.network().is_none()),
-        lines,
-        normal: model.network().is_none(),
-        notes,
-        spacing,
-        ..scene.boundary(title, labels.names(), &dots, &mut decide)?
-    };
-    Ok(picture.draw(canvas))
+    Ok(Boundary { band, lines, normal, notes, spacing, frame, ..chart }.draw(canvas))
+}
+
+/// What a picture is seen from.
+enum View {
+    /// A plane through the space of features.
+    Slice(Slice),
+    /// The score of the second of two classes, and the first principal component.
+    Score,
+    /// The plane of three scores: what they differ in.
+    Three,
+    /// The score of a row's own class, and the highest of the others.
+    Rival,
 }
 
 /// A plane with the places of all rows, in the units of the file.
 pub(super) struct Scene<'a> {
     subject: &'a Subject,
-    pub(super) slice: Slice,
-    places: Vec<(f64, f64)>,
+    view: View,
+    /// Where each row is; nowhere if the model knows nothing of its class, and the view needs that.
+    places: Vec<Option<(f64, f64)>>,
+    /// What the axes show.
+    names: [String; 2],
     /// From what the model sees to the units of the file, for each axis.
     units: [(f64, f64); 2],
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn new(subject: &'a Subject, settings: &Settings) -> Result<Self, FigureError> {
+    /// The plane that was asked for. Without a model there is no boundary to be faced, and the one in which rows vary most
+    /// stands in.
+    pub(super) fn new(
+        subject: &'a Subject,
+        settings: &Settings,
+        model: Option<&Model>,
+    ) -> Result<Self, FigureError> {
         let data = &subject.data;
+        let seed = subject.spec.options().seed;
         if data.is_empty() {
             return Err(PlotError::Nothing { what: "rows".to_owned() }.into());
         }
@@ -136,15 +170,117 @@ impl<'a> Scene<'a> {
                 return Err(PlotError::Nothing { what: "features".to_owned() }.into());
             }
             Plane::Found if data.width() <= 2 => Slice::columns(data, 0, data.width() - 1)?,
-            Plane::Found | Plane::Principal => Slice::principal(data, subject.spec.options().seed),
+            Plane::Principal => Slice::principal(data, seed),
+            Plane::Found => match model {
+                None => Slice::principal(data, seed),
+                Some(model) => match faced(model, subject) {
+                    Some(slice) => slice,
+                    None => return Ok(Self::of_scores(subject, model)),
+                },
+            },
         };
-        let units = match slice.kind() {
-            SliceKind::Columns(across, up) => [subject.units(across), subject.units(up)],
-            SliceKind::Principal(..) => [(1.0, 0.0); 2],
+        Ok(Self::of_slice(subject, slice))
+    }
+
+    fn of_slice(subject: &'a Subject, slice: Slice) -> Self {
+        let (units, names) = match slice.kind() {
+            SliceKind::Columns(across, up) => {
+                let upwards = if across == up { String::new() } else { subject.feature_name(up) };
+                ([subject.units(across), subject.units(up)], [subject.feature_name(across), upwards])
+            }
+            SliceKind::Principal(..) => (
+                [(1.0, 0.0); 2],
+                ["first principal component", "second principal component"].map(str::to_owned),
+            ),
+            SliceKind::Facing(_) => (
+                [(1.0, 0.0); 2],
+                ["signed distance to the hyperplane", "first principal component along the hyperplane"]
+                    .map(str::to_owned),
+            ),
         };
         let shown = |(factor, shift): (f64, f64), value: f64| value * factor + shift;
-        let places = slice.places(data).into_iter().map(|(x, y)| (shown(units[0], x), shown(units[1], y)));
-        Ok(Self { subject, places: places.collect(), slice, units })
+        let places = slice.places(&subject.data).into_iter();
+        let places = places.map(|(x, y)| Some((shown(units[0], x), shown(units[1], y)))).collect();
+        Self { subject, places, names, view: View::Slice(slice), units }
+    }
+
+    /// The plane of what speaks for each class.
+    fn of_scores(subject: &'a Subject, model: &Model) -> Self {
+        let standings = standings(model, &subject.data);
+        let names = model.labels().names();
+        let unit = standing_unit(model);
+        let (view, axes, places) = match names {
+            [_, second] => {
+                let slice = Slice::principal(&subject.data, subject.spec.options().seed);
+                let along = slice.places(&subject.data).into_iter().map(|place| place.0);
+                let places = standings.iter().zip(along).map(|(standing, y)| Some((standing[1], y)));
+                let axes = [format!("{unit} of {second}"), "first principal component".to_owned()];
+                (View::Score, axes, places.collect())
+            }
+            [first, second, third] => {
+                let places =
+                    standings.iter().map(|standing| Some(of_three([standing[0], standing[1], standing[2]])));
+                let axes = [
+                    format!("{unit} of {second} less that of {first}"),
+                    format!("1.155 × ({unit} of {third} less the mean of the others)"),
+                ];
+                (View::Three, axes, places.collect())
+            }
+            _ => {
+                let (_, classes) = subject.classes(model);
+                let places = standings.iter().zip(classes).map(|(standing, class)| {
+                    let own = *standing.get(class as usize)?;
+                    let others = standing.iter().enumerate().filter(|(other, _)| *other != class as usize);
+                    let rival = others.map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max);
+                    rival.is_finite().then_some((own, rival))
+                });
+                let axes =
+                    [format!("{unit} of the row's own class"), format!("highest {unit} of another class")];
+                (View::Rival, axes, places.collect())
+            }
+        };
+        Self { subject, places, names: axes, view, units: [(1.0, 0.0); 2] }
+    }
+
+    /// What is thought of a place where that can be told by the scores it stands for.
+    fn by_scores(&self, x: f64, y: f64) -> Option<Verdict> {
+        match self.view {
+            View::Slice(_) => None,
+            View::Score => Some(Verdict { class: usize::from(x > 0.0), margin: x.abs() }),
+            View::Rival => Some(Verdict { class: usize::from(x > y), margin: (x - y).abs() }),
+            View::Three => {
+                let scores = three_of(x, y);
+                let class =
+                    (0..3).fold(0, |best, class| if scores[class] > scores[best] { class } else { best });
+                let others = (0..3).filter(|other| *other != class);
+                let next = others.map(|other| scores[other]).fold(f64::NEG_INFINITY, f64::max);
+                Some(Verdict { class, margin: scores[class] - next })
+            }
+        }
+    }
+
+    /// Whether a hyperplane is faced.
+    fn faces(&self) -> bool {
+        matches!(&self.view, View::Slice(slice) if matches!(slice.kind(), SliceKind::Facing(_)))
+    }
+
+    /// The row that lies at a place.
+    pub(super) fn row_into(&self, x: f64, y: f64, row: &mut Vec<f64>) {
+        if let View::Slice(slice) = &self.view {
+            let (x, y) = self.seen(x, y);
+            slice.row_into(x, y, row);
+        }
+    }
+
+    /// The two features that the axes show, if they show features.
+    pub(super) fn columns(&self) -> Option<(usize, usize)> {
+        match &self.view {
+            View::Slice(slice) => match slice.kind() {
+                SliceKind::Columns(across, up) => Some((across, up)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// What the model sees of a place.
@@ -155,45 +291,68 @@ impl<'a> Scene<'a> {
 
     /// Whether the plane is all there is.
     fn is_whole(&self) -> bool {
-        self.subject.data.width() <= 2 && matches!(self.slice.kind(), SliceKind::Columns(..))
+        self.subject.data.width() <= 2 && self.columns().is_some()
     }
 
     /// The points to draw, all of them unless there are too many.
     pub(super) fn dots(&self, classes: &[u32]) -> Vec<Dot> {
         let rows = sample(self.places.len(), MOST_DOTS, self.subject.spec.options().seed);
-        rows.into_iter().map(|row| self.dot(row, classes)).collect()
+        rows.into_iter().filter_map(|row| self.dot(row, classes)).collect()
     }
 
-    /// The point of a row.
-    pub(super) fn dot(&self, row: usize, classes: &[u32]) -> Dot {
-        let (x, y) = self.places[row];
-        Dot::new(row, x, y, classes[row] as usize)
+    /// The point of a row, if it has a place.
+    pub(super) fn dot(&self, row: usize, classes: &[u32]) -> Option<Dot> {
+        let (x, y) = self.places[row]?;
+        Some(Dot::new(row, x, y, classes[row] as usize))
     }
 
     /// What must be known of the plane, and of the points that are drawn.
     pub(super) fn notes(&self, n_drawn: usize) -> Vec<String> {
         let mut notes = Vec::new();
-        match self.slice.kind() {
-            SliceKind::Principal(first, second) => notes.push(format!(
-                "The first two principal components have {} and {} of the variance. Regions are those of the plane \
-                 through the mean; rows lie off it, and rings go by all of their features.",
-                percent(first),
-                percent(second)
-            )),
-            SliceKind::Columns(across, up) => {
-                let others = self.subject.data.width() - if across == up { 1 } else { 2 };
-                if others > 0 {
-                    let others = counted(others as u64, "other feature is", "other features are");
-                    notes.push(format!(
-                        "{others} held at the mean for the regions; rings go by all of them."
-                    ));
+        match &self.view {
+            View::Slice(slice) => match slice.kind() {
+                SliceKind::Principal(first, second) => notes.push(format!(
+                    "The first two principal components have {} and {} of the variance. Regions are those of the \
+                     plane through the mean; rows lie off it, and rings go by all of their features.",
+                    percent(first),
+                    percent(second)
+                )),
+                SliceKind::Facing(share) => notes.push(format!(
+                    "Every row stands at its distance to the hyperplane, and so on its true side. Upwards is the \
+                     direction along it in which rows vary most, with {} of the variance.",
+                    percent(share)
+                )),
+                SliceKind::Columns(across, up) => {
+                    let others = self.subject.data.width() - if across == up { 1 } else { 2 };
+                    if others > 0 {
+                        let others = counted(others as u64, "other feature is", "other features are");
+                        notes.push(format!(
+                            "{others} held at the mean for the regions; rings go by all of them."
+                        ));
+                    }
                 }
-            }
+            },
+            View::Score => notes.push(
+                "Every row stands where its score puts it, and so on its true side; upwards is the direction in which \
+                 rows vary most."
+                    .to_owned(),
+            ),
+            View::Three => notes.push(
+                "The plane of the three scores: every row lies in the region of the class it is given.".to_owned(),
+            ),
+            View::Rival => notes.push(
+                "The plane of scores: a row below the line has more for its own class than for any other, and is right."
+                    .to_owned(),
+            ),
         }
         if self.subject.scaler.as_ref().is_some_and(|scaler| scaler.scaling == Scaling::UnitNorm) {
             notes.push("Rows were brought to length 1.".to_owned());
         }
-        let n_rows = self.places.len();
+        let n_rows = self.places.iter().flatten().count();
+        if n_rows < self.places.len() {
+            let left_out = counted((self.places.len() - n_rows) as u64, "row is", "rows are");
+            notes.push(format!("{left_out} of a class that the model does not know, and left out."));
+        }
         if n_drawn < n_rows {
             notes.push(format!(
                 "{} of {} rows are drawn, evenly chosen; axes hold all of them.",
@@ -212,25 +371,56 @@ impl<'a> Scene<'a> {
         dots: &'b [Dot],
         decide: &'b mut dyn FnMut(f64, f64) -> Verdict,
     ) -> Result<Boundary<'b>, FigureError> {
-        let names = match self.slice.kind() {
-            SliceKind::Columns(across, up) if across == up => {
-                [self.subject.feature_name(across), String::new()]
-            }
-            SliceKind::Columns(across, up) => [across, up].map(|feature| self.subject.feature_name(feature)),
-            SliceKind::Principal(..) => {
-                ["first principal component", "second principal component"].map(str::to_owned)
-            }
-        };
-        let x = Range::of(&names[0], self.places.iter().map(|place| place.0))?;
-        let y = Range::of(&names[1], self.places.iter().map(|place| place.1))?;
-        let [x_name, y_name] = names;
+        let [x_name, y_name] = self.names.clone();
+        let mut x = Range::of(&x_name, self.places.iter().flatten().map(|place| place.0))?.padded(0.08);
+        let mut y = Range::of(&y_name, self.places.iter().flatten().map(|place| place.1))?.padded(0.08);
+        match self.view {
+            // One range for both scores, or both would not be seen in one unit.
+            View::Rival => (x, y) = (x.with(y.low).with(y.high), y.with(x.low).with(x.high)),
+            View::Three => (x, y) = (as_long(x, y), as_long(y, x)),
+            View::Score => x = x.with(0.0),
+            View::Slice(_) if self.faces() => x = x.with(0.0),
+            View::Slice(_) => {}
+        }
         Ok(Boundary {
-            x: Axis::new(x_name, x.padded(0.08)),
-            y: Axis::new(y_name, y.padded(0.08)),
-            equal: true,
+            x: Axis::new(x_name, x),
+            y: Axis::new(y_name, y),
+            aspect: match self.view {
+                View::Score => Aspect::Free,
+                View::Rival => Aspect::Square,
+                View::Three | View::Slice(_) => Aspect::Equal,
+            },
+            regions: !matches!(self.view, View::Rival),
+            normal: matches!(self.view, View::Slice(_)),
             ..Boundary::new(title, classes, dots, decide)?
         })
     }
+}
+
+/// A range about the middle of `range` that is as long as `other`, if that is longer.
+fn as_long(range: Range, other: Range) -> Range {
+    let (half, length) = (other.high / 2.0 - other.low / 2.0, range.high / 2.0 - range.low / 2.0);
+    let middle = range.low / 2.0 + range.high / 2.0;
+    if half > length { Range { low: middle - half, high: middle + half } } else { range }
+}
+
+/// Three scores on the plane of what they differ in. A unit is as long in every direction, and the borders between
+/// classes meet at equal angles.
+fn of_three([a, b, c]: [f64; 3]) -> (f64, f64) {
+    (b - a, (2.0 * c - a - b) / 3.0_f64.sqrt())
+}
+
+/// The three scores of a place, which add up to nothing.
+fn three_of(x: f64, y: f64) -> [f64; 3] {
+    let (across, up) = (x / 2.0, y / (2.0 * 3.0_f64.sqrt()));
+    [-across - up, across - up, 2.0 * up]
+}
+
+/// The plane upright on the hyperplane of a model that has one, of the features themselves.
+fn faced(model: &Model, subject: &Subject) -> Option<Slice> {
+    let planes = model.planes().filter(|planes| planes.n_outputs() == 1 && model.map().is_none())?;
+    let bias = planes.biases().first().copied().unwrap_or(0.0);
+    Slice::facing(&subject.data, &planes.weights(0), bias, subject.spec.options().seed)
 }
 
 /// The feature that goes by a name, or has that number, from 1.

@@ -9,6 +9,11 @@ use rosenblatt::evaluate::evaluate_rows;
 use rosenblatt::insight::interval;
 use rosenblatt_plot::{Canvas, Confusion, Picture};
 
+/// The table of more classes than this is no longer read at a glance.
+const FEW_CLASSES: usize = 12;
+/// So many pairs of classes are named then.
+const MOST_TOLD: usize = 3;
+
 pub(crate) const FIGURE: Figure = Figure {
     name: "confusion",
     about: "which classes are taken for which",
@@ -22,7 +27,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let model = subject.model()?;
     let evaluation = evaluate_rows(model, &subject.data, &subject.rows);
     let (low, high) = interval(evaluation.errors, evaluation.rows);
-    let notes = vec![format!(
+    let mut notes = vec![format!(
         "{}: {} in {}: {} ({} to {} with 95 % confidence).",
         subject.learner(),
         counted(evaluation.errors, "mistake", "mistakes"),
@@ -31,7 +36,28 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         percent(low),
         percent(high)
     )];
+    let names = evaluation.labels.names();
+    let most = most_confused(&evaluation.confusion);
+    if names.len() > FEW_CLASSES && !most.is_empty() {
+        let told = most.into_iter().map(|(truth, given, count)| {
+            let of_class: u64 = evaluation.confusion[truth].iter().sum();
+            format!("{} taken for {} ({count} of {of_class})", names[truth], names[given])
+        });
+        notes.push(format!("Most often: {}.", told.collect::<Vec<_>>().join(", ")));
+    }
     let title = settings.title(|| format!("Which class is taken for which, {}", subject.source));
-    let table = Confusion { title, notes, classes: evaluation.labels.names(), counts: &evaluation.confusion };
+    let table = Confusion { title, notes, classes: names, counts: &evaluation.confusion };
     Ok(table.draw(canvas)?)
+}
+
+/// The pairs of a true class and a given one that are met most often.
+fn most_confused(confusion: &[Vec<u64>]) -> Vec<(usize, usize, u64)> {
+    let pairs = confusion
+        .iter()
+        .enumerate()
+        .flat_map(|(truth, row)| row.iter().enumerate().map(move |(given, &count)| (truth, given, count)));
+    let mut wrong: Vec<_> = pairs.filter(|(truth, given, count)| truth != given && *count > 0).collect();
+    wrong.sort_by_key(|&(truth, given, count)| (std::cmp::Reverse(count), truth, given));
+    wrong.truncate(MOST_TOLD);
+    wrong
 }

@@ -71,6 +71,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         series(&|point| point.losses[place]).into_iter().filter(|series| series.name != "voted").collect(),
     ));
     let (part, columns) = match canvas.ruler {
+        Ruler::Paper if canvas.is_narrow() => (Canvas { height: canvas.height * 0.75, ..canvas }, 1),
         Ruler::Paper => {
             (Canvas { width: (canvas.width * 0.7).max(300.0), height: canvas.height * 0.68, ..canvas }, 2)
         }

@@ -39,14 +39,16 @@ pub(crate) fn draw(
     }
     let data = &subject.data;
     let still = settings.switch(&STILL)?;
-    let scene = Scene::new(subject, settings)?;
+    let scene = Scene::new(subject, settings, None)?;
     // How the run ends, and how many steps it makes; none of its rounds is kept.
     let traced = trace(&subject.spec, data, 0..=0)?;
     let n_outputs = traced.outputs.len();
     let most = n_frames.clamp(1, traced.totals.updates.max(1));
     let mut watch = FirstSteps { most, n_outputs, steps: Vec::new() };
     Training::new(&subject.spec, data).run(&mut watch)?;
-    let steps = watch.steps;
+    let mut steps = watch.steps;
+    // A row is shown to all outputs before a run ends, and may move several.
+    steps.truncate(most as usize);
     if steps.is_empty() {
         return Err(PlotError::Nothing { what: "steps".to_owned() }.into());
     }
@@ -54,6 +56,7 @@ pub(crate) fn draw(
     let dots = scene.dots(data.classes());
     let all_notes = scene.notes(dots.len());
     let names = data.labels().names();
+    let is_narrow = canvas.is_narrow();
     let canvas = if still { smaller(canvas) } else { canvas };
     let mut before =
         Hypothesis::new(&subject.spec, names.len(), &vec![(vec![0.0; data.width()], 0.0); n_outputs]);
@@ -75,10 +78,7 @@ pub(crate) fn draw(
         let after = Hypothesis::new(&subject.spec, names.len(), &round.planes);
         let mut dots = dots.clone();
         if !dots.iter().any(|dot| dot.row == round.row) {
-            dots.push(scene.dot(round.row, data.classes()));
-        }
-        for dot in &mut dots {
-            dot.mistaken = dot.row == round.row;
+            dots.extend(scene.dot(round.row, data.classes()));
         }
         let (mut decide, mut decide_before) = (after.decides(&scene), before.decides(&scene));
         let title = format!("Round {}: a step along row {}", round.round, round.row + 1);
@@ -86,6 +86,7 @@ pub(crate) fn draw(
             notes: notes_of(round),
             note_lines: room,
             before: Some(&mut decide_before),
+            watched: Some(round.row),
             ring: "this example".to_owned(),
             ..scene.boundary(title, names, &dots, &mut decide)?
         };
@@ -105,17 +106,17 @@ pub(crate) fn draw(
     frames.push(end.draw(canvas));
     let title = settings.title(|| format!("Every step of a run, {}", subject.source));
     if still {
-        let columns = if canvas.width < 600.0 { 2 } else { 1 };
+        let columns = if is_narrow || canvas.ruler == Ruler::Terminal { 1 } else { 2 };
         return Ok(Picture::sheet(&title, &[], frames, columns, canvas.ruler));
     }
     Ok(Picture { title, ..Picture::film(frames, SECONDS) })
 }
 
-/// A frame of a sheet; a terminal shows one below the other, as large as it is.
+/// A frame of a sheet; terminals and telephones show one below the other, as large as they are.
 pub(crate) fn smaller(canvas: Canvas) -> Canvas {
     match canvas.ruler {
-        Ruler::Paper => Canvas { width: 560.0, height: 420.0, ..canvas },
-        Ruler::Terminal => canvas,
+        Ruler::Paper if !canvas.is_narrow() => Canvas { width: 560.0, height: 420.0, ..canvas },
+        _ => canvas,
     }
 }
 
@@ -203,8 +204,7 @@ impl Hypothesis {
         let mut random = Random::for_purpose(options.seed, "predict");
         let decision = options.multiclass.decision(self.n_classes);
         move |x, y| {
-            let (x, y) = scene.seen(x, y);
-            scene.slice.row_into(x, y, &mut row);
+            scene.row_into(x, y, &mut row);
             self.planes.scores(Dense(&row), &mut scores);
             let class = decision.name(&scores, options.zero, &mut random);
             Verdict { class: class as usize, margin: decision.margin(class, &scores).max(0.0) }

@@ -3,7 +3,6 @@
 use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
-use crate::words::count;
 use crate::{Figure, Needs};
 use rosenblatt::core::Stopped;
 use rosenblatt::curves::{Growth, growth};
@@ -12,8 +11,6 @@ use rosenblatt::separation::certified_margin;
 use rosenblatt_plot::{Canvas, Level, Lines, Picture, PlotError, Range, Series, number};
 use std::time::Duration;
 
-/// A bound this many times higher than all there is would leave nothing else to be seen.
-const FAR: f64 = 60.0;
 /// How long a margin is looked for.
 const MOST_TIME: Duration = Duration::from_secs(5);
 /// So many rows take a while to be decided.
@@ -75,7 +72,7 @@ fn run(subject: &Subject, settings: &Settings) -> Result<(Growth, Option<f64>, V
 }
 
 fn draw_mistakes(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
-    let (growth, margin, mut notes) = run(subject, settings)?;
+    let (growth, margin, notes) = run(subject, settings)?;
     let mut points = vec![(0.0, 0.0)];
     for point in &growth.points {
         // Mistakes are made in a round, not between two.
@@ -85,24 +82,13 @@ fn draw_mistakes(subject: &Subject, settings: &Settings, canvas: Canvas) -> Resu
     }
     points.push((growth.rounds as f64, growth.mistakes as f64));
     let bound = margin.map(|margin| (growth.radius / margin).powi(2));
-    let mut levels = Vec::new();
-    match bound {
-        Some(bound) if bound <= FAR * growth.mistakes.max(1) as f64 => {
-            levels.push(Level { name: format!("(R/γ)² = {}", number(bound)), value: bound });
-        }
-        Some(bound) => notes.push(format!(
-            "The bound (R/γ)² = {} is far above the {} mistakes that were made, and not drawn.",
-            number(bound),
-            count(growth.mistakes)
-        )),
-        None => {}
-    }
+    let levels = bound.map(|bound| Level { name: format!("(R/γ)² = {}", number(bound)), value: bound });
     let name = subject.spec.entry().info.name;
     let title = settings.title(|| format!("Mistakes of the {name}, {}", subject.source));
     let series = vec![Series::new("mistakes", points).bare()];
     let lines = Lines {
         notes,
-        levels,
+        levels: levels.into_iter().collect(),
         whole: (true, true),
         ..Lines::new(title, "rounds", "mistakes so far", series)
     };

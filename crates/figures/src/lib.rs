@@ -28,6 +28,8 @@ mod growth;
 mod margins;
 mod network;
 mod page;
+mod precision;
+mod reliability;
 mod report;
 mod roc;
 mod settings;
@@ -69,6 +71,8 @@ pub enum Needs {
     ModelOnly,
     /// A model that learned from all rows but some, which it is judged on.
     HeldOut,
+    /// The same, with probabilities, which were fitted on yet others.
+    Probabilities,
     /// A run of its own; no model will do.
     Run,
 }
@@ -82,6 +86,8 @@ pub const FIGURES: &[Figure] = &[
     margins::FIGURE,
     weights::FIGURE,
     roc::FIGURE,
+    precision::FIGURE,
+    reliability::FIGURE,
     confusion::FIGURE,
 ];
 

@@ -37,8 +37,8 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
         notes.push(format!("{unknown} of a class that the model does not know, and left out."));
     }
     let name = match (is_distance, model.labels().len()) {
-        (true, _) => "signed distance from the boundary, as the model sees the features",
-        (false, 2) => "signed score: votes, or what the model counts in",
+        (true, _) => "signed distance from the boundary",
+        (false, 2) => "signed score",
         (false, _) => "margin of the true class over the next",
     };
     let title = settings.title(|| format!("Margins, {}", subject.source));

@@ -9,7 +9,6 @@ use crate::words::{counted, percent};
 use rosenblatt::core::memory::Other;
 use rosenblatt::core::{Epoch, Observer, Random, Readout, Snapshot};
 use rosenblatt::layers::{Activation, Network};
-use rosenblatt::slice::SliceKind;
 use rosenblatt::{Dataset, NetworkOptions, Options, Spec, Training, train};
 use rosenblatt_plot::{Boundary, Canvas, Ink, Key, Picture, PlotError, Swatch, Verdict, note_lines, number};
 use std::collections::BTreeMap;
@@ -25,7 +24,7 @@ const SPELLED_OUT: usize = 4;
 /// are more features, or too many units.
 pub(crate) fn lines(network: &Network, scene: &Scene<'_>) -> Vec<[f64; 3]> {
     let sizes = network.sizes();
-    let SliceKind::Columns(across, up) = scene.slice.kind() else { return Vec::new() };
+    let Some((across, up)) = scene.columns() else { return Vec::new() };
     if sizes.len() < 3 || sizes[0] != 2 || across == up || sizes[1] > MOST_LINES {
         return Vec::new();
     }
@@ -88,7 +87,7 @@ pub(crate) fn frames(
     canvas: Canvas,
 ) -> Result<Picture, FigureError> {
     let still = settings.switch(&STILL)?;
-    let scene = Scene::new(subject, settings)?;
+    let scene = Scene::new(subject, settings, None)?;
     let epochs = subject.spec.options().epochs;
     let place = |frame: u64| (epochs as f64).powf(frame as f64 / n_frames.max(2).saturating_sub(1) as f64);
     let mut wanted: Vec<u64> = (0..n_frames.max(2)).map(|frame| place(frame).round() as u64).collect();
@@ -105,8 +104,7 @@ pub(crate) fn frames(
         let mut dots = scene.dots(subject.data.classes());
         let mut row = Vec::new();
         let mut decide = |x: f64, y: f64| {
-            let (x, y) = scene.seen(x, y);
-            scene.slice.row_into(x, y, &mut row);
+            scene.row_into(x, y, &mut row);
             verdict(network, &row)
         };
         for dot in &mut dots {
@@ -233,7 +231,7 @@ pub fn approximation(canvas: Canvas, still: bool) -> Result<Picture, FigureError
         let title = counted(units as u64, "hidden unit", "hidden units");
         let settings = Settings::default();
         let subject = Subject::of_model("curve", data.clone(), model.clone());
-        let scene = Scene::new(&subject, &settings)?;
+        let scene = Scene::new(&subject, &settings, None)?;
         let mut dots = scene.dots(data.classes());
         dots.truncate(SHOWN);
         let picture = Boundary {

@@ -16,7 +16,7 @@ use rosenblatt::insight::{feature_name, interval, top_features_by_class};
 use rosenblatt::misclassified::{Misclassified, misclassified};
 use rosenblatt::model::fingerprint;
 use rosenblatt::{Dataset, Evaluation, Explainer, Model, Options, Spec, split};
-use rosenblatt_plot::{Heat, Tile};
+use rosenblatt_plot::{Heat, Ruler, Tile};
 
 /// How many epochs a run for a picture takes at most.
 const MOST_EPOCHS: u64 = 100;
@@ -33,8 +33,13 @@ const CONTRIBUTIONS: usize = 5;
 /// How many letters of a row's text, and of a class in its heading, are shown.
 const LONGEST_TEXT: usize = 400;
 const LONGEST_CLASS: usize = 60;
-/// Up to how many classes a confusion matrix, or a list of features for each, is readable.
+/// Up to how many classes a list of features for each is readable.
 const FEW_CLASSES: usize = 12;
+
+/// Up to how many classes a table of them both ways fits a telephone.
+const FEW_COLUMNS: usize = 5;
+/// Narrow enough for a telephone; wider screens show it larger.
+const PAPER: Canvas = Canvas { width: 460.0, height: 400.0, ruler: Ruler::Paper };
 
 /// Which rows a model is judged on.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,7 +147,7 @@ impl<'a> Report<'a> {
 
     /// A picture, if it can be drawn of this model and this data.
     fn picture(&self, page: &mut Page, kind: &str, caption: &str) -> bool {
-        match draw(kind, &self.seen, &Settings::default(), Canvas::default()) {
+        match draw(kind, &self.seen, &Settings::default(), PAPER) {
             Ok(picture) => {
                 page.picture(&picture.svg(&Svg { ids: kind, inline: true, ..Svg::default() }), caption);
                 true
@@ -231,7 +236,7 @@ impl<'a> Report<'a> {
              the share that were given it. AUC: the chance that a row of the class scores higher than another.",
         );
         page.table("Class by class.", &["class", "rows", "precision", "recall", "F1", "AUC"], &rows);
-        if names.len() <= FEW_CLASSES {
+        if names.len() <= FEW_COLUMNS {
             let head: Vec<String> = names.iter().map(|name| format!("as {name}")).collect();
             let head: Vec<&str> =
                 std::iter::once("true class").chain(head.iter().map(String::as_str)).collect();
@@ -250,6 +255,12 @@ impl<'a> Report<'a> {
             "roc",
             "How many rows of a class are found at the price of how many false alarms.",
         );
+        self.picture(
+            page,
+            "precision-recall",
+            "How many of the rows taken for a class are of it, as more and more of its rows are found.",
+        );
+        self.picture(page, "reliability", "How often what was given a probability came true.");
         if let Some(probability_scores) = evaluation.probability_scores {
             let fitted = if self.judged == Judged::SetAside {
                 "; they were fitted on these very rows, so that on new ones both are a little worse"

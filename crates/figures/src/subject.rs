@@ -5,12 +5,14 @@ use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::words::counted;
 use crate::{Figure, Needs};
+use rosenblatt::calibration::Method;
 use rosenblatt::certify::{Certificate, Claim};
 use rosenblatt::core::{Hyperplanes, Observer, Readout, Round};
 use rosenblatt::data::{Scaler, Scaling, Schema};
 use rosenblatt::evaluate::matched;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::separation::verify;
+use rosenblatt::slice::sample;
 use rosenblatt::{Dataset, Labels, Model, Online, Options, Spec, Training, split, train};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -34,6 +36,10 @@ pub struct Subject {
     pub judged: String,
     /// For each row, whether the run made a step for it, if that was watched.
     pub support: Option<Vec<bool>>,
+    /// What the hyperplane is, in a few words, where it was not learned by the spec.
+    pub named: Option<String>,
+    /// What the rows that `support` frames are, where the run made no step for them.
+    pub framed: Option<String>,
 }
 
 impl Subject {
@@ -49,6 +55,8 @@ impl Subject {
             data,
             model: Some(model),
             support: None,
+            named: None,
+            framed: None,
         }
     }
 
@@ -65,19 +73,44 @@ impl Subject {
         let rows: Vec<u32> = (0..data.len() as u32).collect();
         let judged = counted(data.len() as u64, "row", "rows");
         let (source, scaler) = (source.into(), schema.scaler.clone());
-        let subject = Self { source, data, spec, model: None, scaler, rows, judged, support: None };
+        let subject = Self {
+            source,
+            data,
+            spec,
+            model: None,
+            scaler,
+            rows,
+            judged,
+            support: None,
+            named: None,
+            framed: None,
+        };
         if figure.needs_run(settings) {
             return Ok(subject);
         }
-        let share = if figure.needs == Needs::HeldOut { holdout(settings)? } else { 0.0 };
+        let is_judged = matches!(figure.needs, Needs::HeldOut | Needs::Probabilities);
+        let share = if is_judged { holdout(settings)? } else { 0.0 };
         let (learned, held) = if share > 0.0 {
             split(&subject.data, share, subject.spec.options().seed)
         } else {
             (subject.rows.clone(), Vec::new())
         };
+        // Probabilities are fitted on rows that are neither learned from nor judged on.
+        let (fitted, learned) = if figure.needs == Needs::Probabilities {
+            let chosen = sample(learned.len(), learned.len().div_ceil(FITTED), subject.spec.options().seed);
+            let fitted: Vec<u32> = chosen.iter().map(|&place| learned[place]).collect();
+            let learned = learned.into_iter().filter(|row| fitted.binary_search(row).is_err()).collect();
+            (fitted, learned)
+        } else {
+            (Vec::new(), learned)
+        };
         let mut steps = Steps(settings.switch(&SUPPORT)?.then(|| vec![false; subject.data.len()]));
         let training = Training::new(&subject.spec, &subject.data).rows(&learned).schema(Arc::new(schema));
-        let model = Some(training.run(&mut steps)?);
+        let mut model = training.run(&mut steps)?;
+        if !fitted.is_empty() {
+            model = model.calibrated(Method::Platt, &subject.data, &fitted)?;
+        }
+        let model = Some(model);
         let n_judged = if held.is_empty() { learned.len() } else { held.len() } as u64;
         let n_judged = counted(n_judged, "row", "rows");
         let (rows, judged) = if held.is_empty() {
@@ -102,18 +135,21 @@ impl Subject {
             Some(_) | None => with_positive(data, &sides.positive)?,
         };
         let options = Options { readout: Some(Readout::Pocket), validation: None, ..Options::default() };
-        let (model, proof) = match &certificate.claim {
+        let (model, proof, named, framed) = match &certificate.claim {
             Claim::Separable { weights, intercept, margin } if certificate.kernel.is_none() => {
                 let sign = if data.labels().name(1) == sides.positive { 1.0 } else { -1.0 };
                 let weights = weights.iter().map(|weight| sign * weight.near()).collect();
                 let planes = Hyperplanes::from_parts(weights, vec![sign * intercept.near()]);
                 let spec = Spec::new(Options { readout: Some(Readout::Last), ..options })?;
                 let model = Online::started(spec, data.labels().clone(), Some(planes))?.model()?;
-                (model, margin.as_ref().map_or(&[][..], |margin| &margin.nearest))
+                let nearest = margin.as_ref().map_or(&[][..], |margin| &margin.nearest);
+                (model, nearest, "The proved hyperplane", "nearest to it")
             }
             Claim::Separable { .. } => return Err(FigureError::Kernel),
             Claim::Inseparable { contradiction } => {
-                (train(&Spec::new(options)?, &data)?, contradiction.as_slice())
+                let model = train(&Spec::new(options)?, &data)?;
+                let named = "No hyperplane separates these rows; the best that the pocket perceptron found";
+                (model, contradiction.as_slice(), named, "proves it")
             }
         };
         let mut support = vec![false; data.len()];
@@ -122,7 +158,8 @@ impl Subject {
                 support[idx] = true;
             }
         }
-        Ok(Self { support: Some(support), ..Self::of_model(source, data, model) })
+        let (named, framed) = (Some(named.to_owned()), Some(framed.to_owned()));
+        Ok(Self { support: Some(support), named, framed, ..Self::of_model(source, data, model) })
     }
 
     /// The model; an error if there is none.
@@ -132,7 +169,8 @@ impl Subject {
 
     /// How it was learned, in a few words.
     pub(crate) fn learner(&self) -> String {
-        format!("{}, {}", self.spec.entry().info.name, self.spec.readout())
+        let learned = || format!("{}, {}", self.spec.entry().info.name, self.spec.readout());
+        self.named.clone().unwrap_or_else(learned)
     }
 
     /// The classes of the model, then those only the data has, and the class of each row among them.
@@ -164,6 +202,9 @@ impl Subject {
         (factor, scaler.shift.get(feature).copied().unwrap_or(0.0))
     }
 }
+
+/// Of so many rows, one is for probabilities to be fitted on.
+const FITTED: usize = 4;
 
 /// The share of rows that are held out to judge by.
 pub(crate) const HOLDOUT: Setting =

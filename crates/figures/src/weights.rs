@@ -10,7 +10,7 @@ use rosenblatt::{Error, Model};
 use rosenblatt_plot::{Bar, Bars, Canvas, Heat, Ink, Picture, PlotError, Ruler, Tile};
 
 /// More classes than this are not drawn at once.
-const MOST_TILES: usize = 20;
+const MOST_TILES: usize = 40;
 const MOST_PANELS: usize = 6;
 
 pub(crate) const FIGURE: Figure = Figure {
@@ -89,21 +89,16 @@ fn bars(
 ) -> Result<Picture, FigureError> {
     let n_panels = classes.len().min(MOST_PANELS);
     let most = if n_panels > 1 { most.div_ceil(2) } else { most };
+    let shown: Vec<(u32, Vec<Bar>)> = classes
+        .iter()
+        .take(n_panels)
+        .filter_map(|&class| Some((class, strongest(model, class, most)?)))
+        .filter(|(_, bars)| !bars.is_empty())
+        .collect();
+    let is_alone = n_panels == 1 || canvas.ruler == Ruler::Terminal || canvas.is_narrow();
+    let width = if is_alone { canvas.width } else { canvas.width * 0.65 };
     let mut panels = Vec::new();
-    for &class in classes.iter().take(n_panels) {
-        let Some(weights) = weights_for(model, class) else { continue };
-        let mut features: Vec<usize> =
-            (0..weights.len()).filter(|&feature| weights[feature] != 0.0).collect();
-        features.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()).then(a.cmp(&b)));
-        features.truncate(most);
-        features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
-        let bars = features
-            .into_iter()
-            .map(|feature| Bar { name: feature_name(model, feature), value: weights[feature] });
-        let bars: Vec<Bar> = bars.collect();
-        if bars.is_empty() {
-            continue;
-        }
+    for (class, bars) in shown {
         let name = model.labels().name(class);
         let (title, notes) = if n_panels == 1 {
             let sides = match model.labels().names() {
@@ -119,22 +114,29 @@ fn bars(
         // As everywhere, a class has its colour; what is merely against one has none.
         let against = if model.labels().len() == 2 { Ink::Class(1 - class as usize) } else { Ink::Faint };
         let inks = [against, Ink::Class(class as usize)];
-        let width =
-            if n_panels == 1 || canvas.ruler == Ruler::Terminal { canvas.width } else { canvas.width * 0.65 };
-        panels.push(Bars { title, notes, bars, inks }.draw(Canvas { width, ..canvas })?);
+        panels.push(Bars { title, notes, bars, inks });
     }
-    match panels.len() {
-        0 => Err(PlotError::Nothing { what: "weights that are not zero".to_owned() }.into()),
-        1 => Ok(panels.remove(0)),
-        _ => {
-            let columns = if canvas.ruler == Ruler::Terminal { 1 } else { 2 };
-            if classes.len() > n_panels {
-                notes.push(format!(
-                    "The first {n_panels} of {} classes; `class` chooses another.",
-                    classes.len()
-                ));
-            }
-            Ok(Picture::sheet(&title, &notes, panels, columns, canvas.ruler))
-        }
+    if panels.is_empty() {
+        return Err(PlotError::Nothing { what: "weights that are not zero".to_owned() }.into());
     }
+    let mut panels = Bars::draw_alike(&panels, Canvas { width, ..canvas })?;
+    if panels.len() == 1 {
+        return Ok(panels.remove(0));
+    }
+    if classes.len() > n_panels {
+        notes.push(format!("The first {n_panels} of {} classes; `class` chooses another.", classes.len()));
+    }
+    let columns = if canvas.ruler == Ruler::Terminal || canvas.is_narrow() { 1 } else { 2 };
+    Ok(Picture::sheet(&title, &notes, panels, columns, canvas.ruler))
+}
+
+/// The features with the most weight for or against a class, those for it first.
+fn strongest(model: &Model, class: u32, most: usize) -> Option<Vec<Bar>> {
+    let weights = weights_for(model, class)?;
+    let mut features: Vec<usize> = (0..weights.len()).filter(|&feature| weights[feature] != 0.0).collect();
+    features.sort_by(|&a, &b| weights[b].abs().total_cmp(&weights[a].abs()).then(a.cmp(&b)));
+    features.truncate(most);
+    features.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+    let bar = |feature: usize| Bar { name: feature_name(model, feature), value: weights[feature] };
+    Some(features.into_iter().map(bar).collect())
 }

@@ -35,6 +35,11 @@ impl fmt::Display for PlotError {
 
 impl std::error::Error for PlotError {}
 
+/// A value so many times the median leaves the others flat.
+const FLAT: f64 = 20.0;
+/// So many times the least value that is told from zero is the largest on a logarithmic axis.
+const MOST_DECADES: f64 = 1e8;
+
 /// From where to where an axis goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
@@ -96,12 +101,72 @@ pub struct Axis {
     pub name: String,
     /// Whether only whole numbers make sense.
     pub whole: bool,
+    /// If it is logarithmic, the value below which it is nearly even, so that zero has a place; the range is not
+    /// negative then.
+    pub log: Option<f64>,
 }
 
 impl Axis {
     /// An axis.
     pub fn new(name: impl Into<String>, range: Range) -> Self {
-        Self { range, name: name.into(), whole: false }
+        Self { range, name: name.into(), whole: false, log: None }
+    }
+
+    /// Where `value` stands: 0 at the lower end, 1 at the upper.
+    pub fn share(&self, value: f64) -> f64 {
+        match self.log {
+            None => self.range.share(value),
+            Some(least) => self.in_logs(least).share((value.max(0.0) / least).ln_1p()),
+        }
+    }
+
+    /// The value that stands at `share`.
+    pub fn value(&self, share: f64) -> f64 {
+        match self.log {
+            None => self.range.value(share),
+            Some(least) => least * self.in_logs(least).value(share).exp_m1(),
+        }
+    }
+
+    fn in_logs(&self, least: f64) -> Range {
+        let log = |value: f64| (value.max(0.0) / least).ln_1p();
+        Range { low: log(self.range.low), high: log(self.range.high) }
+    }
+
+    /// The same, logarithmic if one of `values` is so far above most of them that the others would lie flat.
+    #[must_use]
+    pub fn log_if_flat(self, values: impl Iterator<Item = f64>) -> Self {
+        let mut above: Vec<f64> = values.filter(|value| *value > 0.0).collect();
+        above.sort_by(f64::total_cmp);
+        let (Some(&least), Some(&most)) = (above.first(), above.last()) else { return self };
+        let is_flat = above.len() > 2 && most > FLAT * above[above.len() / 2];
+        if self.range.low < 0.0 || !is_flat || !(least / 3.0 > 0.0 && (most / least).is_finite()) {
+            return self;
+        }
+        // Few values far below the others are as good as zero.
+        let least = least.max(most / MOST_DECADES);
+        Self { name: format!("{} (logarithmic)", self.name), log: Some(least / 3.0), ..self }
+    }
+
+    /// Ticks at zero and at powers of ten, with their halves and fifths if those are few.
+    fn log_ticks(&self, most: usize) -> Vec<(f64, String)> {
+        let Range { low, high } = self.range;
+        let (first, last) = (self.log.unwrap_or(1.0).log10().floor() as i32, high.log10().ceil() as i32);
+        let powers = |steps: &[f64]| -> Vec<f64> {
+            let values =
+                (first..=last).flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
+            let zero = std::iter::once(0.0).filter(|_| low <= 0.0);
+            let least = if self.whole { 1.0 } else { self.log.unwrap_or(0.0) };
+            zero.chain(values.filter(|value| *value >= least.max(low) && *value <= high)).collect()
+        };
+        let fine = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(powers);
+        let [.., tens] = &fine;
+        let mut chosen = fine.iter().find(|ticks| ticks.len() <= most.max(3)).unwrap_or(tens).clone();
+        if chosen.len() > 2 * most {
+            let step = chosen.len().div_ceil(most.max(2));
+            chosen = chosen.into_iter().step_by(step).collect();
+        }
+        chosen.into_iter().map(|value| (value, number(value))).collect()
     }
 
     /// The same, for counts.
@@ -112,6 +177,9 @@ impl Axis {
 
     /// At most about `most` round numbers of the range, with their labels.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+        if self.log.is_some() {
+            return self.log_ticks(most);
+        }
         let Range { low, high } = self.range;
         let most = most.max(2) as f64;
         let raw = (high / most - low / most).max(f64::MIN_POSITIVE);
@@ -209,6 +277,22 @@ mod tests {
             let range = Range::of("x", [only]).unwrap().padded(0.05);
             assert!(range.low < range.high && (0.0..=1.0).contains(&range.share(only)), "{only}: {range:?}");
         }
+    }
+
+    #[test]
+    fn an_outlier_makes_an_axis_logarithmic_and_zero_keeps_its_place() {
+        let values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 4000.0];
+        let axis = Axis::new("loss", Range::of("loss", values).unwrap()).log_if_flat(values.into_iter());
+        assert_eq!(axis.name, "loss (logarithmic)");
+        assert_eq!((axis.share(0.0), axis.share(4000.0)), (0.0, 1.0));
+        assert!(axis.share(4.0) > 0.2 && axis.share(4.0) < 0.4, "{}", axis.share(4.0));
+        assert!((axis.value(axis.share(7.0)) - 7.0).abs() < 1e-9);
+        let labels: Vec<String> = axis.ticks(6).into_iter().map(|tick| tick.1).collect();
+        assert_eq!(labels, ["0", "1", "10", "100", "1000"]);
+        let even = Axis::new("loss", Range { low: 0.0, high: 5.0 }).log_if_flat([1.0, 2.0, 5.0].into_iter());
+        assert_eq!(even.log, None);
+        let both = Axis::new("gain", Range { low: -1.0, high: 900.0 });
+        assert_eq!(both.log_if_flat([-1.0, 1.0, 1.0, 900.0].into_iter()).log, None);
     }
 
     #[test]

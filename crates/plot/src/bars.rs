@@ -30,19 +30,22 @@ pub struct Bars {
 impl Bars {
     /// Draws them; the picture is as high as they need.
     pub fn draw(&self, canvas: Canvas) -> Result<Picture, PlotError> {
-        let values = self.bars.iter().map(|bar| bar.value);
-        let range = Range::of("the bars", values)?.with(0.0);
-        let range = if range.low < range.high { range } else { range.with(1.0) };
+        Ok(self.drawn(&Layout::of(std::slice::from_ref(self), canvas)?, canvas))
+    }
+
+    /// Draws several on one scale, so that a bar of one compares with those of the others.
+    pub fn draw_alike(several: &[Self], canvas: Canvas) -> Result<Vec<Picture>, PlotError> {
+        let layout = Layout::of(several, canvas)?;
+        Ok(several.iter().map(|bars| bars.drawn(&layout, canvas)).collect())
+    }
+
+    fn drawn(&self, layout: &Layout, canvas: Canvas) -> Picture {
+        let Layout { range, names, numbers } = *layout;
         let Canvas { width, ruler, .. } = canvas;
         let mut items = Vec::new();
         let top = head(&mut items, &self.title, &self.notes, canvas) + canvas.air(8.0);
         let (line, thin) = (LINE + canvas.air(6.0), canvas.air(4.0));
         let height = top + line * self.bars.len() as f64 + LINE;
-        let longest = |texts: &mut dyn Iterator<Item = String>| {
-            texts.map(|text| ruler.width(&text, SMALL)).fold(0.0, f64::max)
-        };
-        let names = longest(&mut self.bars.iter().map(|bar| bar.name.clone())).min(width * 0.35);
-        let numbers = longest(&mut self.bars.iter().map(|bar| number(bar.value))) + 10.0;
         let left = 10.0 + names + 12.0;
         let has_left = range.low < 0.0;
         let start = left + if has_left { numbers } else { 0.0 };
@@ -71,7 +74,28 @@ impl Bars {
         }
         let axis = Outline::Line(vec![at(zero, top), at(zero, height - LINE - 1.0)]);
         items.push(Shape::new("axes", axis, Paint::stroke(Ink::Faint, 1.5)).into());
-        Ok(on_paper(width, height, &self.title, &self.notes, items))
+        on_paper(width, height, &self.title, &self.notes, items)
+    }
+}
+
+/// What panels of one scale have in common: what bars range over, and the room for names and numbers.
+struct Layout {
+    range: Range,
+    names: f64,
+    numbers: f64,
+}
+
+impl Layout {
+    fn of(several: &[Bars], canvas: Canvas) -> Result<Self, PlotError> {
+        let bars = || several.iter().flat_map(|bars| &bars.bars);
+        let range = Range::of("the bars", bars().map(|bar| bar.value))?.with(0.0);
+        let range = if range.low < range.high { range } else { range.with(1.0) };
+        let longest = |texts: &mut dyn Iterator<Item = String>| {
+            texts.map(|text| canvas.ruler.width(&text, SMALL)).fold(0.0, f64::max)
+        };
+        let names = longest(&mut bars().map(|bar| bar.name.clone())).min(canvas.width * 0.35);
+        let numbers = longest(&mut bars().map(|bar| number(bar.value))) + 10.0;
+        Ok(Self { range, names, numbers })
     }
 }
 

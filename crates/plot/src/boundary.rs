@@ -1,7 +1,7 @@
 //! Points, the regions of classes, and the boundary between them.
 
 use crate::axis::{Axis, PlotError, Range};
-use crate::chart::{Canvas, Chart, Key, Plot, Swatch};
+use crate::chart::{Aspect, Canvas, Chart, Key, Plot, Swatch};
 use crate::ink::Ink;
 use crate::marker::Marker;
 use crate::regions::{Grid, Verdict, simplified};
@@ -64,8 +64,12 @@ pub struct Boundary<'a> {
     pub band: Option<f64>,
     /// Whether an arrow tells which way the second class lies; straight boundaries only.
     pub normal: bool,
-    /// Whether a unit is as long on both axes.
-    pub equal: bool,
+    /// How its width and its height belong together.
+    pub aspect: Aspect,
+    /// Whether places have the colour of their class.
+    pub regions: bool,
+    /// A row that is ringed, though it may be right.
+    pub watched: Option<usize>,
     /// What a ring means.
     pub ring: String,
     /// What a frame means.
@@ -102,7 +106,9 @@ impl<'a> Boundary<'a> {
             line: "hidden unit".to_owned(),
             band: None,
             normal: true,
-            equal: false,
+            aspect: Aspect::Free,
+            regions: true,
+            watched: None,
             ring: "mistake".to_owned(),
             frame: "learned from".to_owned(),
             legend: None,
@@ -120,13 +126,14 @@ impl<'a> Boundary<'a> {
             x: self.x.clone(),
             y: self.y.clone(),
             legend: self.legend.clone().unwrap_or_else(|| self.keys()),
-            equal: self.equal,
+            aspect: self.aspect,
+            ..Chart::default()
         };
         let mut plot = chart.open(canvas);
-        let Self { decide, before, lines, band, normal, classes, dots, spacing, .. } = self;
+        let Self { decide, before, lines, band, normal, classes, dots, spacing, watched, .. } = self;
         let grid = ask(&plot, spacing, decide);
         let regions = grid.regions();
-        for (class, rings) in regions.areas {
+        for (class, rings) in regions.areas.into_iter().filter(|_| self.regions) {
             let rings = rings.iter().map(|ring| simplified(&placed(&plot, ring), TOLERANCE)).collect();
             let name = classes.get(class).map_or("", String::as_str);
             let shape = Shape::new("region", Outline::Area(rings), Paint::fill(Ink::Tint(class)));
@@ -152,7 +159,7 @@ impl<'a> Boundary<'a> {
             }
         }
         draw_dots(&mut plot, dots, classes);
-        draw_rings(&mut plot, dots);
+        draw_rings(&mut plot, dots, watched);
         let borders: Vec<Vec<Point>> =
             regions.borders.iter().map(|border| simplified(&placed(&plot, border), TOLERANCE)).collect();
         if normal
@@ -185,7 +192,7 @@ impl<'a> Boundary<'a> {
         if self.band.is_some() {
             keys.push(Key::new(Swatch::Line(Ink::Text, true), "margin"));
         }
-        if self.dots.iter().any(|dot| dot.mistaken) {
+        if self.watched.is_some() || self.dots.iter().any(|dot| dot.mistaken) {
             keys.push(Key::new(Swatch::Ring, self.ring.clone()));
         }
         if self.dots.iter().any(|dot| dot.support) {
@@ -198,7 +205,7 @@ impl<'a> Boundary<'a> {
 /// Verdicts all over the area of a plot.
 fn ask(plot: &Plot, spacing: f64, decide: &mut dyn FnMut(f64, f64) -> Verdict) -> Grid {
     let cells = |length: f64| (length / spacing).clamp(8.0, 400.0) as usize;
-    let (x, y) = (plot.x.range, plot.y.range);
+    let (x, y) = (plot.x.clone(), plot.y.clone());
     let mut at_share = |across: f64, up: f64| decide(x.value(across), y.value(up));
     Grid::sample(cells(plot.area.width), cells(plot.area.height), &mut at_share)
 }
@@ -291,7 +298,7 @@ fn draw_dots(plot: &mut Plot, dots: &[Dot], classes: &[String]) {
 
 /// Rings round mistakes and frames round what was learned from: thinner where there are many, or they would be all
 /// that is seen.
-fn draw_rings(plot: &mut Plot, dots: &[Dot]) {
+fn draw_rings(plot: &mut Plot, dots: &[Dot], watched: Option<usize>) {
     let radius = radius_of(dots);
     for dot in dots {
         let centre = plot.place(dot.x, dot.y);
@@ -302,7 +309,7 @@ fn draw_rings(plot: &mut Plot, dots: &[Dot]) {
             let paint = Paint::stroke(Ink::Text, 1.5);
             plot.add(Shape::new("support", Outline::Rect(frame), paint).of_row(dot.row));
         }
-        if dot.mistaken {
+        if dot.mistaken || watched == Some(dot.row) {
             let ring = Outline::Circle(centre, 1.35 * radius + 1.2);
             let width = (radius / 2.0 - 0.3).clamp(1.0, 2.5);
             plot.add(Shape::new("ring", ring, Paint::stroke(Ink::Wrong, width)).of_row(dot.row));

@@ -7,6 +7,10 @@ use crate::ink::{HEAT_STEPS, Ink};
 use crate::scene::{Anchor, Outline, Paint, Picture, Rect, Shape, Text, at};
 use std::collections::BTreeMap;
 
+/// The strongest numbers are cut if they are so many times the others, of which there must be some.
+const FAR: f64 = 2.0;
+const FEWEST: usize = 20;
+
 /// A picture of numbers, row by row from the top.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tile {
@@ -34,14 +38,13 @@ pub struct Heat {
 impl Heat {
     /// Draws them; the picture is as high as they need.
     pub fn draw(&self, canvas: Canvas) -> Result<Picture, PlotError> {
-        let mut strongest = 0.0_f64;
         for tile in &self.tiles {
             if let Some(place) = tile.values.iter().position(|value| !value.is_finite()) {
                 let what = format!("the values of {}", tile.name);
                 return Err(PlotError::NotFinite { what, place, value: tile.values[place] });
             }
-            strongest = tile.values.iter().fold(strongest, |most, value| most.max(value.abs()));
         }
+        let (strongest, is_cut) = self.strongest();
         let Some(first) = self.tiles.iter().find(|tile| tile.width > 0 && !tile.values.is_empty()) else {
             return Err(PlotError::Nothing { what: "pictures of numbers".to_owned() });
         };
@@ -52,7 +55,20 @@ impl Heat {
             n @ 1..=3 => n,
             4 => 2,
             n @ 5..=6 => n.div_ceil(2),
-            _ => 5,
+            n if canvas.is_narrow() => {
+                if n > 20 {
+                    5
+                } else {
+                    3
+                }
+            }
+            n => {
+                if n > 20 {
+                    8
+                } else {
+                    5
+                }
+            }
         };
         let high = first.values.len().div_ceil(first.width);
         let room = (width - 20.0) / columns as f64 - 20.0;
@@ -79,8 +95,21 @@ impl Heat {
             items.push(Shape::new("edge", Outline::Rect(edge), Paint::stroke(Ink::Grid, 1.0)).into());
         }
         let mut y = top + pitch.1 * self.tiles.len().div_ceil(columns) as f64 + 8.0;
-        y = scale(&mut items, &self.meaning, strongest, y, canvas);
+        y = scale(&mut items, &self.meaning, (strongest, is_cut), y, canvas);
         Ok(on_paper(width, y, &self.title, &self.notes, items))
+    }
+}
+
+impl Heat {
+    /// The number that has the strongest colour, and whether there are stronger ones: a few numbers that are far beyond
+    /// all others would leave those without colour.
+    fn strongest(&self) -> (f64, bool) {
+        let all = self.tiles.iter().flat_map(|tile| &tile.values);
+        let mut sizes: Vec<f64> = all.map(|value| value.abs()).filter(|size| *size > 0.0).collect();
+        sizes.sort_by(f64::total_cmp);
+        let Some(&most) = sizes.last() else { return (0.0, false) };
+        let common = sizes[(sizes.len() - 1) * 99 / 100];
+        if sizes.len() >= FEWEST && most > FAR * common { (common, true) } else { (most, false) }
     }
 }
 
@@ -105,9 +134,15 @@ fn runs(tile: &Tile, strongest: f64) -> BTreeMap<Ink, Vec<Rect>> {
 }
 
 /// What the colours mean; returns where the next line begins.
-fn scale(items: &mut Vec<crate::Item>, meaning: &[String; 2], strongest: f64, y: f64, canvas: Canvas) -> f64 {
+fn scale(
+    items: &mut Vec<crate::Item>,
+    meaning: &[String; 2],
+    (strongest, is_cut): (f64, bool),
+    y: f64,
+    canvas: Canvas,
+) -> f64 {
     let Canvas { width, ruler, .. } = canvas;
-    let step = 5.0;
+    let step = (width / 3.0 / (2.0 * f64::from(HEAT_STEPS) + 1.0)).clamp(1.0, 5.0);
     let length = step * (2.0 * f64::from(HEAT_STEPS) + 1.0);
     let start = ((width - length) / 2.0).round();
     for (place, ink) in (-HEAT_STEPS..=HEAT_STEPS).enumerate() {
@@ -115,8 +150,10 @@ fn scale(items: &mut Vec<crate::Item>, meaning: &[String; 2], strongest: f64, y:
         items.push(Shape::new("scale", Outline::Rect(rect), Paint::fill(Ink::Signed(ink))).into());
     }
     let room = start - 20.0;
-    let words = |text: &str, value: f64| format!("{text} ({})", number(value));
-    let (against, speaks_for) = (words(&meaning[0], -strongest), words(&meaning[1], strongest));
+    let words = |text: &str, cut: &str, value: f64| {
+        format!("{text} ({}{})", if is_cut { cut } else { "" }, number(value))
+    };
+    let (against, speaks_for) = (words(&meaning[0], "≤ ", -strongest), words(&meaning[1], "≥ ", strongest));
     let left = Text::new(at(start - 8.0, y + 12.0), against, SMALL).anchor(Anchor::End).fit(ruler, room);
     let right = Text::new(at(start + length + 8.0, y + 12.0), speaks_for, SMALL).fit(ruler, room);
     items.extend([left.into(), right.into()]);

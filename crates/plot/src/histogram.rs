@@ -48,11 +48,10 @@ impl Histogram<'_> {
         let chart = Chart {
             title: self.title.clone(),
             notes: self.notes.clone(),
-            note_lines: 0,
             x: Axis::new(&self.name, x),
             y: Axis::new(&self.counted, Range { low: 0.0, high: (highest * 1.06).max(1.0) }).whole(),
             legend: keys.map(|(ink, label)| Key::new(Swatch::Patch(ink), label.clone())).collect(),
-            equal: false,
+            ..Chart::default()
         };
         let mut plot = chart.open(canvas);
         for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {

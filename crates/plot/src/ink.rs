@@ -1,7 +1,8 @@
 //! Colours by what they mean, so that one picture serves light and dark pages.
 //!
-//! Classes have the colours of Okabe and Ito, which people with any kind of colour vision tell apart, darkened or
-//! lightened until they stand out from the paper. Shapes say the same as colours: see [`crate::Marker`].
+//! The first eight classes have the colours of Okabe and Ito, which people with any kind of colour vision tell apart,
+//! darkened or lightened until they stand out from the paper. The others have, one by one, the colour that is farthest
+//! from all before it. Shapes say the same as colours: see [`crate::Marker`].
 
 /// Red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,10 @@ pub enum Ink {
     Signed(i8),
 }
 
-const LIGHT_CLASSES: [Rgb; 8] = [
+/// So many classes have a colour of their own.
+const N_COLOURS: usize = 24;
+
+const LIGHT_CLASSES: [Rgb; N_COLOURS] = [
     Rgb(0, 114, 178),
     Rgb(213, 94, 0),
     Rgb(0, 133, 96),
@@ -67,9 +71,25 @@ const LIGHT_CLASSES: [Rgb; 8] = [
     Rgb(47, 143, 201),
     Rgb(110, 110, 110),
     Rgb(122, 100, 0),
+    Rgb(128, 0, 255),
+    Rgb(89, 51, 128),
+    Rgb(140, 21, 41),
+    Rgb(0, 36, 217),
+    Rgb(255, 38, 219),
+    Rgb(178, 102, 255),
+    Rgb(255, 38, 111),
+    Rgb(50, 76, 72),
+    Rgb(153, 0, 127),
+    Rgb(191, 0, 230),
+    Rgb(87, 87, 217),
+    Rgb(119, 0, 178),
+    Rgb(191, 124, 147),
+    Rgb(204, 31, 60),
+    Rgb(115, 75, 75),
+    Rgb(127, 108, 166),
 ];
 
-const DARK_CLASSES: [Rgb; 8] = [
+const DARK_CLASSES: [Rgb; N_COLOURS] = [
     Rgb(86, 170, 233),
     Rgb(240, 130, 50),
     Rgb(50, 190, 145),
@@ -78,6 +98,22 @@ const DARK_CLASSES: [Rgb; 8] = [
     Rgb(140, 205, 245),
     Rgb(170, 170, 170),
     Rgb(240, 228, 90),
+    Rgb(162, 0, 242),
+    Rgb(115, 103, 46),
+    Rgb(217, 0, 145),
+    Rgb(0, 110, 166),
+    Rgb(0, 255, 170),
+    Rgb(230, 0, 0),
+    Rgb(166, 255, 255),
+    Rgb(147, 124, 191),
+    Rgb(153, 153, 61),
+    Rgb(178, 102, 255),
+    Rgb(166, 117, 108),
+    Rgb(153, 230, 0),
+    Rgb(168, 204, 133),
+    Rgb(0, 128, 106),
+    Rgb(124, 91, 140),
+    Rgb(255, 102, 229),
 ];
 
 impl Ink {
@@ -91,7 +127,7 @@ impl Ink {
         let dark = look == Look::Dark;
         let pick = |light: Rgb, night: Rgb| if dark { night } else { light };
         let paper = pick(Rgb(255, 255, 255), Rgb(24, 26, 31));
-        let class = |number: usize| pick(LIGHT_CLASSES[number % 8], DARK_CLASSES[number % 8]);
+        let class = |number: usize| pick(LIGHT_CLASSES[number % N_COLOURS], DARK_CLASSES[number % N_COLOURS]);
         match self {
             Self::Paper => paper,
             Self::Text => pick(Rgb(26, 26, 26), Rgb(236, 236, 236)),
@@ -109,6 +145,17 @@ impl Ink {
         }
     }
 
+    /// Its colour where nobody knows the paper: one that stands out from black and from white. What is text has none,
+    /// and is written in whatever the page writes with.
+    pub(crate) fn on_any_paper(self) -> Option<Rgb> {
+        match self {
+            Self::Text | Self::Faint | Self::Paper | Self::Grid => None,
+            Self::Class(_) | Self::Wrong => Some(self.rgb(Look::Light)),
+            Self::Tint(number) => Some(Self::Class(number).rgb(Look::Light)),
+            Self::Signed(step) => Some(Self::Class(usize::from(step < 0)).rgb(Look::Light)),
+        }
+    }
+
     /// The word by which style sheets know it.
     pub(crate) fn word(self) -> String {
         match self {
@@ -117,8 +164,8 @@ impl Ink {
             Self::Faint => "faint".to_owned(),
             Self::Grid => "grid".to_owned(),
             Self::Wrong => "wrong".to_owned(),
-            Self::Class(number) => format!("class{}", number % 8),
-            Self::Tint(number) => format!("tint{}", number % 8),
+            Self::Class(number) => format!("class{}", number % N_COLOURS),
+            Self::Tint(number) => format!("tint{}", number % N_COLOURS),
             Self::Signed(step) if step < 0 => format!("against{}", -step),
             Self::Signed(step) => format!("for{step}"),
         }
@@ -142,20 +189,37 @@ mod tests {
     }
 
     #[test]
+    fn classes_beyond_the_eighth_have_colours_of_their_own() {
+        for look in [Look::Light, Look::Dark] {
+            let colours: Vec<Rgb> = (0..N_COLOURS).map(|class| Ink::Class(class).rgb(look)).collect();
+            for (class, Rgb(r, g, b)) in colours.iter().enumerate() {
+                for Rgb(x, y, z) in &colours[..class] {
+                    let apart = r.abs_diff(*x).max(g.abs_diff(*y)).max(b.abs_diff(*z));
+                    assert!(apart >= 24, "class {class} {look:?}: {apart}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn text_is_legible_and_marks_stand_out_on_either_paper() {
         for look in [Look::Light, Look::Dark] {
             let paper = Ink::Paper.rgb(look);
             for ink in [Ink::Text, Ink::Faint] {
                 assert!(contrast(ink.rgb(look), paper) >= 4.5, "{ink:?} {look:?}");
-                for class in 0..8 {
+                for class in 0..N_COLOURS {
                     assert!(contrast(ink.rgb(look), Ink::Tint(class).rgb(look)) >= 4.5, "{ink:?} {look:?}");
                 }
             }
-            for class in 0..8 {
+            for class in 0..N_COLOURS {
                 let marks = contrast(Ink::Class(class).rgb(look), paper);
                 assert!(marks >= 3.0, "class {class} {look:?}: {marks}");
                 let own = contrast(Ink::Class(class).rgb(look), Ink::Tint(class).rgb(look));
                 assert!(own >= 2.4, "class {class} on its region {look:?}: {own}");
+            }
+            for ink in [Ink::Wrong, Ink::Signed(9), Ink::Signed(-9), Ink::Tint(3)] {
+                let colour = ink.on_any_paper().unwrap();
+                assert!(contrast(colour, Rgb(0, 0, 0)) >= 2.2 && contrast(colour, Rgb(255, 255, 255)) >= 3.0);
             }
             for step in -HEAT_STEPS / 2..=HEAT_STEPS / 2 {
                 let legible = contrast(Ink::Text.rgb(look), Ink::Signed(step).rgb(look));

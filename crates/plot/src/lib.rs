@@ -29,7 +29,7 @@
 //! let picture = Boundary::new("Two classes", &classes, &dots, &mut decide)?.draw(Canvas::default());
 //! assert!(picture.svg(&Svg::default()).contains("class=\"boundary"));
 //! assert!(picture.png(Look::Light, 1.0).starts_with(b"\x89PNG"));
-//! assert!(picture.text(Terminal { colour: false, look: Look::Dark }).contains('■'));
+//! assert!(picture.text(Terminal { colour: false, look: None }).contains('■'));
 //! # Ok::<(), rosenblatt_plot::PlotError>(())
 //! ```
 
@@ -55,13 +55,13 @@ mod truetype;
 pub use axis::{Axis, PlotError, Range, number};
 pub use bars::{Bar, Bars};
 pub use boundary::{Boundary, Dot};
-pub use chart::{Canvas, Chart, Key, Plot, Swatch, note_lines};
+pub use chart::{Aspect, Canvas, Chart, Key, Plot, Swatch, note_lines};
 pub use confusion::Confusion;
 pub use font::Ruler;
 pub use heat::{Heat, Tile};
 pub use histogram::Histogram;
 pub use ink::{HEAT_STEPS, Ink, Look, Rgb};
-pub use lines::{Level, Lines, Series};
+pub use lines::{Level, Lines, Mark, Series};
 pub use marker::Marker;
 pub use regions::Verdict;
 pub use scene::{Anchor, Film, Group, Item, Outline, Paint, Picture, Point, Rect, Shape, Text, at};

@@ -1,11 +1,11 @@
 //! Curves, and levels they should keep to.
 
 use crate::axis::{Axis, PlotError, Range};
-use crate::chart::{Canvas, Chart, Key, Swatch};
+use crate::chart::{Aspect, Canvas, Chart, Key, LINE, Plot, SMALL, Swatch};
 use crate::ink::Ink;
 use crate::marker::Marker;
 use crate::regions::simplified;
-use crate::scene::{Outline, Paint, Picture, Shape, at};
+use crate::scene::{Outline, Paint, Picture, Rect, Shape, Text, at};
 
 /// More points than this have no signs of their own.
 const MOST_SIGNS: usize = 25;
@@ -63,6 +63,23 @@ pub struct Level {
     pub value: f64,
 }
 
+/// A point of a curve that means something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Where it is, across.
+    pub x: f64,
+    /// Where it is, upwards.
+    pub y: f64,
+    /// The colour of its curve.
+    pub colour: usize,
+    /// What it says when it is pointed at.
+    pub note: String,
+    /// What stands beside it, if anything does and there is room.
+    pub label: String,
+    /// Between which heights the truth may lie.
+    pub span: Option<(f64, f64)>,
+}
+
 /// Curves in one frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lines {
@@ -82,6 +99,12 @@ pub struct Lines {
     pub whole: (bool, bool),
     /// What the axes show at least.
     pub at_least: (Option<Range>, Option<Range>),
+    /// Points of the curves that mean something.
+    pub marks: Vec<Mark>,
+    /// Whether the area is as high as it is wide.
+    pub square: bool,
+    /// Whether an axis upwards may become logarithmic, where one value would leave the others flat.
+    pub may_be_log: bool,
 }
 
 impl Lines {
@@ -101,6 +124,9 @@ impl Lines {
             levels: Vec::new(),
             whole: (false, false),
             at_least: (None, Some(Range { low: 0.0, high: 0.0 })),
+            marks: Vec::new(),
+            square: false,
+            may_be_log: true,
         }
     }
 
@@ -119,18 +145,25 @@ impl Lines {
             x = x.padded(0.05);
         }
         let air = y.padded(0.06);
-        let y = Range { low: if y.low == 0.0 && y.high > 0.0 { 0.0 } else { air.low }, high: air.high };
-        let axis = |name: &str, range, whole| Axis { range, name: name.to_owned(), whole };
+        // A square shows what it should show, and no more.
+        let high = if self.square { y.high } else { air.high };
+        let y = Range { low: if y.low == 0.0 && y.high > 0.0 { 0.0 } else { air.low }, high };
+        let axis = |name: &str, range, whole| Axis { whole, ..Axis::new(name, range) };
         let colours: Vec<usize> =
             self.series.iter().enumerate().map(|(number, series)| series.colour.unwrap_or(number)).collect();
+        let mut upwards = axis(&self.y_name, y, self.whole.1);
+        if self.may_be_log {
+            let levels = self.levels.iter().map(|level| level.value);
+            upwards = upwards.log_if_flat(points().map(|point| point.1).chain(levels));
+        }
         let chart = Chart {
             title: self.title.clone(),
             notes: self.notes.clone(),
-            note_lines: 0,
             x: axis(&self.x_name, x, self.whole.0),
-            y: axis(&self.y_name, y, self.whole.1),
-            legend: self.legend(&colours),
-            equal: false,
+            y: upwards,
+            ends: self.ends(&colours),
+            aspect: if self.square { Aspect::Square } else { Aspect::Free },
+            ..Chart::default()
         };
         let mut plot = chart.open(canvas);
         for level in &self.levels {
@@ -154,21 +187,65 @@ impl Lines {
                 }
             }
         }
+        self.draw_marks(&mut plot, canvas);
         Ok(plot.finish())
     }
 
-    fn legend(&self, colours: &[usize]) -> Vec<Key> {
+    /// Points that mean something, with their words where those hide nothing.
+    fn draw_marks(&self, plot: &mut Plot, canvas: Canvas) {
+        let mut taken: Vec<Rect> = Vec::new();
+        for mark in &self.marks {
+            let centre = plot.place(mark.x, mark.y);
+            if let Some((low, high)) = mark.span {
+                let line = Outline::Line(vec![plot.place(mark.x, low), plot.place(mark.x, high)]);
+                plot.add(Shape::new("span", line, Paint::stroke(Ink::Class(mark.colour), 1.5)));
+            }
+            let paint = Paint::fill(Ink::Paper).edged(Ink::Class(mark.colour), 2.0);
+            let sign = Outline::Marker(Marker::Disc, centre, 4.5);
+            plot.above(Shape::new("mark", sign, paint).saying(&mark.note));
+            if mark.label.is_empty() {
+                continue;
+            }
+            let width = canvas.ruler.width(&mark.label, SMALL);
+            let spots = [(9.0, 16.0), (9.0, -6.0), (-9.0 - width, -6.0), (-9.0 - width, 16.0)];
+            let boxed = |(dx, dy): (f64, f64)| Rect {
+                x: centre.x + dx,
+                y: centre.y + dy - 12.0,
+                width,
+                height: LINE - 4.0,
+            };
+            let is_free = |spot: &Rect| {
+                let seen = plot.area.within(spot);
+                seen.width == spot.width
+                    && seen.height == spot.height
+                    && taken.iter().all(|other| {
+                        let both = other.within(spot);
+                        both.width <= 0.0 || both.height <= 0.0
+                    })
+            };
+            if let Some(spot) = spots.into_iter().map(boxed).find(is_free) {
+                taken.push(spot);
+                plot.above(Text::new(at(spot.x, spot.y + 12.0), &mark.label, SMALL).ink(Ink::Faint));
+            }
+        }
+    }
+
+    /// What stands at the right end of every curve and level.
+    fn ends(&self, colours: &[usize]) -> Vec<(f64, Key)> {
         let series = self.series.iter().zip(colours).map(|(series, &colour)| {
             let swatch = if series.has_signs() {
                 Swatch::Class(colour)
             } else {
                 Swatch::Line(Ink::Class(colour), series.dashed)
             };
-            Key::new(swatch, series.name.clone())
+            let end = series.points.last().map_or(0.0, |point| point.1);
+            (end, Key::new(swatch, series.name.clone()))
         });
-        let levels =
-            self.levels.iter().map(|level| Key::new(Swatch::Line(Ink::Wrong, true), level.name.clone()));
-        let keys: Vec<Key> = series.chain(levels).filter(|key| !key.label.is_empty()).collect();
-        if keys.len() > 1 || !self.levels.is_empty() { keys } else { Vec::new() }
+        let levels = self
+            .levels
+            .iter()
+            .map(|level| (level.value, Key::new(Swatch::Line(Ink::Wrong, true), level.name.clone())));
+        let ends: Vec<(f64, Key)> = series.chain(levels).filter(|(_, key)| !key.label.is_empty()).collect();
+        if ends.len() > 1 || !self.levels.is_empty() { ends } else { Vec::new() }
     }
 }

@@ -38,7 +38,7 @@ const TABLE: [(Marker, char, char); 8] = [
 ];
 
 impl Marker {
-    /// The sign of a class. With more than eight classes, colours come again with other signs.
+    /// The sign of a class. With more than eight, signs come again in other colours.
     pub fn of_class(class: usize) -> Self {
         TABLE[(class + class / 8) % 8].0
     }
@@ -99,11 +99,12 @@ impl Marker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ink::{Ink, Look, Rgb};
 
     #[test]
     fn no_two_of_64_classes_look_alike() {
-        let looks: Vec<(usize, char)> =
-            (0..64).map(|class| (class % 8, Marker::of_class(class).letter(false))).collect();
+        let look = |class| (Ink::Class(class).rgb(Look::Light), Marker::of_class(class).letter(false));
+        let looks: Vec<(Rgb, char)> = (0..64).map(look).collect();
         for (class, look) in looks.iter().enumerate() {
             assert!(!looks[..class].contains(look), "{class}");
         }

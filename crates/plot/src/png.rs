@@ -13,29 +13,49 @@ impl Picture {
     /// The picture as the bytes of a PNG file, each of its pixels being `scale` wide and high: 2 is good for
     /// slides. Of a film, the last frame. A picture too large for that is drawn smaller.
     pub fn png(&self, look: Look, scale: f64) -> Vec<u8> {
+        let last = self.film.map(|film| film.frames - 1);
+        self.encoded(look, scale, &[last]).expect("writing to memory cannot fail")
+    }
+
+    /// A film as the bytes of an animated PNG file, which is seen as a PNG where nothing moves; a picture that does not
+    /// move as [`Picture::png`].
+    pub fn apng(&self, look: Look, scale: f64) -> Vec<u8> {
+        let Some(film) = self.film.filter(|film| film.frames > 1) else { return self.png(look, scale) };
+        let frames: Vec<Option<usize>> = (0..film.frames).map(Some).collect();
+        self.encoded(look, scale, &frames).expect("writing to memory cannot fail")
+    }
+
+    /// The bytes of a file with these frames.
+    fn encoded(
+        &self,
+        look: Look,
+        scale: f64,
+        frames: &[Option<usize>],
+    ) -> Result<Vec<u8>, png::EncodingError> {
         let most = (MOST_PIXELS / (self.width * self.height).max(1.0)).sqrt();
         let scale = scale.min(most);
         let (width, height) = ((self.width * scale).ceil() as usize, (self.height * scale).ceil() as usize);
-        let paper = Ink::Paper.rgb(look);
-        let mut pixels = Pixels { width, look, scale, values: vec![paper; width * height] };
         let window = Window { left: 0, top: 0, right: width, bottom: height };
-        let last = self.film.map(|film| film.frames - 1);
-        pixels.items(&self.items, at(0.0, 0.0), window, last);
-        let bytes: Vec<u8> = pixels.values.iter().flat_map(|Rgb(r, g, b)| [*r, *g, *b]).collect();
-        encode(&bytes, width as u32, height as u32).expect("writing to memory cannot fail")
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::Balanced);
+        if let (Some(film), [_, _, ..]) = (self.film, frames) {
+            encoder.set_animated(frames.len() as u32, 0)?;
+            encoder.set_frame_delay((film.seconds * 100.0).clamp(1.0, 6000.0) as u16, 100)?;
+        }
+        let mut writer = encoder.write_header()?;
+        for frame in frames {
+            let paper = Ink::Paper.rgb(look);
+            let mut pixels = Pixels { width, look, scale, values: vec![paper; width * height] };
+            pixels.items(&self.items, at(0.0, 0.0), window, *frame);
+            let pixels: Vec<u8> = pixels.values.iter().flat_map(|Rgb(r, g, b)| [*r, *g, *b]).collect();
+            writer.write_image_data(&pixels)?;
+        }
+        writer.finish()?;
+        Ok(bytes)
     }
-}
-
-fn encode(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Balanced);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(pixels)?;
-    writer.finish()?;
-    Ok(bytes)
 }
 
 struct Pixels {

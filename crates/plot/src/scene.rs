@@ -280,7 +280,7 @@ pub struct Picture {
 
 impl Picture {
     /// Several pictures of one size as one that moves, each seen for some seconds. Where nothing moves, the last
-    /// one is seen.
+    /// one is seen. What all of them have in common is in it once.
     ///
     /// # Panics
     /// If there are no pictures.
@@ -289,11 +289,8 @@ impl Picture {
         let (width, height, title) = (last.width, last.height, last.title.clone());
         let description = frames.iter().map(|frame| frame.description.as_str()).collect::<Vec<_>>().join(" ");
         let film = Some(Film { frames: frames.len(), seconds });
-        let items = frames
-            .into_iter()
-            .enumerate()
-            .map(|(number, frame)| Group { frame: Some(number), ..Group::new("frame", frame.items) }.into());
-        Self { width, height, title, description, items: items.collect(), film }
+        let items = merged(frames.into_iter().map(|frame| frame.items).collect());
+        Self { width, height, title, description, items, film }
     }
 
     /// Several pictures side by side, in rows of `columns`, below a title and notes.
@@ -318,5 +315,65 @@ impl Picture {
         items.extend(panels);
         let description = format!("{} {description}", notes.join(" ")).trim().to_owned();
         Self { description, ..on_paper(whole, top + height * rows as f64, title, notes, items) }
+    }
+}
+
+/// The items of all frames, in their order: what all have in common, and between that what each has for itself.
+fn merged(mut frames: Vec<Vec<Item>>) -> Vec<Item> {
+    let mut items = Vec::new();
+    let first = std::mem::take(&mut frames[0]);
+    let mut places = vec![0; frames.len()];
+    let mut alone = Vec::new();
+    for item in first {
+        let found: Option<Vec<usize>> = (1..frames.len())
+            .map(|number| {
+                let from = places[number];
+                frames[number][from..].iter().position(|other| is_same(&item, other)).map(|at| from + at)
+            })
+            .collect();
+        let Some(found) = found else {
+            alone.push(item);
+            continue;
+        };
+        push_frame(&mut items, 0, std::mem::take(&mut alone));
+        for (number, place) in (1..frames.len()).zip(&found) {
+            push_frame(&mut items, number, frames[number][places[number]..*place].to_vec());
+        }
+        items.push(match item {
+            Item::Group(group) => {
+                let insides = std::iter::once(group.items.clone());
+                let others =
+                    (1..frames.len()).zip(&found).map(|(number, place)| match &frames[number][*place] {
+                        Item::Group(other) => other.items.clone(),
+                        _ => Vec::new(),
+                    });
+                Group { items: merged(insides.chain(others).collect()), ..group }.into()
+            }
+            item => item,
+        });
+        for (number, place) in (1..frames.len()).zip(&found) {
+            places[number] = place + 1;
+        }
+    }
+    push_frame(&mut items, 0, alone);
+    for number in 1..frames.len() {
+        push_frame(&mut items, number, frames[number].split_off(places[number]));
+    }
+    items
+}
+
+/// Whether two items are one: groups are if they differ in nothing but what is in them.
+fn is_same(one: &Item, other: &Item) -> bool {
+    match (one, other) {
+        (Item::Group(one), Item::Group(other)) => {
+            (one.role, one.shift, one.clip, one.frame) == (other.role, other.shift, other.clip, other.frame)
+        }
+        _ => one == other,
+    }
+}
+
+fn push_frame(items: &mut Vec<Item>, number: usize, alone: Vec<Item>) {
+    if !alone.is_empty() {
+        items.push(Group { frame: Some(number), ..Group::new("frame", alone) }.into());
     }
 }

@@ -1,11 +1,13 @@
 //! Pictures as SVG text.
 //!
 //! Every colour stands in the file as an attribute, which every viewer understands; a style sheet that only applies
-//! to dark screens overrides them by class. There is no script, and nothing is fetched.
+//! to dark screens overrides them by class. There is no script, and nothing is fetched. A film has a bar below it: links
+//! to its frames, which a style sheet turns into buttons that stop it, step through it and play it again. In a page that
+//! shows it as an image the bar still tells how far the film is.
 
 use crate::axis::number;
 use crate::ink::{Ink, Look};
-use crate::scene::{Anchor, Group, Item, Outline, Paint, Picture, Point, Shape, Text};
+use crate::scene::{Anchor, Film, Group, Item, Outline, Paint, Picture, Point, Rect, Shape, Text};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -51,8 +53,15 @@ impl Picture {
         for item in &self.items {
             writer.item(item);
         }
+        let film = self.film.filter(|film| film.frames > 1);
+        if film.is_some() {
+            writer.bar();
+        }
         let Writer { text: body, inks, .. } = writer;
-        let (width, height, ids) = (short(self.width), short(self.height), escaped(how.ids));
+        let bar = if film.is_some() { BAR } else { 0.0 };
+        let (width, height, ids) = (short(self.width), short(self.height + bar), escaped(how.ids));
+        // What is inside an image is not reached by those who cannot see it, and the buttons should be.
+        let role = if film.is_some() { "group" } else { "img" };
         let mut text = String::new();
         if !how.inline {
             text.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -60,7 +69,7 @@ impl Picture {
         let _ = write!(
             text,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" role=\"img\" aria-labelledby=\"{ids}-title {ids}-desc\" \
+             height=\"{height}\" role=\"{role}\" aria-labelledby=\"{ids}-title {ids}-desc\" \
              font-family=\"'DejaVu Sans', Verdana, sans-serif\" stroke-linejoin=\"round\">\n\
              <title id=\"{ids}-title\">{}</title>\n<desc id=\"{ids}-desc\">{}</desc>\n",
             escaped(&self.title),
@@ -70,6 +79,13 @@ impl Picture {
         if !style.is_empty() {
             let _ = writeln!(text, "<style>{style}</style>");
         }
+        if let Some(film) = film {
+            // What links lead to stands before all that a style sheet shows or hides by it.
+            for frame in 0..film.frames {
+                let _ = writeln!(text, "<g id=\"{ids}-{frame}\" class=\"shot\"/>");
+            }
+            let _ = writeln!(text, "<g id=\"{ids}-play\"/>");
+        }
         text.push_str(&body);
         text.push_str("</svg>\n");
         text
@@ -78,6 +94,16 @@ impl Picture {
     fn style(&self, how: &Svg<'_>, inks: &BTreeSet<Ink>) -> String {
         let mut style = String::new();
         if let Some(film) = self.film.filter(|film| film.frames > 1) {
+            style.push_str(
+                ".bar a:hover *{stroke-width:3}.shot:target~.frame,.shot:target~* .frame{animation:none;visibility:hidden}",
+            );
+            for frame in 0..film.frames {
+                let _ = write!(
+                    style,
+                    "#{ids}-{frame}:target~.frame-{frame},#{ids}-{frame}:target~* .frame-{frame}{{visibility:visible}}",
+                    ids = escaped(how.ids)
+                );
+            }
             let share = number(100.0 / film.frames as f64);
             let whole = short(film.seconds * film.frames as f64);
             // Each frame is at another place of the same loop.
@@ -119,7 +145,8 @@ impl Writer<'_> {
     }
 
     fn group(&mut self, group: &Group) {
-        let _ = write!(self.text, "<g class=\"{}\"", group.role);
+        let number = group.frame.map_or(String::new(), |frame| format!(" frame-{frame}"));
+        let _ = write!(self.text, "<g class=\"{}{number}\"", group.role);
         if group.shift.x != 0.0 || group.shift.y != 0.0 {
             let _ = write!(
                 self.text,
@@ -128,12 +155,8 @@ impl Writer<'_> {
                 short(group.shift.y)
             );
         }
-        if let (Some(frame), Some(film)) = (group.frame, self.picture.film) {
-            if frame + 1 < film.frames {
-                self.text.push_str(" visibility=\"hidden\"");
-            }
-            let ahead = (film.frames - frame) as f64 * film.seconds;
-            let _ = write!(self.text, " style=\"animation-delay:-{}s\"", short(ahead));
+        if let Some(frame) = group.frame {
+            self.timing(frame);
         }
         if let Some(clip) = group.clip {
             self.n_clips += 1;
@@ -154,6 +177,81 @@ impl Writer<'_> {
             self.item(item);
         }
         self.text.push_str("</g>\n");
+    }
+
+    /// The bar below a film: a link to every frame, and those that stop it, step and play it again.
+    fn bar(&mut self) {
+        let Some(Film { frames, .. }) = self.picture.film else { return };
+        let (width, top, ids) = (self.picture.width, self.picture.height, escaped(self.ids));
+        let paper = Rect { x: 0.0, y: top, width, height: BAR };
+        self.shape(&Shape::new("paper", Outline::Rect(paper), Paint::fill(Ink::Paper)));
+        let y = top + BAR / 2.0;
+        let sign = |points: &[(f64, f64)], x: f64| {
+            let ring = points.iter().map(|(dx, dy)| Point { x: x + dx, y: y + dy }).collect();
+            Shape::new("button", Outline::Area(vec![ring]), Paint::fill(Ink::Faint).edged(Ink::Faint, 1.0))
+        };
+        let box_of = |x: f64, wide: f64, ink: Ink| {
+            Shape::new(
+                "button",
+                Outline::Rect(Rect { x, y: y - 5.0, width: wide, height: 10.0 }),
+                Paint::fill(ink),
+            )
+        };
+        let link = |writer: &mut Self, target: &str, name: &str, shapes: &[Shape]| {
+            let _ = writeln!(writer.text, "<a href=\"#{ids}-{target}\" aria-label=\"{name}\">");
+            for shape in shapes {
+                writer.shape(shape);
+            }
+            writer.text.push_str("</a>\n");
+        };
+        self.text.push_str("<g class=\"bar\">\n");
+        let play = sign(&[(-5.0, -6.0), (6.0, 0.0), (-5.0, 6.0)], 20.0);
+        link(self, "play", "play", &[play]);
+        let (left, pitch) = (130.0, (width - 140.0) / frames as f64);
+        let wide = (pitch - 2.0).max(1.0);
+        for frame in 0..frames {
+            let shape = box_of(left + pitch * frame as f64, wide, Ink::Grid);
+            link(self, &frame.to_string(), &format!("frame {} of {frames}", frame + 1), &[shape]);
+        }
+        for frame in 0..frames {
+            self.frame_tag(frame);
+            let stop = [box_of(45.0, 4.0, Ink::Faint), box_of(52.0, 4.0, Ink::Faint)];
+            link(self, &frame.to_string(), "pause", &stop);
+            let before = Shape::new(
+                "button",
+                Outline::Line(vec![Point { x: 72.5, y: y - 6.0 }, Point { x: 72.5, y: y + 6.0 }]),
+                Paint::stroke(Ink::Faint, 2.0),
+            );
+            let back = sign(&[(5.0, -6.0), (-6.0, 0.0), (5.0, 6.0)], 80.0);
+            link(self, &((frame + frames - 1) % frames).to_string(), "one step back", &[back, before]);
+            let next = sign(&[(-5.0, -6.0), (6.0, 0.0), (-5.0, 6.0)], 105.0);
+            let stroke = Shape::new(
+                "button",
+                Outline::Line(vec![Point { x: 112.5, y: y - 6.0 }, Point { x: 112.5, y: y + 6.0 }]),
+                Paint::stroke(Ink::Faint, 2.0),
+            );
+            link(self, &((frame + 1) % frames).to_string(), "one step on", &[next, stroke]);
+            self.shape(&box_of(left + pitch * frame as f64, wide, Ink::Text));
+            self.text.push_str("</g>\n");
+        }
+        self.text.push_str("</g>\n");
+    }
+
+    /// Opens a group that is seen in one frame.
+    fn frame_tag(&mut self, frame: usize) {
+        let _ = write!(self.text, "<g class=\"frame frame-{frame}\"");
+        self.timing(frame);
+        self.text.push_str(">\n");
+    }
+
+    /// When a frame is seen.
+    fn timing(&mut self, frame: usize) {
+        let Some(film) = self.picture.film else { return };
+        if frame + 1 < film.frames {
+            self.text.push_str(" visibility=\"hidden\"");
+        }
+        let ahead = (film.frames - frame) as f64 * film.seconds;
+        let _ = write!(self.text, " style=\"animation-delay:-{}s\"", short(ahead));
     }
 
     fn shape(&mut self, shape: &Shape) {
@@ -234,6 +332,9 @@ impl Writer<'_> {
     }
 }
 
+/// How high the bar below a film is.
+const BAR: f64 = 26.0;
+
 /// How long the dashes of a dashed line are, and the gaps between them.
 pub(crate) const DASH: (f64, f64) = (8.0, 5.0);
 
@@ -242,7 +343,8 @@ fn path(points: &[Point], closed: bool) -> String {
     if let (true, &[a, b, c, d]) = (closed, points)
         && (a.y == b.y && b.x == c.x && c.y == d.y && d.x == a.x)
     {
-        return format!("M{} {}H{}V{}H{}Z", short(a.x), short(a.y), short(c.x), short(c.y), short(a.x));
+        let (wide, high) = (c.x - a.x, c.y - a.y);
+        return format!("M{} {}h{}v{}h{}z", short(a.x), short(a.y), short(wide), short(high), short(-wide));
     }
     let mut text = String::new();
     for (number, point) in points.iter().enumerate() {

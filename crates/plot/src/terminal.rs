@@ -1,7 +1,8 @@
-//! Pictures as text: letters for words and signs, braille dots for lines, backgrounds for regions.
+//! Pictures as text: letters for words and signs, braille dots for lines, sparse points for regions.
 //!
-//! A letter stands for 10 by 20 pixels, and a braille dot for 5 by 5. Without colours, regions are told by their
-//! boundary alone, classes by their signs, and heat by shades.
+//! A letter stands for 10 by 20 pixels, and a braille dot for 5 by 5. The paper is the terminal's own: nothing is painted
+//! over it, words have the colour it writes with, and the others stand out from light and dark alike. Without colours,
+//! regions are told by their boundary alone, classes by their signs, and heat by shades.
 
 use crate::ink::{HEAT_STEPS, Ink, Look, Rgb};
 use crate::raster::{self, Window, cover};
@@ -20,8 +21,8 @@ const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 pub struct Terminal {
     /// Whether there are colours.
     pub colour: bool,
-    /// The terminal's own paper.
-    pub look: Look,
+    /// The terminal's own paper, where it is known.
+    pub look: Option<Look>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,7 +30,8 @@ struct Cell {
     letter: Option<char>,
     dots: u8,
     ink: Option<Ink>,
-    paper: Option<Ink>,
+    /// The class whose region it is in.
+    region: Option<usize>,
 }
 
 impl Picture {
@@ -37,8 +39,7 @@ impl Picture {
     pub fn text(&self, how: Terminal) -> String {
         let columns = (self.width / CELL.0).round().clamp(1.0, 1000.0) as usize;
         let rows = (self.height / CELL.1).round().clamp(1.0, 1000.0) as usize;
-        let mut page =
-            Page { columns, rows, colour: how.colour, cells: vec![Cell::default(); columns * rows] };
+        let mut page = Page { columns, rows, cells: vec![Cell::default(); columns * rows] };
         let whole = Rect { x: 0.0, y: 0.0, width: self.width, height: self.height };
         page.items(&self.items, at(0.0, 0.0), whole, self.film.map(|film| film.frames - 1));
         page.write(how)
@@ -48,7 +49,6 @@ impl Picture {
 struct Page {
     columns: usize,
     rows: usize,
-    colour: bool,
     cells: Vec<Cell>,
 }
 
@@ -130,12 +130,13 @@ impl Page {
             Ink::Paper => {}
             Ink::Tint(_) | Ink::Signed(_) => {
                 let scaled = |point: &Point| at(point.x / CELL.0, point.y / CELL.1);
-                let (colour, columns) = (self.colour, self.columns);
+                let columns = self.columns;
                 self.covered(rings, scaled, (CELL.0, CELL.1), clip, |cells, column, row| {
                     let cell = &mut cells[row * columns + column];
                     match ink {
-                        Ink::Signed(step) if !colour => cell.letter = Some(shade(step)),
-                        _ => cell.paper = Some(ink),
+                        Ink::Signed(step) => (cell.letter, cell.ink) = (Some(shade(step)), Some(ink)),
+                        Ink::Tint(class) => cell.region = Some(class),
+                        _ => {}
                     }
                 });
             }
@@ -223,34 +224,34 @@ impl Page {
 
     fn write(&self, how: Terminal) -> String {
         let mut text = String::new();
-        for row in self.cells.chunks_exact(self.columns) {
+        for (number, row) in self.cells.chunks_exact(self.columns).enumerate() {
             let mut line = String::new();
-            let mut now = (None, None);
-            for cell in row {
-                let letter = match (cell.letter, cell.dots) {
-                    (Some(letter), _) => letter,
-                    (None, 0) => ' ',
-                    (None, dots) => char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' '),
+            let mut now = None;
+            for (column, cell) in row.iter().enumerate() {
+                // Sparse, so that points and lines stand out from their region.
+                let is_speck = how.colour && column % 4 == 2 * (number % 2);
+                let (letter, ink) = match (cell.letter, cell.dots, cell.region.filter(|_| is_speck)) {
+                    (Some(letter), ..) => (letter, cell.ink),
+                    (None, 0, Some(class)) => ('·', Some(Ink::Class(class))),
+                    (None, 0, None) => (' ', None),
+                    (None, dots, _) => (char::from_u32(0x2800 + u32::from(dots)).unwrap_or(' '), cell.ink),
                 };
                 if how.colour {
-                    let paper = cell.paper.map(|ink| ink.rgb(how.look));
-                    // On the terminal's own paper, text is written in whatever colour it has for that.
-                    let is_plain = paper.is_none() && matches!(cell.ink, Some(Ink::Text | Ink::Faint));
-                    let ink = cell.ink.filter(|_| letter != ' ' && !is_plain).map(|ink| ink.rgb(how.look));
-                    if (ink, paper) != now {
+                    let colour = ink.filter(|_| letter != ' ').and_then(|ink| {
+                        let known = ink.on_any_paper()?;
+                        Some(how.look.map_or(known, |look| ink.rgb(look)))
+                    });
+                    if colour != now {
                         line.push_str("\x1b[0m");
-                        if let Some(Rgb(r, g, b)) = ink {
+                        if let Some(Rgb(r, g, b)) = colour {
                             let _ = write!(line, "\x1b[38;2;{r};{g};{b}m");
                         }
-                        if let Some(Rgb(r, g, b)) = paper {
-                            let _ = write!(line, "\x1b[48;2;{r};{g};{b}m");
-                        }
-                        now = (ink, paper);
+                        now = colour;
                     }
                 }
                 line.push(letter);
             }
-            if now != (None, None) {
+            if now.is_some() {
                 line.push_str("\x1b[0m");
             }
             text.push_str(line.trim_end());

@@ -35,13 +35,16 @@ Examples:
   rosenblatt plot boundary points.csv -o points.svg
   rosenblatt plot boundary points.csv --frames -o steps.svg   every step of the run, as a film
   rosenblatt plot boundary data.csv --columns bill_length_mm,bill_depth_mm -o penguins.png
-  rosenblatt plot boundary data.svm --principal -o data.svg
+  rosenblatt plot boundary points.csv --frames -o steps.apng  the same, where SVG is not shown
+  rosenblatt plot boundary data.svm -o data.svg               many features: rows on their side
   rosenblatt plot curves mail.csv --readouts last,averaged,voted -o curves.svg
   rosenblatt plot mistakes points.csv --bias none -o bound.svg
   rosenblatt plot norms points.csv --bias none -o norms.svg
   rosenblatt plot margins mail.csv --model mail.model -o margins.png
   rosenblatt plot weights --model mail.model -o weights.svg
   rosenblatt plot roc test.csv --model mail.model -o roc.svg
+  rosenblatt plot precision-recall test.csv --model mail.model -o precision.svg
+  rosenblatt plot reliability test.csv --model mail.model -o reliability.svg
   rosenblatt plot confusion data.svm --theme dark -o confusion.png"
 )]
 pub(crate) struct Args {
@@ -54,11 +57,11 @@ pub(crate) struct Args {
     /// Draw this model, instead of one that is trained first
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Write the picture here, to a name that ends in .svg, .png or .txt; `-` is stdout
+    /// Write the picture here, to a name that ends in .svg, .png, .apng or .txt; `-` is stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Draw it in this form; the one of the file's name if not said
-    #[arg(long = "to", alias = "as", value_name = "FORM", value_parser = ["svg", "png", "text"])]
+    #[arg(long = "to", alias = "as", value_name = "FORM", value_parser = ["svg", "png", "apng", "text"])]
     form: Option<String>,
     /// Draw on light or dark paper; auto follows the page or the system in SVG
     #[arg(long, value_name = "NAME", value_parser = ["auto", "light", "dark"], default_value = "auto")]
@@ -184,6 +187,7 @@ impl From<FigureError> for Failure {
 enum Form {
     Svg,
     Png,
+    Apng,
     Text,
 }
 
@@ -194,10 +198,12 @@ impl Args {
         match (self.form.as_deref(), extension.as_deref()) {
             (Some("svg"), _) | (None, Some("svg")) => Ok(Form::Svg),
             (Some("png"), _) | (None, Some("png")) => Ok(Form::Png),
+            (Some("apng"), _) | (None, Some("apng")) => Ok(Form::Apng),
             (Some(_), _) | (None, Some("txt")) => Ok(Form::Text),
             (None, None) if self.output.is_none() => Ok(if self.json { Form::Svg } else { Form::Text }),
             _ => Err(Failure::Usage(
-                "the name of `--output` should end in .svg, .png or .txt, or `--as` tell the form".to_owned(),
+                "the name of `--output` should end in .svg, .png, .apng or .txt, or `--to` tell the form"
+                    .to_owned(),
             )),
         }
     }
@@ -207,8 +213,8 @@ impl Args {
         if let Some(title) = &self.title {
             settings = settings.with("title", title);
         }
-        // Only SVG moves.
-        if form != Form::Svg && settings.get("frames").is_some() {
+        // The others do not move.
+        if !matches!(form, Form::Svg | Form::Apng) && settings.get("frames").is_some() {
             settings = settings.with("still", "true");
         }
         settings.check(figure)?;
@@ -216,7 +222,7 @@ impl Args {
     }
 
     fn canvas(&self, form: Form) -> Canvas {
-        if let (Some((width, height)), Form::Svg | Form::Png) = (self.canvas, form) {
+        if let (Some((width, height)), Form::Svg | Form::Png | Form::Apng) = (self.canvas, form) {
             return Canvas { width: f64::from(width), height: f64::from(height), ..Canvas::default() };
         }
         if form != Form::Text {
@@ -234,7 +240,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let form = args.form()?;
     let settings = args.settings(figure, form)?;
     args.spec.spec()?;
-    if form == Form::Png && !args.json && args.output.is_none() && std::io::stdout().is_terminal() {
+    if matches!(form, Form::Png | Form::Apng)
+        && !args.json
+        && args.output.is_none()
+        && std::io::stdout().is_terminal()
+    {
         return Err(Failure::Usage(
             "a PNG is nothing for a terminal; say where it goes with `--output`".to_owned(),
         ));
@@ -265,12 +275,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let bytes = match form {
         Form::Svg => picture.svg(&Svg { look, ..Svg::default() }).into_bytes(),
         Form::Png => picture.png(look.unwrap_or_default(), 2.0),
+        Form::Apng => picture.apng(look.unwrap_or_default(), 1.0),
         Form::Text => picture.text(terminal(look, args.output.is_none())).into_bytes(),
     };
     if args.json {
         let name = match form {
             Form::Svg => "svg",
             Form::Png => "png",
+            Form::Apng => "apng",
             Form::Text => "text",
         };
         if let Some(path) = path {
@@ -352,8 +364,5 @@ fn terminal(look: Option<Look>, to_stdout: bool) -> Terminal {
     let minds = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let colour = to_stdout && std::io::stdout().is_terminal() && !minds && !is_dumb;
-    // Terminals that tell their colours at all tell them as `text;paper`; 7 and 15 are white.
-    let paper = std::env::var("COLORFGBG").unwrap_or_default();
-    let is_light = paper.ends_with(";15") || paper.ends_with(";7");
-    Terminal { colour, look: look.unwrap_or(if is_light { Look::Light } else { Look::Dark }) }
+    Terminal { colour, look }
 }

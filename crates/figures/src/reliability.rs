@@ -1,0 +1,64 @@
+//! Whether probabilities come true.
+
+use crate::error::FigureError;
+use crate::roc::UNIT;
+use crate::settings::Settings;
+use crate::subject::{HOLDOUT, Subject};
+use crate::words::counted;
+use crate::{Figure, Needs};
+use rosenblatt::insight::interval;
+use rosenblatt::roc::reliability;
+use rosenblatt_plot::{Canvas, Lines, Mark, Picture, PlotError, Series};
+
+pub(crate) const FIGURE: Figure = Figure {
+    name: "reliability",
+    about: "how often what is given a probability comes true",
+    needs: Needs::Probabilities,
+    textbook: false,
+    settings: &[HOLDOUT],
+    draw,
+};
+
+fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
+    let model = subject.model()?;
+    if subject.rows.is_empty() {
+        return Err(PlotError::Nothing { what: "rows".to_owned() }.into());
+    }
+    let told = reliability(model, &subject.data, &subject.rows)?;
+    let notes = vec![
+        format!("{}: {}.", subject.learner(), subject.judged),
+        format!(
+            "Every point stands for rows of about the same probability, with what is likely at 95 % confidence. In \
+             the mean over rows, probabilities are off by {:.3}.",
+            told.error
+        ),
+    ];
+    let points: Vec<(f64, f64)> = told.bins.iter().map(|bin| (bin.said, bin.came_true)).collect();
+    let marks = told.bins.iter().map(|bin| {
+        let rows = counted(bin.rows, "row", "rows");
+        let note = format!("{rows}: said {:.3}, came true {:.3}", bin.said, bin.came_true);
+        let span = Some(interval((bin.came_true * bin.rows as f64).round() as u64, bin.rows));
+        Mark { x: bin.said, y: bin.came_true, colour: 0, note, label: String::new(), span }
+    });
+    let series = vec![
+        Series::new("as it came", points).bare().colour(0),
+        Series::new("as it should", vec![(0.0, 0.0), (1.0, 1.0)]).dashed().colour(6),
+    ];
+    let (x_name, y_name) = match told.class {
+        Some(class) => {
+            let name = model.labels().name(class);
+            (format!("probability of {name}"), format!("share that are {name}"))
+        }
+        None => ("probability of the class that is given".to_owned(), "share that are right".to_owned()),
+    };
+    let title = settings.title(|| format!("Reliability, {}", subject.source));
+    let lines = Lines {
+        notes,
+        marks: marks.collect(),
+        at_least: (UNIT, UNIT),
+        square: true,
+        may_be_log: false,
+        ..Lines::new(title, x_name, y_name, series)
+    };
+    Ok(lines.draw(canvas)?)
+}
