@@ -1,10 +1,10 @@
-//! `cargo xtask docs [--mnist DIR]`: the gallery, drawn by the program itself.
+//! `cargo xtask docs [--mnist DIR] [--program PATH]`: the gallery and the contact sheets, drawn by the program itself.
 //!
 //! Every picture of `docs/gallery.md` is the outcome of the commands below it, run here as a person would run them, on
-//! data that comes with the project. The digits need a folder with the files of MNIST; without one, their picture is
-//! left as it is.
+//! data that comes with the project. The digits need a folder with the files of MNIST; without one, their pictures are
+//! left as they are. A program that is built already may be named.
 
-use crate::say;
+use crate::{contact, say};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// Data that comes with the project.
-const BUNDLED: &[&str] = &["iris.csv", "banknote.csv", "penguins.csv", "sms-spam.tsv"];
+const BUNDLED: &[&str] = &["iris.csv", "banknote.csv", "breast_cancer.csv", "penguins.csv", "sms-spam.tsv"];
 
 const PIECES: &[Piece] = &[
     Piece {
@@ -72,6 +72,24 @@ const PIECES: &[Piece] = &[
         needs_mnist: false,
     },
     Piece {
+        name: "cancer",
+        title: "Thirty features, and every row on its true side",
+        about: "Across is the signed distance to the hyperplane, upwards the direction along it in which rows vary most. \
+                No projection hides who is on which side.",
+        commands: &["rosenblatt plot boundary breast_cancer.csv -o cancer.svg"],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "penguins-scores",
+        title: "Three classes on the plane of their scores",
+        about: "All features at once: what the three scores differ in is a plane, and a row lies in the region of the \
+                class it is given.",
+        commands: &[
+            "rosenblatt plot boundary penguins.csv --label species --missing mean -o penguins-scores.svg",
+        ],
+        needs_mnist: false,
+    },
+    Piece {
         name: "penguins",
         title: "Penguins, with an rbf kernel",
         about: "Two columns are seen, the others held at their mean; what is ringed is taken for another species.",
@@ -107,6 +125,20 @@ const PIECES: &[Piece] = &[
         needs_mnist: false,
     },
     Piece {
+        name: "spam-precision",
+        title: "How many alarms are true",
+        about: "The same filter: as more of the spam is found, how much of what is called spam is spam.",
+        commands: &["rosenblatt plot precision-recall sms-spam.tsv -o spam-precision.svg"],
+        needs_mnist: false,
+    },
+    Piece {
+        name: "reliability",
+        title: "Whether probabilities come true",
+        about: "Rows of about the same probability together: of those given 80 %, four in five should be spam.",
+        commands: &["rosenblatt plot reliability sms-spam.tsv -o reliability.svg"],
+        needs_mnist: false,
+    },
+    Piece {
         name: "digits",
         title: "What a perceptron sees in digits",
         about: "The weights of each digit against the rest, as they lie in the picture (MNIST, averaged).",
@@ -119,20 +151,26 @@ const PIECES: &[Piece] = &[
 ];
 
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
-    let mnist = match words {
-        [] => None,
-        [flag, folder] if flag == "--mnist" => Some(PathBuf::from(folder)),
-        _ => return Err("usage: cargo xtask docs [--mnist DIR]".to_owned()),
-    };
+    let (mut mnist, mut program) = (None, None);
+    for pair in words.chunks(2) {
+        match pair {
+            [flag, folder] if flag == "--mnist" => mnist = Some(PathBuf::from(folder)),
+            [flag, path] if flag == "--program" => program = Some(PathBuf::from(path)),
+            _ => return Err("usage: cargo xtask docs [--mnist DIR] [--program PATH]".to_owned()),
+        }
+    }
     let told = |what: &str| {
         let what = what.to_owned();
         move |error: std::io::Error| format!("{what}: {error}")
     };
-    let status = Command::new("cargo").args(["build", "--release", "-p", "rosenblatt-cli"]).status();
-    if !status.map_err(told("cargo"))?.success() {
-        return Err("the program does not build".to_owned());
+    let built = PathBuf::from("target/release/rosenblatt");
+    if program.is_none() {
+        let status = Command::new("cargo").args(["build", "--release", "-p", "rosenblatt-cli"]).status();
+        if !status.map_err(told("cargo"))?.success() {
+            return Err("the program does not build".to_owned());
+        }
     }
-    let program = fs::canonicalize("target/release/rosenblatt").map_err(told("target/release/rosenblatt"))?;
+    let program = fs::canonicalize(program.unwrap_or(built)).map_err(told("the program"))?;
     let bench = PathBuf::from("target/gallery");
     fs::create_dir_all(&bench).map_err(told("target/gallery"))?;
     fs::create_dir_all(FOLDER).map_err(told(FOLDER))?;
@@ -157,7 +195,8 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         let picture = format!("{}.svg", piece.name);
         fs::copy(bench.join(&picture), Path::new(FOLDER).join(&picture)).map_err(told(&picture))?;
     }
-    fs::write(PAGE, page()).map_err(told(PAGE))
+    fs::write(PAGE, page()).map_err(told(PAGE))?;
+    contact::draw(&program, &bench)
 }
 
 /// Runs a line of shell in which `rosenblatt` is the program just built.

@@ -5,6 +5,7 @@
 
 mod audit;
 mod bench;
+mod contact;
 mod docs;
 mod python;
 mod slips;
@@ -32,7 +33,11 @@ const CHORES: &[Chore] = &[
         summary: "the whole product beside its peers; bench data: reading; bench certify: proofs; bench kernel, python",
         run: bench::run,
     },
-    Chore { name: "docs", summary: "the gallery, drawn by the program itself", run: docs::run },
+    Chore {
+        name: "docs",
+        summary: "the gallery and contact sheets, drawn by the program itself",
+        run: docs::run,
+    },
     Chore { name: "python", summary: "the tests of the Python package", run: python::run },
     Chore { name: "test", summary: "formatting, lints, and every test: what CI runs", run: test::run },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },
