@@ -722,7 +722,7 @@ mod tests {
         assert!(fitted(&[2, 0, 1]).is_ok());
         for rows in [&[7, 8, 9][..], &[0, 1], &[0, 1, 2, 3], &[]] {
             let said = fitted(rows).unwrap_err().to_string();
-            assert!(said.contains("lists every row") && said.contains("for 3 rows"), "{said}");
+            assert!(said.contains("lists every row") && said.contains("for rows 0 to 2"), "{said}");
         }
     }
 
