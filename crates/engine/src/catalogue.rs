@@ -697,7 +697,8 @@ mod tests {
             let told: BTreeSet<&str> = meanings.iter().map(|(name, ..)| *name).collect();
             let there: BTreeSet<&str> = defaults.as_object().unwrap().keys().map(String::as_str).collect();
             // What is nothing unless it is given may be left out of the defaults, and what is no option of a user.
-            let hidden = ["map", "costs", "kernel", "network", "sizes", "budget", "device", "schema", "meter"];
+            let hidden =
+                ["map", "costs", "kernel", "network", "sizes", "budget", "device", "schema", "meter"];
             let differ: Vec<&&str> =
                 told.symmetric_difference(&there).filter(|name| !hidden.contains(name)).collect();
             assert!(differ.is_empty(), "{group}: {differ:?}");
