@@ -191,7 +191,7 @@ def test_proofs_are_checked_saved_loaded_and_drawn(tmp_path):
     with pytest.raises(ValueError, match="no class"):
         certify(X, y, positive=7)
     with pytest.raises(ValueError, match="still open"):
-        certify(X, y, positive=1, seconds=0.0).save(tmp_path / "none.json")
+        certify(X, y, positive="versicolor", seconds=0.0).save(tmp_path / "none.json")
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(ValueError, match="not a certificate"):
         Certificate.load(tmp_path / "other.json")
