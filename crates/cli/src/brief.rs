@@ -78,7 +78,7 @@ mod tests {
         let mut seen = Vec::new();
         let mut whole = crate::command();
         whole.build();
-        for command in whole.get_subcommands_mut() {
+        for command in whole.get_subcommands_mut().filter(|command| command.get_name() != "help") {
             seen.extend(command.get_arguments().map(|arg| arg.get_id().to_string()));
             let short = command.render_help().to_string();
             let options = short.lines().take_while(|line| !line.starts_with("Example"));
