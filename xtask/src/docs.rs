@@ -52,7 +52,7 @@ const PIECES: &[Piece] = &[
         name: "xor",
         title: "Exclusive or, which no line separates",
         about: "Whatever line is drawn, a row is on the wrong side of it.",
-        commands: &["rosenblatt plot boundary xor.csv --label class --scale none -o xor.svg"],
+        commands: &["rosenblatt plot boundary xor.csv --label class --scale none --order given -o xor.svg"],
         needs_mnist: false,
     },
     Piece {

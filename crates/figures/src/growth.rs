@@ -4,7 +4,7 @@ use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
 use crate::subject::Subject;
 use crate::{Figure, Needs};
-use rosenblatt::core::Stopped;
+use rosenblatt::core::{Bias, Stopped};
 use rosenblatt::curves::{Growth, growth};
 use rosenblatt::recipe::with_positive;
 use rosenblatt::separation::certified_margin;
@@ -62,11 +62,17 @@ fn run(subject: &Subject, settings: &Settings) -> Result<(Growth, Option<f64>, V
     let margin = if is_hopeless { None } else { certified_margin(data, subject.spec.bias(), MOST_TIME)? };
     let note = match margin {
         Some(margin) => format!(
-            "R = {} is the length of the longest row, γ = {} the largest margin, certified.",
+            "R = {} is the length of the longest row, γ = {} the largest margin, certified{}.",
             number(growth.radius),
-            number(margin)
+            number(margin),
+            // Both are other numbers then than those of the rows alone.
+            if subject.spec.bias() == Bias::None {
+                ""
+            } else {
+                ", both with the bias as a feature of its own"
+            }
         ),
-        None => "No hyperplane is known to separate these rows, so mistakes have no bound.".to_owned(),
+        None => "No hyperplane is known to separate these rows, so no bound is known either.".to_owned(),
     };
     Ok((growth, margin, vec![note]))
 }
