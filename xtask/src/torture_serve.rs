@@ -185,11 +185,13 @@ impl Room {
             slow.len()
         );
         lost += usize::from(idle.len() < 5000 || slow.len() < 1000);
-        // All of them are gone soon after the server's patience.
-        sleep(Duration::from_secs(12));
-        let (_, left) = server.size();
-        let _ = write!(remarks, ", {left} left after 12 s");
-        lost += usize::from(left > 100);
+        // Who is slow is gone soon after the server's patience, who is silent after its idle time of 75 s.
+        for (wait, most) in [(12, idle.len() + 100), (78, 100)] {
+            sleep(Duration::from_secs(wait));
+            let (_, left) = server.size();
+            let _ = write!(remarks, ", {left} left {wait} s later");
+            lost += usize::from(left as usize > most);
+        }
         drop((idle, slow));
         // A body of ten gigabytes, in chunks.
         let mut stream = TcpStream::connect(&server.address).map_err(told("connecting"))?;
