@@ -247,30 +247,40 @@ struct Probe<'a> {
 
 /// Writes one row as an object on a line.
 fn object(out: &mut Vec<u8>, row: &str, label: Option<&str>, schema: Option<&Schema>) -> Result<(), String> {
-    let key = |name: &str| serde_json::to_string(name).unwrap_or_default();
-    let mut cells = Vec::new();
+    let begun = out.len();
+    out.push(b'{');
+    let cell = |out: &mut Vec<u8>, name: &str, value: &str| {
+        if out.len() > begun + 1 {
+            out.push(b',');
+        }
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(&mut *out, name);
+        out.push(b':');
+        out.extend_from_slice(value.as_bytes());
+    };
     if let Some(label) = label {
-        let name = schema.and_then(|schema| schema.label.as_deref()).unwrap_or("label");
-        cells.push(format!("{}:{label}", key(name)));
+        cell(out, schema.and_then(|schema| schema.label.as_deref()).unwrap_or("label"), label);
     }
     match row.as_bytes().first() {
         Some(b'{') => {
             let inside = row.trim().trim_start_matches('{').strip_suffix('}').unwrap_or_default();
             if !inside.trim().is_empty() {
-                cells.push(inside.to_owned());
+                out.extend_from_slice(if out.len() > begun + 1 { b"," } else { b"" });
+                out.extend_from_slice(inside.as_bytes());
             }
         }
         Some(b'[') => {
             let columns = schema.map(|schema| schema.columns.as_slice()).unwrap_or_default();
             if columns.is_empty() {
-                cells.push(format!("\"features\":{row}"));
+                cell(out, "features", row);
             } else {
                 let values: Vec<&RawValue> = serde_json::from_str(row).map_err(|error| error.to_string())?;
                 if values.len() != columns.len() {
                     return Err(format!("it has {} values, expected {}", values.len(), columns.len()));
                 }
-                let named = columns.iter().zip(&values);
-                cells.extend(named.map(|(column, value)| format!("{}:{}", key(&column.name), value.get())));
+                for (column, value) in columns.iter().zip(values) {
+                    cell(out, &column.name, value.get());
+                }
             }
         }
         _ => {
@@ -279,8 +289,10 @@ fn object(out: &mut Vec<u8>, row: &str, label: Option<&str>, schema: Option<&Sch
             );
         }
     }
-    out.push(b'{');
-    out.extend(cells.join(",").bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
     out.push(b'}');
+    // A row is a line; between the cells of JSON a blank means as much as what breaks lines.
+    for byte in out[begun..].iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
     Ok(())
 }

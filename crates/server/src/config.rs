@@ -27,6 +27,8 @@ rosenblatt::core::named!(Durability, "durability",
 pub struct Limits {
     /// Bytes of a body, unpacked.
     pub body_bytes: usize,
+    /// Bytes of all bodies that are held at a time.
+    pub bodies_bytes: usize,
     /// Rows of a body.
     pub rows: usize,
     /// Features a model may grow to.
@@ -37,7 +39,7 @@ pub struct Limits {
     pub disk_bytes: u64,
     /// Connections at a time.
     pub connections: usize,
-    /// Requests that are worked on at a time.
+    /// Requests that are worked on at a time; one whose body is still on its way is not.
     pub requests: usize,
     /// How long a client may take for its headers, and between two pieces of a body or an answer.
     pub patience: Duration,
@@ -55,13 +57,13 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes: 32 << 20,
+            bodies_bytes: 512 << 20,
             rows: 100_000,
             features: 1 << 24,
             classes: 1000,
             disk_bytes: 4 << 30,
             connections: 8192,
-            // More than slow bodies are likely to hold, as those count, too.
-            requests: 4096,
+            requests: 1024,
             patience: Duration::from_secs(10),
             idle: Duration::from_secs(75),
             drain: Duration::from_secs(20),
@@ -90,6 +92,8 @@ pub struct Config {
     pub durability: Durability,
     /// After so many examples a snapshot is taken and the log begins anew.
     pub snapshot_rows: u64,
+    /// Likewise after so many bytes of the log.
+    pub snapshot_log_bytes: u64,
     /// Whether logs that a snapshot covers are kept.
     pub keep_log: bool,
     /// How often the folder is looked at for files that were replaced.
@@ -111,6 +115,7 @@ impl Default for Config {
             read_only: false,
             durability: Durability::default(),
             snapshot_rows: 200_000,
+            snapshot_log_bytes: 64 << 20,
             keep_log: false,
             reload: Duration::from_secs(1),
             threads: 0,

@@ -84,7 +84,10 @@ impl Server {
         let registry = Registry::open(Arc::clone(&config), Arc::clone(&metrics))
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", config.folder.display())))?;
         let app = App {
-            room: Semaphore::new(config.limits.requests),
+            room: Arc::new(Semaphore::new(config.limits.requests)),
+            pages: Arc::new(Semaphore::new(
+                config.limits.bodies_bytes.div_ceil(routes::PAGE).min(Semaphore::MAX_PERMITS),
+            )),
             config,
             registry: Arc::new(registry),
             metrics,

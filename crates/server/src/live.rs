@@ -34,8 +34,6 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The most requests and bytes of one group.
 const GROUP_REQUESTS: usize = 1024;
 const GROUP_BYTES: usize = 8 << 20;
-/// A log of more bytes than this gives way to a snapshot.
-const LOG_BYTES: u64 = 64 << 20;
 
 /// What readers see.
 #[derive(Debug)]
@@ -332,7 +330,9 @@ impl Learner {
                     }
                     self.commit(group);
                     behind = true;
-                    if self.rows_in_log >= self.config.snapshot_rows || self.log_bytes > LOG_BYTES {
+                    if self.rows_in_log >= self.config.snapshot_rows
+                        || self.log_bytes > self.config.snapshot_log_bytes
+                    {
                         self.snapshot();
                     }
                 }

@@ -30,7 +30,7 @@ pub(crate) struct Metrics {
     log_bytes: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) cut_off: AtomicU64,
-    pub(crate) in_flight: AtomicU64,
+    in_flight: AtomicU64,
 }
 
 /// A number that is told of each model.
@@ -47,6 +47,15 @@ pub(crate) struct Gauge {
 impl std::fmt::Debug for Metrics {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+/// A request that is being answered.
+pub(crate) struct InFlight<'a>(&'a AtomicU64);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -67,6 +76,12 @@ impl Metrics {
         let seconds = took.as_secs_f64();
         add(&deed.slots[BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len())], 1);
         add(&deed.nanos, u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// Counts a request until what is given back goes away.
+    pub(crate) fn in_flight(&self) -> InFlight<'_> {
+        add(&self.in_flight, 1);
+        InFlight(&self.in_flight)
     }
 
     /// Requests were written and flushed together.

@@ -23,17 +23,22 @@ use http_body_util::BodyExt;
 use rosenblatt_data::Dataset;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::future::{Future, poll_fn};
 use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Instant;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
 /// Bodies of more bytes than this are worked on beside the threads that answer.
 const LARGE: usize = 64 << 10;
 /// A body must come at so many bytes a second, once the first wait is over.
 const LEAST_RATE: usize = 64 << 10;
+/// Room for bodies is given in pieces of so many bytes.
+pub(crate) const PAGE: usize = 64 << 10;
 /// Answers of fewer bytes are not packed.
 const WORTH_PACKING: usize = 1400;
 /// The longest idempotency key.
@@ -45,7 +50,10 @@ pub(crate) struct App {
     pub(crate) registry: Arc<Registry>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tokens: Tokens,
-    pub(crate) room: Semaphore,
+    /// Places for requests that are worked on.
+    pub(crate) room: Arc<Semaphore>,
+    /// Bytes that bodies may still take, in pages.
+    pub(crate) pages: Arc<Semaphore>,
     pub(crate) stopping: AtomicBool,
 }
 
@@ -192,24 +200,28 @@ async fn gate(State(app): Shared, request: Request, next: Next) -> Response {
     let packing = packing(request.headers());
     let mut response = match admit(&app, &request, scope) {
         Err(problem) => problem.into_response(),
-        Ok(()) => match app.room.try_acquire() {
-            Err(_) if scope.is_some() => Problem::new("busy", "too many requests at a time").into_response(),
-            place => {
-                app.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
-                let answered = tokio::spawn(next.run(request)).await;
-                app.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
-                drop(place);
-                answered.unwrap_or_else(|_| {
-                    Problem::new("internal", "the request met a fault of the server").into_response()
-                })
-            }
-        },
+        Ok(()) => {
+            let _counted = app.metrics.in_flight();
+            caught(next.run(request)).await.unwrap_or_else(|| {
+                Problem::new("internal", "the request met a fault of the server").into_response()
+            })
+        }
     };
     let headers = response.headers_mut();
     headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     app.metrics.answered(deed, response.status().as_u16(), began.elapsed());
     packed(response, packing).await
+}
+
+/// What comes of `work`; nothing if it panics.
+async fn caught<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = std::pin::pin!(work);
+    poll_fn(|cx| {
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
+        polled.map_or(Poll::Ready(None), |polled| polled.map(Some))
+    })
+    .await
 }
 
 fn admit(app: &App, request: &Request, scope: Option<Scope>) -> Result<(), Problem> {
@@ -268,8 +280,44 @@ pub(crate) async fn frame(app: &App, body: &mut Body) -> Result<Option<Bytes>, P
     }
 }
 
+/// What a client's bytes take of the room for all bodies.
+pub(crate) struct Room {
+    all: Arc<Semaphore>,
+    taken: Option<OwnedSemaphorePermit>,
+}
+
+impl Room {
+    pub(crate) fn new(app: &App) -> Self {
+        Self { all: Arc::clone(&app.pages), taken: None }
+    }
+
+    /// Takes more, if so many bytes need more.
+    pub(crate) fn hold(&mut self, n_bytes: usize) -> Result<(), Problem> {
+        let missing = n_bytes
+            .div_ceil(PAGE)
+            .saturating_sub(self.taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
+        if missing == 0 {
+            return Ok(());
+        }
+        let more = Arc::clone(&self.all).try_acquire_many_owned(u32::try_from(missing).unwrap_or(u32::MAX));
+        let more = more.map_err(|_| Problem::new("busy", "too many bytes are on their way at a time"))?;
+        match &mut self.taken {
+            Some(taken) => taken.merge(more),
+            None => self.taken = Some(more),
+        }
+        Ok(())
+    }
+}
+
+/// A body that has come, with its room and a place among the requests that are worked on.
+struct Held {
+    bytes: Vec<u8>,
+    _room: Room,
+    _place: OwnedSemaphorePermit,
+}
+
 /// The whole body, no larger and no slower than is allowed.
-async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Vec<u8>, Problem> {
+async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Held, Problem> {
     let limits = &app.config.limits;
     let too_large = || Problem::new("too-large", format!("a body may have {} bytes", limits.body_bytes));
     let said =
@@ -278,11 +326,12 @@ async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Vec<u8>
         return Err(too_large());
     }
     let began = Instant::now();
-    let mut bytes = Vec::new();
+    let (mut bytes, mut room) = (Vec::new(), Room::new(app));
     while let Some(more) = frame(app, &mut body).await? {
         if bytes.len() + more.len() > limits.body_bytes {
             return Err(too_large());
         }
+        room.hold(bytes.len() + more.len())?;
         bytes.extend_from_slice(&more);
         if began.elapsed()
             > limits.patience + std::time::Duration::from_secs((bytes.len() / LEAST_RATE) as u64)
@@ -291,10 +340,15 @@ async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Vec<u8>
         }
     }
     let encoding = headers.get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
-    match bodies::unpacked(&bytes, encoding, limits)? {
-        std::borrow::Cow::Borrowed(_) => Ok(bytes),
-        std::borrow::Cow::Owned(bytes) => Ok(bytes),
-    }
+    let place = Arc::clone(&app.room).try_acquire_owned();
+    let _place = place.map_err(|_| Problem::new("busy", "too many requests at a time"))?;
+    let unpacked = match bodies::unpacked(&bytes, encoding, limits)? {
+        std::borrow::Cow::Borrowed(_) => None,
+        std::borrow::Cow::Owned(unpacked) => Some(unpacked),
+    };
+    let bytes = unpacked.unwrap_or(bytes);
+    room.hold(bytes.len())?;
+    Ok(Held { bytes, _room: room, _place })
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
@@ -368,11 +422,10 @@ async fn answered(app: Arc<App>, name: String, request: Request, explain: bool) 
     if explain && matches!(form, Form::Csv | Form::Arrow) {
         return Err(Problem::new("bad-request", "reasons are told as JSON"));
     }
-    let bytes = whole(&app, &headers, body).await?;
-    let is_large = bytes.len() > LARGE;
-    let (number, learned, bytes) = work(is_large, move || {
+    let held = whole(&app, &headers, body).await?;
+    let (number, learned, bytes) = work(held.bytes.len() > LARGE, move || {
         let published = version.published();
-        let data = bodies::to_predict(&published.model, kind, &bytes, &app.config.limits)?;
+        let data = bodies::to_predict(&published.model, kind, &held.bytes, &app.config.limits)?;
         let answers = Answers::new(&published.model, &data, asked)?;
         let number = version.entry.version;
         let preface = format!("\"model\":\"{name}\",\"version\":{number},\"learned\":{}", published.learned);
@@ -429,10 +482,13 @@ async fn learn(State(app): Shared, Path(name): Path<String>, request: Request) -
     if kind == Kind::JsonLines && key.is_empty() && !headers.contains_key(header::CONTENT_ENCODING) {
         return Ok(streams::lessons(app, name, body));
     }
-    let bytes = whole(&app, &headers, body).await?;
+    let held = whole(&app, &headers, body).await?;
     let (config, base) = (Arc::clone(&app.config), Arc::clone(&version.base));
-    let data =
-        work(bytes.len() > LARGE, move || bodies::to_learn(&base, kind, &bytes, &config.limits)).await?;
+    // What waits to be learned from has its place for as long as it waits.
+    let (data, _held) = work(held.bytes.len() > LARGE, move || {
+        bodies::to_learn(&base, kind, &held.bytes, &config.limits).map(|data| (data, held))
+    })
+    .await?;
     let receipt = teach(&app, &version, key, data).await?;
     Ok(Json(told(&name, version.entry.version, &receipt)).into_response())
 }
@@ -464,10 +520,10 @@ async fn evaluate(State(app): Shared, Path(name): Path<String>, request: Request
     let version = app.registry.current(&name)?;
     let (parts, body) = request.into_parts();
     let kind = kind(&parts.headers)?;
-    let bytes = whole(&app, &parts.headers, body).await?;
-    work(bytes.len() > LARGE, move || {
+    let held = whole(&app, &parts.headers, body).await?;
+    work(held.bytes.len() > LARGE, move || {
         let published = version.published();
-        let data = bodies::to_evaluate(&published.model, kind, &bytes, &app.config.limits)?;
+        let data = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
         let found = rosenblatt::evaluate(&published.model, &data);
         Ok(Json(json!({
             "model": name, "version": version.entry.version, "learned": published.learned,
@@ -521,9 +577,9 @@ async fn put(State(app): Shared, Path(name): Path<String>, request: Request) -> 
         ));
     }
     let (parts, body) = request.into_parts();
-    let bytes = whole(&app, &parts.headers, body).await?;
+    let held = whole(&app, &parts.headers, body).await?;
     let told = name.clone();
-    let version = work(true, move || app.registry.put(&name, &bytes)).await?;
+    let version = work(true, move || app.registry.put(&name, &held.bytes)).await?;
     Ok((StatusCode::CREATED, Json(json!({"model": told, "version": version}))).into_response())
 }
 
@@ -577,11 +633,11 @@ async fn new_version(State(app): Shared, Path(name): Path<String>, request: Requ
     may_write(&app)?;
     let slot = app.registry.find(&name)?;
     let (parts, body) = request.into_parts();
-    let bytes = whole(&app, &parts.headers, body).await?;
-    let making: Making = if bytes.trim_ascii().is_empty() {
+    let held = whole(&app, &parts.headers, body).await?;
+    let making: Making = if held.bytes.trim_ascii().is_empty() {
         Making::default()
     } else {
-        serde_json::from_slice(&bytes).map_err(|error| Problem::new("bad-body", error.to_string()))?
+        serde_json::from_slice(&held.bytes).map_err(|error| Problem::new("bad-body", error.to_string()))?
     };
     let way = Way { learning: making.learning, blank: making.blank };
     if let Some(options) = &way.learning {
@@ -667,9 +723,9 @@ async fn infer(State(app): Shared, Path(named): Path<Named>, request: Request) -
         Some(Ok(length)) => Some(length),
         Some(Err(_)) => return Err(Problem::new("bad-request", "the length of the head should be a number")),
     };
-    let bytes = whole(&app, &parts.headers, body).await?;
-    work(bytes.len() > LARGE, move || {
-        let inference = Inference::parse(&bytes, head)?;
+    let held = whole(&app, &parts.headers, body).await?;
+    work(held.bytes.len() > LARGE, move || {
+        let inference = Inference::parse(&held.bytes, head)?;
         let published = version.published();
         let model = &published.model;
         let data = bodies::to_predict(model, Kind::Json, &inference.document, &app.config.limits)?;

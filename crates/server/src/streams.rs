@@ -4,7 +4,7 @@
 use crate::answers::{Answers, Form, Wish};
 use crate::bodies::{self, Kind};
 use crate::problem::Problem;
-use crate::routes::{App, frame, teach, told};
+use crate::routes::{App, Room, frame, teach, told};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -39,14 +39,15 @@ impl HttpBody for Pieces {
 struct Lines {
     body: Body,
     waiting: Vec<u8>,
+    room: Room,
     /// Lines given out so far.
     n_before: u64,
     is_over: bool,
 }
 
 impl Lines {
-    fn new(body: Body) -> Self {
-        Self { body, waiting: Vec::new(), n_before: 0, is_over: false }
+    fn new(app: &App, body: Body) -> Self {
+        Self { body, waiting: Vec::new(), room: Room::new(app), n_before: 0, is_over: false }
     }
 
     /// The lines that have come since, and how many there were before them; nothing at the end.
@@ -59,6 +60,7 @@ impl Lines {
             if self.waiting.len() > app.config.limits.body_bytes {
                 return Err(Problem::new("too-large", "a line is longer than a body may be"));
             }
+            self.room.hold(self.waiting.len())?;
             let end = self.waiting.iter().rposition(|byte| *byte == b'\n').map(|place| place + 1);
             let end = if self.is_over { Some(self.waiting.len()) } else { end };
             let Some(end) = end.filter(|end| *end > 0) else { continue };
@@ -89,7 +91,7 @@ fn last_line(problem: &Problem) -> Bytes {
 pub(crate) fn predictions(app: Arc<App>, name: String, body: Body, wish: Wish) -> Response {
     let (send, pieces) = mpsc::channel(AHEAD);
     tokio::spawn(async move {
-        let mut lines = Lines::new(body);
+        let mut lines = Lines::new(&app, body);
         loop {
             let answered = match lines.next(&app).await {
                 Ok(None) => return,
@@ -123,7 +125,7 @@ fn answer(app: &App, name: &str, bytes: &[u8], wish: Wish) -> Result<Vec<u8>, Pr
 pub(crate) fn lessons(app: Arc<App>, name: String, body: Body) -> Response {
     let (send, pieces) = mpsc::channel(AHEAD);
     tokio::spawn(async move {
-        let mut lines = Lines::new(body);
+        let mut lines = Lines::new(&app, body);
         loop {
             let learned = match lines.next(&app).await {
                 Ok(None) => return,

@@ -181,3 +181,35 @@ fn half_closed_and_idle_connections_do_no_harm() {
     goes_on(&bench);
     drop(idle);
 }
+
+#[test]
+fn bodies_that_do_not_come_take_nobody_a_place_and_all_of_them_have_a_bound() {
+    let bench = Bench::with(&[("pets", pets())], |config| {
+        config.limits.patience = Duration::from_secs(20);
+        config.limits.requests = 2;
+        config.limits.body_bytes = 1 << 20;
+        config.limits.bodies_bytes = 1 << 20;
+    });
+    let begin = |length: usize, bytes: &[u8]| {
+        let head = format!(
+            "POST /v1/models/pets/predict HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n"
+        );
+        let mut stream = TcpStream::connect(bench.address).unwrap();
+        stream.write_all(&[head.as_bytes(), bytes].concat()).unwrap();
+        stream
+    };
+    // More of them than places: they wait for their own bodies, and for nobody else's.
+    let waiting: Vec<TcpStream> = (0..8).map(|_| begin(100, b"[[4")).collect();
+    goes_on(&bench);
+    // What is held of all bodies is as much as was allowed, and then there is room again.
+    let large = begin((1 << 20) - 10, &vec![b' '; 1 << 19]);
+    let mut refused = begin((1 << 20) - 10, &vec![b' '; (1 << 20) - 10]);
+    let mut bytes = Vec::new();
+    let _ = refused.read_to_end(&mut bytes);
+    assert_eq!(answer(&bytes).status, 503, "{}", String::from_utf8_lossy(&bytes));
+    drop((waiting, large));
+    crate::api::soon("there is room again", || {
+        let body = format!("[[4, 4]{}]", " ".repeat(900 << 10));
+        bench.json("/v1/models/pets/predict", &body).status == 200
+    });
+}

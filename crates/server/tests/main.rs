@@ -3,5 +3,6 @@
 mod api;
 mod bench;
 mod durability;
+mod encrypted;
 mod fuzz;
 mod hostile;

@@ -146,7 +146,7 @@ pub(super) fn predict(words: &[String]) -> Result<(), String> {
 }
 
 /// The class of every row, on some threads.
-fn sweep(data: &Dataset, planes: &Hyperplanes, threads: usize) {
+pub(super) fn sweep(data: &Dataset, planes: &Hyperplanes, threads: usize) {
     struct Part<'a>(&'a Hyperplanes, usize, usize);
     impl Visitor for Part<'_> {
         type Output = Vec<u32>;

@@ -56,12 +56,18 @@ pub(crate) struct Args {
     /// Take a snapshot after so many examples, after which the log begins anew
     #[arg(long, value_name = "N", default_value_t = Config::default().snapshot_rows)]
     snapshot_rows: u64,
+    /// Likewise when the log has reached this size: a start reads no more than that
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "64MiB")]
+    snapshot_log: u64,
     /// Keep logs that a snapshot covers
     #[arg(long)]
     keep_log: bool,
     /// Allow bodies of this size, unpacked
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "32MiB")]
     max_body: u64,
+    /// Hold this much of all bodies at a time
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "512MiB")]
+    max_bodies: u64,
     /// Allow so many rows a request
     #[arg(long, value_name = "N", default_value_t = Limits::default().rows)]
     max_rows: usize,
@@ -138,6 +144,7 @@ impl Args {
         let defaults = Limits::default();
         let limits = Limits {
             body_bytes: usize::try_from(self.max_body).unwrap_or(usize::MAX),
+            bodies_bytes: usize::try_from(self.max_bodies).unwrap_or(usize::MAX),
             rows: self.max_rows,
             features: self.max_features,
             classes: self.max_classes,
@@ -158,6 +165,7 @@ impl Args {
             read_only: self.read_only,
             durability: self.durability,
             snapshot_rows: self.snapshot_rows.max(1),
+            snapshot_log_bytes: self.snapshot_log,
             keep_log: self.keep_log,
             threads: self.threads,
             limits,

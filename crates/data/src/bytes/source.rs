@@ -288,7 +288,9 @@ impl Part {
             reader: meter.watch(raw),
             pool: Arc::clone(pool),
         };
-        input.read_head()?;
+        // What lies in memory needs no more room than it takes.
+        let most = if let Self::Bytes(_, bytes) = self { bytes.len() + 1 } else { HEAD_BYTES };
+        input.read_head(most.min(HEAD_BYTES))?;
         input.compression = Compression::sniff(&input.head);
         if input.compression != Compression::None {
             // What was looked at is put back in front of the rest, and the decoder begins at the start.
@@ -300,7 +302,7 @@ impl Part {
             pool.give_buffer(head);
             let reader = input.compression.decode(Box::new(whole));
             input.reader = Box::new(Unpacked { reader, n_packed, n_out: 0 });
-            input.read_head()?;
+            input.read_head(HEAD_BYTES)?;
             if Compression::sniff(&input.head) != Compression::None {
                 return Err(DataError::new(
                     ErrorKind::Compression,
@@ -404,6 +406,11 @@ impl Input {
         self.head_is_all
     }
 
+    /// How many bytes are left, if that is known.
+    pub(crate) fn n_left(&self) -> Option<usize> {
+        self.head_is_all.then(|| self.head.len() - self.n_head_read)
+    }
+
     /// The name's extension in lower case, that of a compression left out: `svm` for `a.SVM.gz`.
     pub fn extension(&self) -> Option<String> {
         let name = match &self.part {
@@ -466,8 +473,8 @@ impl Input {
         }
     }
 
-    fn read_head(&mut self) -> Result<(), DataError> {
-        let mut head = self.pool.take_buffer(HEAD_BYTES);
+    fn read_head(&mut self, most: usize) -> Result<(), DataError> {
+        let mut head = self.pool.take_buffer(most);
         let mut n_bytes = 0;
         while n_bytes < head.len() {
             match self.read_raw(&mut head[n_bytes..])? {

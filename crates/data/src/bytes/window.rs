@@ -32,7 +32,9 @@ pub struct Window {
 impl Window {
     /// A window at the beginning of `input`, for records of at most `max_record` bytes.
     pub fn new(input: Input, max_record: usize) -> Result<Self, DataError> {
-        let buffer = input.pool().take_buffer(WINDOW_BYTES.min(max_record.max(4)));
+        // One byte more than there is shows the end.
+        let needed = input.n_left().map_or(WINDOW_BYTES, |n_bytes| n_bytes + 1);
+        let buffer = input.pool().take_buffer(needed.min(WINDOW_BYTES).min(max_record).max(4));
         let mut window =
             Self { input, buffer, start: 0, end: 0, whole: 0, at_end: false, line: 1, max_record };
         window.fill()?;
@@ -50,6 +52,11 @@ impl Window {
     /// Threads and buffers for whoever reads this.
     pub(crate) fn pool(&self) -> &Arc<Pool> {
         self.input.pool()
+    }
+
+    /// How many bytes it has room for.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.buffer.len()
     }
 
     /// What the source is called.

@@ -131,7 +131,7 @@ impl ArrowPlan {
             }
             let kind = field.data_type();
             let array = first.and_then(|batch| batch.columns().get(place));
-            let seen = array.map(|array| seen(array.as_ref())).unwrap_or_default();
+            let seen = array.map(|array| seen(array.as_ref(), how)).unwrap_or_default();
             let form = if pair.is_some_and(|(values, _)| values == place) {
                 Form::Sparse
             } else if is_number(kind) {
@@ -183,8 +183,12 @@ impl ArrowPlan {
 }
 
 /// What the first rows of a column are like.
-fn seen(array: &dyn Array) -> Seen {
-    let mut seen = Seen::default();
+fn seen(array: &dyn Array, how: &ReadOptions) -> Seen {
+    let mut seen = Seen::new(how);
+    // What a column of numbers is like is of no interest to a model that knows it.
+    if how.schema.is_some() && is_number(array.data_type()) {
+        return seen;
+    }
     let cells = Cells::new(array);
     for row in 0..array.len().min(SAMPLE_ROWS) {
         match &cells {
@@ -219,7 +223,7 @@ impl<T: Stored> ArrowTable<T> {
             let column = projection.binary_search(&place).ok().and_then(|column| batch.columns().get(column));
             column.ok_or_else(|| DataError::new(ErrorKind::Internal, "a projected column is gone"))
         };
-        let mut cells = Vec::new();
+        let mut cells: Vec<(usize, Cells<'_>, Option<Cells<'_>>)> = Vec::new();
         for (column, &(place, indices)) in self.places.iter().enumerate() {
             if !self.table.plan.needs(column) {
                 continue;
@@ -232,6 +236,16 @@ impl<T: Stored> ArrowTable<T> {
                 None => None,
             };
             cells.push((column, values, indices));
+        }
+        let columns: Option<Vec<(usize, &[f64])>> = cells
+            .iter()
+            .map(|(column, values, _)| match values {
+                Cells::Numbers(numbers) => Some((self.table.plan.number_slot(*column)?, numbers.as_slice())),
+                _ => None,
+            })
+            .collect();
+        if columns.is_some_and(|columns| self.table.add_numbers(&columns, batch.num_rows(), block)) {
+            return Ok(());
         }
         for row in 0..batch.num_rows() {
             self.table.begin_row();
@@ -542,5 +556,38 @@ impl Lists {
             return None;
         }
         self.numbers.get(*self.offsets.get(row)?..*self.offsets.get(row + 1)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::source::Source;
+    use crate::load::{load_source, load_with_schema};
+    use crate::options::LabelColumn;
+    use arrow_array::{Float64Array, Int32Array};
+
+    /// Columns of numbers in another order than they were learned in.
+    fn table(b: Vec<Option<f64>>, a: Vec<i32>) -> Source {
+        let columns: [(&str, arrow_array::ArrayRef); 2] =
+            [("b", Arc::new(Float64Array::from(b))), ("a", Arc::new(Int32Array::from(a)))];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        Source::table("numbers", Table { schema: batch.schema(), batches: vec![batch] })
+    }
+
+    #[test]
+    fn rows_of_numbers_are_added_at_once_as_they_would_be_one_by_one() {
+        let learned = Source::bytes("learned.csv", &b"a,b,label\n1,2,x\n3,4,y\n"[..]);
+        let how = ReadOptions { missing: crate::Missing::Zero, ..ReadOptions::default() };
+        let (_, schema) = load_with_schema(&learned, &how).unwrap();
+        let how = ReadOptions { label: LabelColumn::Absent, ..how }.with_schema(Arc::new(schema));
+        let text = |text: &'static [u8]| load_source(&Source::bytes("rows.csv", text), &how).unwrap();
+        let plain = load_source(&table(vec![Some(0.5), Some(-2.0), Some(7.0)], vec![1, 2, 3]), &how).unwrap();
+        assert_eq!(plain.matrix(), text(b"a,b\n1,0.5\n2,-2\n3,7\n").matrix());
+        // A gap anywhere, and cells are looked at one by one.
+        let gap = load_source(&table(vec![Some(0.5), None, Some(7.0)], vec![1, 2, 3]), &how).unwrap();
+        assert_eq!(gap.matrix(), text(b"a,b\n1,0.5\n2,\n3,7\n").matrix());
+        let error = load_source(&table(vec![Some(0.5), Some(1e300)], vec![1, 2]), &how).unwrap_err();
+        assert!(error.report().contains("row 2"), "{}", error.report());
     }
 }

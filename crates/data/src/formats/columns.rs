@@ -243,6 +243,12 @@ impl Plan {
         matches!(self.uses.get(place), Some(Use::Label | Use::Category { .. } | Use::Text { .. }))
     }
 
+    /// The slot of a column of numbers.
+    #[cfg(feature = "arrow")]
+    pub(super) fn number_slot(&self, place: usize) -> Option<usize> {
+        if let Some(&Use::Number { slot, .. }) = self.uses.get(place) { Some(slot) } else { None }
+    }
+
     #[cfg(feature = "arrow")]
     /// Indices of sparse rows start at 0, whatever the options say.
     pub(super) fn count_from_zero(&mut self) {
@@ -341,6 +347,14 @@ impl<T: Stored> Columns<T> {
         cell: Cell<'_>,
         block: &mut Block,
     ) -> Result<(), Box<Mistake>> {
+        // Most cells of most tables are numbers and nothing else.
+        if let (Cell::Number(number), Some(&Use::Number { slot, .. })) = (cell, self.plan.uses.get(place))
+            && let Some(value) = T::narrow(number)
+        {
+            self.mark(place)?;
+            self.numbers[slot] = value;
+            return Ok(());
+        }
         let plan = Arc::clone(&self.plan);
         let Some(use_) = plan.uses.get(place) else { return Ok(()) };
         if let Use::Nothing = use_ {
@@ -571,6 +585,33 @@ impl<T: Stored> Columns<T> {
             block.push_weight(weight);
         }
         Ok(())
+    }
+
+    /// Adds rows of nothing but numbers at once, column by column with the slot of each. If one of them is missing or too
+    /// large, nothing is added, and the rows are to be given cell by cell.
+    #[cfg(feature = "arrow")]
+    pub(super) fn add_numbers(&self, columns: &[(usize, &[f64])], n_rows: usize, block: &mut Block) -> bool {
+        let width = self.plan.n_numbers;
+        if self.plan.is_whole || columns.len() != width || self.plan.n_categories + self.plan.n_texts > 0 {
+            return false;
+        }
+        let Some(matrix) = T::dense(&mut block.matrix) else { return false };
+        let start = matrix.values.len();
+        matrix.values.resize(start + n_rows * width, T::default());
+        for &(slot, numbers) in columns {
+            let places = matrix.values[start..].iter_mut().skip(slot).step_by(width);
+            let all_fit = places.zip(numbers).all(|(place, &number)| {
+                let narrow = T::narrow(number);
+                *place = narrow.unwrap_or_default();
+                narrow.is_some()
+            });
+            if !all_fit {
+                matrix.values.truncate(start);
+                return false;
+            }
+        }
+        block.classes.resize(block.classes.len() + n_rows, 0);
+        true
     }
 
     fn store_whole(&mut self, block: &mut Block) -> Result<(), Box<Mistake>> {

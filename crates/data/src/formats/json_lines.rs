@@ -539,7 +539,7 @@ fn sample(window: &mut Window, how: &ReadOptions) -> Result<Vec<FileColumn>, Dat
         let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |newline| start + newline);
         let record = &text[start..end];
         if !record.trim_ascii().is_empty() {
-            match sample_record(record, &mut order, &mut sampled, how.limits.features) {
+            match sample_record(record, &mut order, &mut sampled, how) {
                 Ok(()) => n_records += 1,
                 // Whatever is wrong with a later record shows when it is read.
                 Err(_) if n_records > 0 || how.on_bad_row == OnBadRow::Skip => {}
@@ -572,7 +572,7 @@ fn sample_record(
     record: &[u8],
     order: &mut Vec<String>,
     sampled: &mut HashMap<String, Seen>,
-    max_columns: usize,
+    how: &ReadOptions,
 ) -> Result<(), Box<Mistake>> {
     let mut parser = Parser { text: record, at: 0 };
     if parser.peek() == Some(b'[') {
@@ -580,6 +580,7 @@ fn sample_record(
         return Err(Mistake::new(ErrorKind::Format, parser.at..parser.at + 1, message)
             .with_help("convert it: jq -c '.[]' IN > OUT.jsonl"));
     }
+    let max_columns = how.limits.features;
     let mut numbers = Vec::new();
     parser.object(|parser, key, key_at| {
         if !sampled.contains_key(key.as_ref()) {
@@ -588,7 +589,7 @@ fn sample_record(
                 return Err(Mistake::new(ErrorKind::Limit, key_at..parser.at, message));
             }
             order.push(key.to_string());
-            sampled.insert(key.to_string(), Seen::default());
+            sampled.insert(key.to_string(), Seen::new(how));
         }
         let Some(seen) = sampled.get_mut(key.as_ref()) else { return Ok(()) };
         seen.n_nested += usize::from(matches!(parser.peek(), Some(b'[' | b'{')));

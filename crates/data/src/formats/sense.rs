@@ -87,7 +87,11 @@ pub(super) struct Seen {
     points: bool,
     /// Whether the cells are 0, 1, 2, … or 1, 2, 3, … so far.
     is_off_count: bool,
-    distinct: HashSet<Vec<u8>>,
+    /// Whether a model says what the columns are, so that values need not be told apart.
+    is_known: bool,
+    /// Different values: numbers that their format stores as such, by their bits, and what is spelled.
+    numbers: HashSet<u64>,
+    spelled: HashSet<Vec<u8>>,
     least: f64,
     largest: f64,
     is_inexact: bool,
@@ -97,9 +101,12 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    pub(super) fn new(how: &ReadOptions) -> Self {
+        Self { is_known: how.schema.is_some(), ..Self::default() }
+    }
+
     /// Takes a cell in.
     pub(super) fn see(&mut self, cell: Cell<'_>) {
-        let spelled;
         let is_gap = match cell {
             Cell::Missing => true,
             Cell::Number(number) => number.is_nan(),
@@ -111,10 +118,7 @@ impl Seen {
         }
         let (text, number) = match cell {
             Cell::Missing => return,
-            Cell::Number(number) => {
-                spelled = number.to_string();
-                (spelled.as_bytes(), Ok(number))
-            }
+            Cell::Number(number) => (&b""[..], Ok(number)),
             Cell::Text(text) => {
                 let text = text.trim_ascii();
                 self.n_spelled += 1;
@@ -128,8 +132,14 @@ impl Seen {
             Err(BadNumber::NotANumber) => self.see_name(text),
         }
         self.n_cells += 1;
-        if self.distinct.len() <= SAMPLE_ROWS {
-            self.distinct.insert(text.to_vec());
+        match cell {
+            _ if self.is_known || self.n_distinct() > SAMPLE_ROWS => {}
+            Cell::Number(number) => {
+                self.numbers.insert(number.to_bits());
+            }
+            _ => {
+                self.spelled.insert(text.to_vec());
+            }
         }
     }
 
@@ -157,6 +167,10 @@ impl Seen {
         }
     }
 
+    fn n_distinct(&self) -> usize {
+        self.numbers.len() + self.spelled.len()
+    }
+
     /// Whether no cell said anything.
     #[cfg(feature = "arrow")]
     pub(super) fn is_empty(&self) -> bool {
@@ -177,8 +191,8 @@ impl Seen {
     /// numbers is a slip, and an error.
     fn is_scale_with_names(&self) -> bool {
         self.n_names * 10 >= self.n_cells
-            && self.distinct.len() <= FEW_VALUES
-            && self.n_names >= 2 * self.distinct.iter().filter(|text| number::parse(text).is_err()).count()
+            && self.n_distinct() <= FEW_VALUES
+            && self.n_names >= 2 * self.spelled.iter().filter(|text| number::parse(text).is_err()).count()
             && self.n_names > 0
     }
 
@@ -192,7 +206,7 @@ impl Seen {
     }
 
     fn is_prose(&self) -> bool {
-        let mostly_different = self.distinct.len() * 5 >= self.n_cells * 4;
+        let mostly_different = self.n_distinct() * 5 >= self.n_cells * 4;
         self.n_names > self.n_numbers && mostly_different && self.n_words >= TEXT_WORDS * self.n_cells.max(1)
     }
 
@@ -205,7 +219,7 @@ impl Seen {
     }
 
     fn could_be_label(&self) -> bool {
-        let has_few_values = self.distinct.len() <= FEW_VALUES || self.distinct.len() * 2 <= self.n_cells;
+        let has_few_values = self.n_distinct() <= FEW_VALUES || self.n_distinct() * 2 <= self.n_cells;
         has_few_values && !(self.is_mostly_empty() || self.is_prose() || self.is_dates())
     }
 
@@ -214,7 +228,7 @@ impl Seen {
     }
 
     fn are_ids(&self) -> bool {
-        self.n_cells >= ID_ROWS && self.n_whole == self.n_cells && self.distinct.len() == self.n_cells
+        self.n_cells >= ID_ROWS && self.n_whole == self.n_cells && self.n_distinct() == self.n_cells
     }
 
     /// Whether values differ by so little that single precision would round the difference away.
@@ -436,7 +450,7 @@ fn guess_label(
         _ => {
             let able: Vec<String> = able.iter().map(|&place| columns[place].name.clone()).collect();
             let last = &columns[free[free.len() - 1]];
-            let (n_values, n_rows) = (last.seen.distinct.len(), last.seen.n_cells);
+            let (n_values, n_rows) = (last.seen.n_distinct(), last.seen.n_cells);
             let message = format!(
                 "which column is the label? The last, {}, has {n_values} values in the first {n_rows} rows; expected {}",
                 quote(last.name.as_bytes()),
@@ -534,7 +548,7 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
         ),
         (
             features(&|place| {
-                let is_constant = seen(place).n_cells >= ID_ROWS && seen(place).distinct.len() == 1;
+                let is_constant = seen(place).n_cells >= ID_ROWS && seen(place).n_distinct() == 1;
                 is_constant && senses[place] != Sense::Category
             }),
             "the same in each of the first rows",

@@ -4,7 +4,7 @@
 //! quickly, in runs.
 
 use super::record::{Record, is_blank, open_quote, scan_record, sniff_delimiter};
-use crate::bytes::window::{WINDOW_BYTES, Window};
+use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Position};
 use crate::formats::columns::{Cell, FileColumn, Form, Plan, Use};
 use crate::formats::sense::{Decimal, LABEL_NAMES, SAMPLE_ROWS, Seen, is_missing, precision};
@@ -52,7 +52,7 @@ struct Sample {
 impl Sample {
     fn take(window: &mut Window, delimiter: u8) -> Result<Self, DataError> {
         let (line, name) = (window.line(), window.name().clone());
-        let mut contents = window.pool().take_buffer(WINDOW_BYTES);
+        let mut contents = window.pool().take_buffer(window.n_bytes());
         contents.clear();
         let text = window.lines()?;
         let (cell_ends, record_ends) = (Vec::new(), Vec::new());
@@ -179,8 +179,8 @@ impl Sample {
     }
 
     /// What the records from `first` on say of a column.
-    fn seen(&self, first: usize, place: usize) -> Seen {
-        let mut seen = Seen::default();
+    fn seen(&self, first: usize, place: usize, how: &ReadOptions) -> Seen {
+        let mut seen = Seen::new(how);
         self.column(first, place).for_each(|cell| seen.see(Cell::Text(cell)));
         seen
     }
@@ -229,7 +229,7 @@ impl TablePlan {
             notes.push("each line ends in a delimiter; the empty last column was left out".to_owned());
         }
         let columns = names.into_iter().enumerate().take(n_columns).map(|(place, name)| {
-            let seen = sample.seen(first_row, place);
+            let seen = sample.seen(first_row, place, how);
             let is_unnamed = name.is_empty();
             let name = if is_unnamed { format!("column_{}", place + 1) } else { name };
             let form =
