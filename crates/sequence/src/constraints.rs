@@ -43,7 +43,8 @@ impl Scheme {
             Self::Bioes => "BIES",
             Self::Bilou => "BILU",
         };
-        label == "O" || label.split_once('-').is_some_and(|(kind, _)| kind.len() == 1 && letters.contains(kind))
+        label == "O"
+            || label.split_once('-').is_some_and(|(kind, _)| kind.len() == 1 && letters.contains(kind))
     }
 
     /// Whether `label` may come after `before`; nothing stands for the edges of a sentence.
@@ -115,7 +116,8 @@ impl Constraints {
 
     /// Whether these labels are allowed, one after the other.
     pub fn allow(&self, labels: &[u32]) -> bool {
-        let edge = |label: Option<&u32>, side: fn(&Self, u32) -> f64| label.is_none_or(|&l| side(self, l) == 0.0);
+        let edge =
+            |label: Option<&u32>, side: fn(&Self, u32) -> f64| label.is_none_or(|&l| side(self, l) == 0.0);
         edge(labels.first(), Self::start)
             && edge(labels.last(), Self::end)
             && labels.windows(2).all(|pair| self.pair(pair[0], pair[1]) == 0.0)

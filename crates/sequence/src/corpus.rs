@@ -116,6 +116,11 @@ impl Corpus {
         (0..self.len()).map(|idx| self.sentence(idx))
     }
 
+    /// Gives labels other numbers.
+    pub fn relabel(&mut self, number: impl Fn(u32) -> u32) {
+        self.labels.iter_mut().for_each(|label| *label = number(*label));
+    }
+
     /// Gives attributes other numbers; those without one are left out.
     pub fn renumber(&mut self, number: impl Fn(u32) -> Option<u32>) {
         let (mut from, mut kept) = (0, 0);

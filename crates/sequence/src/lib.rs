@@ -10,14 +10,18 @@
 
 mod constraints;
 mod corpus;
+mod lexicon;
 mod search;
 mod second;
 mod space;
+pub mod spans;
 mod tagging;
+pub mod template;
 mod weights;
 
 pub use constraints::{Constraints, Scheme};
 pub use corpus::{Corpus, Sentence};
+pub use lexicon::{Lexicon, Scratch, Stored};
 pub use search::{Lattice, Search, Violation};
 pub use space::{Design, Lag, Lead, Numbers, TaggerSpace};
 pub use tagging::{Tagged, Tagging};

@@ -100,7 +100,14 @@ impl Ways {
         highest
     }
 
-    fn trace_back(&self, field: Field<'_>, token: usize, pair: (u32, u32), gold: &[u32], path: &mut Vec<u32>) {
+    fn trace_back(
+        &self,
+        field: Field<'_>,
+        token: usize,
+        pair: (u32, u32),
+        gold: &[u32],
+        path: &mut Vec<u32>,
+    ) {
         let (mut before, mut label) = pair;
         path.clear();
         path.resize(token + 1, label);

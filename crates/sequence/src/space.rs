@@ -93,7 +93,8 @@ impl TaggerSpace {
         keeps_variances: bool,
     ) -> Self {
         let needs = rule.needs();
-        let norm2 = weights.store.lists().iter().flat_map(|list| flat(list)).map(|weight| weight * weight).sum();
+        let norm2 =
+            weights.store.lists().iter().flat_map(|list| flat(list)).map(|weight| weight * weight).sum();
         let mut space = Self {
             steps: Vec::new(),
             variances: keeps_variances.then(|| Store::new(weights.shape(), 1.0)),
@@ -134,7 +135,6 @@ impl TaggerSpace {
     pub fn rival(&self) -> &[u32] {
         &self.lattice.path
     }
-
 
     /// Calls `visit` with all weights that a step touches, and in which direction.
     #[inline(always)]
@@ -433,7 +433,11 @@ fn restore_store(shape: Shape, name: &str, state: &mut State<'_>) -> Result<Stor
         && table.len() % shape.quads().max(1) == 0
         && pairs.len() == empty.pairs.len()
         && triples.len() == empty.triples.len();
-    if fits { Ok(Store { shape, table, pairs, triples }) } else { Err(refuse("the weights do not fill their rows")) }
+    if fits {
+        Ok(Store { shape, table, pairs, triples })
+    } else {
+        Err(refuse("the weights do not fill their rows"))
+    }
 }
 
 impl Other for Weights {

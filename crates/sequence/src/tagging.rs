@@ -135,7 +135,8 @@ impl Tagging {
                         for (rank, way) in lists[token - 1][from].iter().enumerate() {
                             let triple = second && token > 1;
                             let lead = if triple {
-                                way.score + self.weights.of_triple((from / n) as u32, last as u32, label as u32)
+                                way.score
+                                    + self.weights.of_triple((from / n) as u32, last as u32, label as u32)
                             } else {
                                 way.score
                             };
@@ -200,7 +201,9 @@ impl Tagging {
                 } else {
                     (0..n)
                         .map(|to| {
-                            self.pair(label as u32, to as u32) + emissions[token + 1][to] + behind[token + 1][to]
+                            self.pair(label as u32, to as u32)
+                                + emissions[token + 1][to]
+                                + behind[token + 1][to]
                         })
                         .fold(f64::NEG_INFINITY, f64::max)
                 };

@@ -117,7 +117,8 @@ fn viterbi_equals_exhaustive_search_and_a_full_beam_equals_viterbi() {
             assert_eq!(exact.tag(sentence, &mut lattice), best.labels);
             assert_eq!(beam.best(sentence), best, "seed {seed}");
             let few = exact.k_best(sentence, 4);
-            let scores = |list: &[Tagged]| list.iter().take(4).map(|one| one.score.to_bits()).collect::<Vec<_>>();
+            let scores =
+                |list: &[Tagged]| list.iter().take(4).map(|one| one.score.to_bits()).collect::<Vec<_>>();
             assert_eq!(scores(&few), scores(&all), "seed {seed}: the best four");
             assert!(few.iter().all(|one| one.score == exact.score(sentence, &one.labels)));
         }
@@ -169,7 +170,10 @@ fn the_lead_of_a_token_is_that_over_all_sequences_with_another_label_there() {
             for (token, lead) in tagging.leads(sentence, &best.labels).into_iter().enumerate() {
                 let other = all.iter().find(|one| one.labels[token] != best.labels[token]);
                 let expected = other.map_or(f64::INFINITY, |other| best.score - other.score);
-                assert!(lead == expected || (lead - expected).abs() < 1e-9, "seed {seed}: {lead} and {expected}");
+                assert!(
+                    lead == expected || (lead - expected).abs() < 1e-9,
+                    "seed {seed}: {lead} and {expected}"
+                );
             }
         }
     }
@@ -349,7 +353,10 @@ fn mistakes_stay_within_the_bound_on_separable_sequences() {
                 if round.mistaken {
                     mistakes += 1.0;
                     radius2 = radius2.max(round.spread);
-                    assert!(mistakes <= bounded(radius2) * (1.0 + 1e-9), "seed {seed}: live, at every mistake");
+                    assert!(
+                        mistakes <= bounded(radius2) * (1.0 + 1e-9),
+                        "seed {seed}: live, at every mistake"
+                    );
                 }
                 ControlFlow::Continue(())
             }),
@@ -382,8 +389,14 @@ fn narrow_beams_with_early_and_max_violation_updates_converge_too() {
             let n_sentences = labelled.len();
             let mut run = start::<Perceptron>(shape, design, labelled.clone(), weights.n_attributes());
             let order = Visiting::Given;
-            let plan =
-                Plan { rows: None, order: &order, seed, epochs: 2000, max_updates: None, stop_when_clean: true };
+            let plan = Plan {
+                rows: None,
+                order: &order,
+                seed,
+                epochs: 2000,
+                max_updates: None,
+                stop_when_clean: true,
+            };
             n_clean += usize::from(run.fit(Numbers(n_sentences), &plan, &mut ()) == Stopped::Clean);
         }
     }
