@@ -289,12 +289,13 @@ impl Lexicon {
         );
     }
 
-    /// The attributes of a sentence as far as they are known.
+    /// The attributes of a sentence as far as they are known; `at` says in which cell a column is found.
     pub fn look_up(
         &self,
         sentences: &Sentences,
         sentence: usize,
         skip: usize,
+        at: impl Fn(usize) -> usize,
         scratch: &mut Scratch,
         corpus: &mut Corpus,
     ) {
@@ -320,7 +321,7 @@ impl Lexicon {
                 begin(outcomes);
             }
             for token in tokens.clone() {
-                let cell = sentences.cell(token, column.column).unwrap_or_default();
+                let cell = sentences.cell(token, at(column.column)).unwrap_or_default();
                 if let Some(number) = column.cells.find(&self.hasher, cell) {
                     let derived = &column.derived[number as usize * n_functions..][..n_functions];
                     for (function, outcome) in derived.iter().enumerate() {
@@ -615,7 +616,7 @@ mod tests {
         let mut found = Corpus::default();
         let unseen = read("Ada N ?\nran V ?\n\nnew D ?\n\n");
         for number in 0..2 {
-            again.look_up(&unseen, number, 2, &mut scratch, &mut found);
+            again.look_up(&unseen, number, 2, |column| column, &mut scratch, &mut found);
             found.end_sentence();
         }
         assert_eq!(names(&again, &found, 0), "U0:_B-1 U2:da+N+V U3", "what was not kept is not there");

@@ -349,7 +349,7 @@ fn read(
             break end;
         }
         seen = lines.len();
-        if !window.more_lines()? {
+        if !window.more_lines().map_err(without_end)? {
             break seen;
         }
     };
@@ -379,6 +379,18 @@ fn read(
     let n_lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
     window.consume(n_bytes, n_lines);
     Ok(true)
+}
+
+/// What a sentence is told that does not fit the window.
+fn without_end(error: DataError) -> DataError {
+    if error.kind() != ErrorKind::Limit {
+        return error;
+    }
+    let message = format!("a sentence should take at most {MOST_BYTES} bytes, but this one has no end");
+    DataError::new(ErrorKind::Limit, message)
+        .in_source(error.source_name().unwrap_or("sentences"))
+        .at(error.position())
+        .with_help("put an empty line between sentences")
 }
 
 /// The end of the last empty line that is not before `from`.

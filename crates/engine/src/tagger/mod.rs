@@ -126,9 +126,10 @@ impl Tagger {
         format: &dyn SentenceFormat,
         room: &mut Room,
     ) -> Result<(), Error> {
-        let place = self.columns.fit(block, sentence, format)?;
+        let cell = self.columns.fit(&self.lexicon, block, sentence, format)?;
         room.corpus.clear();
-        self.lexicon.look_up(block, sentence, place, &mut room.scratch, &mut room.corpus);
+        let skip = self.columns.label;
+        self.lexicon.look_up(block, sentence, skip, cell, &mut room.scratch, &mut room.corpus);
         room.corpus.end_sentence();
         Ok(())
     }
@@ -142,7 +143,7 @@ impl Tagger {
         out: &mut String,
     ) -> Result<(), Error> {
         for number in 0..block.len() {
-            let cell = self.columns.label_in(block, number, format)?;
+            let cell = self.columns.label_in(block, number, format);
             let found = self.tag(block, number, format, room)?;
             let mut names = found.iter().map(|label| self.labels[*label as usize].as_str());
             format.write(block, number, &mut names, cell, out);

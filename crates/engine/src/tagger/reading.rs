@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use rosenblatt_data::{ErrorKind, SentenceFormat, Sentences};
+use rosenblatt_sequence::Lexicon;
 use rosenblatt_sequence::template::{self, Template};
 use serde::{Deserialize, Serialize};
 
@@ -66,40 +67,48 @@ impl Columns {
     }
 
     pub(super) fn word(&self, format: &dyn SentenceFormat) -> usize {
-        if format.info().name == self.format { self.word } else { format.word_cell() }
+        if self.is_of(format) { self.word } else { format.word_cell() }
     }
 
-    /// Which cell attributes are not made of, once it is certain that templates find their columns.
+    fn is_of(&self, format: &dyn SentenceFormat) -> bool {
+        format.info().name == self.format
+    }
+
+    /// In which cell each column is found, once it is certain that templates find all they look at. A tagger that looks at
+    /// nothing but words finds them in every format.
     pub(super) fn fit(
         &self,
+        lexicon: &Lexicon,
         block: &Sentences,
         sentence: usize,
         format: &dyn SentenceFormat,
-    ) -> Result<usize, Error> {
+    ) -> Result<impl Fn(usize) -> usize + use<>, Error> {
         let token = block.tokens(sentence).start;
         if format.holds_attributes() != (self.width == 0) {
             let message =
                 format!("these are {}, but the tagger was trained on {}", format.info().name, self.format);
             return Err(block.error(token, 0, ErrorKind::Format, message).into());
         }
-        // Plain text has nothing but words, wherever the tagger expects them.
-        let needed = if self.label + 1 == self.width { self.width - 1 } else { self.width };
+        let only_words = lexicon.columns().all(|column| column == self.word);
+        let (word, place) = (self.word, if only_words { self.word(format) } else { self.word });
+        let cell = move |column: usize| if column == word { place } else { column };
+        let needed = lexicon.columns().map(|column| cell(column) + 1).max().unwrap_or(0);
         let n_cells = block.n_cells(token);
-        if self.width > 0 && (n_cells < needed || self.word != format.word_cell()) {
+        if n_cells < needed || !only_words && self.word != self.word(format) {
             let message = format!("the tagger looks at {needed} cells of a token, but there are {n_cells}");
             return Err(block.error(token, 0, ErrorKind::Shape, message).into());
         }
-        Ok(self.label)
+        Ok(cell)
     }
 
-    /// Where found labels go.
-    pub(super) fn label_in(
-        &self,
-        block: &Sentences,
-        sentence: usize,
-        format: &dyn SentenceFormat,
-    ) -> Result<usize, Error> {
-        self.fit(block, sentence, format)
+    /// Where found labels go: behind all others where there is no such cell.
+    pub(super) fn label_in(&self, block: &Sentences, sentence: usize, format: &dyn SentenceFormat) -> usize {
+        let n_cells = block.n_cells(block.tokens(sentence).start);
+        match self.is_of(format) {
+            true => self.label,
+            false if format.column_names().is_empty() => n_cells,
+            false => format.label_cell(n_cells),
+        }
     }
 
     /// Where known labels are.
@@ -110,11 +119,13 @@ impl Columns {
         format: &dyn SentenceFormat,
     ) -> Result<usize, Error> {
         let token = block.tokens(sentence).start;
-        if block.n_cells(token) <= self.label {
+        let n_cells = block.n_cells(token);
+        let label = if self.is_of(format) { self.label } else { format.label_cell(n_cells) };
+        if n_cells <= label || self.width > 0 && label == self.word(format) {
             let message = "a token whose label is known should have one";
             return Err(block.error(token, 0, ErrorKind::Label, message).into());
         }
-        self.fit(block, sentence, format)
+        Ok(label)
     }
 }
 

@@ -186,8 +186,7 @@ fn read(
         None => Vec::new(),
     };
     if columns.width > 0 && templates.is_empty() {
-        let what =
-            format!("`{set}` is for files that have attributes (`--format items`); these have columns");
+        let what = format!("`{set}` is for files that have attributes, as items are; these have columns");
         return Err(Error::Template { what });
     }
     columns.check(&templates)?;
