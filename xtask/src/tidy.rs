@@ -22,7 +22,7 @@ const CHECKER: &str = "crates/certify/src/check.rs";
 const MOST_CHECKER_LINES: usize = 150;
 
 /// The libraries; only the command line prints.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 11] = [
     "crates/certify/src",
     "crates/core/src",
     "crates/data/src",
@@ -32,6 +32,7 @@ const LIBRARIES: [&str; 10] = [
     "crates/kernel/src",
     "crates/layers/src",
     "crates/plot/src",
+    "crates/sequence/src",
     "crates/server/src",
 ];
 

@@ -279,9 +279,10 @@ pub(crate) struct SpecArgs {
     /// Seed every random choice with this number
     #[arg(long, alias = "random-state", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Make at most so many epochs; in a race, each candidate's best number is found
-    #[arg(long, alias = "max-iter", default_value_t = defaults::EPOCHS)]
-    pub(crate) epochs: u64,
+    /// Make at most so many epochs; in a race, each candidate's best number is found. If not said 20, but 10 for
+    /// sentences
+    #[arg(long, alias = "max-iter", value_name = "N")]
+    pub(crate) epochs: Option<u64>,
     /// Stop after so many updates; no limit if not said
     #[arg(long, value_name = "N")]
     pub(crate) max_updates: Option<u64>,
@@ -559,7 +560,7 @@ impl SpecArgs {
             bias: self.bias,
             order: self.order.clone(),
             seed: self.seed,
-            epochs: self.epochs,
+            epochs: self.epochs.unwrap_or(defaults::EPOCHS),
             max_updates: self.max_updates,
             validation,
             class_weights,

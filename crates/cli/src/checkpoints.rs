@@ -72,6 +72,15 @@ impl Checkpoints {
     /// The checkpoint to go on from, if `resume` asks for one and there is one. A spoiled one makes way for
     /// the one before it.
     pub(crate) fn load(&mut self, resume: bool) -> Result<Option<Checkpoint>, Failure> {
+        self.load_as(resume, |path| Checkpoint::load(path))
+    }
+
+    /// The same for checkpoints of another kind.
+    pub(crate) fn load_as<C>(
+        &mut self,
+        resume: bool,
+        load: impl Fn(&Path) -> Result<C, StoreError>,
+    ) -> Result<Option<C>, Failure> {
         let before = previous_path(&self.path);
         if !resume {
             if self.path.exists() {
@@ -83,9 +92,9 @@ impl Checkpoints {
             return Ok(None);
         }
         let is_missing = |error: &StoreError| matches!(error, StoreError::File(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound);
-        let loaded = match Checkpoint::load(&self.path) {
+        let loaded = match load(&self.path) {
             Ok(checkpoint) => checkpoint,
-            Err(error) => match Checkpoint::load(&before) {
+            Err(error) => match load(&before) {
                 Ok(checkpoint) => {
                     ui::warn(&format!("{error}\ngoing on from the one before it, {}", before.display()));
                     checkpoint

@@ -30,6 +30,7 @@ mod safety;
 mod serve;
 mod snapshots;
 mod streamed;
+mod tagger;
 mod trace;
 
 /// The reader of SVG that the plot crate's own tests use.

@@ -116,5 +116,6 @@ pub use row::{Dense, Row, SIDE_BY_SIDE, Sparse, Stretched, Value};
 pub use rule::{Algorithm, Info, Law, Needs, Rule, Seen, Step, Weighs};
 pub use run::{Plan, Run, Setup, SetupError, Stopped, count_errors};
 pub use schedule::Schedule;
+pub use simd::{Work, widest};
 pub use space::{Hyperplanes, Hypothesis, Shape, Visits};
 pub use sparse_rows::SparseRows;

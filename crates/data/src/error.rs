@@ -359,7 +359,7 @@ fn floor_char(bytes: &[u8], at: usize) -> usize {
 
 /// A mistake inside a stretch of text, before its reader says in which file and line that was.
 #[derive(Debug, Clone)]
-pub(crate) struct Mistake {
+pub struct Mistake {
     pub(crate) kind: ErrorKind,
     pub(crate) message: String,
     pub(crate) help: Option<Remedy>,

@@ -66,6 +66,7 @@ mod options;
 pub mod remedy;
 mod rows;
 mod scan;
+mod sentences;
 pub mod write;
 
 pub use bytes::compression::{Compression, MAX_ZSTD_WINDOW};
@@ -96,3 +97,7 @@ pub use rows::labels::Labels;
 pub use rows::schema::{Column, ColumnKind, Layout, Missing, Picture, Precision, Schema};
 #[doc(hidden)]
 pub use scan::marks::count_marks;
+pub use sentences::{
+    SENTENCE_FORMATS, SentenceFormat, SentenceStream, Sentences, find_sentence_format,
+    sentence_format_by_name, sentences, tokens,
+};

@@ -7,12 +7,25 @@ use crate::error::Error;
 use crate::learner::{self, Learner, Shape};
 use crate::spec::Spec;
 use rosenblatt_core::rules::{self, Visit};
-use rosenblatt_core::{Algorithm, Info, Params};
+use rosenblatt_core::space::{Diagonal, Linear};
+use rosenblatt_core::{Algorithm, Info, ParamError, Params, Rule};
+use std::any::TypeId;
 use std::fmt;
 use std::sync::LazyLock;
 
 /// The rule's bound on mistakes for these parameters, radius and margin, if it has one.
 type Bound = fn(&Params, f64, f64) -> Option<f64>;
+/// A rule by itself, for other spaces than its own.
+type MakeRule = fn(&Params) -> Result<Box<dyn Rule + Send + Sync>, ParamError>;
+
+/// Where the hypotheses of a rule live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Home {
+    Weights,
+    Variances,
+    Elsewhere,
+}
+
 type Build = fn(&Spec, usize, Shape) -> Result<Box<dyn Learner>, Error>;
 
 /// One line of the table.
@@ -23,7 +36,23 @@ pub struct Entry {
     /// Whether it is a network, for which alone [`NetworkOptions`](crate::NetworkOptions) are.
     pub network: bool,
     pub(crate) build: Build,
+    rule: MakeRule,
+    home: Home,
     pub(crate) bound: Bound,
+}
+
+impl Entry {
+    /// The rule for whole sequences, and whether it keeps variances; nothing if it does not step along one row at a time.
+    pub(crate) fn for_sequences(
+        &self,
+        params: &Params,
+    ) -> Result<Option<(Box<dyn Rule + Send + Sync>, bool)>, ParamError> {
+        let Info { shrinks, picks_worst, per_row, .. } = self.info;
+        if self.home == Home::Elsewhere || shrinks || picks_worst || per_row {
+            return Ok(None);
+        }
+        Ok(Some(((self.rule)(params)?, self.home == Home::Variances)))
+    }
 }
 
 impl fmt::Debug for Entry {
@@ -38,13 +67,25 @@ pub static ALGORITHMS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     impl Visit for Collect {
         fn visit<A: Algorithm>(&mut self) {
             let bound: Bound = |params, radius, margin| A::new(params).ok()?.bound(radius, margin);
-            self.0.push(Entry { info: A::INFO, network: false, build: learner::build::<A>, bound });
+            let rule: MakeRule = |params| Ok(Box::new(A::new(params)?));
+            let space = TypeId::of::<A::Space>();
+            let home = if space == TypeId::of::<Linear>() {
+                Home::Weights
+            } else if space == TypeId::of::<Diagonal>() {
+                Home::Variances
+            } else {
+                Home::Elsewhere
+            };
+            let build = learner::build::<A>;
+            self.0.push(Entry { info: A::INFO, network: false, build, bound, rule, home });
         }
     }
     let mut collect = Collect(Vec::new());
     rules::each(&mut collect);
     let (info, build) = (rosenblatt_layers::INFO, learner::build_network);
-    collect.0.push(Entry { info, network: true, build, bound: |_, _, _| None });
+    let rule: MakeRule = |_| Ok(Box::new(rules::Perceptron::default()));
+    let home = Home::Elsewhere;
+    collect.0.push(Entry { info, network: true, build, bound: |_, _, _| None, rule, home });
     collect.0
 });
 

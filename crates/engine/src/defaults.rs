@@ -4,6 +4,9 @@ use crate::calibration::Method;
 
 /// The most epochs.
 pub const EPOCHS: u64 = 20;
+
+/// The epochs of a tagger, unless something else is said.
+pub const TAGGER_EPOCHS: u64 = 10;
 /// The share of the training rows in the validation set, which decides when to stop.
 pub const VALIDATION: f64 = 0.1;
 /// Epochs without progress on the validation set before training stops.

@@ -45,6 +45,22 @@ pub enum Error {
         /// What it is.
         found: String,
     },
+    /// Templates that cannot be used.
+    #[error("{what}")]
+    Template {
+        /// What is wrong with them.
+        what: String,
+    },
+    /// More labels than a search can weigh against each other.
+    #[error(
+        "a tagger should have at most {most} labels, but there are {found}; is this the column of the label?"
+    )]
+    TooManyLabels {
+        /// How many there are, or were when it was too much.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// There is nothing to learn from.
     #[error("there are no rows to learn from")]
     NoRows,

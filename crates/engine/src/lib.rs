@@ -55,6 +55,7 @@
 //! | see what there is to choose from | [`catalogue()`], [`ALGORITHMS`], [`algorithms`] |
 //! | train on rows in memory | [`builders`], [`train()`], [`Training`] with a start, checkpoints and observers |
 //! | train on more rows than memory holds | [`Training`] on a [`data::Cached`] |
+//! | label the tokens of sentences | [`TaggerTraining`], [`Tagger`], [`tagger`] |
 //! | learn one example at a time | [`Online`] |
 //! | learn with a kernel, or behind a feature map | [`KernelOptions`], [`Mapping`], [`kernel`] |
 //! | read files | [`data::load`] |
@@ -100,6 +101,7 @@ pub mod separation;
 pub mod slice;
 mod spec;
 pub mod split;
+pub mod tagger;
 pub mod trace;
 pub mod train;
 pub mod vote_count;
@@ -126,8 +128,10 @@ pub use rosenblatt_data::files;
 pub use rosenblatt_data::{Dataset, Labels, Remedy};
 pub use rosenblatt_kernel as kernel;
 pub use rosenblatt_layers as layers;
+pub use rosenblatt_sequence as sequence;
 pub use spec::{ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation};
 pub use split::split;
+pub use tagger::{Tagger, TaggerOptions, TaggerTraining};
 pub use trace::trace;
 pub use train::{Training, train};
 

@@ -1,11 +1,12 @@
 //! `rosenblatt evaluate FILE... --model PATH`: how good a model is on rows whose classes are known.
 
+use super::tagger;
 use crate::args::{DataArgs, by_name};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report;
 use crate::ui;
-use rosenblatt::{Dataset, DeviceChoice, Evaluation, Labels, Model, evaluate};
+use rosenblatt::{Dataset, DeviceChoice, Evaluation, Labels, Model, Tagger, evaluate};
 use rosenblatt_data::{Source, load_with_schema};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,22 +18,25 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
     /// Evaluate this model
     #[arg(long, short, value_name = "PATH")]
-    model: PathBuf,
+    pub(super) model: PathBuf,
     /// Compute on the processor (cpu or auto) or on a graphics card (gpu, gpu:1), for models with a kernel; cpu if not
     /// said. Changes nothing but the time
     #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
     device: DeviceChoice,
     /// Print the evaluation as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if Tagger::is_at(&args.model) {
+        return tagger::evaluate(args);
+    }
     args.data.leave_to_the_model()?;
     let model = args.device.to_predict(Model::load(&args.model)?)?;
     let read = model.to_evaluate(args.data.options()?);

@@ -1,5 +1,6 @@
 //! `rosenblatt inspect MODEL`: what a model is: how it was trained, on what, and what it learned.
 
+use super::tagger;
 use crate::choices::export_help;
 use crate::failure::Failure;
 use crate::report;
@@ -11,7 +12,7 @@ use rosenblatt::files::{Apart, check_writable, is_stdout, write_whole};
 use rosenblatt::insight::feature_name;
 use rosenblatt::kernel::Combination;
 use rosenblatt::model::NetworkSummary;
-use rosenblatt::{Model, export};
+use rosenblatt::{Model, Tagger, export};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,15 +28,15 @@ const LISTED: usize = 12;
   rosenblatt inspect mail.model --export json -")]
 pub(crate) struct Args {
     /// The model to inspect
-    model: PathBuf,
+    pub(super) model: PathBuf,
     /// Print every weight as CSV: feature, then one column per hyperplane
     #[arg(long)]
-    weights: bool,
+    pub(super) weights: bool,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Write"))]
     export: Option<Vec<String>>,
     /// Print the summary as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -46,6 +47,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         files.writes("the export", path);
         files.check()?;
         check_writable(path)?;
+    }
+    if wish.is_none() && Tagger::is_at(&args.model) {
+        return tagger::inspect(args);
     }
     let model = Model::load(&args.model)?;
     if let Some((format, path)) = wish {

@@ -19,6 +19,7 @@ mod predict;
 mod report;
 mod reproduce;
 mod serve;
+mod tagger;
 mod trace;
 mod train;
 mod train_face;

@@ -1,5 +1,6 @@
 //! `rosenblatt predict FILE... --model PATH`: a class for every row, as a stream, and why on request.
 
+use super::tagger;
 use crate::args::{DataArgs, by_name};
 use crate::choices::listed;
 use crate::failure::Failure;
@@ -13,7 +14,7 @@ use rosenblatt::explain::Contribution;
 use rosenblatt::files::Apart;
 use rosenblatt::insight::feature_name;
 use rosenblatt::vote_count::VoteCounter;
-use rosenblatt::{Calibration, DeviceChoice, Error, Explainer, Model, Predictor, catalogue};
+use rosenblatt::{Calibration, DeviceChoice, Error, Explainer, Model, Predictor, Tagger, catalogue};
 use rosenblatt_data::write::{Cell, CellKind};
 use rosenblatt_data::{ErrorKind, Gap, Source, Visitor, blocks};
 use serde_json::{Value, json};
@@ -35,10 +36,10 @@ Examples:
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
     /// Predict with this model
     #[arg(long, short, value_name = "PATH")]
-    model: PathBuf,
+    pub(super) model: PathBuf,
     /// Add the probability of each class (calibrated models)
     #[arg(long)]
     probabilities: bool,
@@ -55,10 +56,10 @@ pub(crate) struct Args {
     /// Add the N features that contribute most to the score of the class, and the N that count most against it; for a
     /// vote, to the mean score of its survivors
     #[arg(long, value_name = "N")]
-    explain: Option<usize>,
+    pub(super) explain: Option<usize>,
     /// Write the predictions here; `-` is stdout, and the default
     #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Write them in this format; if not said the one of the file's extension, else lines, or csv with any column
     /// added
     #[arg(long, value_name = "FORMAT", value_parser = listed(|| catalogue().names("prediction-format")))]
@@ -71,10 +72,13 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "to")]
     json: bool,
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if Tagger::is_at(&args.model) {
+        return tagger::predict(args);
+    }
     args.data.leave_to_the_model()?;
     let read = args.data.options()?;
     let to = if args.json { Some("jsonl") } else { args.to.as_deref() };

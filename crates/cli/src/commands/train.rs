@@ -3,6 +3,7 @@
 //! What is done, and what is done if nothing is said, is the engine's [`Recipe`]. Here words become a recipe, and the
 //! outcome becomes a file and a report.
 
+use super::tagger::{self, TaggerArgs};
 use super::train_face::{Face, Table};
 use super::{inspect, train_report};
 use crate::again::{self, Told};
@@ -31,7 +32,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
   rosenblatt train data.csv --label species --missing mean
   rosenblatt train data.csv --algorithm perceptron    no race: this rule, as it comes
   rosenblatt train data.csv --folds 10                error by cross-validation, model from all rows
-  rosenblatt train huge.svm --online                  one epoch, in the memory of a few blocks",
+  rosenblatt train huge.svm --online                  one epoch, in the memory of a few blocks
+  rosenblatt train news.conllu                        a tagger of sentences",
     after_long_help = "Examples:
   rosenblatt train mail.csv                           everything found out, model in mail.model
   rosenblatt train a9a --model adult.model            libsvm, model where you say
@@ -46,6 +48,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
   rosenblatt train huge.svm --online --model huge.model      one epoch, in the memory of a few blocks
   rosenblatt train huge.svm --memory 512MiB                  many epochs over more than memory holds
   rosenblatt train big.svm --checkpoint-every 10m --resume   goes on where it was stopped
+  rosenblatt train news.conllu                               a tagger of sentences
+  rosenblatt train train.txt --features template.txt         the same with templates of CRF++
 
 Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice,
 it stops at once. A resumed run ends in the same model, to the bit, as one that was left alone."
@@ -54,7 +58,7 @@ it stops at once. A resumed run ends in the same model, to the bit, as one that 
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
     /// Save the model here; the first file's name with `.model` if not said
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
@@ -87,11 +91,11 @@ pub(crate) struct Args {
     /// Save a checkpoint beside the model every N epochs, or every 30s, 10m, 2h or 100000rows; only when interrupted
     /// if not said
     #[arg(long, value_name = "N|TIME|ROWS")]
-    checkpoint_every: Option<Every>,
+    pub(super) checkpoint_every: Option<Every>,
     /// Go on from the checkpoint beside the model, with the same data and options; from the beginning if
     /// there is none
     #[arg(long)]
-    resume: bool,
+    pub(super) resume: bool,
     /// Write the date into the model: the time now, in UTC, or that of `SOURCE_DATE_EPOCH` (seconds since 1970)
     /// if it is set. Without it no date is written, and the same training gives the same bytes
     #[arg(long)]
@@ -129,14 +133,19 @@ pub(crate) struct Args {
     grow_classes: bool,
     /// Print the report as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
     #[command(flatten)]
     pub(super) spec: SpecArgs,
+    #[command(flatten)]
+    pub(super) tagger: TaggerArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if tagger::is_meant(args) {
+        return tagger::train(args);
+    }
     // What is proved of mistakes is proved of the perceptron.
     follow(args, if args.bounds { Choice::Given } else { args.spec.choice() })
 }
@@ -333,7 +342,7 @@ impl Args {
     }
 }
 
-fn model_path(args: &Args) -> Result<PathBuf, Failure> {
+pub(super) fn model_path(args: &Args) -> Result<PathBuf, Failure> {
     if let Some(path) = &args.model {
         return Ok(path.clone());
     }

@@ -126,6 +126,11 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
         &self.space
     }
 
+    /// The same for whoever lends a space what it is to learn from next. What was learned is not to be touched.
+    pub fn space_mut(&mut self) -> &mut S {
+        &mut self.space
+    }
+
     /// How scores become classes.
     pub fn decision(&self) -> &D {
         &self.decision

@@ -27,7 +27,7 @@ pub use value::Value;
 pub const SIDE_BY_SIDE: usize = 4;
 
 /// A piece of work. `run` must be `#[inline(always)]`, or the wide copy calls the plain one.
-pub(crate) trait Work {
+pub trait Work {
     /// What comes of it.
     type Output;
 
@@ -38,7 +38,7 @@ pub(crate) trait Work {
 /// Does the work in registers of four doubles where the machine has them. What takes registers of eight (the sums
 /// over rows) asks for them by itself.
 #[inline(always)]
-pub(crate) fn widest<W: Work>(work: W) -> W::Output {
+pub fn widest<W: Work>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]

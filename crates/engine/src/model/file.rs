@@ -11,7 +11,7 @@ use crate::calibration::{Calibration, Curve, Method, n_curves};
 use crate::spec::{Options, Spec};
 use rosenblatt_core::SparseRows;
 use rosenblatt_core::memory::{Ballot, Kept, Log, Votes};
-use rosenblatt_core::state::List;
+use rosenblatt_core::state::{List, State};
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 use rosenblatt_data::{Labels, Schema};
 use rosenblatt_kernel::maps::FeatureMap;
@@ -167,6 +167,7 @@ pub(super) struct Array {
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
+    U8,
     U32,
     U64,
     F64,
@@ -175,6 +176,7 @@ pub(super) enum Kind {
 impl Kind {
     fn bytes(self) -> u64 {
         match self {
+            Self::U8 => 1,
             Self::U32 => 4,
             Self::U64 | Self::F64 => 8,
         }
@@ -183,7 +185,7 @@ impl Kind {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct SummaryText {
+pub(super) struct SummaryText {
     rows: usize,
     epochs: u64,
     rounds: u64,
@@ -303,6 +305,10 @@ impl Body {
         self.bytes.extend(values.flatten());
     }
 
+    pub(super) fn u8s(&mut self, name: &str, values: &[u8]) {
+        self.push(name, Kind::U8, values.iter().map(|value| [*value]));
+    }
+
     pub(super) fn f64s(&mut self, name: &str, values: &[f64]) {
         self.push(name, Kind::F64, values.iter().map(|value| value.to_le_bytes()));
     }
@@ -313,6 +319,19 @@ impl Body {
 
     pub(super) fn u64s(&mut self, name: &str, values: impl ExactSizeIterator<Item = u64>) {
         self.push(name, Kind::U64, values.map(u64::to_le_bytes));
+    }
+}
+
+impl Body {
+    /// All lists of a state.
+    pub(super) fn state(&mut self, state: &State<'_>) {
+        for (name, list) in state.lists() {
+            match list {
+                List::U32(values) => self.u32s(name, values.iter().copied()),
+                List::U64(values) => self.u64s(name, values.iter().copied()),
+                List::F64(values) => self.f64s(name, values),
+            }
+        }
     }
 }
 
@@ -492,6 +511,7 @@ impl<'a> Arrays<'a> {
             .map(|array| (array.name.clone(), array.kind))
             .ok_or_else(|| content("an array is missing"))?;
         let list = match kind {
+            Kind::U8 => return Err(content(format!("the array `{name}` holds bytes"))),
             Kind::U32 => List::U32(self.u32s(&name)?.into()),
             Kind::U64 => List::U64(self.u64s(&name)?.into()),
             Kind::F64 if name.ends_with("norms") => {
@@ -533,6 +553,10 @@ impl<'a> Arrays<'a> {
             Some(value) => Err(content(format!("the array `{name}` holds {value}"))),
             None => Ok(values),
         }
+    }
+
+    pub(super) fn u8s(&mut self, name: &str) -> Result<&'a [u8], FormatError> {
+        self.next(name, Kind::U8)
     }
 
     pub(super) fn u32s(&mut self, name: &str) -> Result<Vec<u32>, FormatError> {

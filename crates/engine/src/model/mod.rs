@@ -9,6 +9,7 @@ mod predictor;
 mod reading;
 mod store;
 mod summary;
+mod taggers;
 
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, reading};
@@ -17,6 +18,8 @@ pub use file::{FormatError, model_checksum};
 pub(crate) use predictor::by_class;
 pub use predictor::{Predictor, Sample};
 pub use store::StoreError;
+pub use taggers::TaggerCheckpoint;
+pub(crate) use taggers::encode_checkpoint as encode_tagger_checkpoint;
 
 pub use crate::fingerprint::fingerprint;
 pub use summary::{Hyperplane, KernelSummary, NetworkSummary, Summary, TopFeatures, VoteSummary};

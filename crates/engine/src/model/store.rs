@@ -78,7 +78,26 @@ impl Checkpoint {
     }
 }
 
-fn load<T>(
+/// Whether the file at `path` says in its header that it is of this kind.
+pub(super) fn is_kind(path: &Path, kind: &str) -> bool {
+    let look = || -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(super::file::PREFIX as u64 + 256).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let wanted = format!("{{\"format\":\"{kind}\"");
+    look().is_ok_and(|bytes| {
+        super::file::said_length(bytes.get(..super::file::PREFIX).unwrap_or_default()).is_some()
+            && bytes[super::file::PREFIX..].starts_with(wanted.as_bytes())
+    })
+}
+
+/// Saves bytes that are a whole file.
+pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    Ok(write_whole(path, bytes)?)
+}
+
+pub(super) fn load<T>(
     path: &Path,
     doing: &'static str,
     decode: impl FnOnce(&[u8]) -> Result<T, FormatError>,

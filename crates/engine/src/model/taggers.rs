@@ -1,0 +1,293 @@
+//! Taggers and their checkpoints as files: the same container as a model's, checked in the same way.
+
+use super::file::{Array, Arrays, Body, FormatError, SummaryText, content, header_error, pack, unpack};
+use super::store::{StoreError, load, save};
+use crate::error::Error;
+use crate::tagger::{Columns, Mark, Tagger, TaggerOptions};
+use crate::train::MOST_WEIGHT_BYTES;
+use rosenblatt_core::state::{List, State};
+use rosenblatt_sequence::{
+    Constraints, Lexicon, Order, Scheme, Search, Shape, Stored, Tagging, Weights, template,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// What the headers say they are.
+const TAGGER: &str = "rosenblatt tagger";
+const CHECKPOINT: &str = "rosenblatt tagger checkpoint";
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Header {
+    format: String,
+    writer: String,
+    options: TaggerOptions,
+    labels: Vec<String>,
+    template: Option<String>,
+    columns: Columns,
+    scheme: Option<String>,
+    training_summary: SummaryText,
+    tokens: u64,
+    /// The columns whose cells are kept, in the order of their arrays.
+    cells: Vec<usize>,
+    arrays: Vec<Array>,
+}
+
+/// The bytes of a tagger's file. Attributes without weights are left out.
+pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
+    let weights = tagger.tagging.weights();
+    let n_labels = tagger.labels.len() as u32;
+    let has_weights = |attribute: u32| {
+        weights.of_attribute(attribute).is_some_and(|row| row.iter().any(|weight| *weight != 0.0))
+    };
+    let stored = tagger.lexicon.store(has_weights);
+    let mut body = Body::default();
+    for (number, (_, names)) in stored.cells.iter().enumerate() {
+        body.u32s(&format!("cell-lengths-{number}"), names.iter().map(|name| name.len() as u32));
+        body.u8s(&format!("cell-letters-{number}"), names.concat().as_bytes());
+    }
+    body.u32s("templates", stored.templates.iter().copied());
+    body.u32s("outcomes", stored.outcomes.iter().copied());
+    let (mut counts, mut of, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for attribute in (0..weights.n_attributes() as u32).filter(|attribute| has_weights(*attribute)) {
+        let row = weights.of_attribute(attribute).unwrap_or_default();
+        let before = values.len();
+        for (label, weight) in row.into_iter().enumerate().filter(|(_, weight)| *weight != 0.0) {
+            of.push(label as u32);
+            values.push(weight);
+        }
+        counts.push((values.len() - before) as u32);
+    }
+    body.u32s("counts", counts.iter().copied());
+    body.u32s("weight-labels", of.iter().copied());
+    body.f64s("weights", &values);
+    let pairs: Vec<f64> = (0..n_labels)
+        .flat_map(|before| (0..n_labels).map(move |label| weights.of_pair(before, label)))
+        .collect();
+    body.f64s("pairs", &pairs);
+    let mut triples = Vec::new();
+    if weights.shape().order == Order::Second {
+        for first in 0..n_labels {
+            for before in 0..n_labels {
+                triples.extend((0..n_labels).map(|label| weights.of_triple(first, before, label)));
+            }
+        }
+    }
+    body.f64s("triples", &triples);
+    let header = Header {
+        format: TAGGER.to_owned(),
+        writer: env!("CARGO_PKG_VERSION").to_owned(),
+        options: tagger.options.clone(),
+        labels: tagger.labels.clone(),
+        template: tagger.template.clone(),
+        columns: tagger.columns.clone(),
+        scheme: tagger.scheme.map(|scheme| scheme.name().to_owned()),
+        training_summary: SummaryText::from(&tagger.training_summary),
+        tokens: tagger.tokens,
+        cells: stored.cells.iter().map(|(column, _)| *column).collect(),
+        arrays: std::mem::take(&mut body.arrays),
+    };
+    pack(&header, &body)
+}
+
+/// The tagger in `bytes`.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
+    let (header, body) = unpack(bytes, TAGGER)?;
+    let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
+    let Header {
+        options, labels, template, columns, scheme, training_summary, tokens, cells, arrays, ..
+    } = header;
+    let meaning = options.meaning().map_err(|error| content(format!("its options: {error}")))?;
+    let n_labels = labels.len();
+    crate::tagger::check_labels(n_labels, meaning.order).map_err(|error| content(error.to_string()))?;
+    if n_labels < 2 || labels.iter().collect::<HashSet<_>>().len() != n_labels {
+        return Err(content("it should name at least two different labels"));
+    }
+    if labels.iter().any(|label| label.contains(['\t', '\n', '\r', '\0']) || label.is_empty()) {
+        return Err(content("a label should be a word"));
+    }
+    if columns.width != 0 && columns.label >= columns.width.max(1) {
+        return Err(content("the label should stand in one of the columns"));
+    }
+    let mut arrays = Arrays::new(arrays, body);
+    let mut stored = Stored::default();
+    for (number, column) in cells.into_iter().enumerate() {
+        let lengths = arrays.u32s(&format!("cell-lengths-{number}"))?;
+        let letters = arrays.u8s(&format!("cell-letters-{number}"))?;
+        let letters = std::str::from_utf8(letters).map_err(|_| content("its cells should be text"))?;
+        let mut names = Vec::with_capacity(lengths.len());
+        let mut rest = letters;
+        for length in lengths {
+            let (name, behind) = rest
+                .split_at_checked(length as usize)
+                .ok_or_else(|| content("a cell is longer than the letters"))?;
+            names.push(name.to_owned());
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            return Err(content("there are letters behind the last cell"));
+        }
+        stored.cells.push((column, names));
+    }
+    stored.templates = arrays.u32s("templates")?;
+    stored.outcomes = arrays.u32s("outcomes")?;
+    let templates = match &template {
+        Some(text) => template::parse(text).map_err(|error| content(error.to_string()))?,
+        None => Vec::new(),
+    };
+    let lexicon = Lexicon::restore(templates, &stored).map_err(content)?;
+    let (counts, of, values) =
+        (arrays.u32s("counts")?, arrays.u32s("weight-labels")?, arrays.f64s("weights")?);
+    let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
+    if counts.len() != lexicon.len() || total != values.len() as u64 || of.len() != values.len() {
+        return Err(content("the weights do not fit the attributes"));
+    }
+    let needed = lexicon.len() as u128 * n_labels.next_multiple_of(4) as u128 * 8;
+    if needed > 4 * MOST_WEIGHT_BYTES {
+        return Err(content(format!("its weights would take {needed} bytes")));
+    }
+    let mut weights = Weights::zero(Shape { n_labels, order: meaning.order }, lexicon.len());
+    let mut places = of.iter().zip(&values);
+    for (attribute, count) in counts.iter().enumerate() {
+        for (label, weight) in places.by_ref().take(*count as usize) {
+            if *label as usize >= n_labels {
+                return Err(content("a weight is for a label that is not there"));
+            }
+            weights.set_attribute(attribute as u32, *label, *weight);
+        }
+    }
+    let (pairs, triples) = (arrays.f64s("pairs")?, arrays.f64s("triples")?);
+    let n_triples = if meaning.order == Order::Second { n_labels.pow(3) } else { 0 };
+    if pairs.len() != n_labels * n_labels || triples.len() != n_triples {
+        return Err(content("the weights of labels that follow each other do not fit the labels"));
+    }
+    for (place, weight) in pairs.into_iter().enumerate() {
+        weights.set_pair((place / n_labels) as u32, (place % n_labels) as u32, weight);
+    }
+    for (place, weight) in triples.into_iter().enumerate() {
+        let (first, rest) = (place / (n_labels * n_labels), place % (n_labels * n_labels));
+        weights.set_triple(first as u32, (rest / n_labels) as u32, (rest % n_labels) as u32, weight);
+    }
+    arrays.finish()?;
+    let scheme = match scheme {
+        Some(name) => {
+            Some(Scheme::find(&name).ok_or_else(|| content(format!("nobody knows the scheme `{name}`")))?)
+        }
+        None => None,
+    };
+    let constraints =
+        scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, &labels));
+    let search: Search = meaning.search;
+    Ok(Tagger {
+        options,
+        labels,
+        template,
+        columns,
+        scheme,
+        lexicon,
+        tagging: Tagging::new(weights, constraints, search),
+        training_summary: training_summary.try_into()?,
+        tokens,
+    })
+}
+
+impl Tagger {
+    /// The bytes of this tagger's file. The same tagger always gives the same bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        encode(self)
+    }
+
+    /// The tagger in `bytes`.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
+        decode(bytes)
+    }
+
+    /// Saves the tagger at `path`, replacing what is there in one step.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
+        save(path.as_ref(), &encode(self))
+    }
+
+    /// Loads the tagger at `path`.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        load(path.as_ref(), "the tagger could not be read", Self::from_bytes)
+    }
+
+    /// Whether the file at `path` says that it is a tagger. What cannot be read is none.
+    pub fn is_at(path: impl AsRef<Path>) -> bool {
+        super::store::is_kind(path.as_ref(), TAGGER)
+    }
+}
+
+/// A training of a tagger as it stood at some moment.
+#[derive(Debug, Clone)]
+pub struct TaggerCheckpoint {
+    options: TaggerOptions,
+    mark: Mark,
+    pub(crate) state: State<'static>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct CheckpointHeader {
+    format: String,
+    writer: String,
+    options: TaggerOptions,
+    data: Mark,
+    arrays: Vec<Array>,
+}
+
+pub(crate) fn encode_checkpoint(options: &TaggerOptions, mark: &Mark, state: &State<'_>) -> Vec<u8> {
+    let mut body = Body::default();
+    body.state(state);
+    let header = CheckpointHeader {
+        format: CHECKPOINT.to_owned(),
+        writer: env!("CARGO_PKG_VERSION").to_owned(),
+        options: options.clone(),
+        data: mark.clone(),
+        arrays: std::mem::take(&mut body.arrays),
+    };
+    pack(&header, &body)
+}
+
+impl TaggerCheckpoint {
+    /// The checkpoint in `bytes`.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
+        let (header, body) = unpack(bytes, CHECKPOINT)?;
+        let header: CheckpointHeader =
+            serde_json::from_slice(header).map_err(|error| header_error(&error))?;
+        let n_arrays = header.arrays.len();
+        let mut arrays = Arrays::new(header.arrays, body);
+        let mut state = State::default();
+        for _ in 0..n_arrays {
+            let (name, list): (String, List<'static>) = arrays.next_list()?;
+            state.push(name, list);
+        }
+        arrays.finish()?;
+        Ok(Self { options: header.options, mark: header.data, state })
+    }
+
+    /// Loads the checkpoint at `path`.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        load(path.as_ref(), "the checkpoint could not be read", Self::from_bytes)
+    }
+
+    /// Refuses to go on with other options or other sentences, saying what differs.
+    pub(crate) fn check(&self, options: &TaggerOptions, mark: &Mark) -> Result<(), Error> {
+        let mut differences = Vec::new();
+        let text = |options: &TaggerOptions| serde_json::to_value(options).unwrap_or_default();
+        let (then, now) = (text(&self.options), text(options));
+        for (name, was) in then.as_object().into_iter().flatten() {
+            if *was != now[name] {
+                differences.push(format!("`{name}` was {was} and is {}", now[name]));
+            }
+        }
+        if self.mark != *mark {
+            differences.push(format!(
+                "it learned from {} sentences of {} tokens, and would from other ones, {} of {}",
+                self.mark.sentences, self.mark.tokens, mark.sentences, mark.tokens
+            ));
+        }
+        if differences.is_empty() { Ok(()) } else { Err(Error::OtherRun { differences }) }
+    }
+}

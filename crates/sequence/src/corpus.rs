@@ -1,0 +1,164 @@
+//! Sentences as a tagger sees them: attributes by number, and labels by number.
+
+/// Sentences in memory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Corpus {
+    /// Where the tokens of each sentence end.
+    sentences: Vec<usize>,
+    /// Where the attributes of each token end.
+    tokens: Vec<usize>,
+    attributes: Vec<u32>,
+    /// How much each attribute counts; empty as long as all count 1.
+    values: Vec<f64>,
+    labels: Vec<u32>,
+}
+
+/// One sentence.
+#[derive(Debug, Clone, Copy)]
+pub struct Sentence<'a> {
+    /// Where the attributes of all tokens begin, and end.
+    first: usize,
+    ends: &'a [usize],
+    attributes: &'a [u32],
+    values: &'a [f64],
+    /// The true label of each token; empty if nobody knows them.
+    pub labels: &'a [u32],
+}
+
+impl Corpus {
+    /// Takes in an attribute of the token that is being written.
+    #[inline]
+    pub fn push_attribute(&mut self, attribute: u32, value: f64) {
+        if value != 1.0 && self.values.is_empty() {
+            self.values = vec![1.0; self.attributes.len()];
+        }
+        if value != 1.0 || !self.values.is_empty() {
+            self.values.push(value);
+        }
+        self.attributes.push(attribute);
+    }
+
+    /// Ends the token.
+    #[inline]
+    pub fn end_token(&mut self) {
+        self.tokens.push(self.attributes.len());
+    }
+
+    /// The label of the next token that has none.
+    #[inline]
+    pub fn push_label(&mut self, label: u32) {
+        self.labels.push(label);
+    }
+
+    /// Ends the sentence.
+    pub fn end_sentence(&mut self) {
+        self.sentences.push(self.tokens.len());
+    }
+
+    /// Forgets all sentences, and keeps the room.
+    pub fn clear(&mut self) {
+        let Self { sentences, tokens, attributes, values, labels } = self;
+        sentences.clear();
+        tokens.clear();
+        attributes.clear();
+        values.clear();
+        labels.clear();
+    }
+
+    /// How many sentences there are.
+    pub fn len(&self) -> usize {
+        self.sentences.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sentences.is_empty()
+    }
+
+    /// How many tokens there are.
+    pub fn n_tokens(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// All labels, token by token.
+    pub fn labels(&self) -> &[u32] {
+        &self.labels
+    }
+
+    /// All attributes, token by token.
+    pub fn attributes(&self) -> &[u32] {
+        &self.attributes
+    }
+
+    /// Whether every attribute counts 1.
+    pub fn is_plain(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The sentence number `idx`.
+    #[inline]
+    pub fn sentence(&self, idx: usize) -> Sentence<'_> {
+        let from = if idx == 0 { 0 } else { self.sentences[idx - 1] };
+        let to = self.sentences[idx];
+        let first = if from == 0 { 0 } else { self.tokens[from - 1] };
+        let labels = self.labels.get(from..to).unwrap_or_default();
+        Sentence {
+            first,
+            ends: &self.tokens[from..to],
+            attributes: &self.attributes,
+            values: &self.values,
+            labels,
+        }
+    }
+
+    /// All sentences.
+    pub fn iter(&self) -> impl Iterator<Item = Sentence<'_>> {
+        (0..self.len()).map(|idx| self.sentence(idx))
+    }
+
+    /// Gives labels other numbers.
+    pub fn relabel(&mut self, number: impl Fn(u32) -> u32) {
+        self.labels.iter_mut().for_each(|label| *label = number(*label));
+    }
+
+    /// Gives attributes other numbers; those without one are left out.
+    pub fn renumber(&mut self, number: impl Fn(u32) -> Option<u32>) {
+        let (mut from, mut kept) = (0, 0);
+        for end in &mut self.tokens {
+            for idx in from..*end {
+                if let Some(attribute) = number(self.attributes[idx]) {
+                    self.attributes[kept] = attribute;
+                    if !self.values.is_empty() {
+                        self.values[kept] = self.values[idx];
+                    }
+                    kept += 1;
+                }
+            }
+            from = *end;
+            *end = kept;
+        }
+        self.attributes.truncate(kept);
+        self.values.truncate(kept);
+    }
+}
+
+impl<'a> Sentence<'a> {
+    /// How many tokens it has.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The attributes of a token, and how much each counts; no numbers if all count 1.
+    #[inline(always)]
+    pub fn token(&self, idx: usize) -> (&'a [u32], &'a [f64]) {
+        let from = if idx == 0 { self.first } else { self.ends[idx - 1] };
+        let values = if self.values.is_empty() { self.values } else { &self.values[from..self.ends[idx]] };
+        (&self.attributes[from..self.ends[idx]], values)
+    }
+}

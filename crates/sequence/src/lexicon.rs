@@ -1,0 +1,635 @@
+//! Attributes by number. A cell is hashed and compared as letters once; from then on it is a number, what functions make
+//! of it are numbers too, and an attribute of several cells is found by two numbers at a time.
+//!
+//! What was never seen has no number, so a token's new attributes cost nothing and say nothing. Hashes are keyed anew in
+//! every process, and nothing that leaves this file depends on the key: numbers are given in the order in which things
+//! turn up.
+
+use crate::corpus::Corpus;
+use crate::template::{Function, Template};
+use ahash::RandomState;
+use rosenblatt_data::Sentences;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// What is nowhere.
+const NOWHERE: u32 = u32::MAX;
+/// So many names beyond either edge of a sentence.
+const EDGE: usize = 16;
+
+/// Names in the order in which they turned up.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    letters: String,
+    ends: Vec<usize>,
+    /// One more than the number of a name, and some of its hash; zero where there is none.
+    slots: Vec<(u32, u32)>,
+}
+
+impl Names {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn get(&self, number: u32) -> &str {
+        let number = number as usize;
+        let from = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.letters[from..self.ends[number]]
+    }
+
+    fn slot(&self, name: &str, hash: u64) -> Result<u32, usize> {
+        let mask = self.slots.len() - 1;
+        let (mut at, mark) = (hash as usize & mask, (hash >> 32) as u32);
+        loop {
+            match self.slots[at] {
+                (0, _) => return Err(at),
+                (number, other) if other == mark && self.get(number - 1) == name => return Ok(number - 1),
+                _ => at = (at + 1) & mask,
+            }
+        }
+    }
+
+    pub(crate) fn find(&self, hasher: &RandomState, name: &str) -> Option<u32> {
+        if self.slots.is_empty() { None } else { self.slot(name, hasher.hash_one(name)).ok() }
+    }
+
+    /// The number of a name, which gets one if it has none.
+    pub(crate) fn add(&mut self, hasher: &RandomState, name: &str) -> u32 {
+        if self.len() * 2 >= self.slots.len() {
+            let n_slots = (self.slots.len() * 2).max(64);
+            let mut slots = vec![(0, 0); n_slots];
+            for number in 0..self.len() as u32 {
+                let hash = hasher.hash_one(self.get(number));
+                let mut at = hash as usize & (n_slots - 1);
+                while slots[at].0 != 0 {
+                    at = (at + 1) & (n_slots - 1);
+                }
+                slots[at] = (number + 1, (hash >> 32) as u32);
+            }
+            self.slots = slots;
+        }
+        let hash = hasher.hash_one(name);
+        match self.slot(name, hash) {
+            Ok(number) => number,
+            Err(at) => {
+                let number = self.len() as u32;
+                self.letters.push_str(name);
+                self.ends.push(self.letters.len());
+                self.slots[at] = (number + 1, (hash >> 32) as u32);
+                number
+            }
+        }
+    }
+}
+
+/// The cells of a column, and what functions make of each.
+#[derive(Debug, Clone)]
+struct Column {
+    column: usize,
+    cells: Names,
+    functions: Vec<Function>,
+    /// Per function: its outcomes.
+    outcomes: Vec<Names>,
+    /// Per cell and function, the number of the outcome.
+    derived: Vec<u32>,
+}
+
+/// Where the cell of a template is found.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    column: usize,
+    function: usize,
+    offset: i32,
+}
+
+/// What attributes there are.
+#[derive(Debug, Clone)]
+pub struct Lexicon {
+    templates: Vec<Template>,
+    looks: Vec<Vec<Look>>,
+    columns: Vec<Column>,
+    /// Per template: the attribute of each outcome of its only cell.
+    firsts: Vec<Vec<u32>>,
+    /// Per template and further cell: where two numbers lead.
+    further: Vec<Vec<HashMap<u64, u32, RandomState>>>,
+    /// The two numbers behind each number that is no attribute yet.
+    between: Vec<Vec<Vec<(u32, u32)>>>,
+    /// Per attribute: its template and the two numbers that led to it.
+    keys: Vec<(u32, u32, u32)>,
+    /// The attributes themselves, where a file has them.
+    items: Option<Names>,
+    hasher: RandomState,
+}
+
+/// Room for the numbers of a sentence's cells.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    /// Per column and function, the outcomes token by token, with the edges.
+    outcomes: Vec<Vec<u32>>,
+    word: String,
+}
+
+/// The attributes of a lexicon, as a model keeps them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stored {
+    /// All cells, column by column, in the order in which they turned up.
+    pub cells: Vec<(usize, Vec<String>)>,
+    /// The template of each attribute; empty where the file has attributes.
+    pub templates: Vec<u32>,
+    /// The outcomes of its cells.
+    pub outcomes: Vec<u32>,
+}
+
+impl Lexicon {
+    /// No attributes yet. Without templates, cells are attributes.
+    pub fn new(templates: Vec<Template>) -> Self {
+        let mut columns: Vec<Column> = Vec::new();
+        let hasher = RandomState::new();
+        let mut looks = Vec::new();
+        for template in &templates {
+            let resolve = |look: &crate::template::Look| {
+                let slot =
+                    columns.iter().position(|column| column.column == look.column).unwrap_or_else(|| {
+                        let (functions, outcomes) = (Vec::new(), Vec::new());
+                        let (cells, derived) = (Names::default(), Vec::new());
+                        columns.push(Column { column: look.column, cells, functions, outcomes, derived });
+                        columns.len() - 1
+                    });
+                let column = &mut columns[slot];
+                let function = column.functions.iter().position(|known| *known == look.function);
+                let function = function.unwrap_or_else(|| {
+                    column.functions.push(look.function);
+                    let mut outcomes = Names::default();
+                    for sign in ['-', '+'] {
+                        for far in 1..=EDGE {
+                            outcomes.add(&hasher, &format!("_B{sign}{far}"));
+                        }
+                    }
+                    column.outcomes.push(outcomes);
+                    column.functions.len() - 1
+                });
+                Look { column: slot, function, offset: look.offset }
+            };
+            looks.push(template.looks.iter().map(resolve).collect::<Vec<Look>>());
+        }
+        let maps = |n: usize| (0..n).map(|_| HashMap::with_hasher(hasher.clone())).collect();
+        let further = looks.iter().map(|looks| maps(looks.len().saturating_sub(1))).collect();
+        let between = looks.iter().map(|looks| vec![Vec::new(); looks.len().saturating_sub(2)]).collect();
+        Self {
+            firsts: vec![Vec::new(); templates.len()],
+            items: templates.is_empty().then(Names::default),
+            templates,
+            looks,
+            columns,
+            further,
+            between,
+            keys: Vec::new(),
+            hasher,
+        }
+    }
+
+    /// How many attributes there are.
+    pub fn len(&self) -> usize {
+        self.items.as_ref().map_or(self.keys.len(), Names::len)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The templates; none where cells are attributes.
+    pub fn templates(&self) -> &[Template] {
+        &self.templates
+    }
+
+    /// The columns that are looked at.
+    pub fn columns(&self) -> impl Iterator<Item = usize> {
+        self.columns.iter().map(|column| column.column)
+    }
+
+    /// Whether a word of the training data stands in this cell; nothing if that column is not looked at.
+    pub fn knows(&self, column: usize, cell: &str) -> Option<bool> {
+        let column = self.columns.iter().find(|known| known.column == column)?;
+        Some(column.cells.find(&self.hasher, cell).is_some())
+    }
+
+    /// Takes in the attributes of a sentence, new ones included.
+    pub fn learn(
+        &mut self,
+        sentences: &Sentences,
+        sentence: usize,
+        skip: usize,
+        scratch: &mut Scratch,
+        corpus: &mut Corpus,
+    ) {
+        let tokens = sentences.tokens(sentence);
+        if let Some(items) = &mut self.items {
+            for token in tokens {
+                for cell in (0..sentences.n_cells(token)).filter(|cell| *cell != skip) {
+                    let name = sentences.cell(token, cell).unwrap_or_default();
+                    corpus.push_attribute(items.add(&self.hasher, name), sentences.value(token, cell));
+                }
+                corpus.end_token();
+            }
+            return;
+        }
+        let n_tokens = tokens.len();
+        scratch.outcomes.resize(self.columns.iter().map(|column| column.functions.len()).sum(), Vec::new());
+        let mut place = 0;
+        for column in &mut self.columns {
+            let n_functions = column.functions.len();
+            for outcomes in &mut scratch.outcomes[place..place + n_functions] {
+                begin(outcomes);
+            }
+            for token in tokens.clone() {
+                let cell = sentences.cell(token, column.column).unwrap_or_default();
+                let number = column.add(&self.hasher, cell, &mut scratch.word) as usize;
+                for function in 0..n_functions {
+                    scratch.outcomes[place + function].push(column.derived[number * n_functions + function]);
+                }
+            }
+            scratch.outcomes[place..place + n_functions].iter_mut().for_each(end);
+            place += n_functions;
+        }
+        let Self { firsts, further, between, keys, .. } = self;
+        each_attribute(
+            &self.looks,
+            &self.columns,
+            &scratch.outcomes,
+            n_tokens,
+            corpus,
+            |template, level, left, right, is_last| {
+                let mut new = |right| {
+                    keys.push((template as u32, left, right));
+                    keys.len() as u32 - 1
+                };
+                if level == 0 {
+                    let first = &mut firsts[template];
+                    if first.len() <= left as usize {
+                        first.resize(left as usize + 1, NOWHERE);
+                    }
+                    let number = &mut first[left as usize];
+                    if *number == NOWHERE {
+                        *number = new(NOWHERE);
+                    }
+                    return *number;
+                }
+                let key = u64::from(left) << 32 | u64::from(right);
+                *further[template][level - 1].entry(key).or_insert_with(|| {
+                    if is_last {
+                        new(right)
+                    } else {
+                        let list = &mut between[template][level - 1];
+                        list.push((left, right));
+                        list.len() as u32 - 1
+                    }
+                })
+            },
+        );
+    }
+
+    /// The attributes of a sentence as far as they are known; `at` says in which cell a column is found.
+    pub fn look_up(
+        &self,
+        sentences: &Sentences,
+        sentence: usize,
+        skip: usize,
+        at: impl Fn(usize) -> usize,
+        scratch: &mut Scratch,
+        corpus: &mut Corpus,
+    ) {
+        let tokens = sentences.tokens(sentence);
+        if let Some(items) = &self.items {
+            for token in tokens {
+                for cell in (0..sentences.n_cells(token)).filter(|cell| *cell != skip) {
+                    let name = sentences.cell(token, cell).unwrap_or_default();
+                    if let Some(attribute) = items.find(&self.hasher, name) {
+                        corpus.push_attribute(attribute, sentences.value(token, cell));
+                    }
+                }
+                corpus.end_token();
+            }
+            return;
+        }
+        let n_tokens = tokens.len();
+        scratch.outcomes.resize(self.columns.iter().map(|column| column.functions.len()).sum(), Vec::new());
+        let mut place = 0;
+        for column in &self.columns {
+            let n_functions = column.functions.len();
+            for outcomes in &mut scratch.outcomes[place..place + n_functions] {
+                begin(outcomes);
+            }
+            for token in tokens.clone() {
+                let cell = sentences.cell(token, at(column.column)).unwrap_or_default();
+                if let Some(number) = column.cells.find(&self.hasher, cell) {
+                    let derived = &column.derived[number as usize * n_functions..][..n_functions];
+                    for (function, outcome) in derived.iter().enumerate() {
+                        scratch.outcomes[place + function].push(*outcome);
+                    }
+                    continue;
+                }
+                for (function, made) in column.functions.iter().enumerate() {
+                    let found = made.apply(cell, &mut scratch.word);
+                    let found =
+                        found.then(|| column.outcomes[function].find(&self.hasher, &scratch.word)).flatten();
+                    scratch.outcomes[place + function].push(found.unwrap_or(NOWHERE));
+                }
+            }
+            scratch.outcomes[place..place + n_functions].iter_mut().for_each(end);
+            place += n_functions;
+        }
+        each_attribute(
+            &self.looks,
+            &self.columns,
+            &scratch.outcomes,
+            n_tokens,
+            corpus,
+            |template, level, left, right, _| {
+                if level == 0 {
+                    return self.firsts[template].get(left as usize).copied().unwrap_or(NOWHERE);
+                }
+                let key = u64::from(left) << 32 | u64::from(right);
+                self.further[template][level - 1].get(&key).copied().unwrap_or(NOWHERE)
+            },
+        );
+    }
+
+    /// The outcomes of the cells of an attribute.
+    fn path(&self, attribute: u32) -> (usize, Vec<u32>) {
+        let (template, mut left, right) = self.keys[attribute as usize];
+        let template = template as usize;
+        let n_looks = self.looks[template].len();
+        let mut path = vec![right];
+        for level in (0..n_looks.saturating_sub(2)).rev() {
+            let (before, here) = self.between[template][level][left as usize];
+            path.push(here);
+            left = before;
+        }
+        path.push(left);
+        path.reverse();
+        path.truncate(n_looks);
+        (template, path)
+    }
+
+    /// What an attribute is called: its template, with its cells filled in.
+    pub fn name(&self, attribute: u32) -> String {
+        if let Some(items) = &self.items {
+            return items.get(attribute).to_owned();
+        }
+        let (template, path) = self.path(attribute);
+        let literals = &self.templates[template].literals;
+        let mut name = literals.first().cloned().unwrap_or_default();
+        for (place, (look, outcome)) in self.looks[template].iter().zip(path).enumerate() {
+            let outcomes = &self.columns[look.column].outcomes[look.function];
+            let _ = write!(
+                name,
+                "{}{}",
+                outcomes.get(outcome),
+                literals.get(place + 1).map_or("", String::as_str)
+            );
+        }
+        name
+    }
+
+    /// What a model keeps of it: the attributes that `keep` wants, in their order.
+    pub fn store(&self, keep: impl Fn(u32) -> bool) -> Stored {
+        let mut stored = Stored::default();
+        let kept = (0..self.len() as u32).filter(|attribute| keep(*attribute));
+        if let Some(items) = &self.items {
+            stored.cells.push((0, kept.map(|attribute| items.get(attribute).to_owned()).collect()));
+            return stored;
+        }
+        for attribute in kept {
+            let (template, path) = self.path(attribute);
+            stored.templates.push(template as u32);
+            stored.outcomes.extend(path);
+        }
+        let cells = |column: &Column| {
+            (
+                column.column,
+                (0..column.cells.len() as u32).map(|cell| column.cells.get(cell).to_owned()).collect(),
+            )
+        };
+        stored.cells = self.columns.iter().map(cells).collect();
+        stored
+    }
+
+    /// A lexicon of what a model kept. The error says what cannot be.
+    pub fn restore(templates: Vec<Template>, stored: &Stored) -> Result<Self, String> {
+        let mut found = Self::new(templates);
+        if let Some(items) = &mut found.items {
+            for name in stored.cells.iter().flat_map(|(_, names)| names) {
+                items.add(&found.hasher, name);
+            }
+            let n_names: usize = stored.cells.iter().map(|(_, names)| names.len()).sum();
+            return if items.len() == n_names {
+                Ok(found)
+            } else {
+                Err("an attribute is there twice".to_owned())
+            };
+        }
+        let mut word = String::new();
+        for (column, names) in &stored.cells {
+            let Some(column) = found.columns.iter_mut().find(|known| known.column == *column) else {
+                return Err(format!("no template looks at column {column}"));
+            };
+            for name in names {
+                column.add(&found.hasher, name, &mut word);
+            }
+        }
+        let mut outcomes = stored.outcomes.iter().copied();
+        for &template in &stored.templates {
+            let template = template as usize;
+            let Some(looks) = found.looks.get(template) else {
+                return Err("an attribute has a template that is not there".to_owned());
+            };
+            let path: Vec<u32> = outcomes.by_ref().take(looks.len()).collect();
+            let is_there = |(look, outcome): (&Look, &u32)| {
+                (*outcome as usize) < found.columns[look.column].outcomes[look.function].len()
+            };
+            if path.len() < looks.len() || !looks.iter().zip(&path).all(is_there) {
+                return Err("an attribute has a cell that is not there".to_owned());
+            }
+            found.insert(template, &path)?;
+        }
+        if outcomes.next().is_some() {
+            Err("there are more cells than attributes have".to_owned())
+        } else {
+            Ok(found)
+        }
+    }
+
+    fn insert(&mut self, template: usize, path: &[u32]) -> Result<(), String> {
+        let number = self.keys.len() as u32;
+        let twice = || Err("an attribute is there twice".to_owned());
+        let left = path.first().copied().unwrap_or(0);
+        if path.len() <= 1 {
+            let first = &mut self.firsts[template];
+            if first.len() <= left as usize {
+                first.resize(left as usize + 1, NOWHERE);
+            }
+            if first[left as usize] != NOWHERE {
+                return twice();
+            }
+            first[left as usize] = number;
+            self.keys.push((template as u32, left, NOWHERE));
+            return Ok(());
+        }
+        let mut left = left;
+        for (level, &right) in path[1..].iter().enumerate() {
+            let key = u64::from(left) << 32 | u64::from(right);
+            let map = &mut self.further[template][level];
+            if level + 2 == path.len() {
+                self.keys.push((template as u32, left, right));
+                if map.insert(key, number).is_some() {
+                    return twice();
+                }
+            } else {
+                let list = &mut self.between[template][level];
+                left = *map.entry(key).or_insert_with(|| {
+                    list.push((left, right));
+                    list.len() as u32 - 1
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Column {
+    fn add(&mut self, hasher: &RandomState, cell: &str, word: &mut String) -> u32 {
+        let n_before = self.cells.len();
+        let number = self.cells.add(hasher, cell);
+        if self.cells.len() > n_before {
+            for (function, outcomes) in self.functions.iter().zip(&mut self.outcomes) {
+                let made = function.apply(cell, word);
+                self.derived.push(if made { outcomes.add(hasher, word) } else { NOWHERE });
+            }
+        }
+        number
+    }
+}
+
+fn begin(outcomes: &mut Vec<u32>) {
+    outcomes.clear();
+    outcomes.extend((0..EDGE as u32).rev());
+}
+
+fn end(outcomes: &mut Vec<u32>) {
+    outcomes.extend(EDGE as u32..2 * EDGE as u32);
+}
+
+/// Goes over all attributes of a sentence. `find` is given the template, how many cells came before, and the two numbers
+/// that lead on; what is nowhere is left out.
+#[inline(always)]
+fn each_attribute(
+    looks: &[Vec<Look>],
+    columns: &[Column],
+    outcomes: &[Vec<u32>],
+    n_tokens: usize,
+    corpus: &mut Corpus,
+    mut find: impl FnMut(usize, usize, u32, u32, bool) -> u32,
+) {
+    let mut begins = Vec::with_capacity(columns.len());
+    let mut place = 0;
+    for column in columns {
+        begins.push(place);
+        place += column.functions.len();
+    }
+    let views: Vec<Vec<(usize, usize)>> = looks
+        .iter()
+        .map(|looks| {
+            let view =
+                |look: &Look| (begins[look.column] + look.function, (EDGE as i32 + look.offset) as usize);
+            looks.iter().map(view).collect()
+        })
+        .collect();
+    for token in 0..n_tokens {
+        for (template, views) in views.iter().enumerate() {
+            let mut views = views.iter().map(|&(view, offset)| outcomes[view][token + offset]);
+            let n_views = views.len();
+            let Some(mut left) = views.next() else {
+                corpus.push_attribute(find(template, 0, 0, NOWHERE, true), 1.0);
+                continue;
+            };
+            if left == NOWHERE {
+                continue;
+            }
+            if n_views == 1 {
+                left = find(template, 0, left, NOWHERE, true);
+            }
+            for (level, right) in views.enumerate() {
+                if right == NOWHERE {
+                    left = NOWHERE;
+                    break;
+                }
+                left = find(template, level + 1, left, right, level + 2 == n_views);
+                if left == NOWHERE {
+                    break;
+                }
+            }
+            if left != NOWHERE {
+                corpus.push_attribute(left, 1.0);
+            }
+        }
+        corpus.end_token();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::parse;
+    use rosenblatt_data::{Source, sentences};
+
+    fn read(text: &str) -> Sentences {
+        let mut block = Sentences::default();
+        let source = Source::bytes("a.conll", text.as_bytes());
+        assert!(sentences(&source, None).unwrap().next(&mut block).unwrap());
+        block
+    }
+
+    #[test]
+    fn attributes_are_what_the_template_says_and_come_back_from_what_is_stored() {
+        let templates =
+            parse("U0:%x[-1,0]\nU1:%x[0,0]/%x[1,0]\nU2:%suffix[0,0,2]+%x[0,1]+%x[1,1]\nU3").unwrap();
+        let mut lexicon = Lexicon::new(templates.clone());
+        let block = read("Ada N x\nran V y\n\na D z\n\n");
+        let mut corpus = Corpus::default();
+        let mut scratch = Scratch::default();
+        for number in 0..block.len() {
+            lexicon.learn(&block, number, 2, &mut scratch, &mut corpus);
+            corpus.end_sentence();
+        }
+        let names = |lexicon: &Lexicon, corpus: &Corpus, token: usize| {
+            let (attributes, _) = corpus.sentence(0).token(token);
+            attributes.iter().map(|attribute| lexicon.name(*attribute)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(&lexicon, &corpus, 0), "U0:_B-1 U1:Ada/ran U2:da+N+V U3");
+        assert_eq!(names(&lexicon, &corpus, 1), "U0:Ada U1:ran/_B+1 U2:an+V+_B+1 U3");
+        // A word of one letter has no ending of two.
+        assert_eq!(corpus.sentence(1).token(0).0.len(), 3);
+        let kept = |attribute: u32| attribute != 1;
+        let again = Lexicon::restore(templates.clone(), &lexicon.store(kept)).unwrap();
+        assert_eq!(again.len(), lexicon.len() - 1);
+        let mut found = Corpus::default();
+        let unseen = read("Ada N ?\nran V ?\n\nnew D ?\n\n");
+        for number in 0..2 {
+            again.look_up(&unseen, number, 2, |column| column, &mut scratch, &mut found);
+            found.end_sentence();
+        }
+        assert_eq!(names(&again, &found, 0), "U0:_B-1 U2:da+N+V U3", "what was not kept is not there");
+        assert_eq!(names(&again, &found, 1), "U0:Ada U1:ran/_B+1 U2:an+V+_B+1 U3");
+        assert_eq!(found.sentence(1).token(0).0.len(), 2, "new words have only what is known");
+        assert_eq!(again.knows(0, "Ada"), Some(true));
+        assert_eq!(again.knows(0, "new"), Some(false));
+        let mut wrong = lexicon.store(|_| true);
+        wrong.outcomes[0] = 10_000;
+        assert!(Lexicon::restore(templates.clone(), &wrong).is_err());
+        let mut twice = lexicon.store(|_| true);
+        twice.templates.push(twice.templates[0]);
+        twice.outcomes.push(twice.outcomes[0]);
+        assert!(Lexicon::restore(templates, &twice).is_err());
+    }
+}

@@ -1,0 +1,28 @@
+//! Structured perceptrons: taggers that label whole sequences, for the perceptron's own training loop.
+//!
+//! ```text
+//! cells of tokens ── Features (templates) ── Lexicon ── Corpus ── TaggerSpace ── the core's loop ── Weights ── Tagging
+//! ```
+//!
+//! A sentence is one example (`space.rs`), found labels come from an exact search (`search.rs`, `second.rs`), attributes
+//! from templates (`template.rs`, `features.rs`) whose cells are numbers before they are put together (`lexicon.rs`), and
+//! what is right is counted as `conlleval` counts it (`spans.rs`). Files are read by the data crate.
+
+mod constraints;
+mod corpus;
+mod lexicon;
+mod search;
+mod second;
+mod space;
+pub mod spans;
+mod tagging;
+pub mod template;
+mod weights;
+
+pub use constraints::{Constraints, Scheme};
+pub use corpus::{Corpus, Sentence};
+pub use lexicon::{Lexicon, Scratch, Stored};
+pub use search::{Lattice, Search, Violation};
+pub use space::{Design, Lag, Lead, Numbers, TaggerSpace};
+pub use tagging::{Tagged, Tagging};
+pub use weights::{Order, Shape, Weights};

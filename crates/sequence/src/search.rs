@@ -1,0 +1,459 @@
+//! The search for label sequences: exact (Viterbi), in a beam, the best one that is not the true one, and the k best.
+//!
+//! A score is summed from left to right, so that its bits do not depend on how a sequence was found. Adding a number
+//! never turns the order of two others round, so the best sequence by these sums is what the search finds, to the bit.
+//! Of sequences that score the same, the one whose labels come first wins, the last token deciding first.
+//! The sum over the attributes of a token runs in eight lanes, as every sum over a row does in the core.
+
+use crate::constraints::Constraints;
+use crate::corpus::Sentence;
+use crate::weights::{Order, QUAD, Quad, Shape, Weights};
+use rosenblatt_core::{Work, widest};
+
+const NEVER: f64 = f64::NEG_INFINITY;
+/// Lanes of a sum over attributes.
+const LANES: usize = 8;
+/// So many quads of one row are kept in registers.
+const WIDE: usize = 8;
+
+/// How labels are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Search {
+    /// Among all sequences.
+    #[default]
+    Exact,
+    /// With so many labels of each token kept.
+    Beam(usize),
+}
+
+/// What becomes of a true sequence that a beam has lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Violation {
+    /// The best complete sequence is compared with the true one.
+    #[default]
+    Complete,
+    /// The first tokens, up to the one at which the true labels fell out of the beam (Collins and Roark 2004).
+    Early,
+    /// The first tokens, up to the one where a wrong sequence leads by most (Huang, Fayong and Guo 2012).
+    Max,
+}
+
+/// Room for a search, used again and again.
+#[derive(Debug, Clone, Default)]
+pub struct Lattice {
+    /// What each token says for each label.
+    pub(crate) emissions: Vec<Quad>,
+    /// The best way to a label, without what its own token says.
+    reached: Vec<Quad>,
+    /// The same with it.
+    best: Vec<Quad>,
+    /// The score of the true labels up to each token.
+    gold: Vec<f64>,
+    offsets: Vec<usize>,
+    /// The labels that were found.
+    pub(crate) path: Vec<u32>,
+}
+
+/// What is searched.
+#[derive(Clone, Copy)]
+pub(crate) struct Field<'a> {
+    pub(crate) weights: &'a Weights,
+    /// The weights of pairs, or never where a pair is not allowed.
+    pub(crate) steps: &'a [Quad],
+    pub(crate) constraints: &'a Constraints,
+    pub(crate) search: Search,
+}
+
+/// The strongest rival of the true labels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rival {
+    /// How far the true labels lead, what a rival's wrong labels cost included.
+    pub(crate) margin: f64,
+    /// How many tokens are compared.
+    pub(crate) n_tokens: usize,
+}
+
+impl Lattice {
+    /// Finds the best labels, which are lent, and their score.
+    pub(crate) fn tag(&mut self, field: Field<'_>, sentence: Sentence<'_>) -> f64 {
+        widest(Tag { lattice: self, field, sentence })
+    }
+
+    /// Finds the best labels that are not the true ones, each wrong one counting `cost` more, and leaves them in the path.
+    pub(crate) fn rival(
+        &mut self,
+        field: Field<'_>,
+        sentence: Sentence<'_>,
+        cost: f64,
+        violation: Violation,
+    ) -> Rival {
+        widest(FindRival { lattice: self, field, sentence, cost, violation })
+    }
+
+    /// What each token says for each label, the labels of a token side by side with room to full quads.
+    pub(crate) fn emit(&mut self, weights: &Weights, sentence: Sentence<'_>) {
+        widest(Emit { lattice: self, weights, sentence });
+    }
+
+    #[inline(always)]
+    fn emit_all(&mut self, weights: &Weights, sentence: Sentence<'_>) {
+        let quads = weights.shape().quads();
+        self.emissions.resize((sentence.len() * quads).max(self.emissions.len()), Quad::default());
+        for (token, out) in self.emissions.chunks_exact_mut(quads.max(1)).take(sentence.len()).enumerate() {
+            let (attributes, values) = sentence.token(token);
+            self.offsets.clear();
+            let row = |attribute: &u32| weights.rows.get(*attribute as usize).copied().unwrap_or(0) as usize;
+            self.offsets.extend(attributes.iter().map(|attribute| row(attribute) * quads));
+            if values.is_empty() {
+                sum_rows(&weights.store.table, &self.offsets, out, |weights, _| weights);
+            } else {
+                sum_rows(&weights.store.table, &self.offsets, out, |weights, place| {
+                    weights.map(|weight| weight * values[place])
+                });
+            }
+        }
+    }
+}
+
+/// The sum of rows, each through `term`.
+#[inline(always)]
+fn sum_rows(
+    table: &[Quad],
+    offsets: &[usize],
+    out: &mut [Quad],
+    term: impl Fn([f64; QUAD], usize) -> [f64; QUAD],
+) {
+    let (groups, rest) = offsets.as_chunks::<LANES>();
+    for (quad, out) in out.iter_mut().enumerate() {
+        let mut lanes = [[0.0; QUAD]; LANES];
+        for (number, group) in groups.iter().enumerate() {
+            for lane in 0..LANES {
+                let found = term(table[group[lane] + quad].0, number * LANES + lane);
+                for label in 0..QUAD {
+                    lanes[lane][label] += found[label];
+                }
+            }
+        }
+        for (lane, offset) in rest.iter().enumerate() {
+            let found = term(table[offset + quad].0, groups.len() * LANES + lane);
+            for label in 0..QUAD {
+                lanes[lane][label] += found[label];
+            }
+        }
+        let [a, b, c, d, e, f, g, h] = lanes;
+        for label in 0..QUAD {
+            let even = (a[label] + e[label]) + (c[label] + g[label]);
+            out.0[label] = even + ((b[label] + f[label]) + (d[label] + h[label]));
+        }
+    }
+}
+
+struct Emit<'a, 's> {
+    lattice: &'a mut Lattice,
+    weights: &'a Weights,
+    sentence: Sentence<'s>,
+}
+
+impl Work for Emit<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.lattice.emit_all(self.weights, self.sentence);
+    }
+}
+
+struct Tag<'a, 's> {
+    lattice: &'a mut Lattice,
+    field: Field<'a>,
+    sentence: Sentence<'s>,
+}
+
+impl Work for Tag<'_, '_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let Self { lattice, field, sentence } = self;
+        lattice.path.clear();
+        if sentence.is_empty() {
+            return 0.0;
+        }
+        lattice.emit_all(field.weights, sentence);
+        if field.weights.shape().order == Order::Second {
+            return crate::second::tag(lattice, field, sentence.len());
+        }
+        lattice.forward(field, sentence.len(), &[]);
+        let last = sentence.len() - 1;
+        let (label, score) = lattice.highest(field, last, true);
+        lattice.trace_back(field, last, label, &[]);
+        score
+    }
+}
+
+struct FindRival<'a, 's> {
+    lattice: &'a mut Lattice,
+    field: Field<'a>,
+    sentence: Sentence<'s>,
+    cost: f64,
+    violation: Violation,
+}
+
+impl Work for FindRival<'_, '_> {
+    type Output = Rival;
+
+    #[inline(always)]
+    fn run(self) -> Rival {
+        let Self { lattice, field, sentence, cost, violation } = self;
+        let gold = sentence.labels;
+        let n_tokens = sentence.len();
+        lattice.path.clear();
+        if n_tokens == 0 {
+            return Rival { margin: f64::INFINITY, n_tokens };
+        }
+        lattice.emit_all(field.weights, sentence);
+        if cost != 0.0 {
+            lattice.charge(field.weights.shape(), gold, cost);
+        }
+        if field.weights.shape().order == Order::Second {
+            return crate::second::rival(lattice, field, gold);
+        }
+        let lost = lattice.forward(field, n_tokens, gold);
+        let margin = |lattice: &Lattice, token: usize, is_end: bool| {
+            let end = if is_end { field.constraints.end(gold[token]) } else { 0.0 };
+            (lattice.gold[token] + end) - lattice.highest(field, token, is_end).1
+        };
+        let (token, is_end) = match (violation, lost) {
+            (Violation::Early, Some(token)) => (token, false),
+            (Violation::Max, _) => {
+                let worse = |worst: (usize, f64), token: usize| {
+                    let here = margin(lattice, token, token == n_tokens - 1);
+                    if here < worst.1 { (token, here) } else { worst }
+                };
+                let token = (0..n_tokens).fold((0, f64::INFINITY), worse).0;
+                (token, token == n_tokens - 1)
+            }
+            _ => (n_tokens - 1, true),
+        };
+        let margin = margin(lattice, token, is_end);
+        if margin == f64::INFINITY {
+            return Rival { margin, n_tokens };
+        }
+        let (label, _) = lattice.highest(field, token, is_end);
+        lattice.trace_back(field, token, label, gold);
+        Rival { margin, n_tokens: token + 1 }
+    }
+}
+
+impl Lattice {
+    /// Makes every wrong label stronger by `cost`.
+    pub(crate) fn charge(&mut self, shape: Shape, gold: &[u32], cost: f64) {
+        for (row, gold) in self.emissions.chunks_exact_mut(shape.quads().max(1)).zip(gold) {
+            for (place, score) in row.iter_mut().flat_map(|quad| &mut quad.0).enumerate() {
+                if place != *gold as usize {
+                    *score += cost;
+                }
+            }
+        }
+    }
+
+    /// The best ways to all labels of all tokens. With true labels, ways that are none but the true one do not count, and
+    /// the token is told at which those fell out of the beam.
+    #[inline(always)]
+    fn forward(&mut self, field: Field<'_>, n_tokens: usize, gold: &[u32]) -> Option<usize> {
+        match field.weights.shape().quads() {
+            1 => self.forward_by::<1>(field, n_tokens, gold),
+            2 => self.forward_by::<2>(field, n_tokens, gold),
+            3 => self.forward_by::<3>(field, n_tokens, gold),
+            4 => self.forward_by::<4>(field, n_tokens, gold),
+            5 => self.forward_by::<5>(field, n_tokens, gold),
+            6 => self.forward_by::<6>(field, n_tokens, gold),
+            7 => self.forward_by::<7>(field, n_tokens, gold),
+            8 => self.forward_by::<8>(field, n_tokens, gold),
+            _ => self.forward_by::<0>(field, n_tokens, gold),
+        }
+    }
+
+    #[inline(always)]
+    fn forward_by<const Q: usize>(
+        &mut self,
+        field: Field<'_>,
+        n_tokens: usize,
+        gold: &[u32],
+    ) -> Option<usize> {
+        let Shape { n_labels, .. } = field.weights.shape();
+        let quads = if Q == 0 { field.weights.shape().quads() } else { Q };
+        let Self { emissions, reached, best, gold: gold_scores, .. } = self;
+        let room = (n_tokens * quads).max(best.len());
+        reached.resize(room, Quad::default());
+        best.resize(room, Quad::default());
+        gold_scores.clear();
+        let mut lost = None;
+        for token in 0..n_tokens {
+            let said = &emissions[token * quads..][..quads];
+            let (before, after) = best.split_at_mut(token * quads);
+            let (here, reached) = (&mut after[..quads], &mut reached[token * quads..][..quads]);
+            if token == 0 {
+                for (place, out) in reached.iter_mut().flat_map(|quad| &mut quad.0).enumerate() {
+                    *out = field.constraints.start(place as u32);
+                }
+            } else {
+                let before = &before[(token - 1) * quads..];
+                if Q == 0 {
+                    step_wide(before, n_labels, field.steps, reached);
+                } else {
+                    step::<Q>(before, n_labels, field.steps, reached);
+                }
+            }
+            let truth = gold.get(token).copied();
+            if let Some(truth) = truth {
+                let score = if token == 0 {
+                    let way = reached_at(reached, truth);
+                    *lane(reached, truth) = NEVER;
+                    way
+                } else {
+                    let (previous, was) = (gold[token - 1], gold_scores[token - 1]);
+                    let steps = &field.steps[previous as usize * quads..][..quads];
+                    let kept = reached_at(reached, truth);
+                    let way = was + reached_at(steps, truth);
+                    for (out, step) in reached.iter_mut().zip(steps) {
+                        for label in 0..QUAD {
+                            let other = was + step.0[label];
+                            out.0[label] = if other > out.0[label] { other } else { out.0[label] };
+                        }
+                    }
+                    *lane(reached, truth) = kept;
+                    way
+                };
+                gold_scores.push(score + reached_at(said, truth));
+            }
+            for (quad, out) in here.iter_mut().enumerate() {
+                for label in 0..QUAD {
+                    out.0[label] = reached[quad].0[label] + said[quad].0[label];
+                }
+            }
+            if let Search::Beam(width) = field.search
+                && width < n_labels
+            {
+                let standing = truth.map(|truth| (truth, gold_scores[token]));
+                if prune(here, n_labels, width, standing) {
+                    lost = lost.or(Some(token));
+                }
+            }
+        }
+        lost
+    }
+
+    /// The best label of a token and its score, the first if several have it.
+    #[inline(always)]
+    fn highest(&self, field: Field<'_>, token: usize, is_end: bool) -> (u32, f64) {
+        let Shape { n_labels, .. } = field.weights.shape();
+        let quads = field.weights.shape().quads();
+        let row = &self.best[token * quads..][..quads];
+        let mut highest = (0, NEVER);
+        for label in 0..n_labels as u32 {
+            let end = if is_end { field.constraints.end(label) } else { 0.0 };
+            let score = reached_at(row, label) + end;
+            if score > highest.1 {
+                highest = (label, score);
+            }
+        }
+        highest
+    }
+
+    /// Leaves the way to a label in the path.
+    #[inline(always)]
+    fn trace_back(&mut self, field: Field<'_>, token: usize, label: u32, gold: &[u32]) {
+        let Shape { n_labels, .. } = field.weights.shape();
+        let quads = field.weights.shape().quads();
+        self.path.clear();
+        self.path.resize(token + 1, label);
+        let mut label = label;
+        for token in (1..=token).rev() {
+            let reached = reached_at(&self.reached[token * quads..][..quads], label);
+            let before = &self.best[(token - 1) * quads..][..quads];
+            let step = |from: u32| reached_at(&field.steps[from as usize * quads..][..quads], label);
+            let found = (0..n_labels as u32).find(|&from| {
+                let score = reached_at(before, from);
+                score != NEVER && score + step(from) == reached
+            });
+            match found {
+                Some(from) => label = from,
+                // Nobody but the true labels leads here.
+                None => {
+                    if let Some(gold) = gold.get(..token) {
+                        self.path[..token].copy_from_slice(gold);
+                    }
+                    return;
+                }
+            }
+            self.path[token - 1] = label;
+        }
+    }
+}
+
+/// Cuts a row down to the `width` best labels, the true one among them as far as it stands. Says whether it was cut.
+fn prune(row: &mut [Quad], n_labels: usize, width: usize, truth: Option<(u32, f64)>) -> bool {
+    let score = |row: &[Quad], label: u32| {
+        let score = reached_at(row, label);
+        truth.map_or(score, |(truth, stands)| if truth == label { score.max(stands) } else { score })
+    };
+    let mut ranked: Vec<(f64, u32)> = (0..n_labels as u32).map(|label| (score(row, label), label)).collect();
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    let mut is_cut = false;
+    for &(_, label) in &ranked[width.max(1)..] {
+        *lane(row, label) = NEVER;
+        is_cut |= truth.is_some_and(|(truth, _)| truth == label);
+    }
+    is_cut
+}
+
+#[inline(always)]
+pub(crate) fn reached_at(row: &[Quad], label: u32) -> f64 {
+    row[label as usize / QUAD].0[label as usize % QUAD]
+}
+
+#[inline(always)]
+pub(crate) fn lane(row: &mut [Quad], label: u32) -> &mut f64 {
+    &mut row[label as usize / QUAD].0[label as usize % QUAD]
+}
+
+/// The best way to each label over all labels before it.
+#[inline(always)]
+fn step<const Q: usize>(before: &[Quad], n_labels: usize, steps: &[Quad], out: &mut [Quad]) {
+    let mut best = [[NEVER; QUAD]; Q];
+    for (from, row) in steps.chunks_exact(Q).take(n_labels).enumerate() {
+        let score = before[from / QUAD].0[from % QUAD];
+        for quad in 0..Q {
+            for label in 0..QUAD {
+                let way = score + row[quad].0[label];
+                best[quad][label] = if way > best[quad][label] { way } else { best[quad][label] };
+            }
+        }
+    }
+    for (out, best) in out.iter_mut().zip(best) {
+        *out = Quad(best);
+    }
+}
+
+/// The same for many labels.
+#[inline(always)]
+pub(crate) fn step_wide(before: &[Quad], n_labels: usize, steps: &[Quad], out: &mut [Quad]) {
+    let quads = out.len();
+    for (number, out) in out.chunks_mut(WIDE).enumerate() {
+        let mut best = [[NEVER; QUAD]; WIDE];
+        for from in 0..n_labels {
+            let score = before[from / QUAD].0[from % QUAD];
+            let row = &steps[from * quads + number * WIDE..][..out.len()];
+            for (best, step) in best.iter_mut().zip(row) {
+                for label in 0..QUAD {
+                    let way = score + step.0[label];
+                    best[label] = if way > best[label] { way } else { best[label] };
+                }
+            }
+        }
+        for (out, best) in out.iter_mut().zip(best) {
+            *out = Quad(best);
+        }
+    }
+}

@@ -1,0 +1,561 @@
+//! The space of taggers, which the core's training loop drives as any other: a sentence is an example, its margin is how
+//! far the true labels lead over the best other ones, and a step goes along what the two differ in.
+//!
+//! So every rule of the core that steps along an example works here as it is: the perceptron (Collins 2002),
+//! passive-aggressive rules (which are MIRA with one rival), AROW with its variances. What a rule is told as the squared
+//! length of an example is that of the difference, attributes that both have left out.
+//! The space knows the sentences; the loop knows their numbers.
+
+use crate::constraints::Constraints;
+use crate::corpus::Corpus;
+use crate::search::{Field, Lattice, Search, Violation};
+use crate::weights::{Order, Place, Quad, Shape, Store, Weights, flat, quads};
+use rosenblatt_core::decision::Problem;
+use rosenblatt_core::memory::{Ballot, Kept, Other};
+use rosenblatt_core::space::{Move, Outcome, Space};
+use rosenblatt_core::state::{List, Resumable, State, StateError, refuse};
+use rosenblatt_core::{
+    Average, Decision, Examples, Hypothesis, Random, Readout, Recall, Row, Rule, Sparse, Visits, Zero,
+};
+use std::sync::Arc;
+
+/// What a tagger is to be, and how it is to learn.
+#[derive(Debug, Clone, Default)]
+pub struct Design {
+    /// Which labels may follow which, in training as later.
+    pub constraints: Constraints,
+    /// How labels are looked for.
+    pub search: Search,
+    /// What becomes of a true sequence that a beam has lost.
+    pub violation: Violation,
+    /// By how much the true labels should lead for every wrong label of a rival beyond the first (Hamming cost); 0 for
+    /// the same lead over all.
+    pub cost: f64,
+}
+
+/// Taggers that learn.
+#[derive(Debug, Clone)]
+pub struct TaggerSpace {
+    design: Design,
+    corpus: Arc<Corpus>,
+    weights: Weights,
+    /// Weights of pairs, or never where a pair is not allowed.
+    steps: Vec<Quad>,
+    /// A variance beside every weight, for rules that keep them.
+    variances: Option<Store>,
+    /// Whether the length of differences is wanted.
+    measures: bool,
+    norm2: f64,
+    moves: u64,
+    lattice: Lattice,
+    /// Which sentence was looked at last, and how its true labels fared.
+    sentence: usize,
+    margin: f64,
+    plain_margin: f64,
+    n_compared: usize,
+    difference: Vec<(Place, f64)>,
+}
+
+/// The sum of all hypotheses, for their average: how much of each move is missing from it.
+#[derive(Debug, Clone, Default)]
+pub struct Lag {
+    lag: Option<Store>,
+}
+
+impl Recall for Lag {}
+
+impl Lag {
+    /// Remembers what an average needs, or nothing.
+    pub fn new(shape: Shape, averaged: bool) -> Self {
+        Self { lag: averaged.then(|| Store::new(shape, 0.0)) }
+    }
+}
+
+impl TaggerSpace {
+    /// A tagger of zero weights that learns from the sentences of `corpus`. `rule` is who will move it.
+    pub fn new(
+        design: Design,
+        shape: Shape,
+        n_attributes: usize,
+        corpus: Arc<Corpus>,
+        rule: &dyn Rule,
+        keeps_variances: bool,
+    ) -> Self {
+        Self::starting_from(Weights::zero(shape, n_attributes), design, corpus, rule, keeps_variances)
+    }
+
+    /// The same from these weights.
+    pub fn starting_from(
+        weights: Weights,
+        design: Design,
+        corpus: Arc<Corpus>,
+        rule: &dyn Rule,
+        keeps_variances: bool,
+    ) -> Self {
+        let needs = rule.needs();
+        let norm2 =
+            weights.store.lists().iter().flat_map(|list| flat(list)).map(|weight| weight * weight).sum();
+        let mut space = Self {
+            steps: Vec::new(),
+            variances: keeps_variances.then(|| Store::new(weights.shape(), 1.0)),
+            measures: needs.spread || needs.norm2 || keeps_variances,
+            norm2,
+            moves: 0,
+            lattice: Lattice::default(),
+            sentence: 0,
+            margin: f64::INFINITY,
+            plain_margin: f64::INFINITY,
+            n_compared: 0,
+            difference: Vec::new(),
+            design,
+            corpus,
+            weights,
+        };
+        space.steps = space.design.constraints.steps(&space.weights.store);
+        space
+    }
+
+    /// Lends other sentences, of `n_attributes` attributes in all, to learn from.
+    pub fn lend(&mut self, corpus: Arc<Corpus>, n_attributes: usize) {
+        self.corpus = corpus;
+        self.weights.widen(n_attributes);
+    }
+
+    /// The sentences, to be visited by the core's loop.
+    pub fn examples(&self) -> Numbers {
+        Numbers(self.corpus.len())
+    }
+
+    /// The weights as they stand.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// The labels that the true ones of the last sentence were compared with.
+    pub fn rival(&self) -> &[u32] {
+        &self.lattice.path
+    }
+
+    /// Calls `visit` with all weights that a step touches, and in which direction.
+    #[inline(always)]
+    fn each_difference(
+        corpus: &Corpus,
+        sentence: usize,
+        rival: &[u32],
+        order: Order,
+        mut visit: impl FnMut(Touched, f64),
+    ) {
+        let sentence = corpus.sentence(sentence);
+        let gold = sentence.labels;
+        for (token, (&truth, &other)) in gold.iter().zip(rival).enumerate() {
+            if truth != other {
+                let (attributes, values) = sentence.token(token);
+                for (place, &attribute) in attributes.iter().enumerate() {
+                    let value = values.get(place).copied().unwrap_or(1.0);
+                    visit(Touched::Attribute(attribute, truth, other), value);
+                }
+            }
+            if token >= 1 && (truth, gold[token - 1]) != (other, rival[token - 1]) {
+                visit(Touched::Place(Place::Pair(gold[token - 1], truth)), 1.0);
+                visit(Touched::Place(Place::Pair(rival[token - 1], other)), -1.0);
+            }
+            if order == Order::Second && token >= 2 && gold[token - 2..=token] != rival[token - 2..=token] {
+                visit(Touched::Place(Place::Triple(gold[token - 2], gold[token - 1], truth)), 1.0);
+                visit(Touched::Place(Place::Triple(rival[token - 2], rival[token - 1], other)), -1.0);
+            }
+        }
+    }
+
+    /// Adds up what the true labels and their rival differ in, weight by weight.
+    fn measure(&mut self) {
+        let Self { corpus, weights, lattice, difference, .. } = self;
+        difference.clear();
+        let order = weights.shape().order;
+        Self::each_difference(corpus, self.sentence, &lattice.path, order, |touched, value| match touched {
+            Touched::Attribute(attribute, truth, other) => {
+                let row = weights.row(attribute);
+                difference.push((Place::Attribute { label: truth, attribute, row }, value));
+                difference.push((Place::Attribute { label: other, attribute, row }, -value));
+            }
+            Touched::Place(place) => difference.push((place, value)),
+        });
+        // Stable, so that what is added to one weight is added in the order of the sentence.
+        difference.sort_by_key(|(place, _)| *place);
+        difference.dedup_by(|(place, value), (kept, sum)| {
+            let same = place == kept;
+            if same {
+                *sum += *value;
+            }
+            same
+        });
+        difference.retain(|(_, value)| *value != 0.0);
+        let n_rows = self.weights.store.n_rows();
+        if let Some(variances) = &mut self.variances {
+            variances.grow(n_rows, 1.0);
+        }
+    }
+
+    /// The squared length of the difference, by the variances.
+    fn length2(&self) -> f64 {
+        let mut variances = self.variances.as_ref().map(|store| Reader(store));
+        let mut total = 0.0;
+        let (mut features, mut values) = (Vec::new(), Vec::new());
+        let group = |place: &Place| match place {
+            Place::Attribute { label, .. } => Some(*label),
+            _ => None,
+        };
+        for run in self.difference.chunk_by(|(one, _), (other, _)| group(one) == group(other)) {
+            features.clear();
+            values.clear();
+            features.extend(0..run.len() as u32);
+            values.extend(run.iter().map(|(_, value)| *value));
+            let row = Sparse::new(&features, &values);
+            total += match &mut variances {
+                None => row.norm2(),
+                Some(variances) => {
+                    let scales: Vec<f64> = run.iter().map(|(place, _)| variances.get(*place)).collect();
+                    row.sum(|feature, value| scales[feature] * value * value)
+                }
+            };
+        }
+        total
+    }
+
+    /// A pair has other weights now.
+    fn mend_step(&mut self, before: u32, label: u32) {
+        let weight = self.weights.store.pair(before, label) + self.design.constraints.pair(before, label);
+        let quads = self.weights.shape().quads();
+        *crate::search::lane(&mut self.steps[before as usize * quads..][..quads], label) = weight;
+    }
+}
+
+/// What a step touches.
+enum Touched {
+    /// An attribute, for the true label and, the other way round, for its rival.
+    Attribute(u32, u32, u32),
+    Place(Place),
+}
+
+/// Reads a store place by place.
+struct Reader<'a>(&'a Store);
+
+impl Reader<'_> {
+    fn get(&self, place: Place) -> f64 {
+        let quads = self.0.shape.quads();
+        match place {
+            Place::Attribute { label, row, .. } => {
+                crate::search::reached_at(&self.0.table[row as usize * quads..][..quads], label)
+            }
+            Place::Pair(before, label) => self.0.pair(before, label),
+            Place::Triple(first, before, label) => self.0.triple(first, before, label),
+        }
+    }
+}
+
+impl Hypothesis for TaggerSpace {
+    fn n_outputs(&self) -> usize {
+        1
+    }
+
+    fn weights(&self, _output: usize) -> Vec<f64> {
+        Vec::new()
+    }
+
+    fn bias(&self, _output: usize) -> f64 {
+        0.0
+    }
+
+    fn norm2(&self, _output: usize) -> f64 {
+        self.norm2
+    }
+
+    fn moves(&self, _output: usize) -> u64 {
+        self.moves
+    }
+}
+
+impl Space for TaggerSpace {
+    type Memory = Lag;
+
+    fn block<E: Examples>(&self, _examples: E) -> usize {
+        1
+    }
+
+    fn prepare<E: Examples>(&mut self, _examples: E, visits: Visits<'_>) {
+        if visits.len() == 0 {
+            return;
+        }
+        self.sentence = visits.row(0);
+        let Self { design, corpus, weights, steps, lattice, .. } = self;
+        let Design { constraints, search, violation, cost } = design;
+        let field = Field { weights, steps, constraints, search: *search };
+        let sentence = corpus.sentence(self.sentence);
+        let rival = lattice.rival(field, sentence, *cost, *violation);
+        self.n_compared = rival.n_tokens;
+        (self.margin, self.plain_margin) = (rival.margin, rival.margin);
+        if *cost != 0.0 {
+            let wrong = lattice.path.iter().zip(sentence.labels).filter(|(one, other)| one != other).count();
+            self.margin = rival.margin + *cost;
+            self.plain_margin = rival.margin + *cost * wrong as f64;
+        }
+        if self.measures && self.margin < f64::INFINITY {
+            self.measure();
+        }
+    }
+
+    fn scores<R: Row>(&self, _place: usize, _row: R, scores: &mut [f64]) {
+        scores.fill(self.margin);
+    }
+
+    fn spread<R: Row>(&self, _place: usize, _output: usize, _row: R) -> f64 {
+        self.length2()
+    }
+
+    fn is_still<R: Row>(&self, _row: R) -> bool {
+        false
+    }
+
+    fn shift<R: Row>(&mut self, _place: usize, _row: R, step: Move, memory: &mut Lag) {
+        if self.margin == f64::INFINITY {
+            return;
+        }
+        self.moves += 1;
+        let missed = (step.round - 1) as f64;
+        let late = missed * step.amount;
+        if self.measures {
+            if self.variances.is_none() {
+                self.norm2 +=
+                    2.0 * step.amount * self.plain_margin + step.amount * step.amount * self.length2();
+            }
+            let n_rows = self.weights.store.n_rows();
+            if let Some(lag) = &mut memory.lag {
+                lag.grow(n_rows, 0.0);
+            }
+            for idx in 0..self.difference.len() {
+                let (place, value) = self.difference[idx];
+                let along = match &self.variances {
+                    Some(variances) => value * Reader(variances).get(place),
+                    None => value,
+                };
+                *self.weights.store.at(place) += step.amount * along;
+                if let Some(lag) = &mut memory.lag {
+                    *lag.at(place) += late * along;
+                }
+                if let Some(variances) = &mut self.variances
+                    && step.extra != 0.0
+                {
+                    let variance = variances.at(place);
+                    *variance -= step.extra * (*variance * value) * (*variance * value);
+                }
+                if let Place::Pair(before, label) = place {
+                    self.mend_step(before, label);
+                }
+            }
+            return;
+        }
+        let Self { corpus, weights, lattice, design, steps, .. } = self;
+        let order = weights.shape().order;
+        let n_quads = weights.shape().quads();
+        Self::each_difference(corpus, self.sentence, &lattice.path, order, |touched, value| match touched {
+            Touched::Attribute(attribute, truth, other) => {
+                let row = weights.row(attribute);
+                *weights.store.of_row(row, truth) += step.amount * value;
+                *weights.store.of_row(row, other) -= step.amount * value;
+                if let Some(lag) = &mut memory.lag {
+                    lag.grow(row as usize + 1, 0.0);
+                    *lag.of_row(row, truth) += late * value;
+                    *lag.of_row(row, other) -= late * value;
+                }
+            }
+            Touched::Place(place) => {
+                *weights.store.at(place) += step.amount * value;
+                if let Some(lag) = &mut memory.lag {
+                    *lag.at(place) += late * value;
+                }
+                if let Place::Pair(before, label) = place {
+                    let weight = weights.store.pair(before, label) + design.constraints.pair(before, label);
+                    let row = &mut steps[before as usize * n_quads..][..n_quads];
+                    *crate::search::lane(row, label) = weight;
+                }
+            }
+        });
+    }
+
+    fn track_norm(&mut self) {
+        self.measures = true;
+    }
+
+    fn widen(&mut self, _width: usize) {}
+}
+
+impl Resumable for TaggerSpace {
+    fn save<'a>(&'a self, state: &mut State<'a>) {
+        state.u64s("moves", vec![self.moves, self.norm2.to_bits()]);
+        state.u32s("rows", &self.weights.rows[..]);
+        save_store(&self.weights.store, "weights", state);
+        if let Some(variances) = &self.variances {
+            save_store(variances, "variances", state);
+        }
+    }
+
+    fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
+        let [moves, norm2] = state.take_counters("moves")?;
+        (self.moves, self.norm2) = (moves, f64::from_bits(norm2));
+        let rows = state.take_u32s("rows")?;
+        if rows.len() < self.weights.rows.len() {
+            return Err(refuse("there are fewer attributes than the sentences have"));
+        }
+        let store = restore_store(self.weights.shape(), "weights", state)?;
+        if rows.iter().any(|row| *row as usize >= store.n_rows()) {
+            return Err(refuse("an attribute has a row that is not there"));
+        }
+        self.weights = Weights { rows, store };
+        if let Some(variances) = &mut self.variances {
+            *variances = restore_store(variances.shape, "variances", state)?;
+            variances.grow(self.weights.store.n_rows(), 1.0);
+        }
+        self.steps = self.design.constraints.steps(&self.weights.store);
+        Ok(())
+    }
+}
+
+fn save_store<'a>(store: &Store, name: &str, state: &mut State<'a>) {
+    for (list, part) in store.lists().into_iter().zip(["table", "pairs", "triples"]) {
+        state.push(format!("{name}-{part}"), List::F64(flat(list).into()));
+    }
+}
+
+fn restore_store(shape: Shape, name: &str, state: &mut State<'_>) -> Result<Store, StateError> {
+    let empty = Store::new(shape, 0.0);
+    let mut take = |part: &str| Ok(quads(&state.take_f64s(&format!("{name}-{part}"))?));
+    let (table, pairs, triples) = (take("table")?, take("pairs")?, take("triples")?);
+    let fits = table.len() >= empty.table.len()
+        && table.len() % shape.quads().max(1) == 0
+        && pairs.len() == empty.pairs.len()
+        && triples.len() == empty.triples.len();
+    if fits {
+        Ok(Store { shape, table, pairs, triples })
+    } else {
+        Err(refuse("the weights do not fill their rows"))
+    }
+}
+
+impl Other for Weights {
+    fn width(&self) -> usize {
+        0
+    }
+
+    /// Sentences are no rows: see [`Tagging`](crate::Tagging).
+    fn scores(&self, _row: &mut dyn Iterator<Item = (usize, f64)>, scores: &mut [f64]) {
+        scores.fill(0.0);
+    }
+
+    fn equals(&self, other: &dyn Other) -> bool {
+        let other: &dyn std::any::Any = other;
+        other.downcast_ref::<Self>() == Some(self)
+    }
+}
+
+impl Outcome for TaggerSpace {
+    fn read(&self, memory: &Lag, readout: Readout, _ballot: Ballot, rounds: u64) -> Option<Kept> {
+        let mut weights = self.weights.clone();
+        match readout {
+            Readout::Last => {}
+            Readout::Averaged(Average::Post) => {
+                let lag = memory.lag.as_ref()?;
+                if rounds > 0 {
+                    let Store { table, pairs, triples, .. } = &mut weights.store;
+                    for (list, lag) in [table, pairs, triples].into_iter().zip(lag.lists()) {
+                        for (quad, lag) in list.iter_mut().zip(lag) {
+                            for (weight, lag) in quad.0.iter_mut().zip(lag.0) {
+                                *weight = (rounds as f64 * *weight - lag) / rounds as f64;
+                            }
+                        }
+                    }
+                }
+            }
+            _ => return None,
+        }
+        Some(Kept::Other(Arc::new(weights)))
+    }
+
+    fn save_memory<'a>(&self, memory: &'a Lag, state: &mut State<'a>) {
+        if let Some(lag) = &memory.lag {
+            save_store(lag, "lag", state);
+        }
+    }
+
+    fn restore_memory(
+        &self,
+        memory: &mut Lag,
+        state: &mut State<'_>,
+        _rounds: u64,
+    ) -> Result<(), StateError> {
+        if let Some(lag) = &mut memory.lag {
+            *lag = restore_store(lag.shape, "lag", state)?;
+        }
+        Ok(())
+    }
+
+    fn is_finite(&self) -> bool {
+        self.weights.is_finite()
+    }
+}
+
+/// Sentences by their numbers: the loop is told how many there are, and the space knows the rest.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbers(pub usize);
+
+impl Examples for Numbers {
+    type Row = Sparse<'static, f64>;
+
+    fn len(self) -> usize {
+        self.0
+    }
+
+    fn width(self) -> usize {
+        0
+    }
+
+    fn row(self, _idx: usize) -> Self::Row {
+        Sparse::new(&[], &[])
+    }
+
+    fn class(self, _idx: usize) -> u32 {
+        0
+    }
+
+    fn weight(self, _idx: usize) -> f64 {
+        1.0
+    }
+
+    fn is_unweighted(self) -> bool {
+        true
+    }
+}
+
+/// Whether the true labels lead: the one question that a sentence poses.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lead;
+
+impl Decision for Lead {
+    fn n_classes(&self) -> usize {
+        1
+    }
+
+    fn n_outputs(&self) -> usize {
+        1
+    }
+
+    fn problems(&mut self, _class: u32, scores: &[f64], mut visit: impl FnMut(Problem<'_>)) {
+        visit(Problem { margin: scores[0], label: 1.0, directions: &[(0, 1.0)], joint: true });
+    }
+
+    fn margin(&self, _class: u32, scores: &[f64]) -> f64 {
+        scores[0]
+    }
+
+    fn decide(&self, scores: &[f64], _zero: Zero, _random: &mut Random) -> Option<u32> {
+        (scores[0] > 0.0).then_some(0)
+    }
+}

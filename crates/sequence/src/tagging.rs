@@ -1,0 +1,220 @@
+//! Weights at work: the best labels of a sentence, the next best, and how sure each token is.
+
+use crate::constraints::Constraints;
+use crate::corpus::Sentence;
+use crate::search::{Field, Lattice, Search, reached_at};
+use crate::weights::{Order, Quad, Weights};
+
+/// Weights that tag.
+#[derive(Debug, Clone)]
+pub struct Tagging {
+    weights: Weights,
+    constraints: Constraints,
+    search: Search,
+    steps: Vec<Quad>,
+}
+
+/// A label sequence and its score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tagged {
+    /// One label per token.
+    pub labels: Vec<u32>,
+    /// The sum of all weights that speak for them.
+    pub score: f64,
+}
+
+impl Tagging {
+    /// These weights, under these constraints.
+    pub fn new(weights: Weights, constraints: Constraints, search: Search) -> Self {
+        let steps = constraints.steps(&weights.store);
+        Self { weights, constraints, search, steps }
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// Which labels may follow which.
+    pub fn constraints(&self) -> &Constraints {
+        &self.constraints
+    }
+
+    fn field(&self) -> Field<'_> {
+        let Self { weights, constraints, search, steps } = self;
+        Field { weights, steps, constraints, search: *search }
+    }
+
+    /// The best labels of a sentence, in room that is used again.
+    pub fn tag<'l>(&self, sentence: Sentence<'_>, lattice: &'l mut Lattice) -> &'l [u32] {
+        let _ = lattice.tag(self.field(), sentence);
+        &lattice.path
+    }
+
+    /// The same with their score.
+    pub fn best(&self, sentence: Sentence<'_>) -> Tagged {
+        let mut lattice = Lattice::default();
+        let score = lattice.tag(self.field(), sentence);
+        Tagged { labels: lattice.path, score }
+    }
+
+    /// What each token says for each label, token by token, all labels side by side.
+    pub fn emissions(&self, sentence: Sentence<'_>) -> Vec<Vec<f64>> {
+        let mut lattice = Lattice::default();
+        lattice.emit(&self.weights, sentence);
+        let shape = self.weights.shape();
+        let rows = lattice.emissions.chunks_exact(shape.quads().max(1)).take(sentence.len());
+        rows.map(|row| (0..shape.n_labels as u32).map(|label| reached_at(row, label)).collect()).collect()
+    }
+
+    /// What a label adds after those before it: the weight of the pair and, in second order, of the three.
+    pub fn step(&self, before: &[u32], label: u32) -> f64 {
+        match *before {
+            [] => self.constraints.start(label),
+            [.., first, last] if self.weights.shape().order == Order::Second => {
+                self.weights.of_triple(first, last, label) + self.pair(last, label)
+            }
+            [.., last] => self.pair(last, label),
+        }
+    }
+
+    fn pair(&self, before: u32, label: u32) -> f64 {
+        let quads = self.weights.shape().quads();
+        reached_at(&self.steps[before as usize * quads..][..quads], label)
+    }
+
+    /// The score of given labels, summed from left to right.
+    pub fn score(&self, sentence: Sentence<'_>, labels: &[u32]) -> f64 {
+        let emissions = self.emissions(sentence);
+        let mut score = 0.0;
+        for (token, (said, &label)) in emissions.iter().zip(labels).enumerate() {
+            let way = match *labels[..token].as_ref() {
+                [] => self.constraints.start(label),
+                [.., first, last] if self.weights.shape().order == Order::Second => {
+                    (score + self.weights.of_triple(first, last, label)) + self.pair(last, label)
+                }
+                [.., last] => score + self.pair(last, label),
+            };
+            score = way + said[label as usize];
+        }
+        score + labels.last().map_or(0.0, |last| self.constraints.end(*last))
+    }
+
+    /// The `k` best label sequences, the best first; in first order, of all sequences. Of those that score the same,
+    /// the first found comes first.
+    pub fn k_best(&self, sentence: Sentence<'_>, k: usize) -> Vec<Tagged> {
+        #[derive(Clone, Copy)]
+        struct Way {
+            score: f64,
+            from: (usize, usize),
+        }
+        let n = self.weights.shape().n_labels;
+        let second = self.weights.shape().order == Order::Second;
+        // A state is a label, or in second order a label and the one before it.
+        let n_states = if second { n * n } else { n };
+        let emissions = self.emissions(sentence);
+        let mut lists: Vec<Vec<Vec<Way>>> = Vec::with_capacity(emissions.len());
+        for (token, said) in emissions.iter().enumerate() {
+            let mut here = vec![Vec::new(); n_states];
+            for (state, ways) in here.iter_mut().enumerate() {
+                let (before, label) = (state / n, state % n);
+                let mut found: Vec<Way> = Vec::new();
+                if token == 0 {
+                    if before == 0 {
+                        found.push(Way { score: self.constraints.start(label as u32), from: (0, 0) });
+                    }
+                } else {
+                    let froms: Vec<usize> = match (second, token) {
+                        (false, _) => (0..n).collect(),
+                        (true, 1) => vec![before],
+                        (true, _) => (0..n).map(|first| first * n + before).collect(),
+                    };
+                    for from in froms {
+                        let last = from % n;
+                        let pair = self.pair(last as u32, label as u32);
+                        for (rank, way) in lists[token - 1][from].iter().enumerate() {
+                            let triple = second && token > 1;
+                            let lead = if triple {
+                                way.score
+                                    + self.weights.of_triple((from / n) as u32, last as u32, label as u32)
+                            } else {
+                                way.score
+                            };
+                            found.push(Way { score: lead + pair, from: (from, rank) });
+                        }
+                    }
+                }
+                for way in &mut found {
+                    way.score += said[label];
+                    if token + 1 == emissions.len() {
+                        way.score += self.constraints.end(label as u32);
+                    }
+                }
+                found.retain(|way| way.score > f64::NEG_INFINITY);
+                found.sort_by(|one, other| other.score.total_cmp(&one.score));
+                found.truncate(k);
+                *ways = found;
+            }
+            lists.push(here);
+        }
+        let Some(last) = lists.last() else { return Vec::new() };
+        let mut ends: Vec<(f64, usize, usize)> = Vec::new();
+        for (state, ways) in last.iter().enumerate() {
+            ends.extend(ways.iter().enumerate().map(|(rank, way)| (way.score, state, rank)));
+        }
+        ends.sort_by(|one, other| other.0.total_cmp(&one.0));
+        ends.truncate(k);
+        let trace = |&(score, mut state, mut rank): &(f64, usize, usize)| {
+            let mut labels = vec![0; lists.len()];
+            for token in (0..lists.len()).rev() {
+                labels[token] = (state % n) as u32;
+                (state, rank) = lists[token][state][rank].from;
+            }
+            Tagged { labels, score }
+        };
+        ends.iter().map(trace).collect()
+    }
+
+    /// How far the label of each token leads over the best sequence in which that token has another one (in first
+    /// order; in second order, by the sequences that the two best share no more than this). Infinite where there is no
+    /// other.
+    pub fn leads(&self, sentence: Sentence<'_>, labels: &[u32]) -> Vec<f64> {
+        let n = self.weights.shape().n_labels;
+        let emissions = self.emissions(sentence);
+        let n_tokens = emissions.len();
+        let (mut ahead, mut behind) = (vec![vec![0.0; n]; n_tokens], vec![vec![0.0; n]; n_tokens]);
+        for token in 0..n_tokens {
+            for label in 0..n {
+                let way = match token {
+                    0 => self.constraints.start(label as u32),
+                    _ => (0..n)
+                        .map(|from| ahead[token - 1][from] + self.pair(from as u32, label as u32))
+                        .fold(f64::NEG_INFINITY, f64::max),
+                };
+                ahead[token][label] = way + emissions[token][label];
+            }
+        }
+        for token in (0..n_tokens).rev() {
+            for label in 0..n {
+                behind[token][label] = if token + 1 == n_tokens {
+                    self.constraints.end(label as u32)
+                } else {
+                    (0..n)
+                        .map(|to| {
+                            self.pair(label as u32, to as u32)
+                                + emissions[token + 1][to]
+                                + behind[token + 1][to]
+                        })
+                        .fold(f64::NEG_INFINITY, f64::max)
+                };
+            }
+        }
+        let lead = |token: usize| {
+            let total = |label: usize| ahead[token][label] + behind[token][label];
+            let label = labels[token] as usize;
+            let other = (0..n).filter(|other| *other != label).map(total).fold(f64::NEG_INFINITY, f64::max);
+            total(label) - other
+        };
+        (0..n_tokens).map(lead).collect()
+    }
+}
