@@ -14,7 +14,7 @@ use crate::fingerprint::Fingerprint;
 use crate::spec::{Options, Spec};
 use rosenblatt_core::Hyperplanes;
 use rosenblatt_core::memory::Kept;
-use rosenblatt_core::state::{List, State};
+use rosenblatt_core::state::State;
 use rosenblatt_data::{Labels, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -224,11 +224,7 @@ impl Checkpoint {
 pub(crate) fn encode(spec: &Spec, mark: &Mark, state: &State<'_>, watched: Option<&Watched>) -> Vec<u8> {
     let mut body = Body::default();
     for (name, list) in state.lists() {
-        match list {
-            List::U32(values) => body.u32s(name, values.iter().copied()),
-            List::U64(values) => body.u64s(name, values.iter().copied()),
-            List::F64(values) => body.f64s(name, values),
-        }
+        body.list(name, list);
     }
     let n_lists = body.arrays.len();
     let watched = watched.map(|watched| WatchedText {

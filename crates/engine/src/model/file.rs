@@ -303,6 +303,14 @@ impl Body {
         self.bytes.extend(values.flatten());
     }
 
+    pub(super) fn list(&mut self, name: &str, list: &List<'_>) {
+        match list {
+            List::U32(values) => self.u32s(name, values.iter().copied()),
+            List::U64(values) => self.u64s(name, values.iter().copied()),
+            List::F64(values) => self.f64s(name, values),
+        }
+    }
+
     pub(super) fn f64s(&mut self, name: &str, values: &[f64]) {
         self.push(name, Kind::F64, values.iter().map(|value| value.to_le_bytes()));
     }

@@ -1,5 +1,6 @@
 //! A trained model: what it knows, and how it came to know it.
 
+mod bundle;
 mod checkpoint;
 mod date;
 mod file;
@@ -10,6 +11,7 @@ mod reading;
 mod store;
 mod summary;
 
+pub(crate) use bundle::{bundle, unbundle};
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, reading};
 pub use date::Date;
