@@ -48,7 +48,7 @@ _FEW = {
     "spark.sql.inMemoryColumnarStorage.batchSize": "4",
 }
 #: How a task says what is wrong with a row, so that the driver can find it in what Spark makes of it.
-_SAID = re.compile(r"rosenblatt says: (.*)")
+_SAID = re.compile(r"ValueError: rosenblatt says: (.*)")
 
 # What the engine calls an option, and what it is called here.
 _OPTIONS = {

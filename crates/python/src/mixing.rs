@@ -1,5 +1,7 @@
 //! Learning in several places at once: what a driver holds, and what each place does for an epoch.
 
+#![expect(clippy::needless_pass_by_value, reason = "Python hands values over, not references")]
+
 use crate::error::Outcome;
 use crate::learn::{labelled, spec};
 use crate::model::PyModel;

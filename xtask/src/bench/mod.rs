@@ -60,6 +60,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("kernel") => kernel::run(rest),
         Some("mlp") => mlp::run(rest),
         Some("python") => crate::python::bench(rest),
+        Some("spark") => crate::python::bench_spark(rest),
         Some("certify-probe") => certify::probe(rest),
         Some("measure") => measure::run(rest),
         Some("predict-probe") => probes::predict(rest),

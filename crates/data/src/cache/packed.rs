@@ -194,7 +194,12 @@ mod tests {
     fn what_was_packed_comes_back_to_the_bit_however_it_was_parted() {
         let rows = [[1.0, 0.0, -2.5], [0.1, 3.0, 0.0], [0.0, 0.0, 0.0], [7.0, 1e-300, 1.0]];
         let dense = Dataset::from_rows(&rows, &["a", "b", "a", "c"]).with_weights(vec![1.0, 0.5, 2.0, 1.0]);
-        let sparse = Dataset::joined(vec![dense.clone()], dense.labels().clone());
+        let sparse = Dataset::new(
+            thinned(dense.clone().into_matrix()),
+            dense.classes().to_vec(),
+            dense.labels().clone(),
+        );
+        let sparse = sparse.with_weights(vec![1.0, 0.5, 2.0, 1.0]);
         for data in [&dense, &sparse] {
             let parts = [&[0][..], &[1, 2], &[], &[3]];
             let parts = parts.map(|rows| unpack(&pack(data, rows).unwrap()).unwrap());

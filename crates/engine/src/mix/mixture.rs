@@ -37,6 +37,7 @@ pub struct Mixture {
 
 /// What has been learned so far.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one per training, never a list of them")]
 pub(super) enum Stand {
     /// All that a sole shard knows; nothing before its first epoch.
     Whole(Option<State<'static>>),
@@ -122,7 +123,7 @@ impl Mixture {
         };
         // Whether this rule can be mixed, the learner knows.
         let narrow = Self { width: 0, ..mixture.clone() };
-        if !narrow.learner(None, mixture.spec.clone())?.stand_at(Totals::default(), &[]) {
+        if !narrow.learner(None, &mixture.spec)?.stand_at(Totals::default(), &[]) {
             return Err(Error::Range {
                 name: "algorithm",
                 expected: "one that steps along single rows and keeps nothing but weights, as a mixture needs it",
@@ -139,11 +140,11 @@ impl Mixture {
     }
 
     /// A learner for this mixture.
-    pub(super) fn learner(&self, start: Option<Hyperplanes>, spec: Spec) -> Result<Box<dyn Learner>, Error> {
+    pub(super) fn learner(&self, start: Option<Hyperplanes>, spec: &Spec) -> Result<Box<dyn Learner>, Error> {
         let n_visits = Some(self.counts.iter().sum::<u64>() as usize);
         let class_weights = self.class_weights.clone();
         let shape = Shape { width: self.width, class_weights, start, kernel: None, n_rows: None, n_visits };
-        build(&spec, self.labels.len(), shape)
+        build(spec, self.labels.len(), shape)
     }
 
     /// What every shard needs to start its next epoch.
@@ -158,24 +159,6 @@ impl Mixture {
 
     fn encode(&self, history: bool) -> Vec<u8> {
         let mut lists: Vec<(&str, List<'_>)> = Vec::new();
-        fn put<'a>(lists: &mut Vec<(&'a str, List<'a>)>, names: [&'a str; 3], planes: &'a Hyperplanes) {
-            let n_used = planes.entries().count();
-            let all = planes.width() * planes.n_outputs();
-            // A weight with its place takes half as much again as one without.
-            if n_used < all / 3 * 2 {
-                let n_outputs = planes.n_outputs();
-                let places: Vec<u32> = planes
-                    .entries()
-                    .map(|(feature, output, _)| (feature * n_outputs + output) as u32)
-                    .collect();
-                let values: Vec<f64> = planes.entries().map(|(_, _, weight)| weight).collect();
-                lists.push((names[0], List::U32(places.into())));
-                lists.push((names[1], List::F64(values.into())));
-            } else {
-                lists.push((names[1], List::F64(planes.raw_weights().into())));
-            }
-            lists.push((names[2], List::F64(planes.biases().into())));
-        }
         let mut rounds = 0;
         if let Stand::Mixed { planes, sums, rounds: summed } = &self.stand {
             put(&mut lists, ["places", "weights", "biases"], planes);
@@ -435,7 +418,7 @@ impl Mixture {
         let readout = self.spec.readout();
         match &self.stand {
             Stand::Whole(state) => {
-                let mut learner = self.learner(None, self.spec.clone())?;
+                let mut learner = self.learner(None, &self.spec)?;
                 if let Some(state) = state {
                     learner.restore(state.clone()).map_err(|error| bad(error.to_string()))?;
                 }
@@ -496,6 +479,24 @@ pub(super) fn check(spec: &Spec) -> Result<(), Error> {
         return refuse("order", expected, spec.order().to_string());
     }
     Ok(())
+}
+
+/// Adds hyperplanes under these names, without their zeros where that is shorter.
+fn put<'a>(lists: &mut Vec<(&'a str, List<'a>)>, names: [&'a str; 3], planes: &'a Hyperplanes) {
+    let n_used = planes.entries().count();
+    let all = planes.width() * planes.n_outputs();
+    // A weight with its place takes half as much again as one without.
+    if n_used < all / 3 * 2 {
+        let n_outputs = planes.n_outputs();
+        let places: Vec<u32> =
+            planes.entries().map(|(feature, output, _)| (feature * n_outputs + output) as u32).collect();
+        let values: Vec<f64> = planes.entries().map(|(_, _, weight)| weight).collect();
+        lists.push((names[0], List::U32(places.into())));
+        lists.push((names[1], List::F64(values.into())));
+    } else {
+        lists.push((names[1], List::F64(planes.raw_weights().into())));
+    }
+    lists.push((names[2], List::F64(planes.biases().into())));
 }
 
 /// Hyperplanes at the front of the lists, if they are there.

@@ -1,4 +1,4 @@
-//! Learning in several places at once, by iterative parameter mixing (McDonald, Hall and Mann 2010).
+//! Learning in several places at once, by iterative parameter mixing (`McDonald`, Hall and Mann 2010).
 //!
 //! Rows lie in several places, here called shards. In every epoch each shard starts from the same weights, learns from its
 //! own rows once, and hands back what moved; the mean of that is where the next epoch starts. On separable data the

@@ -47,7 +47,9 @@ pub fn mix(models: &[Model], mixing: Mixing) -> Result<Model, Error> {
         .collect();
     if parts.iter().all(|(_, _, part)| *part == 0) {
         // Nothing was counted that could tell them apart.
-        parts.iter_mut().for_each(|(_, _, part)| *part = 1);
+        for (_, _, part) in &mut parts {
+            *part = 1;
+        }
     }
     // Sums run in an order that the models decide, not the caller.
     let keys: Vec<Vec<u8>> = parts.iter().map(|(model, _, _)| model.to_bytes()).collect();

@@ -44,7 +44,9 @@ pub fn pack(spec: &Spec, data: &Dataset, shard: u64, n_shards: u64) -> Result<Pa
         split_rows(data.classes(), &all, part.fraction, shard_seed(options.seed, shard))
     });
     let mut counts = vec![0; data.labels().len()];
-    train.iter().for_each(|&row| counts[data.classes()[row as usize] as usize] += 1);
+    for &row in &train {
+        counts[data.classes()[row as usize] as usize] += 1;
+    }
     let of_values = fingerprint(data);
     let twin = data.sparse_twin();
     let data = twin.as_ref().unwrap_or(data);
@@ -96,7 +98,7 @@ pub fn epoch<B: AsRef<[u8]>>(
     })?;
     let mut learner = match &mixture.stand {
         Stand::Whole(state) => {
-            let mut learner = mixture.learner(None, mixture.spec.clone())?;
+            let mut learner = mixture.learner(None, &mixture.spec)?;
             if let Some(state) = state {
                 let restored = learner.restore(state.clone());
                 restored.map_err(|error| Error::BadShare { what: error.to_string() })?;
@@ -104,7 +106,7 @@ pub fn epoch<B: AsRef<[u8]>>(
             learner
         }
         Stand::Mixed { planes, .. } => {
-            let mut learner = mixture.learner(Some(planes.clone()), spec)?;
+            let mut learner = mixture.learner(Some(planes.clone()), &spec)?;
             let _ = learner.stand_at(before, &mixture.moves);
             learner
         }

@@ -140,42 +140,26 @@ impl Moved {
     }
 
     fn add(&mut self, other: &Self) -> Result<(), Error> {
-        if self.drift.is_empty() != other.drift.is_empty() || self.biases.len() != other.biases.len() {
+        let averages = !self.bias_drift.is_empty();
+        if averages == other.bias_drift.is_empty() || self.biases.len() != other.biases.len() {
             return Err(bad("shares of different runs"));
         }
         add_all(&mut self.biases, &other.biases);
         add_all(&mut self.bias_drift, &other.bias_drift);
-        match (&self.places, &other.places) {
-            (Some(ours), Some(theirs)) => {
-                let merged = merged(ours, theirs);
-                let gather = |of: &[f64], more: &[f64]| -> Vec<f64> {
-                    let value = |values: &[f64], entry: Option<usize>| {
-                        entry.and_then(|entry| values.get(entry).copied())
-                    };
-                    let sum = |&(_, ours, theirs): &(u32, Option<usize>, Option<usize>)| match (
-                        value(of, ours),
-                        value(more, theirs),
-                    ) {
-                        (Some(one), Some(other)) => one + other,
-                        (one, other) => one.or(other).unwrap_or(0.0),
-                    };
-                    merged.iter().map(sum).collect()
-                };
-                let weights = gather(&self.weights, &other.weights);
-                let drift =
-                    if self.drift.is_empty() { Vec::new() } else { gather(&self.drift, &other.drift) };
-                let places = merged.iter().map(|(place, _, _)| *place).collect();
-                (self.places, self.weights, self.drift) = (Some(places), weights, drift);
-            }
-            _ => {
-                let all = |moved: &Self| moved.places.is_none().then_some(moved.weights.len());
-                let n_all = all(self).or(all(other)).unwrap_or(0);
-                let mut sums = (vec![0.0; n_all], vec![0.0; if self.drift.is_empty() { 0 } else { n_all }]);
-                self.pour(&mut sums.0, &mut sums.1)?;
-                other.pour(&mut sums.0, &mut sums.1)?;
-                (self.places, self.weights, self.drift) = (None, sums.0, sums.1);
-            }
+        if let (Some(ours), Some(theirs)) = (&self.places, &other.places) {
+            let merged = merged(ours, theirs);
+            let weights = gather(&merged, &self.weights, &other.weights);
+            let drift = if averages { gather(&merged, &self.drift, &other.drift) } else { Vec::new() };
+            let places = merged.iter().map(|(place, _, _)| *place).collect();
+            (self.places, self.weights, self.drift) = (Some(places), weights, drift);
+            return Ok(());
         }
+        let all = |moved: &Self| moved.places.is_none().then_some(moved.weights.len());
+        let n_all = all(self).or(all(other)).unwrap_or(0);
+        let (mut weights, mut drift) = (vec![0.0; n_all], vec![0.0; if averages { n_all } else { 0 }]);
+        self.pour(&mut weights, &mut drift)?;
+        other.pour(&mut weights, &mut drift)?;
+        (self.places, self.weights, self.drift) = (None, weights, drift);
         Ok(())
     }
 
@@ -219,8 +203,21 @@ fn add_all(sums: &mut [f64], more: &[f64]) {
     sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 
-/// All places of both, and where each has them.
-fn merged(ours: &[u32], theirs: &[u32]) -> Vec<(u32, Option<usize>, Option<usize>)> {
+/// A place, and where each of two has it.
+type Place = (u32, Option<usize>, Option<usize>);
+
+/// The sums of both, place by place.
+fn gather(places: &[Place], ours: &[f64], theirs: &[f64]) -> Vec<f64> {
+    let value = |values: &[f64], entry: Option<usize>| entry.and_then(|entry| values.get(entry).copied());
+    let sum = |&(_, one, other): &Place| match (value(ours, one), value(theirs, other)) {
+        (Some(one), Some(other)) => one + other,
+        (one, other) => one.or(other).unwrap_or(0.0),
+    };
+    places.iter().map(sum).collect()
+}
+
+/// All places of both.
+fn merged(ours: &[u32], theirs: &[u32]) -> Vec<Place> {
     let mut all = Vec::with_capacity(ours.len().max(theirs.len()));
     let (mut a, mut b) = (0, 0);
     while a < ours.len() || b < theirs.len() {
@@ -357,6 +354,10 @@ mod tests {
             assert_eq!((weights, drift), ([4.0, 1.0, 0.0, 10.0], [8.0, 2.0, 0.0, 20.0]));
             assert_eq!(moved.biases, [2.0]);
         }
+        // Whoever moved nothing is no stranger.
+        let still = share(Some(&[]), &[]).to_bytes();
+        let both = Share::from_bytes(&add(&[still, sparse[0].to_bytes()]).unwrap()).unwrap();
+        assert!(matches!(both.learned, Learned::Moved(moved) if moved.weights == [1.0, 2.0]));
     }
 
     #[test]
