@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._rosenblatt import __version__
 from ._client import Client, ServerError
-from ._product import Model, Trained, catalogue, compare, load, plot, trace, train
+from ._product import Model, Trained, catalogue, compare, load, mix, plot, trace, train
 from ._proof import Certificate, certify
 
 if TYPE_CHECKING:
@@ -43,5 +43,5 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Certificate", "Client", "Model", "ServerError", "Trained", "catalogue", "certify", "compare", "load", "plot", "trace", "train", "__version__",
+    "Certificate", "Client", "Model", "ServerError", "Trained", "catalogue", "certify", "compare", "load", "mix", "plot", "trace", "train", "__version__",
 ]

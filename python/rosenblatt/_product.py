@@ -222,6 +222,14 @@ def load(path: str | os.PathLike[str]) -> Model:
     return Model(_rosenblatt.Model.load(path))
 
 
+def mix(models: Sequence[Model], by: str = "uniform") -> Model:
+    """The mean of models that were trained alike in several places, weighed by `uniform`, `errors` or `rows`.
+
+    Mixing once an epoch, and starting the next from the mean, is iterative parameter mixing.
+    """
+    return Model(_rosenblatt.mix([model._native for model in models], by))
+
+
 def train(
     data: Any,
     *,

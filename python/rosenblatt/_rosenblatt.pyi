@@ -1,7 +1,7 @@
 """The engine behind the package, as the package sees it."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
 __version__: str
@@ -47,6 +47,44 @@ class Model:
         self, kind: str, settings: Sequence[tuple[str, str]], source: _Given, reading: str, name: str | None = None
     ) -> Drawing: ...
     def report(self, source: _Given, reading: str, name: str | None = None) -> str: ...
+
+@final
+class Mixture:
+    def __new__(
+        cls,
+        options: str,
+        names: Sequence[str],
+        counts: Sequence[int],
+        width: int,
+        n_shards: int,
+        mixing: str = "uniform",
+        fingerprint: str | None = None,
+        checkpoint: bytes | None = None,
+    ) -> Mixture: ...
+    def start(self) -> bytes: ...
+    def checkpoint(self) -> bytes: ...
+    def take(self, shares: Sequence[bytes]) -> tuple[int, int, int, int, int, float]: ...
+    def judged(self, errors: int, rows: int) -> None: ...
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def n_epochs(self) -> int: ...
+    def model_so_far(self) -> Model: ...
+    def model(self) -> Model: ...
+
+def pack_rows(
+    options: str,
+    rows: _Rows,
+    classes: _Column,
+    names: Sequence[str],
+    weights: _Column | None,
+    shard: int,
+    n_shards: int,
+) -> tuple[list[bytes], list[bytes], list[int], int, str]: ...
+def shard_epoch(start: bytes, shard: int, packs: Iterable[bytes]) -> bytes: ...
+def add_shares(shares: Sequence[bytes]) -> bytes: ...
+def count_errors(model: Model, packs: Iterable[bytes]) -> tuple[int, int]: ...
+def mix(models: Sequence[Model], by: str) -> Model: ...
 
 @final
 class Learner:

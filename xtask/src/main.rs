@@ -48,7 +48,7 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "test",
-        summary: "formatting, lints, and every test: what CI runs; `test gpu`: on a graphics card",
+        summary: "formatting, lints, and every test: what CI runs; `test gpu`: on a graphics card; `test spark`: on a cluster",
         run: test::run,
     },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },

@@ -24,26 +24,60 @@ const PACKAGES: &[&str] = &[
     "ipykernel",
 ];
 
+/// What Spark needs beside it. Java is the system's.
+const SPARK_PACKAGES: &[&str] = &["pyspark>=4,<5", "numpy", "pandas<3", "pyarrow", "scikit-learn", "pytest"];
+
+/// Tests the package on a cluster of this machine: a standalone master and two workers on loopback.
+pub(crate) fn spark(words: &[String]) -> Result<(), String> {
+    let Some(tried) = on_spark(false)? else { return Ok(()) };
+    let mut tests =
+        vec!["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--durations=5", "python/spark"];
+    tests.extend(words.iter().map(String::as_str));
+    tried.run(&tests)
+}
+
+/// Measures it beside Spark's own classifiers, on the same cluster, rows and executors.
+pub(crate) fn bench_spark(words: &[String]) -> Result<(), String> {
+    let Some(tried) = on_spark(true)? else { return Ok(()) };
+    let mut arguments = vec!["-P", "python/spark/bench.py"];
+    arguments.extend(words.iter().map(String::as_str));
+    tried.run(&arguments)
+}
+
+/// The package and a Python with Spark; nothing, and a word of it, without Java 17 or later.
+fn on_spark(release: bool) -> Result<Option<Tried>, String> {
+    let told = Command::new("java").arg("-version").output();
+    let told = told.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default();
+    let version = told.split('"').nth(1).and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    if version.is_none_or(|version| version < 17) {
+        say("there is no Java of 17 or later here, so nobody tested Spark");
+        return Ok(None);
+    }
+    Tried::new(release, "spark", SPARK_PACKAGES)
+}
+
 /// Tests the package as the tree has it, unoptimised: nothing is built that the other tests do not need.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
-    let Some(tried) = Tried::new(false)? else { return Ok(()) };
+    let Some(tried) = Tried::new(false, "tests", PACKAGES)? else { return Ok(()) };
     tried.run(&["-P", "python/generate.py", "--check"])?;
     // What stubs say is what the module has, and the package keeps to them.
     tried.run(&["-m", "mypy.stubtest", "--ignore-missing-stub", "rosenblatt._rosenblatt"])?;
     tried.run(&["-m", "mypy", "--package", "rosenblatt"])?;
     let package = tried.path.join("rosenblatt");
     let package = package.to_str().ok_or("the folder's name is no text")?;
+    // It imports Spark, which is not here.
+    let spark = format!("--ignore={package}/spark.py");
     // Each process learns with one thread: there are as many of them as cores.
     let mut tests =
         vec!["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", "auto", "--doctest-modules"];
-    tests.extend([package, "python/tests"]);
+    tests.extend([&spark, package, "python/tests"]);
     tests.extend(words.iter().map(String::as_str));
     tried.run(&tests)
 }
 
 /// Measures the package beside scikit-learn.
 pub(crate) fn bench(words: &[String]) -> Result<(), String> {
-    let Some(tried) = Tried::new(true)? else { return Ok(()) };
+    let Some(tried) = Tried::new(true, "tests", PACKAGES)? else { return Ok(()) };
     let folder = words.first().map_or("target/python/bench", String::as_str);
     let repeats = words.get(1).map_or("5", String::as_str);
     tried.run(&["-P", "python/bench.py", folder, repeats])
@@ -69,8 +103,8 @@ struct Tried {
 
 impl Tried {
     /// Builds it; nothing if there is no Python to try it with.
-    fn new(release: bool) -> Result<Option<Self>, String> {
-        let Some(python) = environment("tests", PACKAGES)? else { return Ok(None) };
+    fn new(release: bool, name: &str, packages: &[&str]) -> Result<Option<Self>, String> {
+        let Some(python) = environment(name, packages)? else { return Ok(None) };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
         build.args(["build", "--quiet", "--package", "rosenblatt-python", "--package", "rosenblatt-cli"]);
@@ -99,6 +133,8 @@ impl Tried {
     fn run(&self, arguments: &[&str]) -> Result<(), String> {
         let mut python = Command::new(&self.python);
         python.args(arguments).env("PYTHONPATH", &self.path).env("ROSENBLATT", &self.program);
+        // Workers of Spark use the same one.
+        python.env("PYSPARK_PYTHON", &self.python);
         command(python.env("PYTHONDONTWRITEBYTECODE", "1"))
     }
 }

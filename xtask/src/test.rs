@@ -1,5 +1,5 @@
 //! `cargo xtask test`: everything that must hold, in the order in which it is cheapest to fail. `cargo xtask test gpu`:
-//! what must hold on a graphics card, where there is one.
+//! what must hold on a graphics card, where there is one. `cargo xtask test spark`: what must hold on a cluster, alone.
 
 use crate::{audit, bench, python, say, tidy, torture};
 use std::path::Path;
@@ -10,6 +10,9 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     if words.first().is_some_and(|word| word == "gpu") {
         // Those that need a card are left out everywhere else.
         return step("tests on a card", &["test", "--package", "rosenblatt-gpu", "--", "--include-ignored"]);
+    }
+    if words.first().is_some_and(|word| word == "spark") {
+        return python::spark(&words[1..]);
     }
     let start = Instant::now();
     step("formatting", &["fmt", "--all", "--check"])?;
@@ -45,6 +48,8 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     torture::run(&["--short".to_owned()])?;
     say("== the Python package");
     python::run(&[])?;
+    say("== Spark");
+    python::spark(&[])?;
     say(&format!("== all good after {} s", start.elapsed().as_secs()));
     Ok(())
 }

@@ -106,6 +106,20 @@ impl<'a> State<'a> {
         }
     }
 
+    /// The same state, which borrows nothing.
+    #[must_use]
+    pub fn into_owned(self) -> State<'static> {
+        let lists = self.lists.into_iter().map(|Entry { name, list, layout }| {
+            let list = match list {
+                List::U32(values) => List::U32(values.into_owned().into()),
+                List::U64(values) => List::U64(values.into_owned().into()),
+                List::F64(values) => List::F64(values.into_owned().into()),
+            };
+            Entry { name: name.into_owned().into(), list, layout }
+        });
+        State { lists: lists.collect() }
+    }
+
     /// The same state for other outputs, one for each origin among the `n_outputs` there were.
     #[must_use]
     pub fn for_outputs(&self, n_outputs: usize, origins: &[Origin]) -> State<'static> {

@@ -975,7 +975,7 @@ fn empty_matrix_like(matrix: &Matrix) -> Matrix {
     empty_matrix(layout, precision)
 }
 
-fn append(matrix: &mut Matrix, more: &Matrix) {
+pub(crate) fn append(matrix: &mut Matrix, more: &Matrix) {
     match (matrix, more) {
         (Matrix::Dense32(matrix), Matrix::Dense32(more)) => append_dense(matrix, more),
         (Matrix::Dense64(matrix), Matrix::Dense64(more)) => append_dense(matrix, more),

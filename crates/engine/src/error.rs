@@ -242,6 +242,18 @@ pub enum Error {
         /// What differs, one sentence each.
         differences: Vec<String>,
     },
+    /// Models that have no mean.
+    #[error("these models cannot be mixed: {}", differences.join("; "))]
+    NotMixable {
+        /// What differs, one sentence each.
+        differences: Vec<String>,
+    },
+    /// What a shard or a driver was handed is not what it should be.
+    #[error("what was handed over cannot be mixed: {what}")]
+    BadShare {
+        /// What is wrong with it.
+        what: String,
+    },
     /// A checkpoint that is whole, but says what cannot be.
     #[error("the checkpoint is whole but wrong: {what}")]
     BadCheckpoint {
@@ -316,6 +328,9 @@ impl Error {
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::InData { error, .. } => error.remedy(),
+            Self::NotMixable { .. } => Some(
+                "train them with the same options, from one model with {start-from}, so that they read rows alike".into(),
+            ),
             Self::NotLinear => Some("train with {readout=averaged} and without a kernel".into()),
             Self::TooManyProducts { .. } => Some("try a lower {degree}".into()),
             Self::Mapped { .. } => Some("leave {map} out".into()),

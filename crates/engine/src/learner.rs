@@ -48,6 +48,15 @@ pub(crate) trait Learner: Snapshot + Send {
     /// Goes on from the state of another.
     fn restore(&mut self, state: State<'_>) -> Result<(), StateError>;
 
+    /// Counts on from these totals, where hyperplanes were mixed; see [`Run::stand_at`].
+    fn stand_at(&mut self, totals: Totals, moves: &[u64]) -> bool;
+
+    /// What an average has gathered since then; see [`Run::drift`].
+    fn drift(&self) -> Option<Hyperplanes>;
+
+    /// How often each output has moved.
+    fn moves(&self) -> Vec<u64>;
+
     /// Whether all weights are numbers.
     fn is_finite(&self) -> bool;
 }
@@ -319,6 +328,18 @@ where
 
     fn restore(&mut self, state: State<'_>) -> Result<(), StateError> {
         Run::restore(self, state)
+    }
+
+    fn stand_at(&mut self, totals: Totals, moves: &[u64]) -> bool {
+        Run::stand_at(self, totals, moves)
+    }
+
+    fn drift(&self) -> Option<Hyperplanes> {
+        Run::drift(self)
+    }
+
+    fn moves(&self) -> Vec<u64> {
+        Run::moves(self)
     }
 
     fn is_finite(&self) -> bool {

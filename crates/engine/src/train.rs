@@ -518,12 +518,20 @@ fn overflow(
 
 /// Builds the learner, unless its weights alone would be too large.
 pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
-    let outputs = spec.n_outputs(n_classes);
-    let needed = shape.width as u128 * outputs as u128 * 8;
-    if needed > MOST_WEIGHT_BYTES && shape.kernel.is_none() {
-        return Err(Error::TooLarge { features: shape.width, outputs, needed });
+    if shape.kernel.is_none() {
+        check_room(spec, n_classes, shape.width)?;
     }
     (spec.entry().build)(spec, n_classes, shape)
+}
+
+/// Refuses weights that would be too large.
+pub(crate) fn check_room(spec: &Spec, n_classes: usize, width: usize) -> Result<(), Error> {
+    let outputs = spec.n_outputs(n_classes);
+    let needed = width as u128 * outputs as u128 * 8;
+    if needed > MOST_WEIGHT_BYTES {
+        return Err(Error::TooLarge { features: width, outputs, needed });
+    }
+    Ok(())
 }
 
 /// Refuses a permutation of other rows than these.
@@ -576,15 +584,27 @@ fn class_weights(
     classes: &[u32],
     rows: &[u32],
 ) -> Result<Vec<f64>, Error> {
+    let mut counts = vec![0_u64; labels.len()];
+    if *asked == ClassWeights::Balanced {
+        for &row in rows {
+            counts[classes[row as usize] as usize] += 1;
+        }
+    }
+    weights_by_counts(asked, labels, &counts)
+}
+
+/// How much each class counts where it has so many rows; nothing if all count alike.
+pub(crate) fn weights_by_counts(
+    asked: &ClassWeights,
+    labels: &Labels,
+    counts: &[u64],
+) -> Result<Vec<f64>, Error> {
     match asked {
         ClassWeights::Even => Ok(Vec::new()),
         ClassWeights::Balanced => {
-            let mut counts = vec![0_u64; labels.len()];
-            for &row in rows {
-                counts[classes[row as usize] as usize] += 1;
-            }
-            let share = rows.len() as f64 / labels.len() as f64;
-            Ok(counts.into_iter().map(|count| if count == 0 { 1.0 } else { share / count as f64 }).collect())
+            let share = counts.iter().sum::<u64>() as f64 / labels.len() as f64;
+            let weight = |&count: &u64| if count == 0 { 1.0 } else { share / count as f64 };
+            Ok(counts.iter().map(weight).collect())
         }
         ClassWeights::Given(weights) => {
             let mut by_class = vec![1.0; labels.len()];

@@ -55,7 +55,7 @@ fn started((weights, biases): (Vec<f64>, Vec<f64>)) -> PyResult<Hyperplanes> {
     Ok(Hyperplanes::from_parts(weights, biases))
 }
 
-fn spec(options: &str) -> Outcome<Spec> {
+pub(crate) fn spec(options: &str) -> Outcome<Spec> {
     Ok(Spec::new(serde_json::from_str::<Options>(options)?)?)
 }
 

@@ -6,6 +6,7 @@
 mod arrow;
 mod error;
 mod learn;
+mod mixing;
 mod model;
 mod product;
 mod proof;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 mod _rosenblatt {
     #[pymodule_export]
     use crate::learn::{Learner, fit, fit_by_recipe, learns_online, picks_worst};
+    #[pymodule_export]
+    use crate::mixing::{PyMixture, add_shares, count_errors, mix_models, pack_rows, shard_epoch};
     #[pymodule_export]
     use crate::model::PyModel;
     #[pymodule_export]

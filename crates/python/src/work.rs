@@ -37,6 +37,11 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
+    /// What Python raised elsewhere is what it shall see.
+    pub(crate) fn raise(&mut self, raised: PyErr) {
+        self.raised.get_or_insert(raised);
+    }
+
     /// Whether to stop; looked up ten times a second.
     pub(crate) fn stop(&mut self) -> bool {
         if self.raised.is_none() && self.asked.elapsed() >= EVERY {

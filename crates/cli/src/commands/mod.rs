@@ -14,6 +14,7 @@ mod evaluate;
 mod inspect;
 mod lessons;
 mod man;
+mod mix;
 mod plot;
 mod predict;
 mod report;
@@ -69,6 +70,8 @@ commands! {
     trace::Trace;
     /// Draw what was learned, and how, as a picture
     plot::Plot;
+    /// Make one model of several that were trained alike: the mean of their weights
+    mix::Mix;
     /// Write data in another format, split or shuffled if need be
     convert::Convert;
     /// Run an experiment of the literature again and compare with what was published

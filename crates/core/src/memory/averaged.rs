@@ -61,12 +61,37 @@ impl Averaged {
     /// change that was made so far is missing from any of its terms.
     pub(super) fn epoch_begins(&mut self, epoch: u64, rounds: u64) {
         if self.from == Some(epoch) {
-            let clock = Clock { since: rounds, bias_since: rounds, ..Clock::default() };
-            self.outputs.fill(clock);
-            self.lag = Table::new(0, self.outputs.len());
-            self.closed.clear();
-            self.skipped = rounds;
+            self.begin_anew(rounds);
         }
+    }
+
+    /// The sum begins anew after `rounds` rounds.
+    pub(super) fn begin_anew(&mut self, rounds: u64) {
+        let clock = Clock { since: rounds, bias_since: rounds, ..Clock::default() };
+        self.outputs.fill(clock);
+        self.lag = Table::new(0, self.outputs.len());
+        self.closed.clear();
+        self.skipped = rounds;
+    }
+
+    /// By how much the sum is more than that of as many copies of `start`, which it began from. Exactly zero where nothing
+    /// was touched, so that it is as sparse as the steps were.
+    pub(super) fn drift(&self, start: Option<&Hyperplanes>, now: &Linear, rounds: u64) -> Hyperplanes {
+        let n_outputs = self.outputs.len();
+        let at = |values: &[f64], place: usize| values.get(place).copied().unwrap_or(0.0);
+        let n = (rounds - self.skipped) as f64;
+        let scales: Vec<f64> =
+            (0..n_outputs).map(|k| self.outputs[k].scales_until(rounds, now.scale(k))).collect();
+        let (weights, lag) = (now.unscaled().compact(), self.lag.compact());
+        let weights = weights.iter().enumerate().map(|(place, weight)| {
+            let started = start.map_or(0.0, |planes| at(planes.raw_weights(), place));
+            (scales[place % n_outputs] * weight - n * started) - at(&lag, place) + at(&self.closed, place)
+        });
+        let biases = self.outputs.iter().enumerate().map(|(k, clock)| {
+            let started = start.map_or(0.0, |planes| planes.biases()[k]);
+            clock.biases + now.bias(k) * (rounds - clock.bias_since) as f64 - n * started
+        });
+        Hyperplanes::from_parts(weights.collect(), biases.collect())
     }
 
     /// The lag, with room for `width` features, and by how many times the amount of `step` it moves.

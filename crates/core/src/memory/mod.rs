@@ -301,6 +301,19 @@ impl Memories {
         }
     }
 
+    /// What is remembered begins anew after `rounds` rounds. Only an average can: says whether there is nothing else.
+    pub(crate) fn begin_anew(&mut self, rounds: u64) -> bool {
+        if let Some(averaged) = &mut self.averaged {
+            averaged.begin_anew(rounds);
+        }
+        !self.others
+    }
+
+    /// By how much the sum behind an average is more than that of as many copies of the start; `None` without one.
+    pub(crate) fn drift(&self, now: &Linear, rounds: u64) -> Option<Hyperplanes> {
+        Some(self.averaged.as_ref()?.drift(self.start.as_ref(), now, rounds))
+    }
+
     /// The epoch is over; whoever only acts when a hypothesis dies may look at the living one.
     pub(crate) fn epoch_over(&mut self, rounds: u64, now: &Linear) {
         if let Some(pocket) = &mut self.pocket {

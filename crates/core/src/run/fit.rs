@@ -214,6 +214,24 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         }
     }
 
+    /// Counts on from these totals, whose moves were made by several runs and are told by output: the way to learn from
+    /// hyperplanes that were mixed of theirs, from which this run was started. False if a run of this kind cannot.
+    pub fn stand_at(&mut self, totals: Totals, moves: &[u64]) -> bool {
+        (self.totals, self.before, self.place) = (totals, totals, 0);
+        self.space.stand_at(&mut self.memory, moves, totals.rounds)
+    }
+
+    /// By how much the sum of all hypotheses since then is more than that of as many copies of the start. `None` if no
+    /// average is remembered.
+    pub fn drift(&self) -> Option<Hyperplanes> {
+        self.space.drift(&self.memory, self.totals.rounds)
+    }
+
+    /// How often each output has moved.
+    pub fn moves(&self) -> Vec<u64> {
+        (0..self.space.n_outputs()).map(|output| self.space.moves(output)).collect()
+    }
+
     /// Goes on from a [state](Snapshot::state) of a run of the same setup. The error says what does not
     /// fit; the run is then of no use.
     pub fn restore(&mut self, mut state: State<'_>) -> Result<(), StateError> {

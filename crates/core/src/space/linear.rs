@@ -215,6 +215,12 @@ impl LinearSpace for Linear {
         self
     }
 
+    fn set_moves(&mut self, moves: &[u64]) {
+        for (output, moves) in self.outputs.iter_mut().zip(moves) {
+            output.moves = *moves;
+        }
+    }
+
     fn start_from(&mut self, planes: &Hyperplanes) {
         assert_eq!(planes.n_outputs(), self.n_outputs, "as many starting planes as outputs");
         self.widen(planes.width());

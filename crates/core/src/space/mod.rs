@@ -129,11 +129,31 @@ pub trait Outcome: Space<Memory: Recall> + Resumable {
         Ok(())
     }
 
+    /// Goes on from hyperplanes that others had a part in: each has moved `moves` times in `rounds` rounds, and `memory`
+    /// begins anew. False if there is more to this space, or to its memory, than can be told so.
+    fn stand_at(&mut self, _memory: &mut Self::Memory, _moves: &[u64], _rounds: u64) -> bool {
+        false
+    }
+
+    /// By how much the sum behind an average is more than that of as many copies of the start; `None` without one.
+    fn drift(&self, _memory: &Self::Memory, _rounds: u64) -> Option<Hyperplanes> {
+        None
+    }
+
     /// Whether everything learned is a number.
     fn is_finite(&self) -> bool;
 }
 
 impl<S: LinearSpace> Outcome for S {
+    fn stand_at(&mut self, memory: &mut Memories, moves: &[u64], rounds: u64) -> bool {
+        self.set_moves(moves);
+        S::SUITS_KERNELS && memory.begin_anew(rounds)
+    }
+
+    fn drift(&self, memory: &Memories, rounds: u64) -> Option<Hyperplanes> {
+        memory.drift(self.linear(), rounds)
+    }
+
     fn read(&self, memory: &Memories, readout: Readout, ballot: Ballot, rounds: u64) -> Option<Kept> {
         memory.read(readout, ballot, self.linear(), rounds)
     }
@@ -179,6 +199,9 @@ pub trait LinearSpace: Space<Memory = Memories> + Resumable + Clone + Send + Syn
 
     /// The hyperplanes as they stand.
     fn linear(&self) -> &Linear;
+
+    /// Says how often each hyperplane has moved, where a space counts that.
+    fn set_moves(&mut self, _moves: &[u64]) {}
 
     /// Starts from given hyperplanes instead of zero. Only before the first round.
     fn start_from(&mut self, planes: &Hyperplanes);

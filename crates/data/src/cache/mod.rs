@@ -3,3 +3,4 @@
 pub(crate) mod ahead;
 pub(crate) mod cached;
 pub(crate) mod file;
+pub(crate) mod packed;

@@ -351,6 +351,15 @@ impl Dataset {
         Self { matrix: Held::Owned(matrix), classes, labels, weights, feature_names, left_out }
     }
 
+    /// The rows themselves; a copy of what is lent.
+    pub(crate) fn into_matrix(mut self) -> Matrix {
+        self.matrix.to_mut();
+        match self.matrix {
+            Held::Owned(matrix) => matrix,
+            Held::Lent(lender) => lender.lend().to_matrix(),
+        }
+    }
+
     /// Changes the features of all rows, which are then called `names`.
     pub(crate) fn cross<E>(
         &mut self,

@@ -326,11 +326,15 @@ impl Body {
     /// All lists of a state.
     pub(super) fn state(&mut self, state: &State<'_>) {
         for (name, list) in state.lists() {
-            match list {
-                List::U32(values) => self.u32s(name, values.iter().copied()),
-                List::U64(values) => self.u64s(name, values.iter().copied()),
-                List::F64(values) => self.f64s(name, values),
-            }
+            self.list(name, list);
+        }
+    }
+
+    pub(super) fn list(&mut self, name: &str, list: &List<'_>) {
+        match list {
+            List::U32(values) => self.u32s(name, values.iter().copied()),
+            List::U64(values) => self.u64s(name, values.iter().copied()),
+            List::F64(values) => self.f64s(name, values),
         }
     }
 }

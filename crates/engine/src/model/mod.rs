@@ -1,5 +1,6 @@
 //! A trained model: what it knows, and how it came to know it.
 
+mod bundle;
 mod checkpoint;
 mod date;
 mod file;
@@ -11,6 +12,7 @@ mod store;
 mod summary;
 mod taggers;
 
+pub(crate) use bundle::{bundle, unbundle};
 pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, reading};
 pub use date::Date;

@@ -1,0 +1,46 @@
+//! `rosenblatt mix`: models that were trained in several places become one.
+
+use crate::choices::choice;
+use crate::failure::Failure;
+use crate::ui;
+use rosenblatt::{Mixing, Model};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Train in several places, each from the same model, and mix after every epoch: that is iterative parameter mixing, which
+converges where the data is separable. Mixing once, at the end, need not.
+
+Examples:
+  rosenblatt mix one.model two.model -o mean.model
+  rosenblatt mix shard-*.model --by errors -o mean.model
+  rosenblatt train here.csv --start-from mean.model --model one.model   # the next epoch, in each place")]
+pub(crate) struct Args {
+    /// Read these models, which were trained with the same options and read rows alike
+    #[arg(required = true, value_name = "MODEL")]
+    models: Vec<PathBuf>,
+    /// Weigh the models: uniform, errors or rows; uniform if not said
+    #[arg(long, value_name = "HOW", value_parser = choice::<Mixing>(), default_value_t)]
+    by: Mixing,
+    /// Write the mean here
+    #[arg(short, long, value_name = "MODEL")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let models = args.models.iter().map(Model::load).collect::<Result<Vec<_>, _>>()?;
+    let mean = rosenblatt::mix(&models, args.by)?;
+    if models.len() > 1 && models.iter().any(Model::has_probabilities) {
+        ui::note("probabilities are left out: no row that they were fitted on knows the mean");
+    }
+    mean.save(&args.output)?;
+    let learned = mean.training_summary();
+    ui::print(&format!(
+        "mean of {}, {}: {} with {} in all\nmodel: {}\n",
+        ui::counted(models.len() as u64, "model", "models"),
+        args.by,
+        ui::counted(learned.rows as u64, "row", "rows"),
+        ui::counted(learned.totals.updates, "update", "updates"),
+        args.output.display()
+    ))
+}

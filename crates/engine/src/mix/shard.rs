@@ -1,0 +1,223 @@
+//! What a shard does: packs its rows once, and learns from them for an epoch whenever it is told where to start.
+
+use super::mixture::{Mixture, Stand};
+use super::share::{Learned, Moved, Share};
+use crate::error::Error;
+use crate::fingerprint::fingerprint;
+use crate::learner::Learner;
+use crate::model::Model;
+use crate::spec::{Options, Spec};
+use crate::split::split_rows;
+use crate::train::check_finite;
+use rosenblatt_core::{Hyperplanes, Order, Plan, Random, Readout, Stopped, Totals, Visits};
+use rosenblatt_data::{Dataset, MatrixRef};
+use std::ops::ControlFlow;
+
+/// About so many bytes of rows go into one pack.
+const PACK_BYTES: usize = 4 << 20;
+
+/// The rows of a shard as bytes: those to learn from, and those of the validation set.
+#[derive(Debug, Clone)]
+pub struct Packed {
+    /// Packs of rows to learn from, in order.
+    pub train: Vec<Vec<u8>>,
+    /// Packs of the validation set.
+    pub validation: Vec<Vec<u8>>,
+    /// How many rows of each class are learned from, by number.
+    pub counts: Vec<u64>,
+    /// How many rows the validation set has.
+    pub n_validation: usize,
+    /// The fingerprint of all rows.
+    pub fingerprint: String,
+}
+
+/// Packs the rows of shard number `shard` of about `n_shards`. Part of them go to the validation set if the spec has one
+/// and there are enough, as far as a shard can tell: all shards together have as many times more rows.
+pub fn pack(spec: &Spec, data: &Dataset, shard: u64, n_shards: u64) -> Result<Packed, Error> {
+    super::mixture::check(spec)?;
+    check_finite(data.view())?;
+    let all: Vec<u32> = (0..data.len() as u32).collect();
+    let options = spec.options();
+    let n_rows = data.len().saturating_mul(usize::try_from(n_shards).unwrap_or(usize::MAX));
+    let validation = options.validation.filter(|validation| n_rows >= validation.min_rows);
+    let (train, held) = validation.map_or((all.clone(), Vec::new()), |part| {
+        split_rows(data.classes(), &all, part.fraction, shard_seed(options.seed, shard))
+    });
+    let mut counts = vec![0; data.labels().len()];
+    for &row in &train {
+        counts[data.classes()[row as usize] as usize] += 1;
+    }
+    let of_values = fingerprint(data);
+    let twin = data.sparse_twin();
+    let data = twin.as_ref().unwrap_or(data);
+    let packs = |rows: &[u32]| -> Result<Vec<Vec<u8>>, Error> {
+        let packs = rows.chunks(rows_per_pack(data)).map(|some| rosenblatt_data::pack(data, some));
+        Ok(packs.collect::<Result<_, _>>()?)
+    };
+    Ok(Packed {
+        train: packs(&train)?,
+        validation: packs(&held)?,
+        counts,
+        n_validation: held.len(),
+        fingerprint: of_values,
+    })
+}
+
+fn rows_per_pack(data: &Dataset) -> usize {
+    let n_entries = match data.matrix() {
+        MatrixRef::Dense32(matrix) => matrix.values.len(),
+        MatrixRef::Dense64(matrix) => matrix.values.len() * 2,
+        MatrixRef::Sparse32(matrix) => matrix.values.len() * 2,
+        MatrixRef::Sparse64(matrix) => matrix.values.len() * 3,
+    };
+    let bytes_per_row = (n_entries * 4 / data.len().max(1)).max(8);
+    (PACK_BYTES / bytes_per_row).max(1)
+}
+
+/// The first shard draws as one machine would; every other one in its own way.
+fn shard_seed(seed: u64, shard: u64) -> u64 {
+    if shard == 0 { seed } else { Random::for_purpose(seed.wrapping_add(shard), "shard").next() }
+}
+
+/// One epoch of shard number `shard` over its packed rows, from where the mixture stands. What comes out is for
+/// [`Mixture::take`].
+///
+/// Rows that are visited as they stand (`order = given`) need not be in memory together: packs are asked for one by one.
+pub fn epoch<B: AsRef<[u8]>>(
+    start: &[u8],
+    shard: u64,
+    packs: impl IntoIterator<Item = Result<B, Error>>,
+) -> Result<Vec<u8>, Error> {
+    let mixture = Mixture::from_bytes(start)?;
+    let before = mixture.totals;
+    let options = mixture.spec.options();
+    let seed = shard_seed(options.seed, shard);
+    let spec = Spec::new(Options {
+        seed: seed.wrapping_add(before.epochs * u64::from(shard > 0)),
+        ..options.clone()
+    })?;
+    let mut learner = match &mixture.stand {
+        Stand::Whole(state) => {
+            let mut learner = mixture.learner(None, &mixture.spec)?;
+            if let Some(state) = state {
+                let restored = learner.restore(state.clone());
+                restored.map_err(|error| Error::BadShare { what: error.to_string() })?;
+            }
+            learner
+        }
+        Stand::Mixed { planes, .. } => {
+            let mut learner = mixture.learner(Some(planes.clone()), &spec)?;
+            let _ = learner.stand_at(before, &mixture.moves);
+            learner
+        }
+    };
+    let is_whole = matches!(mixture.stand, Stand::Whole(_));
+    let order = mixture.spec.order();
+    let plan = Plan {
+        rows: None,
+        order: &order,
+        seed,
+        epochs: before.epochs + 1,
+        max_updates: options.max_updates.filter(|_| is_whole),
+        stop_when_clean: options.stop_when_clean && is_whole,
+    };
+    let packs = packs.into_iter().map(|pack| {
+        let data = rosenblatt_data::unpack(pack?.as_ref())?;
+        known(&mixture, data)
+    });
+    let stopped = learn(&mut *learner, &plan, packs, &mixture)?;
+    if !learner.is_finite() {
+        return Err(Error::Overflow { epoch: before.epochs + 1, row: None });
+    }
+    Ok(share(&mixture, &*learner, stopped).to_bytes())
+}
+
+/// Refuses rows that the mixture cannot be of.
+fn known(mixture: &Mixture, data: Dataset) -> Result<Dataset, Error> {
+    if let Some(name) = data.labels().names().iter().find(|name| mixture.labels.class(name).is_none()) {
+        return Err(Error::UnknownClass { name: name.clone(), known: mixture.labels.names().to_vec() });
+    }
+    if data.width() > mixture.width {
+        let what = format!("rows of {} features for a mixture of {}", data.width(), mixture.width);
+        return Err(Error::BadShare { what });
+    }
+    Ok(data)
+}
+
+fn learn(
+    learner: &mut dyn Learner,
+    plan: &Plan<'_>,
+    mut packs: impl Iterator<Item = Result<Dataset, Error>>,
+    mixture: &Mixture,
+) -> Result<Stopped, Error> {
+    if *plan.order != Order::Given {
+        let data = Dataset::joined(packs.collect::<Result<_, _>>()?, mixture.labels.clone());
+        return Ok(learner.fit(data.view(), plan, &mut ()));
+    }
+    learner.fit_in_blocks(plan, &mut (), &mut |learner, observer| {
+        for pack in packs.by_ref() {
+            let data = Dataset::joined(vec![pack?], mixture.labels.clone());
+            learner.set_place(learner.place() + data.len());
+            let visits = Visits::Range { first: 0, end: data.len() };
+            if let ControlFlow::Break(stopped) = learner.learn(data.view(), visits, observer) {
+                return Ok(ControlFlow::Break(Some(stopped)));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// What the learner hands back.
+fn share(mixture: &Mixture, learner: &dyn Learner, stopped: Stopped) -> Share {
+    let (before, now) = (&mixture.totals, learner.totals());
+    let totals = Totals {
+        epochs: 1,
+        rounds: now.rounds - before.rounds,
+        mistakes: now.mistakes - before.mistakes,
+        updates: now.updates - before.updates,
+        errors: now.errors - before.errors,
+    };
+    let part = mixture.mixing.part(&totals);
+    let moves = learner.moves().iter().zip(&mixture.moves).map(|(now, before)| now - before).collect();
+    let learned = match &mixture.stand {
+        Stand::Whole(_) => {
+            Learned::Whole(learner.state().into_owned(), (stopped != Stopped::Epochs).then_some(stopped))
+        }
+        Stand::Mixed { planes, .. } => {
+            let last = learner.read(Readout::Last);
+            let last = last.as_ref().and_then(|kept| kept.planes()).unwrap_or(planes);
+            let away =
+                |now: &[f64], then: &[f64]| now.iter().zip(then).map(|(now, then)| now - then).collect();
+            let drift = learner.drift();
+            let drifted = |part: fn(&Hyperplanes) -> &[f64]| {
+                drift.as_ref().map_or_else(Vec::new, |drift| part(drift).to_vec())
+            };
+            Learned::Moved(Moved::of(
+                part,
+                away(last.raw_weights(), planes.raw_weights()),
+                drifted(Hyperplanes::raw_weights),
+                away(last.biases(), planes.biases()),
+                drifted(Hyperplanes::biases),
+            ))
+        }
+    };
+    Share { shards: 1, part, weighted_mistakes: part.saturating_mul(totals.mistakes), totals, moves, learned }
+}
+
+/// How many of the packed rows a model names wrongly, and how many there are.
+pub fn count_errors<B: AsRef<[u8]>>(
+    model: &Model,
+    packs: impl IntoIterator<Item = Result<B, Error>>,
+) -> Result<(u64, usize), Error> {
+    let (mut errors, mut n_rows) = (0, 0);
+    for pack in packs {
+        let data = rosenblatt_data::unpack(pack?.as_ref())?;
+        let truth = data.classes();
+        model.each_row(data.view(), |row, class, _| {
+            let said = data.labels().name(truth[row as usize]);
+            errors += u64::from(model.labels().name(class) != said);
+        })?;
+        n_rows += data.len();
+    }
+    Ok((errors, n_rows))
+}
