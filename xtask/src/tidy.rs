@@ -22,7 +22,7 @@ const CHECKER: &str = "crates/certify/src/check.rs";
 const MOST_CHECKER_LINES: usize = 150;
 
 /// The libraries; only the command line prints.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 11] = [
     "crates/certify/src",
     "crates/core/src",
     "crates/data/src",
@@ -33,6 +33,7 @@ const LIBRARIES: [&str; 10] = [
     "crates/layers/src",
     "crates/plot/src",
     "crates/server/src",
+    "crates/web/src",
 ];
 
 pub(crate) fn run(_words: &[String]) -> Result<(), String> {

@@ -190,7 +190,7 @@ impl Room {
             sleep(Duration::from_secs(wait));
             let (_, left) = server.size();
             let _ = write!(remarks, ", {left} left {wait} s later");
-            lost += usize::from(left as usize > most);
+            lost += usize::from(left > most);
         }
         drop((idle, slow));
         // A body of ten gigabytes, in chunks.

@@ -14,6 +14,7 @@ mod evaluate;
 mod inspect;
 mod lessons;
 mod man;
+mod playground;
 mod plot;
 mod predict;
 mod report;
@@ -66,6 +67,8 @@ commands! {
     report::Report;
     /// Show a run round by round, as a textbook prints it
     trace::Trace;
+    /// Watch perceptrons learn on points of your own, in the browser
+    playground::Playground;
     /// Draw what was learned, and how, as a picture
     plot::Plot;
     /// Write data in another format, split or shuffled if need be
