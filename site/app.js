@@ -29,6 +29,7 @@ let frame = [-1, 1, -1, 1];
 let playing = false, owed = 0, last = 0, recorder = null;
 let cross = null; // where the keyboard's cross is
 let dirtyLink = 0;
+const frames = []; // how long the last ones took
 
 // ---------------------------------------------------------------------------------------------- small helpers
 
@@ -42,7 +43,12 @@ function el(tag, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+// Asked many times a frame, and changed with the theme alone.
+const colours = new Map();
+function css(name) {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return colours.get(name);
+}
 const say = (words) => { $('status').textContent = words; };
 const vector = (list) => `(${list.slice(0, 6).map(number).join(', ')}${list.length > 6 ? ', …' : ''})`;
 const percent = (share) => (share === null || share === undefined ? '–' : `${number(Math.round(1000 * share) / 10)} %`);
@@ -309,7 +315,7 @@ function relearn(keepRound = false) {
       if (table.classes.length < 2) { showAll(); return; }
       learners = engine.ask({ do: 'learn', learners: state.learners.map(optionsOf) }).learners;
       for (const panel of panels) { panel.history = []; panel.look = null; panel.heat = null; panel.ended = false; }
-      if (+state.round > 0) go(+state.round);
+      if (+state.round > 0) retrace(+state.round);
       lookAll();
       command();
     }
@@ -317,6 +323,19 @@ function relearn(keepRound = false) {
   });
   if (!learners.length) showAll();
   link();
+}
+
+/** Goes to a round in a few leaps, so that there are curves to look at, as long as that is quick. */
+function retrace(round) {
+  const began = performance.now(), leaps = Math.min(24, round);
+  for (let leap = 0; leap < leaps && performance.now() - began < 250; leap += 1) {
+    if (leap > 0) go(Math.round(round * leap / leaps));
+    panels.forEach((panel, place) => {
+      const { errors } = engine.ask({ do: 'look', learner: place });
+      if (panel.history.at(-1)?.round !== learners[place].round || leap === 0) panel.history.push({ round: learners[place].round, train: errors[0], test: errors[1] });
+    });
+  }
+  go(round);
 }
 
 /** Has all learners go to the end of a round, and looks at them. */
@@ -388,6 +407,7 @@ function pause() {
 }
 function tickOn(now) {
   if (!playing) return;
+  const began = performance.now();
   owed += Math.min(0.25, (now - last) / 1000) * SPEEDS[state.speed];
   last = now;
   if (owed >= 1) {
@@ -397,6 +417,8 @@ function tickOn(now) {
     if (!fine) { playing = false; $('play').textContent = 'Play'; return; }
     showAll(false);
     if (isOver()) { pause(); stopFilm(); return; }
+    frames.push(performance.now() - began);
+    if (frames.length > 600) frames.shift();
   }
   requestAnimationFrame(tickOn);
 }
@@ -464,12 +486,12 @@ function heatOf(values, cells, panel) {
   const binary = table.classes.length === 2;
   let most = 0;
   for (let i = 1; i < values.length; i += 2) { const size = Math.abs(values[i]); if (size > most && Number.isFinite(size)) most = size; }
-  const colours = table.classes.map((_, klass) => [1, 3, 5].map((at) => parseInt(colourOf(klass).slice(at, at + 2), 16)));
+  const paints = table.classes.map((_, klass) => [1, 3, 5].map((at) => parseInt(colourOf(klass).slice(at, at + 2), 16)));
   for (let i = 0; i < cells * cells; i += 1) {
     const [klass, score] = [values[2 * i], values[2 * i + 1]];
     const strength = most > 0 ? Math.sqrt(Math.min(1, Math.abs(score) / most)) : 0;
     const alpha = score === 0 && binary ? 0 : 40 + 110 * strength;
-    image.data.set([...(colours[klass] ?? [128, 128, 128]), alpha], 4 * i);
+    image.data.set([...(paints[klass] ?? [128, 128, 128]), alpha], 4 * i);
   }
   context.putImageData(image, 0, 0);
   return canvas;
@@ -627,8 +649,13 @@ function drawCurves(pen, [w, h]) {
 
 // ---------------------------------------------------------------------------------------------- words and numbers
 
+let told = 0;
 function showAll(aloud = false) {
   draw();
+  if (recorder) filmFrame();
+  // Words that change sixty times a second nobody reads.
+  if (playing && performance.now() - told < 120) return;
+  told = performance.now();
   curves();
   panels.forEach((panel, place) => {
     const learner = learners[place], look = panel.look;
@@ -654,7 +681,6 @@ function showAll(aloud = false) {
   showProof();
   $('legend').replaceChildren(...panels.map((_, place) => { const one = el('span', { textContent: `— ${titleOf(state.learners[place])}` }); one.style.color = LEARNER_COLOURS[place]; return one; }),
     ...(table?.test.length ? [el('span', { textContent: 'dashed: on test rows' })] : []));
-  if (recorder) filmFrame();
 }
 
 const WHY = {
@@ -866,6 +892,7 @@ function theme() { state.theme = document.documentElement.dataset.theme === 'dar
 function dress() {
   const dark = state.theme ? state.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+  colours.clear();
   $('theme').textContent = dark ? 'Light' : 'Dark';
   document.body.classList.toggle('lesson', !!state.lesson);
   $('lesson').setAttribute('aria-pressed', String(!!state.lesson));
@@ -971,7 +998,7 @@ async function open(given) {
     engine.ask({ do: 'fits', bytes: given.size });
     file = { name: given.name || 'table.csv', bytes: new Uint8Array(await given.arrayBuffer()) };
   } catch (error) { trouble(error); return; }
-  Object.assign(state, { data: 'file', text: '', cols: '', label: '', scaled: '', order: state.order });
+  Object.assign(state, { data: 'file', text: '', cols: '', label: '', scaled: '', bias: 'learned' });
   reload();
   say(table ? `${table.rows} rows were read` : '');
 }
@@ -1047,4 +1074,4 @@ try {
 } catch (error) { trouble(error); }
 
 // For tests, and for the curious.
-window.playground = { ask: (request, bytes) => engine.ask(request, bytes), state: () => ({ ...state, learners: [...state.learners] }), learners: () => learners, words };
+window.playground = { ask: (request, bytes) => engine.ask(request, bytes), state: () => ({ ...state, learners: [...state.learners] }), learners: () => learners, frames: () => [...frames], words };

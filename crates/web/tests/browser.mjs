@@ -239,16 +239,29 @@ await test('the weights in the browser are those of trace, bit by bit, on 100 pr
 
 await test('2,000 points and four learners, frame by frame', async () => {
   const page = await open('#data=drawn-noisy&n=2000&order=shuffle-epoch&speed=7&epochs=1000&learner=perceptron/last&learner=perceptron/averaged&learner=pa1/last&learner=arow/last');
-  const measured = await page.evaluate(async () => {
-    const count = async (ms) => { let frames = 0; const began = performance.now(); const gaps = []; let last = began; await new Promise((done) => { const tick = (now) => { frames += 1; gaps.push(now - last); last = now; if (now - began > ms) done(); else requestAnimationFrame(tick); }; requestAnimationFrame(tick); }); return [frames / (performance.now() - began) * 1000, gaps.sort((a, b) => a - b)[Math.floor(gaps.length * 0.95)]]; };
-    const [idle] = await count(1500);
-    document.getElementById('play').click();
-    await count(500);
-    const from = window.playground.learners()[0].round;
-    const [playing, slow] = await count(4000);
-    return { idle, playing, slow, rounds: window.playground.learners()[0].round - from };
+  await page.evaluate(() => {
+    window.count = async (ms) => {
+      const began = performance.now(), gaps = [];
+      let before = began;
+      await new Promise((done) => {
+        const tick = (now) => { gaps.push(now - before); before = now; if (now - began > ms) done(); else requestAnimationFrame(tick); };
+        requestAnimationFrame(tick);
+      });
+      return { frames: gaps.length, perSecond: gaps.length / (performance.now() - began) * 1000, slow: gaps.sort((a, b) => a - b)[Math.floor(gaps.length * 0.95)] };
+    };
   });
-  figures.framesIdle = +measured.idle.toFixed(1); figures.framesPlaying = +measured.playing.toFixed(1); figures.slowGapMs = +measured.slow.toFixed(1); figures.rounds = measured.rounds;
+  const idle = await page.evaluate(() => window.count(1500));
+  await page.evaluate(() => { document.getElementById('play').click(); return window.count(500); });
+  // What the page's thread takes of a core, however busy the machine is otherwise.
+  const client = await page.context().newCDPSession(page);
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const spent = async () => (await client.send('Performance.getMetrics')).metrics.find((one) => one.name === 'TaskDuration').value;
+  const from = [await spent(), (await learners(page))[0].round];
+  const playing = await page.evaluate(() => window.count(4000));
+  const measured = { rounds: (await learners(page))[0].round - from[1], cpuMs: 1000 * (await spent() - from[0]) / playing.frames };
+  Object.assign(figures, { framesIdle: +idle.perSecond.toFixed(1), framesPlaying: +playing.perSecond.toFixed(1), slowGapMs: +playing.slow.toFixed(1), cpuMsPerFrame: +measured.cpuMs.toFixed(1), rounds: measured.rounds });
+  // Sixty frames a second leave 16.7 ms each; whether they come depends on what else the machine does.
+  assert.ok(measured.cpuMs < 16.7, JSON.stringify(figures));
   assert.ok(measured.rounds > 100);
   await page.context().close();
 });
@@ -305,12 +318,12 @@ await test('the lecture in 60 seconds, link after link', async () => {
   assert.ok(links.length >= 5, `${links.length} links`);
   const page = await open();
   const began = Date.now();
-  for (const [, hash, rest] of links) {
+  for (const [whole, hash, rest] of links) {
     await page.evaluate((next) => { location.hash = next; }, hash);
     await page.waitForTimeout(250);
     const seen = rest.match(/“([^”]+)”/)?.[1];
     assert.ok(seen, `what is to be seen at ${hash}`);
-    if (/Press \*\*Play\*\*/.test(rest)) {
+    if (/Press \*\*Play\*\*/.test(whole)) {
       await page.evaluate(() => { document.getElementById('play').click(); });
       await page.waitForFunction(() => window.playground.learners().every((one) => one.ending), null, { timeout: 20000 });
     }

@@ -12,6 +12,7 @@ use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{Hyperplanes, Observer, Plan, Readout, Stopped, Totals};
 use rosenblatt_data::Dataset;
 use rosenblatt_kernel::maps::FeatureMap;
+use std::collections::HashMap;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
@@ -50,20 +51,28 @@ pub struct Walk {
     ending: Option<Ending>,
 }
 
-/// Has a run pause before the round after `until`.
+/// Has a run pause after round `until`, and looks at it before that round.
 struct Pacer {
     until: u64,
     left: u64,
+    /// Whether weights are what is learned, so that there is something to look at.
+    looks: bool,
+    before: Option<Kept>,
 }
 
 impl Observer for Pacer {
-    fn pause(&mut self, so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
+    fn pause(&mut self, so_far: &Totals, run: &dyn Snapshot) -> ControlFlow<()> {
         self.left = self.until.saturating_sub(so_far.rounds);
-        if self.left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        match self.left {
+            0 => return ControlFlow::Break(()),
+            1 if self.looks => self.before = run.read(Readout::Last),
+            _ => {}
+        }
+        ControlFlow::Continue(())
     }
 
     fn stride(&self) -> usize {
-        usize::try_from(self.left).unwrap_or(usize::MAX)
+        usize::try_from(self.left.saturating_sub(1).max(1)).unwrap_or(usize::MAX)
     }
 }
 
@@ -76,15 +85,19 @@ impl Walk {
         let mut source = RowSource::from(&*data);
         let Prepared { map, changed, learner, shape } = prepare(&spec, &mut source, &rows, None)?;
         let n_outputs = spec.n_outputs(data.labels().len());
-        // Kernels and networks have no weights that could be compared, and maps too many.
-        let is_plain = spec.kernel().is_none() && map.is_none() && !spec.entry().network;
-        let room = if is_plain { MOST_REMEMBERED } else { 0 };
-        let mut tracer = Tracer::new(0..=u64::MAX, shape.width, n_outputs, room);
+        let mut tracer = Tracer::new(0..=u64::MAX, shape.width, n_outputs, MOST_REMEMBERED);
         tracer.only_last = true;
-        if !is_plain {
-            tracer.seen.clear();
+        let mut walk = Self { spec, data, rows, learner, map, changed, tracer, before: None, ending: None };
+        if !walk.is_plain() {
+            // Kernels and networks have no weights that could be compared, and maps too many.
+            (walk.tracer.room, walk.tracer.seen) = (0, HashMap::new());
         }
-        Ok(Self { spec, data, rows, learner, map, changed, tracer, before: None, ending: None })
+        Ok(walk)
+    }
+
+    /// Whether what is learned are weights of the rows' own features.
+    fn is_plain(&self) -> bool {
+        self.spec.kernel().is_none() && self.map.is_none() && !self.spec.entry().network
     }
 
     /// What is learned.
@@ -126,19 +139,7 @@ impl Walk {
         if self.ending.is_some() || round == self.totals().rounds {
             return Ok(());
         }
-        self.before = None;
-        if round > self.totals().rounds + 1 {
-            self.fit_to(round - 1)?;
-        }
-        if self.ending.is_none() {
-            let kept = self.learner.read(Readout::Last).filter(|_| self.map.is_none());
-            self.before = match kept {
-                Some(Kept::Hyperplanes(planes)) => Some(planes),
-                _ => None,
-            };
-            self.fit_to(round)?;
-        }
-        Ok(())
+        self.fit_to(round)
     }
 
     /// The whole run from its start, with the rounds in `window`: what [`super::trace`] gives without a validation set.
@@ -164,8 +165,13 @@ impl Walk {
             stop_when_clean: options.stop_when_clean,
         };
         let seen = self.changed.as_ref().unwrap_or(&self.data);
-        let mut pacer = Pacer { until: round, left: 1 };
+        let mut pacer = Pacer { until: round, left: 1, looks: self.is_plain(), before: None };
         let stopped = self.learner.fit(seen.view(), &plan, &mut (&mut self.tracer, &mut pacer));
+        // A run that ended earlier was not looked at.
+        self.before = match pacer.before {
+            Some(Kept::Hyperplanes(planes)) => Some(planes),
+            _ => None,
+        };
         if !self.learner.is_finite() {
             let row = self.tracer.rounds.last().map(|round| round.row);
             return Err(Error::Overflow { epoch: self.totals().epochs + 1, row });
