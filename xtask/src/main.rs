@@ -9,6 +9,7 @@ mod contact;
 mod docs;
 mod http;
 mod python;
+mod site;
 mod slips;
 mod test;
 mod tidy;
@@ -46,9 +47,10 @@ const CHORES: &[Chore] = &[
         summary: "the server, spoken to by Triton's client, Prometheus' parser and an OpenAPI validator",
         run: python::serve_clients,
     },
+    Chore { name: "site", summary: "the playground's engine, built for the browser", run: site::run },
     Chore {
         name: "test",
-        summary: "formatting, lints, and every test: what CI runs; `test gpu`: on a graphics card; `test spark`: on a cluster",
+        summary: "formatting, lints, and every test: what CI runs; test gpu: on a graphics card; test spark: on a cluster; test site: in a browser",
         run: test::run,
     },
     Chore { name: "tidy", summary: "the house rules that the compiler does not know", run: tidy::run },

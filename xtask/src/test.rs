@@ -1,7 +1,8 @@
 //! `cargo xtask test`: everything that must hold, in the order in which it is cheapest to fail. `cargo xtask test gpu`:
 //! what must hold on a graphics card, where there is one. `cargo xtask test spark`: what must hold on a cluster, alone.
+//! `cargo xtask test site`: what must hold in a browser.
 
-use crate::{audit, bench, python, say, tidy, torture};
+use crate::{audit, bench, python, say, site, tidy, torture};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -14,6 +15,9 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     if words.first().is_some_and(|word| word == "spark") {
         return python::spark(&words[1..]);
     }
+    if words.first().is_some_and(|word| word == "site") {
+        return site::browser();
+    }
     let start = Instant::now();
     step("formatting", &["fmt", "--all", "--check"])?;
     say("== house rules");
@@ -21,6 +25,8 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     say("== what others wrote");
     audit::run(&[])?;
     step("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    say("== the playground's module");
+    site::check(false)?;
     // What nobody builds by default rots first.
     step("no features", &["check", "--package", "rosenblatt-cli", "--no-default-features"])?;
     step("all features", &["check", "--workspace", "--all-features", "--lib"])?;

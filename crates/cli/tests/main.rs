@@ -19,6 +19,8 @@ mod maps;
 mod network;
 mod never_wrong;
 mod online;
+#[cfg(unix)]
+mod playground;
 mod plot;
 mod predict;
 mod provenance;

@@ -92,6 +92,19 @@ impl<'a, T> DenseExamples<'a, T> {
     }
 }
 
+impl<'a, T: Copy + Into<f64>> DenseExamples<'a, T> {
+    /// The same rows in double precision, which changes no score, in `room`.
+    pub fn widened<'b>(self, room: &'b mut Vec<f64>) -> DenseExamples<'b, f64>
+    where
+        'a: 'b,
+    {
+        let Self { values, width, classes, weights } = self;
+        room.clear();
+        room.extend(values.iter().map(|&value| value.into()));
+        DenseExamples { values: room, width, classes, weights }
+    }
+}
+
 impl<'a, T: Value> Examples for DenseExamples<'a, T> {
     type Row = Dense<'a, T>;
 
@@ -190,6 +203,19 @@ impl<'a, T> SparseExamples<'a, T> {
     pub fn with_weights(self, weights: &'a [f64]) -> Self {
         assert_eq!(weights.len(), self.classes.len(), "one weight per row");
         Self { weights: Some(weights), ..self }
+    }
+}
+
+impl<'a, T: Copy + Into<f64>> SparseExamples<'a, T> {
+    /// The same rows in double precision, which changes no score, in `room`.
+    pub fn widened<'b>(self, room: &'b mut Vec<f64>) -> SparseExamples<'b, f64>
+    where
+        'a: 'b,
+    {
+        let Self { offsets, indices, values, width, classes, weights } = self;
+        room.clear();
+        room.extend(values.iter().map(|&value| value.into()));
+        SparseExamples { offsets, indices, values: room, width, classes, weights }
     }
 }
 

@@ -112,6 +112,12 @@ pub trait Observer {
         ControlFlow::Continue(())
     }
 
+    /// How many visits may be made at most before it is [asked](Observer::pause) again: one for those who look at
+    /// every single example. Asked after every [`Observer::pause`] that did not break.
+    fn stride(&self) -> usize {
+        usize::MAX
+    }
+
     /// An epoch is over. Breaking ends the run.
     fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -131,6 +137,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 
     fn pause(&mut self, so_far: &Totals, run: &dyn Snapshot) -> ControlFlow<()> {
         (**self).pause(so_far, run)
+    }
+
+    fn stride(&self) -> usize {
+        (**self).stride()
     }
 
     fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
@@ -162,6 +172,12 @@ macro_rules! observe_as_tuple {
                 let mut flow = ControlFlow::Continue(());
                 $(if $name.pause(so_far, run).is_break() { flow = ControlFlow::Break(()); })+
                 flow
+            }
+
+            fn stride(&self) -> usize {
+                #[expect(non_snake_case, reason = "the type's name serves as the field's")]
+                let ($($name,)+) = self;
+                usize::MAX$(.min($name.stride()))+
             }
 
             fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {

@@ -12,14 +12,20 @@ pub fn sms_spam() -> Source {
     Source::bytes("sms-spam.tsv", &include_bytes!("../bundled/sms-spam.tsv")[..])
 }
 
+/// [`iris`] as text.
+pub const IRIS: &str = include_str!("../bundled/iris.csv");
+
 /// 150 irises of three kinds, four measurements each.
 pub fn iris() -> Source {
-    Source::bytes("iris.csv", &include_bytes!("../bundled/iris.csv")[..])
+    Source::bytes("iris.csv", IRIS.as_bytes())
 }
+
+/// [`penguins`] as text.
+pub const PENGUINS: &str = include_str!("../bundled/penguins.csv");
 
 /// 344 penguins of three kinds, measurements and categories, with missing values.
 pub fn penguins() -> Source {
-    Source::bytes("penguins.csv", &include_bytes!("../bundled/penguins.csv")[..])
+    Source::bytes("penguins.csv", PENGUINS.as_bytes())
 }
 
 /// 1,372 banknotes, genuine or forged, four measurements of the image each.

@@ -272,7 +272,8 @@ fn parameter(param: &Param, default: Value) -> Parameter {
     Parameter { name: param.name, meaning: param.meaning, default, range: param.range.to_string() }
 }
 
-fn algorithms() -> Vec<Algorithm> {
+/// The update rules.
+pub fn algorithms() -> Vec<Algorithm> {
     let algorithm = |entry: &crate::algorithms::Entry| {
         let info = entry.info;
         let mut params = rosenblatt_core::Params::new();
@@ -294,7 +295,8 @@ fn algorithms() -> Vec<Algorithm> {
     ALGORITHMS.iter().map(algorithm).collect()
 }
 
-fn kernels() -> Vec<Kernel> {
+/// The kernels.
+pub fn kernels() -> Vec<Kernel> {
     let kernel = |info: &rosenblatt_kernel::kernels::Info| {
         let default = |param: &Param| match info.default_of(param) {
             Setting::Number(number) => json!(number),
@@ -311,7 +313,8 @@ fn kernels() -> Vec<Kernel> {
     KERNELS.iter().map(kernel).collect()
 }
 
-fn maps() -> Vec<FeatureMap> {
+/// The feature maps that stand in for kernels.
+pub fn maps() -> Vec<FeatureMap> {
     let map = |info: &rosenblatt_kernel::maps::Info| FeatureMap {
         name: info.name,
         aliases: info.aliases,
@@ -326,7 +329,8 @@ fn list<T: Choices>() -> ChoiceList {
     ChoiceList { name: T::WHAT, choices: T::ALL.iter().map(Choice::from).collect() }
 }
 
-fn choices() -> Vec<ChoiceList> {
+/// What is chosen by name, list by list.
+pub fn choices() -> Vec<ChoiceList> {
     vec![
         list::<Readout>(),
         list::<Classes>(),

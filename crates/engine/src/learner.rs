@@ -149,14 +149,36 @@ pub(crate) fn build<A: Algorithm>(
         }
         return with_kernel(Box::new(rule), kernel, spec, n_classes, setup, shape.n_rows);
     }
+    one_of_its_kind(rule, spec, n_classes, setup)
+}
+
+/// The learner of a rule that learns weights: in its own loop if it has one, else in the one of its space.
+#[cfg(not(target_family = "wasm"))]
+fn one_of_its_kind<A: Algorithm>(
+    rule: A,
+    spec: &Spec,
+    n_classes: usize,
+    setup: Setup,
+) -> Result<Box<dyn Learner>, Error> {
     if n_classes > 2 {
-        Ok(Box::new(Run::erased(rule, options.multiclass.decision(n_classes), setup)?))
+        Ok(Box::new(Run::erased(rule, spec.options().multiclass.decision(n_classes), setup)?))
     } else if const { A::INFO.own_loop } {
         // Other rules have a virtual call per row, a few nanoseconds, and spare every build from source a minute.
         Ok(Box::new(Run::new(rule, Binary, setup)?))
     } else {
         Ok(Box::new(Run::erased(rule, Binary, setup)?))
     }
+}
+
+/// The same for a page, which has to be fetched: one loop per space, whatever the rule and the number of classes.
+#[cfg(target_family = "wasm")]
+fn one_of_its_kind<A: Algorithm>(
+    rule: A,
+    spec: &Spec,
+    n_classes: usize,
+    setup: Setup,
+) -> Result<Box<dyn Learner>, Error> {
+    Ok(Box::new(Run::erased(rule, spec.options().multiclass.decision(n_classes), setup)?))
 }
 
 /// Builds the network that `spec` describes.

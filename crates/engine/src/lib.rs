@@ -66,12 +66,13 @@
 //! | explain | [`insight::top_features`], [`Explainer`], [`misclassified`], [`vote_count`] |
 //! | know whether a hyperplane separates the data | [`certify`], [`separation`] |
 //! | save, load, export | [`Model::save`], [`Model::load`], [`model`], [`export()`] |
-//! | see every round of a run | [`trace()`] |
+//! | see every round of a run | [`trace()`]; go through it and back, [`trace::Walk`] |
 //! | draw what was learned | [`mod@slice`], [`curves`], [`roc`], and the crate `rosenblatt-figures` |
 //! | watch a run, write a rule | [`core`] |
 
 pub mod algorithms;
 pub mod back_propagation;
+pub mod blackboard;
 pub mod builders;
 pub mod calibration;
 pub mod catalogue;

@@ -202,38 +202,10 @@ impl<'a> Training<'a> {
         if let Some(checkpoint) = &checkpoint {
             checkpoint.check(spec, mark.get())?;
         }
-        let weights = class_weights(&options.class_weights, &labels, data.classes(), train_rows)?;
-        let map = spec.map().map(|choice| mapped::fit(&choice, &mut data, train_rows)).transpose()?;
-        let kernel = match spec.kernel() {
-            Some(kernel) => {
-                let (outline, _) = mapped::outline(&mut data, train_rows, &[])?;
-                Some(kernel.choice().kernel(&outline)?)
-            }
-            None => None,
-        };
-        if kernel.is_some() && start.is_some() {
-            return Err(Error::StartBesideKernel);
-        }
-        // What is in memory is mapped, or freed of its zeros, once for all epochs.
-        let changed = match (data.dataset(), &map) {
-            (Some(data), Some(map)) => Some(mapped::map_dataset(&**map, data)?),
-            (Some(data), None) if kernel.is_none() && options.epochs >= WORTH_A_TWIN => data.sparse_twin(),
-            _ => None,
-        };
+        let prepared = prepare(spec, &mut data, train_rows, start.as_ref())?;
+        let Prepared { map, changed, shape: same_again, mut learner } = prepared;
         let seen = changed.as_ref().or(data.dataset());
-        let learner_width = map.as_ref().map_or(width, |map| map.size());
-        let shape = Shape {
-            width: learner_width,
-            class_weights: weights,
-            start: start.clone(),
-            kernel,
-            n_rows: seen.map(Dataset::len),
-            n_visits: Some(train_rows.len()),
-        };
-        let same_again = shape.clone();
-        let mut learner = build(spec, labels.len(), shape)?;
         let order = spec.order();
-        check_permutation(&order, n_rows, train_rows)?;
         let plan = Plan {
             rows: Some(train_rows),
             order: &order,
@@ -301,6 +273,58 @@ impl<'a> Training<'a> {
             None => model,
         })
     }
+}
+
+/// What a training begins with.
+pub(crate) struct Prepared {
+    /// The map that rows go through, fitted to them.
+    pub(crate) map: Option<Arc<dyn FeatureMap>>,
+    /// What is learned from in place of the data set, if rows are changed once for all epochs.
+    pub(crate) changed: Option<Dataset>,
+    /// What the learner was built for.
+    pub(crate) shape: Shape,
+    pub(crate) learner: Box<dyn Learner>,
+}
+
+/// Fits what is fitted to the rows, and builds the learner that `spec` describes for them.
+pub(crate) fn prepare(
+    spec: &Spec,
+    data: &mut RowSource<'_>,
+    rows: &[u32],
+    start: Option<&Hyperplanes>,
+) -> Result<Prepared, Error> {
+    let options = spec.options();
+    let (width, labels) = (data.width(), data.labels().clone());
+    let class_weights = class_weights(&options.class_weights, &labels, data.classes(), rows)?;
+    let map = spec.map().map(|choice| mapped::fit(&choice, data, rows)).transpose()?;
+    let kernel = match spec.kernel() {
+        Some(kernel) => {
+            let (outline, _) = mapped::outline(data, rows, &[])?;
+            Some(kernel.choice().kernel(&outline)?)
+        }
+        None => None,
+    };
+    if kernel.is_some() && start.is_some() {
+        return Err(Error::StartBesideKernel);
+    }
+    // What is in memory is mapped, or freed of its zeros, once for all epochs.
+    let changed = match (data.dataset(), &map) {
+        (Some(data), Some(map)) => Some(mapped::map_dataset(&**map, data)?),
+        (Some(data), None) if kernel.is_none() && options.epochs >= WORTH_A_TWIN => data.sparse_twin(),
+        _ => None,
+    };
+    let seen = changed.as_ref().or(data.dataset());
+    let shape = Shape {
+        width: map.as_ref().map_or(width, |map| map.size()),
+        class_weights,
+        start: start.cloned(),
+        kernel,
+        n_rows: seen.map(Dataset::len),
+        n_visits: Some(rows.len()),
+    };
+    let learner = build(spec, labels.len(), shape.clone())?;
+    check_permutation(&spec.order(), data.classes().len(), rows)?;
+    Ok(Prepared { map, changed, shape, learner })
 }
 
 /// Which rows of the source the support vectors of a kernel are: the first that equals each. Nothing without a kernel.

@@ -22,6 +22,7 @@ mod live;
 mod log;
 mod metrics;
 mod openapi;
+pub mod playground;
 mod problem;
 mod registry;
 mod routes;
@@ -32,6 +33,7 @@ mod streams;
 pub mod tensors;
 
 pub use config::{Config, Durability, Limits};
+pub use playground::Playground;
 pub use problem::Problem;
 
 use access::Tokens;

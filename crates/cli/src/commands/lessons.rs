@@ -1,5 +1,7 @@
 //! The lessons of `rosenblatt demo LESSON`: rows that fit on a blackboard, and what to type about them.
 
+use rosenblatt::blackboard;
+
 /// Rows, and the commands that make a lesson of them.
 pub(super) struct Lesson {
     pub(super) name: &'static str,
@@ -16,7 +18,7 @@ pub(super) const LESSONS: &[Lesson] = &[
     Lesson {
         name: "and",
         about: "The logical AND: a line can tell it, and the perceptron finds one",
-        rows: "x1,x2,class\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n",
+        rows: blackboard::AND,
         lines: &["trace and.csv", "certify and.csv", "plot boundary and.csv --frames -o and.svg"],
         moral: "Every mistake turned the line a little; once a whole epoch went by without one, it stood still. The\n\
                 proof counts how many mistakes there can be at most, whatever the order of the rows.",
@@ -24,7 +26,7 @@ pub(super) const LESSONS: &[Lesson] = &[
     Lesson {
         name: "xor",
         about: "The exclusive OR: no line can tell it, and here is the proof",
-        rows: "x1,x2,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n",
+        rows: blackboard::XOR,
         lines: &["trace xor.csv", "certify xor.csv", "plot boundary xor.csv --frames -o xor.svg"],
         moral: "The four steps of an epoch add up to nothing, so the perceptron goes round for ever. `demo kernel`\n\
                 tells these rows apart with one more feature.",
@@ -32,7 +34,7 @@ pub(super) const LESSONS: &[Lesson] = &[
     Lesson {
         name: "lecture",
         about: "The worked example of the lecture: four points, a line through the origin",
-        rows: "x1,x2,class\n4,0,plus\n1,1,minus\n0,1,minus\n-2,-2,plus\n",
+        rows: blackboard::LECTURE,
         lines: &[
             "trace lecture.csv --bias none",
             "trace lecture.csv --bias none --to latex",
@@ -44,7 +46,7 @@ pub(super) const LESSONS: &[Lesson] = &[
     Lesson {
         name: "margin",
         about: "How wide the road between the classes is, and how many mistakes that allows",
-        rows: "x1,x2,class\n2,1,minus\n5,6,plus\n4,5,plus\n6,4,plus\n6,3,plus\n0,0,minus\n3,5,plus\n1,1,minus\n",
+        rows: blackboard::MARGIN,
         lines: &[
             "trace margin.csv",
             "certify margin.csv",
@@ -58,16 +60,7 @@ pub(super) const LESSONS: &[Lesson] = &[
     Lesson {
         name: "voted",
         about: "Noisy rows: why the last hypothesis is not the one to keep",
-        rows: "x1,x2,class\n1.9,-0.8,plus\n-0.2,0.6,plus\n-0.8,-1,minus\n1.4,-0.3,plus\n0.2,-0.6,minus\n\
-               -0.6,1.8,minus\n-0.7,-0.6,minus\n0,-1,minus\n0.7,0.7,plus\n-0.2,1,plus\n1,1.3,plus\n0.8,0.8,plus\n\
-               -2.2,-1.1,minus\n2.9,0.5,plus\n0.1,2,plus\n0.1,-1,minus\n-1.3,-1.3,minus\n0.5,-1.9,minus\n\
-               -1.1,-0.7,minus\n1.2,-0.4,plus\n-0.6,0.1,plus\n-1.7,0.2,minus\n-0.7,-1.8,minus\n0.7,0.6,plus\n\
-               0.1,-2.1,plus\n-1.4,-0.2,minus\n0.8,-0.8,minus\n-0.4,-1.2,minus\n0.4,-1,minus\n0.7,1.9,plus\n\
-               0.8,-0.5,minus\n0.3,-1.7,minus\n-2.2,-0.8,minus\n2.8,1.3,plus\n-0.5,0.5,minus\n0.3,1.3,plus\n\
-               -1.9,-1.6,minus\n1.6,0.7,plus\n-0.8,-0.4,plus\n-0.4,-2.4,minus\n1.7,-0.7,plus\n1.1,0.6,plus\n\
-               -0.9,-0.1,minus\n-1.1,-0.3,minus\n0.3,0.5,plus\n0.6,-0.5,plus\n0.7,0.6,plus\n0.3,0.9,plus\n\
-               1.9,-0.1,plus\n-0.6,-0.5,plus\n1.5,0.7,plus\n-0.1,0.7,minus\n-1.6,-0.8,minus\n-0.5,-1.8,minus\n\
-               0.3,-0.2,plus\n-1.5,0.7,minus\n0.1,3.1,plus\n-1.6,1.3,minus\n2.4,0,plus\n0.9,0.7,plus\n",
+        rows: blackboard::VOTED,
         lines: &[
             "trace voted.csv --rounds 20",
             "compare voted.csv --algorithms perceptron:last,perceptron:averaged,perceptron:voted",
@@ -80,7 +73,7 @@ pub(super) const LESSONS: &[Lesson] = &[
     Lesson {
         name: "kernel",
         about: "What no line can tell, one more feature can: from a product to a kernel",
-        rows: "x1,x2,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n",
+        rows: blackboard::XOR,
         lines: &[
             "trace kernel.csv",
             "trace kernel.csv --cross x1,x2",
@@ -94,7 +87,7 @@ pub(super) const LESSONS: &[Lesson] = &[
     Lesson {
         name: "xor-mlp",
         about: "What no line can tell, two can: the exclusive OR, learned by two hidden units",
-        rows: "x1,x2,class\n0,0,same\n0,1,other\n1,0,other\n1,1,same\n",
+        rows: blackboard::XOR_BITS,
         lines: &[
             "trace xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5",
             "plot boundary xor-mlp.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.1 --epochs 300 \

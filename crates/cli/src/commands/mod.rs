@@ -15,6 +15,7 @@ mod inspect;
 mod lessons;
 mod man;
 mod mix;
+mod playground;
 mod plot;
 mod predict;
 mod report;
@@ -68,6 +69,8 @@ commands! {
     report::Report;
     /// Show a run round by round, as a textbook prints it
     trace::Trace;
+    /// Watch perceptrons learn on points of your own, in the browser
+    playground::Playground;
     /// Draw what was learned, and how, as a picture
     plot::Plot;
     /// Make one model of several that were trained alike: the mean of their weights

@@ -126,8 +126,11 @@ impl<R: Rule, S: Outcome, D: Decision> Run<R, S, D> {
         };
         while self.place < visits.len() {
             self.pause(observer)?;
+            let part = part.min(observer.stride().max(1));
             let to = visits.len().min(self.place.saturating_add(part));
-            let (visited, last) = (visits.part(self.place, to), to == visits.len());
+            let visited = visits.part(self.place, to);
+            // Whoever looks more often than blocks end does not move their ends.
+            let last = to == visits.len() || to.is_multiple_of(self.space.block(examples).max(1));
             self.place = to;
             self.learn_judged(examples, visited, training, observer, last).map_break(Some)?;
         }

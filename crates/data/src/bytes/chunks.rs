@@ -88,7 +88,9 @@ impl<P: Parse> Chunks<P> {
     }
 
     fn with_threads(window: Window, parser: P, n_threads: usize) -> Self {
-        let state = if n_threads < 2 || window.is_short() || parser.has_memory() {
+        // A page has one thread.
+        let is_alone = cfg!(target_family = "wasm") || n_threads < 2;
+        let state = if is_alone || window.is_short() || parser.has_memory() {
             State::Alone(Box::new(window))
         } else {
             State::Together(Crew::start(window, &parser, n_threads))

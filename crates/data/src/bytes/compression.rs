@@ -49,9 +49,29 @@ impl Compression {
         match self {
             Self::None => Box::new(reader),
             Self::Gzip => Box::new(Gzip { member: Some(flate2::bufread::GzDecoder::new(reader)) }),
-            Self::Zstd => Box::new(Zstd::new(reader)),
+            Self::Zstd => zstd(reader),
         }
     }
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn zstd(reader: Box<dyn BufRead + Send>) -> Box<dyn Read + Send> {
+    Box::new(Zstd::new(reader))
+}
+
+/// A page, which has to be fetched, does not unpack zstd, and says so.
+#[cfg(target_family = "wasm")]
+fn zstd(_reader: Box<dyn BufRead + Send>) -> Box<dyn Read + Send> {
+    struct Refused;
+    impl Read for Refused {
+        fn read(&mut self, _into: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "a page does not unpack zstd: unpack the file first",
+            ))
+        }
+    }
+    Box::new(Refused)
 }
 
 fn damaged(what: impl Into<String>) -> io::Error {

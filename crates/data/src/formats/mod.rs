@@ -31,20 +31,26 @@ use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::block::Block;
 use crate::rows::schema::Schema;
 
-/// All formats, in the order in which they are tried.
+/// All formats, in the order in which they are tried. A page, which has to be fetched, reads tables and text.
 pub static FORMATS: &[&dyn Format] = &[
     &libsvm::Libsvm,
+    #[cfg(not(target_family = "wasm"))]
     &vw::Vw,
     &text::Message,
     &text::Text,
     &csv::Csv,
+    #[cfg(not(target_family = "wasm"))]
     &idx::Idx,
+    #[cfg(not(target_family = "wasm"))]
     &numpy::Numpy,
     &json_lines::JsonLines,
+    #[cfg(not(target_family = "wasm"))]
     &images::Images,
+    #[cfg(not(target_family = "wasm"))]
     &images::Lone,
     &parquet::Parquet,
     &arrow_ipc::ArrowIpc,
+    #[cfg(not(target_family = "wasm"))]
     &text::TextFolder,
 ];
 

@@ -539,11 +539,24 @@ impl<'a> View<'a> {
     }
 
     /// Hands the rows to `visitor` in their own kind.
+    #[cfg(not(target_family = "wasm"))]
     pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
         match self {
             Self::Dense32(examples) => visitor.visit(examples),
             Self::Dense64(examples) => visitor.visit(examples),
             Self::Sparse32(examples) => visitor.visit(examples),
+            Self::Sparse64(examples) => visitor.visit(examples),
+        }
+    }
+
+    /// Hands the rows to `visitor`, single precision widened: a page has to be fetched, and every kind of rows is one
+    /// more copy of every loop.
+    #[cfg(target_family = "wasm")]
+    pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
+        match self {
+            Self::Dense32(examples) => visitor.visit(examples.widened(&mut Vec::new())),
+            Self::Dense64(examples) => visitor.visit(examples),
+            Self::Sparse32(examples) => visitor.visit(examples.widened(&mut Vec::new())),
             Self::Sparse64(examples) => visitor.visit(examples),
         }
     }

@@ -3,6 +3,13 @@
 //! [`trace`] trains as [`crate::train()`] does and writes down every round: the example, what the hypothesis said,
 //! whether that was a mistake, the step, and the hypothesis after it. It ends when the run ends, or earlier when
 //! the weights are what they were before: then the steps in between add up to nothing, and would for ever.
+//! [`Walk`] makes the same run a few rounds at a time, for those who look at it in between.
+
+mod forms;
+mod walk;
+
+pub use forms::{Told, latex, markdown, number, step_in_words, vector};
+pub use walk::Walk;
 
 use crate::error::Error;
 use crate::spec::{Classes, Spec};
@@ -77,6 +84,44 @@ pub enum Ending {
     },
 }
 
+impl Ending {
+    /// What became of a run with these totals, in a sentence without an end.
+    pub fn in_words(&self, totals: Totals, bias: Bias) -> String {
+        let counted = |n: u64, what: &str, many: &str| format!("{n} {}", if n == 1 { what } else { many });
+        let mistakes = counted(totals.mistakes, "mistake", "mistakes");
+        match *self {
+            Self::Over(Stopped::Clean) => {
+                format!("converged in epoch {}: no mistake in a whole epoch, after {mistakes}", totals.epochs)
+            }
+            Self::Over(Stopped::Converged) => {
+                format!("converged in epoch {}, after {mistakes}", totals.epochs)
+            }
+            Self::Over(Stopped::Cycle) => {
+                format!("stopped in epoch {}: the weights of an earlier one came back", totals.epochs)
+            }
+            Self::Over(Stopped::Updates) => {
+                format!("stopped after {} steps, with {mistakes}", totals.updates)
+            }
+            Self::Over(_) => {
+                format!("not converged after {} and {mistakes}", counted(totals.epochs, "epoch", "epochs"))
+            }
+            Self::Repeats { first, again, steps, proof } => {
+                let before =
+                    if first == 0 { "at the start".to_owned() } else { format!("after round {first}") };
+                let text = format!("after round {again} the weights are what they were {before}");
+                if !proof {
+                    return text;
+                }
+                let place = if bias == Bias::None { " through the origin" } else { "" };
+                format!(
+                    "{text}: the {steps} steps in between add up to nothing, so no hyperplane{place} separates \
+                     these rows"
+                )
+            }
+        }
+    }
+}
+
 /// A run, round by round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
@@ -106,6 +151,18 @@ pub struct Trace {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result<Trace, Error> {
+    check(spec)?;
+    let n_outputs = spec.n_outputs(data.labels().len());
+    let mut tracer = Tracer::new(window, data.width(), n_outputs, MOST_REMEMBERED);
+    let model = Training::new(spec, data).run(&mut tracer)?;
+    let summary = model.training_summary();
+    let ending = tracer.ending(spec, data, summary.stopped);
+    let totals = if tracer.repeats.is_some() { tracer.totals } else { summary.totals };
+    Ok(Trace::new(spec, data, tracer.rounds, totals, ending))
+}
+
+/// Refuses what has no weights that could be written down.
+fn check(spec: &Spec) -> Result<(), Error> {
     if spec.options().map.is_some() {
         return Err(Error::Mapped { what: "a trace shows" });
     }
@@ -117,34 +174,13 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
         let expected = "one with weights of its own for every score; back-propagation has a trace of its own";
         return Err(Error::Range { name: "algorithm", expected, found: spec.entry().info.name.to_owned() });
     }
-    let n_outputs = spec.n_outputs(data.labels().len());
-    let mut tracer = Tracer {
-        data,
-        window,
-        rounds: Vec::new(),
-        born: vec![0; n_outputs],
-        seen: HashMap::new(),
-        room: MOST_REMEMBERED,
-        totals: Totals::default(),
-        repeats: None,
-    };
-    tracer.seen.insert(bits_of_start(data.width(), n_outputs), (0, 0));
-    let model = Training::new(spec, data).run(&mut tracer)?;
-    let Tracer { rounds, repeats, totals, .. } = tracer;
-    let ending = match repeats {
-        None => Ending::Over(model.training_summary().stopped),
-        Some(Repeats { first, again, steps }) => {
-            Ending::Repeats { first, again, steps, proof: n_outputs == 1 && has_equal_steps(spec, data) }
-        }
-    };
-    let totals = if repeats.is_some() { totals } else { model.training_summary().totals };
-    let outputs = output_names(spec, data.labels());
-    let features = (0..data.width()).map(|feature| {
-        let named = data.feature_names().and_then(|names| names.get(feature));
-        named.cloned().unwrap_or_else(|| format!("x{}", feature + 1))
-    });
-    let (classes, features) = (data.labels().names().to_vec(), features.collect());
-    Ok(Trace { rounds, outputs, classes, features, totals, ending })
+    Ok(())
+}
+
+/// What the features are called, those without a name by their number.
+fn feature_names(data: &Dataset) -> Vec<String> {
+    let named = |feature: usize| data.feature_names().and_then(|names| names.get(feature)).cloned();
+    (0..data.width()).map(|feature| named(feature).unwrap_or_else(|| format!("x{}", feature + 1))).collect()
 }
 
 /// A round as it is written down, with names in place of numbers, and rows counted from 1.
@@ -166,41 +202,25 @@ pub struct RoundRecord<'a> {
 }
 
 impl Trace {
+    /// A trace of rounds that were written down without their features.
+    fn new(
+        spec: &Spec,
+        data: &Dataset,
+        mut rounds: Vec<TracedRound>,
+        totals: Totals,
+        ending: Ending,
+    ) -> Self {
+        for round in &mut rounds {
+            round.features = features_of(data, round.row);
+        }
+        let outputs = output_names(spec, data.labels());
+        let (classes, features) = (data.labels().names().to_vec(), feature_names(data));
+        Self { rounds, outputs, classes, features, totals, ending }
+    }
+
     /// What became of the run, in a sentence without an end.
     pub fn ending_in_words(&self, bias: Bias) -> String {
-        let totals = self.totals;
-        let counted = |n: u64, what: &str, many: &str| format!("{n} {}", if n == 1 { what } else { many });
-        let mistakes = counted(totals.mistakes, "mistake", "mistakes");
-        match self.ending {
-            Ending::Over(Stopped::Clean) => {
-                format!("converged in epoch {}: no mistake in a whole epoch, after {mistakes}", totals.epochs)
-            }
-            Ending::Over(Stopped::Converged) => {
-                format!("converged in epoch {}, after {mistakes}", totals.epochs)
-            }
-            Ending::Over(Stopped::Cycle) => {
-                format!("stopped in epoch {}: the weights of an earlier one came back", totals.epochs)
-            }
-            Ending::Over(Stopped::Updates) => {
-                format!("stopped after {} steps, with {mistakes}", totals.updates)
-            }
-            Ending::Over(_) => {
-                format!("not converged after {} and {mistakes}", counted(totals.epochs, "epoch", "epochs"))
-            }
-            Ending::Repeats { first, again, steps, proof } => {
-                let before =
-                    if first == 0 { "at the start".to_owned() } else { format!("after round {first}") };
-                let text = format!("after round {again} the weights are what they were {before}");
-                if !proof {
-                    return text;
-                }
-                let place = if bias == Bias::None { " through the origin" } else { "" };
-                format!(
-                    "{text}: the {steps} steps in between add up to nothing, so no hyperplane{place} separates \
-                     these rows"
-                )
-            }
-        }
+        self.ending.in_words(self.totals, bias)
     }
 
     /// The rounds to be written down, one record each.
@@ -263,15 +283,17 @@ fn bits_of(hypothesis: &dyn Hypothesis) -> Bits {
     bits
 }
 
+#[derive(Debug, Clone, Copy)]
 struct Repeats {
     first: u64,
     again: u64,
     steps: u64,
 }
 
-struct Tracer<'a> {
-    data: &'a Dataset,
+struct Tracer {
     window: RangeInclusive<u64>,
+    /// Whether only the rounds of the row shown last are kept.
+    only_last: bool,
     rounds: Vec<TracedRound>,
     /// For every output, the round in which it last moved.
     born: Vec<u64>,
@@ -282,7 +304,7 @@ struct Tracer<'a> {
     repeats: Option<Repeats>,
 }
 
-impl Observer for Tracer<'_> {
+impl Observer for Tracer {
     fn wants_rounds(&self) -> bool {
         true
     }
@@ -301,6 +323,9 @@ impl Observer for Tracer<'_> {
             self.born[output] = round;
         }
         if self.window.contains(&round) {
+            if self.only_last && self.rounds.last().is_some_and(|last| last.round != round) {
+                self.rounds.clear();
+            }
             self.rounds.push(TracedRound {
                 round,
                 epoch,
@@ -308,7 +333,7 @@ impl Observer for Tracer<'_> {
                 class,
                 output,
                 side: label,
-                features: features_of(self.data, row),
+                features: Vec::new(),
                 activation,
                 mistaken,
                 step: step.map(|step| TracedStep { amount: label * (step.tau * weight), keep: step.keep }),
@@ -321,7 +346,25 @@ impl Observer for Tracer<'_> {
     }
 }
 
-impl Tracer<'_> {
+impl Tracer {
+    /// One that writes down the rounds in `window` and remembers so many numbers to notice that weights repeat.
+    fn new(window: RangeInclusive<u64>, width: usize, n_outputs: usize, room: usize) -> Self {
+        let seen = HashMap::from([(bits_of_start(width, n_outputs), (0, 0))]);
+        let (rounds, born, totals) = (Vec::new(), vec![0; n_outputs], Totals::default());
+        Self { window, only_last: false, rounds, born, seen, room, totals, repeats: None }
+    }
+
+    /// Why the run ended, if nobody who watches stopped it but this one.
+    fn ending(&self, spec: &Spec, data: &Dataset, stopped: Stopped) -> Ending {
+        match self.repeats {
+            None => Ending::Over(stopped),
+            Some(Repeats { first, again, steps }) => {
+                let proof = self.born.len() == 1 && has_equal_steps(spec, data);
+                Ending::Repeats { first, again, steps, proof }
+            }
+        }
+    }
+
     /// Looks whether the hypothesis has been here before.
     fn compare(&mut self, told: &Round<'_>) -> ControlFlow<()> {
         let bits = bits_of(told.hypothesis);

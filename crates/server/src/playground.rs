@@ -1,0 +1,84 @@
+//! The playground: a page and its engine, from the program itself. Whatever it is shown stays in the browser, so all
+//! that is served are a few files.
+
+use crate::config::Limits;
+use crate::connections;
+use crate::metrics::Metrics;
+use axum::Router;
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+/// How often the server asks whether to stop.
+const ASK: Duration = Duration::from_millis(50);
+
+/// The files of `site/`: where they are found, what they are, and what is in them.
+pub const FILES: &[(&str, &str, &[u8])] = &[
+    ("/", "text/html; charset=utf-8", include_bytes!("../../../site/index.html")),
+    ("/index.html", "text/html; charset=utf-8", include_bytes!("../../../site/index.html")),
+    ("/style.css", "text/css; charset=utf-8", include_bytes!("../../../site/style.css")),
+    ("/app.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/app.js")),
+    ("/draw.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/draw.js")),
+    ("/engine.js", "text/javascript; charset=utf-8", include_bytes!("../../../site/engine.js")),
+    ("/rosenblatt.wasm.gz", "application/octet-stream", include_bytes!("../../../site/rosenblatt.wasm.gz")),
+];
+
+/// A server of the playground that listens.
+pub struct Playground {
+    runtime: Runtime,
+    listener: TcpListener,
+}
+
+impl Playground {
+    /// Listens; nobody is answered yet.
+    pub fn open(address: SocketAddr) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind(address)).map_err(|error| {
+            io::Error::new(error.kind(), format!("{address} cannot be listened on: {error}"))
+        })?;
+        Ok(Self { runtime, listener })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `asked` says to stop.
+    pub fn run(self, asked: impl Fn() -> bool) {
+        let Self { runtime, listener } = self;
+        runtime.block_on(async {
+            let (stop, stopped) = watch::channel(false);
+            let limits = Arc::new(Limits { drain: Duration::from_secs(1), ..Limits::default() });
+            let metrics = Arc::new(Metrics::default());
+            let router = Router::new().fallback(file);
+            let listening =
+                tokio::spawn(connections::listen(listener, None, router, limits, metrics, stopped));
+            while !asked() {
+                tokio::time::sleep(ASK).await;
+            }
+            let _ = stop.send(true);
+            let _ = listening.await;
+        });
+        runtime.shutdown_timeout(ASK);
+    }
+}
+
+async fn file(uri: Uri) -> Response {
+    let found = FILES.iter().find(|(path, _, _)| *path == uri.path());
+    let Some((_, kind, bytes)) = found else { return StatusCode::NOT_FOUND.into_response() };
+    let headers = [
+        (header::CONTENT_TYPE, *kind),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        // A newer program has newer files.
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, *bytes).into_response()
+}

@@ -1,0 +1,89 @@
+//! The command line that does what the page shows.
+
+use rosenblatt::core::{Mistake, Zero};
+use rosenblatt::{Classes, Options, Spec};
+use std::fmt::Write as _;
+
+/// `rosenblatt trace FILE …`, or `plot boundary` where there are no weights to trace.
+pub(crate) fn command(file: &str, label: Option<&str>, ignored: &[String], spec: &Spec) -> String {
+    let options = spec.options();
+    let has_weights = options.kernel.is_none() && options.map.is_none() && !spec.entry().network;
+    let mut line = if has_weights {
+        format!("rosenblatt trace {}", quoted(file))
+    } else {
+        format!("rosenblatt plot boundary {} --scale none", quoted(file))
+    };
+    let mut say = |flag: &str, value: &str| {
+        let _ = write!(line, " --{flag} {}", quoted(value));
+    };
+    if let Some(label) = label {
+        say("label", label);
+    }
+    for column in ignored {
+        say("ignore", column);
+    }
+    for (flag, value) in words(options, spec) {
+        say(&flag, &value);
+    }
+    if !has_weights {
+        line.push_str(" --patience 0 -o boundary.svg");
+    }
+    line
+}
+
+fn words(options: &Options, spec: &Spec) -> Vec<(String, String)> {
+    let mut words = vec![
+        ("algorithm".to_owned(), options.algorithm.clone()),
+        ("readout".to_owned(), spec.readout().to_string()),
+        ("order".to_owned(), spec.order().to_string()),
+        ("bias".to_owned(), spec.bias().to_string()),
+        ("epochs".to_owned(), options.epochs.to_string()),
+    ];
+    let mut say = |is_said: bool, flag: &str, value: String| {
+        if is_said {
+            words.push((flag.to_owned(), value));
+        }
+    };
+    say(options.seed != 0, "seed", options.seed.to_string());
+    say(options.zero != Zero::default(), "zero", options.zero.to_string());
+    say(options.mistake != Mistake::default(), "mistake", options.mistake.to_string());
+    say(options.multiclass != Classes::OneVsRest, "multiclass", options.multiclass.to_string());
+    if let Some(rate) = &options.rate {
+        say(true, "rate", rate.to_string());
+    }
+    for (name, value) in &options.params {
+        say(true, "param", format!("{name}={value}"));
+    }
+    if let Some(kernel) = &options.kernel {
+        say(true, "kernel", kernel.name.clone());
+        for (name, value) in &kernel.params {
+            say(true, name, value.to_string());
+        }
+    }
+    if let Some(map) = &options.map {
+        say(true, "map", map.name.clone());
+        say(true, "map-size", map.size.to_string());
+        if let Some(kernel) = &map.kernel {
+            say(true, "kernel", kernel.clone());
+        }
+        for (name, value) in &map.params {
+            say(true, name, value.to_string());
+        }
+    }
+    if let Some(network) = &options.network {
+        say(true, "activation", network.activation.to_string());
+        say(true, "loss", network.loss.to_string());
+        say(true, "optimiser", network.optimiser.to_string());
+    }
+    words
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=,+:".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,135 @@
+// Pictures: one list of strokes, drawn on a canvas or written as SVG.
+
+// Okabe and Ito's colours, which people who see fewer colours tell apart, too; shapes say the same again.
+export const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442', '#8c8c8c'];
+export const LEARNER_COLOURS = ['#3b6fb6', '#b0512d', '#2f8f6b', '#8a5fa8'];
+const SHAPES = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'];
+
+export const colourOf = (klass) => COLOURS[klass % COLOURS.length];
+
+/** A shape around a place, as a list of corners; nothing for a circle. */
+function corners(klass, x, y, r) {
+  const shape = SHAPES[klass % SHAPES.length];
+  const at = (list) => list.map(([a, b]) => [x + a * r, y + b * r]);
+  switch (shape) {
+    case 'square': return at([[-.9, -.9], [.9, -.9], [.9, .9], [-.9, .9]]);
+    case 'triangle': return at([[0, -1.15], [1.05, .75], [-1.05, .75]]);
+    case 'diamond': return at([[0, -1.25], [1.1, 0], [0, 1.25], [-1.1, 0]]);
+    case 'cross': return at([[-.35, -1.1], [.35, -1.1], [.35, -.35], [1.1, -.35], [1.1, .35], [.35, .35], [.35, 1.1], [-.35, 1.1], [-.35, .35], [-1.1, .35], [-1.1, -.35], [-.35, -.35]]);
+    case 'star': return at(Array.from({ length: 10 }, (_, i) => {
+      const [turn, far] = [Math.PI * i / 5 - Math.PI / 2, i % 2 ? .55 : 1.3];
+      return [Math.cos(turn) * far, Math.sin(turn) * far];
+    }));
+    default: return null;
+  }
+}
+
+/** Draws on a canvas. */
+export class CanvasPen {
+  /** How much larger letters are than said: what hangs on a wall is read from afar. */
+  static letters = 1;
+  constructor(context) { this.c = context; }
+  points(list, klass, r, fill, stroke, width, alpha = 1) {
+    const c = this.c;
+    c.beginPath();
+    for (const [x, y] of list) {
+      if (r < 2) { c.rect(x - r, y - r, 2 * r, 2 * r); continue; }
+      const path = corners(klass, x, y, r);
+      if (!path) { c.moveTo(x + r, y); c.arc(x, y, r, 0, 7); continue; }
+      c.moveTo(...path[0]);
+      for (const corner of path.slice(1)) c.lineTo(...corner);
+      c.closePath();
+    }
+    c.globalAlpha = alpha;
+    if (fill) { c.fillStyle = fill; c.fill(); }
+    if (stroke) { c.strokeStyle = stroke; c.lineWidth = width; c.stroke(); }
+    c.globalAlpha = 1;
+  }
+  ring(x, y, r, stroke, width, dash = []) {
+    const c = this.c;
+    c.beginPath(); c.arc(x, y, r, 0, 7); c.strokeStyle = stroke; c.lineWidth = width; c.setLineDash(dash); c.stroke(); c.setLineDash([]);
+  }
+  rings(list, r, stroke, width) {
+    const c = this.c;
+    c.beginPath();
+    for (const [x, y] of list) { c.moveTo(x + r, y); c.arc(x, y, r, 0, 7); }
+    c.strokeStyle = stroke; c.lineWidth = width; c.stroke();
+  }
+  line(points, stroke, width, dash = []) {
+    const c = this.c;
+    c.beginPath();
+    points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
+    c.strokeStyle = stroke; c.lineWidth = width; c.setLineDash(dash); c.lineJoin = 'round'; c.stroke(); c.setLineDash([]);
+  }
+  area(points, fill) {
+    const c = this.c;
+    c.beginPath();
+    points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
+    c.closePath(); c.fillStyle = fill; c.fill();
+  }
+  text(words, x, y, fill, size, anchor = 'start') {
+    const c = this.c;
+    c.fillStyle = fill; c.font = `${size * CanvasPen.letters}px system-ui, "Liberation Sans", sans-serif`;
+    c.textAlign = anchor === 'middle' ? 'center' : anchor; c.fillText(words, x, y);
+  }
+  image(canvas, x, y, w, h) { this.c.imageSmoothingEnabled = true; this.c.drawImage(canvas, x, y, w, h); }
+}
+
+const escaped = (text) => String(text).replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+const short = (value) => +value.toFixed(2);
+
+/** Writes SVG. */
+export class SvgPen {
+  constructor(width, height, paper) {
+    this.parts = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif">`,
+      `<rect width="100%" height="100%" fill="${paper}"/>`];
+    this.offset = [0, 0];
+  }
+  path(d, attributes) { this.parts.push(`<path d="${d}" ${attributes}/>`); }
+  at([x, y]) { return `${short(x + this.offset[0])} ${short(y + this.offset[1])}`; }
+  points(list, klass, r, fill, stroke, width, alpha = 1) {
+    const d = list.map(([x, y]) => {
+      const path = corners(klass, x, y, r);
+      if (path) return `M${path.map((corner) => this.at(corner)).join('L')}Z`;
+      return `M${this.at([x - r, y])}a${short(r)} ${short(r)} 0 1 0 ${short(2 * r)} 0a${short(r)} ${short(r)} 0 1 0 ${short(-2 * r)} 0Z`;
+    }).join('');
+    if (d) this.path(d, `fill="${fill || 'none'}" stroke="${stroke || 'none'}" stroke-width="${width}" opacity="${alpha}"`);
+  }
+  ring(x, y, r, stroke, width, dash = []) { this.parts.push(`<circle cx="${short(x + this.offset[0])}" cy="${short(y + this.offset[1])}" r="${r}" fill="none" stroke="${stroke}" stroke-width="${width}" stroke-dasharray="${dash.join(' ')}"/>`); }
+  rings(list, r, stroke, width) { for (const [x, y] of list) this.ring(x, y, r, stroke, width); }
+  line(points, stroke, width, dash = []) { this.path(`M${points.map((point) => this.at(point)).join('L')}`, `fill="none" stroke="${stroke}" stroke-width="${width}" stroke-dasharray="${dash.join(' ')}"`); }
+  area(points, fill) { this.path(`M${points.map((point) => this.at(point)).join('L')}Z`, `fill="${fill}"`); }
+  text(words, x, y, fill, size, anchor = 'start') { this.parts.push(`<text x="${short(x + this.offset[0])}" y="${short(y + this.offset[1])}" fill="${fill}" font-size="${size}" text-anchor="${anchor}">${escaped(words)}</text>`); }
+  image(canvas, x, y, w, h) { this.parts.push(`<image x="${x + this.offset[0]}" y="${y + this.offset[1]}" width="${w}" height="${h}" preserveAspectRatio="none" href="${canvas.toDataURL('image/png')}"/>`); }
+  end() { return `${this.parts.join('\n')}\n</svg>\n`; }
+}
+
+/** A round step for so many marks over a span. */
+export function tick(span, marks) {
+  const raw = span / marks, power = 10 ** Math.floor(Math.log10(raw));
+  return [1, 2, 5, 10].map((by) => by * power).find((step) => step >= raw);
+}
+
+/** A number in few letters. */
+export function number(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return '–';
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)) return value.toExponential(2).replace('-', '−');
+  return String(+value.toFixed(Math.abs(value) < 10 ? 3 : 2)).replace('-', '−');
+}
+
+/** Between which places of a frame the line a x + b y + c = 0 goes. */
+export function across([a, b, c], [left, right, bottom, top]) {
+  const found = [];
+  const add = (x, y) => {
+    const slack = 1e-9 * (right - left + top - bottom);
+    if (x >= left - slack && x <= right + slack && y >= bottom - slack && y <= top + slack) found.push([x, y]);
+  };
+  if (b !== 0) { add(left, -(a * left + c) / b); add(right, -(a * right + c) / b); }
+  if (a !== 0) { add(-(b * bottom + c) / a, bottom); add(-(b * top + c) / a, top); }
+  let best = null, far = 0;
+  for (const p of found) for (const q of found) {
+    const d = (p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2;
+    if (d > far) [best, far] = [[p, q], d];
+  }
+  return best;
+}
