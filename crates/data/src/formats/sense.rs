@@ -69,6 +69,14 @@ impl Decimal {
     }
 }
 
+/// Values that differ.
+#[derive(Debug, Clone, Default)]
+struct Distinct {
+    /// Numbers that their format stores as such, by their bits.
+    numbers: HashSet<u64>,
+    spelled: HashSet<Vec<u8>>,
+}
+
 /// What the first rows say of a column.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
@@ -87,11 +95,8 @@ pub(super) struct Seen {
     points: bool,
     /// Whether the cells are 0, 1, 2, … or 1, 2, 3, … so far.
     is_off_count: bool,
-    /// Whether a model says what the columns are, so that values need not be told apart.
-    is_known: bool,
-    /// Different values: numbers that their format stores as such, by their bits, and what is spelled.
-    numbers: HashSet<u64>,
-    spelled: HashSet<Vec<u8>>,
+    /// Different values; nothing if a model says what the columns are, so that they need not be told apart.
+    distinct: Option<Distinct>,
     least: f64,
     largest: f64,
     is_inexact: bool,
@@ -102,7 +107,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn new(how: &ReadOptions) -> Self {
-        Self { is_known: how.schema.is_some(), ..Self::default() }
+        Self { distinct: how.schema.is_none().then(Distinct::default), ..Self::default() }
     }
 
     /// Takes a cell in.
@@ -132,14 +137,12 @@ impl Seen {
             Err(BadNumber::NotANumber) => self.see_name(text),
         }
         self.n_cells += 1;
-        match cell {
-            _ if self.is_known || self.n_distinct() > SAMPLE_ROWS => {}
-            Cell::Number(number) => {
-                self.numbers.insert(number.to_bits());
-            }
-            _ => {
-                self.spelled.insert(text.to_vec());
-            }
+        let is_full = self.n_distinct() > SAMPLE_ROWS;
+        if let Some(distinct) = self.distinct.as_mut().filter(|_| !is_full) {
+            match cell {
+                Cell::Number(number) => distinct.numbers.insert(number.to_bits()),
+                _ => distinct.spelled.insert(text.to_vec()),
+            };
         }
     }
 
@@ -168,7 +171,12 @@ impl Seen {
     }
 
     fn n_distinct(&self) -> usize {
-        self.numbers.len() + self.spelled.len()
+        self.distinct.as_ref().map_or(0, |distinct| distinct.numbers.len() + distinct.spelled.len())
+    }
+
+    fn n_distinct_names(&self) -> usize {
+        let spelled = self.distinct.iter().flat_map(|distinct| &distinct.spelled);
+        spelled.filter(|text| number::parse(text).is_err()).count()
     }
 
     /// Whether no cell said anything.
@@ -192,7 +200,7 @@ impl Seen {
     fn is_scale_with_names(&self) -> bool {
         self.n_names * 10 >= self.n_cells
             && self.n_distinct() <= FEW_VALUES
-            && self.n_names >= 2 * self.spelled.iter().filter(|text| number::parse(text).is_err()).count()
+            && self.n_names >= 2 * self.n_distinct_names()
             && self.n_names > 0
     }
 
