@@ -198,14 +198,13 @@ async fn gate(State(app): Shared, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let (deed, scope) = known(request.method(), request.uri().path());
     let packing = packing(request.headers());
-    let mut response = match admit(&app, &request, scope) {
-        Err(problem) => problem.into_response(),
-        Ok(()) => {
-            let _counted = app.metrics.in_flight();
-            caught(next.run(request)).await.unwrap_or_else(|| {
-                Problem::new("internal", "the request met a fault of the server").into_response()
-            })
-        }
+    let mut response = if let Err(problem) = admit(&app, &request, scope) {
+        problem.into_response()
+    } else {
+        let _counted = app.metrics.in_flight();
+        caught(next.run(request)).await.unwrap_or_else(|| {
+            Problem::new("internal", "the request met a fault of the server").into_response()
+        })
     };
     let headers = response.headers_mut();
     headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
@@ -341,14 +340,14 @@ async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Held, P
     }
     let encoding = headers.get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
     let place = Arc::clone(&app.room).try_acquire_owned();
-    let _place = place.map_err(|_| Problem::new("busy", "too many requests at a time"))?;
+    let place = place.map_err(|_| Problem::new("busy", "too many requests at a time"))?;
     let unpacked = match bodies::unpacked(&bytes, encoding, limits)? {
         std::borrow::Cow::Borrowed(_) => None,
         std::borrow::Cow::Owned(unpacked) => Some(unpacked),
     };
     let bytes = unpacked.unwrap_or(bytes);
     room.hold(bytes.len())?;
-    Ok(Held { bytes, _room: room, _place })
+    Ok(Held { bytes, _room: room, _place: place })
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

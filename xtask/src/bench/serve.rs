@@ -1,4 +1,4 @@
-//! `cargo xtask bench serve`: the server on loopback, beside scikit-learn behind FastAPI and uvicorn, and beside Vowpal
+//! `cargo xtask bench serve`: the server on loopback, beside scikit-learn behind `FastAPI` and uvicorn, and beside Vowpal
 //! Wabbit's daemon, on the same machine, rows and load. Client and server share the cores.
 //!
 //! - predictions of one row a request: requests a second and the times within which half and 99 of 100 are answered;
@@ -211,7 +211,7 @@ impl Bench {
     fn batches(&self, time: Duration, found: &mut Findings) -> Result<(), String> {
         let server = self.server(&[])?;
         for (name, kind, body) in
-            [("Arrow", ARROW, self.batch.clone()), ("JSON", "application/json", self.json()?)]
+            [("Arrow", ARROW, self.batch.clone()), ("JSON", "application/json", json()?)]
         {
             let head = format!("content-type: {kind}\r\naccept: {kind}\r\n");
             let request = message(PREDICT, &head, &body);
@@ -235,13 +235,6 @@ impl Bench {
         let rate = f64::from(n_batches) * 1000.0 / began.elapsed().as_secs_f64();
         found.add("rows in memory, scored by one thread", Measured { rate, ..Measured::default() });
         Ok(())
-    }
-
-    fn json(&self) -> Result<Vec<u8>, String> {
-        let text = fs::read_to_string(Path::new(FOLDER).join("batch.csv")).map_err(told("reading rows"))?;
-        let row = |line: &str| format!("[{}]", line.rsplit_once(',').map_or(line, |(cells, _)| cells));
-        let rows: Vec<String> = text.lines().skip(1).map(row).collect();
-        Ok(format!("[{}]", rows.join(",")).into_bytes())
     }
 
     fn lessons(&self, time: Duration, found: &mut Findings) -> Result<(), String> {
@@ -342,6 +335,14 @@ impl Bench {
         found.add("KiB of a server that waits", Measured { rate: kibibytes as f64, ..Measured::default() });
         Ok(())
     }
+}
+
+/// The batch as a JSON document.
+fn json() -> Result<Vec<u8>, String> {
+    let text = fs::read_to_string(Path::new(FOLDER).join("batch.csv")).map_err(told("reading rows"))?;
+    let row = |line: &str| format!("[{}]", line.rsplit_once(',').map_or(line, |(cells, _)| cells));
+    let rows: Vec<String> = text.lines().skip(1).map(row).collect();
+    Ok(format!("[{}]", rows.join(",")).into_bytes())
 }
 
 /// Rows of numbers that a plane tells apart, but for some.
