@@ -378,7 +378,9 @@ fn narrow_beams_with_early_and_max_violation_updates_converge_too() {
         for sentence in corpus.iter() {
             for token in 0..sentence.len() {
                 let (attributes, _) = sentence.token(token);
-                attributes.iter().for_each(|attribute| labelled.push_attribute(*attribute, 1.0));
+                for attribute in attributes {
+                    labelled.push_attribute(*attribute, 1.0);
+                }
                 labelled.end_token();
             }
             truth.best(sentence).labels.iter().for_each(|label| labelled.push_label(*label));

@@ -37,7 +37,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     );
     let text = |path: &Path| path.display().to_string();
     let model = text(&folder.join("tags.model"));
-    let mut ours = |features: &str, seed: usize| -> Result<(Taken, f64), String> {
+    let ours = |features: &str, seed: usize| -> Result<(Taken, f64), String> {
         let command = [
             OURS,
             "train",
