@@ -16,7 +16,8 @@ use std::sync::LazyLock;
 /// The rule's bound on mistakes for these parameters, radius and margin, if it has one.
 type Bound = fn(&Params, f64, f64) -> Option<f64>;
 /// A rule by itself, for other spaces than its own.
-type MakeRule = fn(&Params) -> Result<Box<dyn Rule + Send + Sync>, ParamError>;
+type MakeRule = fn(&Params) -> Result<AnyRule, ParamError>;
+pub(crate) type AnyRule = Box<dyn Rule + Send + Sync>;
 
 /// Where the hypotheses of a rule live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,10 +44,7 @@ pub struct Entry {
 
 impl Entry {
     /// The rule for whole sequences, and whether it keeps variances; nothing if it does not step along one row at a time.
-    pub(crate) fn for_sequences(
-        &self,
-        params: &Params,
-    ) -> Result<Option<(Box<dyn Rule + Send + Sync>, bool)>, ParamError> {
+    pub(crate) fn for_sequences(&self, params: &Params) -> Result<Option<(AnyRule, bool)>, ParamError> {
         let Info { shrinks, picks_worst, per_row, .. } = self.info;
         if self.home == Home::Elsewhere || shrinks || picks_worst || per_row {
             return Ok(None);

@@ -242,7 +242,7 @@ fn files_of_taggers_that_are_wrong_are_refused() {
         match Tagger::from_bytes(&wrong) {
             // What is read must be of use.
             Ok(tagger) => {
-                drop(tagger.evaluate(&Source::bytes("a.conll", columns(&sentences(7, 2), " ")), None))
+                drop(tagger.evaluate(&Source::bytes("a.conll", columns(&sentences(7, 2), " ")), None));
             }
             Err(_) => n_refused += 1,
         }
@@ -263,7 +263,8 @@ fn what_cannot_be_learned_from_is_refused_with_its_place() {
     assert!(
         wrong(&plain, "a.conll", "").contains("a.conll") || wrong(&plain, "a.conll", "").contains("no rows")
     );
-    let many: String = (0..2000).map(|number| format!("w L{number}\n\n")).collect();
+    let many: String =
+        (0..2000).flat_map(|number| ["w L".to_owned(), number.to_string(), "\n\n".to_owned()]).collect();
     assert!(wrong(&plain, "a.conll", &many).contains("at most 1000 labels"));
     let own = TaggerOptions { template: Some("U:%x[0,5]".to_owned()), ..options() };
     assert!(wrong(&own, "a.conll", "a X\nb Y\n\n").contains("looks at column 5, but columns are 0 to 1"));

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// What is nowhere.
 const NOWHERE: u32 = u32::MAX;
 /// So many names beyond either edge of a sentence.
-const EDGE: usize = 16;
+const EDGE: u8 = 16;
 
 /// Names in the order in which they turned up.
 #[derive(Debug, Clone, Default)]
@@ -85,7 +85,7 @@ impl Names {
 /// The cells of a column, and what functions make of each.
 #[derive(Debug, Clone)]
 struct Column {
-    column: usize,
+    place: usize,
     cells: Names,
     functions: Vec<Function>,
     /// Per function: its outcomes.
@@ -149,10 +149,10 @@ impl Lexicon {
         for template in &templates {
             let resolve = |look: &crate::template::Look| {
                 let slot =
-                    columns.iter().position(|column| column.column == look.column).unwrap_or_else(|| {
+                    columns.iter().position(|column| column.place == look.column).unwrap_or_else(|| {
                         let (functions, outcomes) = (Vec::new(), Vec::new());
                         let (cells, derived) = (Names::default(), Vec::new());
-                        columns.push(Column { column: look.column, cells, functions, outcomes, derived });
+                        columns.push(Column { place: look.column, cells, functions, outcomes, derived });
                         columns.len() - 1
                     });
                 let column = &mut columns[slot];
@@ -205,12 +205,12 @@ impl Lexicon {
 
     /// The columns that are looked at.
     pub fn columns(&self) -> impl Iterator<Item = usize> {
-        self.columns.iter().map(|column| column.column)
+        self.columns.iter().map(|column| column.place)
     }
 
     /// Whether a word of the training data stands in this cell; nothing if that column is not looked at.
     pub fn knows(&self, column: usize, cell: &str) -> Option<bool> {
-        let column = self.columns.iter().find(|known| known.column == column)?;
+        let column = self.columns.iter().find(|known| known.place == column)?;
         Some(column.cells.find(&self.hasher, cell).is_some())
     }
 
@@ -243,7 +243,7 @@ impl Lexicon {
                 begin(outcomes);
             }
             for token in tokens.clone() {
-                let cell = sentences.cell(token, column.column).unwrap_or_default();
+                let cell = sentences.cell(token, column.place).unwrap_or_default();
                 let number = column.add(&self.hasher, cell, &mut scratch.word) as usize;
                 for function in 0..n_functions {
                     scratch.outcomes[place + function].push(column.derived[number * n_functions + function]);
@@ -321,7 +321,7 @@ impl Lexicon {
                 begin(outcomes);
             }
             for token in tokens.clone() {
-                let cell = sentences.cell(token, at(column.column)).unwrap_or_default();
+                let cell = sentences.cell(token, at(column.place)).unwrap_or_default();
                 if let Some(number) = column.cells.find(&self.hasher, cell) {
                     let derived = &column.derived[number as usize * n_functions..][..n_functions];
                     for (function, outcome) in derived.iter().enumerate() {
@@ -407,7 +407,7 @@ impl Lexicon {
         }
         let cells = |column: &Column| {
             (
-                column.column,
+                column.place,
                 (0..column.cells.len() as u32).map(|cell| column.cells.get(cell).to_owned()).collect(),
             )
         };
@@ -431,7 +431,7 @@ impl Lexicon {
         }
         let mut word = String::new();
         for (column, names) in &stored.cells {
-            let Some(column) = found.columns.iter_mut().find(|known| known.column == *column) else {
+            let Some(column) = found.columns.iter_mut().find(|known| known.place == *column) else {
                 return Err(format!("no template looks at column {column}"));
             };
             for name in names {
@@ -513,11 +513,11 @@ impl Column {
 
 fn begin(outcomes: &mut Vec<u32>) {
     outcomes.clear();
-    outcomes.extend((0..EDGE as u32).rev());
+    outcomes.extend((0..u32::from(EDGE)).rev());
 }
 
 fn end(outcomes: &mut Vec<u32>) {
-    outcomes.extend(EDGE as u32..2 * EDGE as u32);
+    outcomes.extend(u32::from(EDGE)..2 * u32::from(EDGE));
 }
 
 /// Goes over all attributes of a sentence. `find` is given the template, how many cells came before, and the two numbers
@@ -541,7 +541,7 @@ fn each_attribute(
         .iter()
         .map(|looks| {
             let view =
-                |look: &Look| (begins[look.column] + look.function, (EDGE as i32 + look.offset) as usize);
+                |look: &Look| (begins[look.column] + look.function, (i32::from(EDGE) + look.offset) as usize);
             looks.iter().map(view).collect()
         })
         .collect();

@@ -377,16 +377,14 @@ impl Lattice {
                 let score = reached_at(before, from);
                 score != NEVER && score + step(from) == reached
             });
-            match found {
-                Some(from) => label = from,
+            let Some(from) = found else {
                 // Nobody but the true labels leads here.
-                None => {
-                    if let Some(gold) = gold.get(..token) {
-                        self.path[..token].copy_from_slice(gold);
-                    }
-                    return;
+                if let Some(gold) = gold.get(..token) {
+                    self.path[..token].copy_from_slice(gold);
                 }
-            }
+                return;
+            };
+            label = from;
             self.path[token - 1] = label;
         }
     }
@@ -418,6 +416,15 @@ pub(crate) fn lane(row: &mut [Quad], label: u32) -> &mut f64 {
     &mut row[label as usize / QUAD].0[label as usize % QUAD]
 }
 
+/// The better of what is there and of the way along `steps`.
+#[inline(always)]
+fn better(best: &mut [f64; QUAD], score: f64, steps: [f64; QUAD]) {
+    for (best, step) in best.iter_mut().zip(steps) {
+        let way = score + step;
+        *best = if way > *best { way } else { *best };
+    }
+}
+
 /// The best way to each label over all labels before it.
 #[inline(always)]
 fn step<const Q: usize>(before: &[Quad], n_labels: usize, steps: &[Quad], out: &mut [Quad]) {
@@ -425,10 +432,7 @@ fn step<const Q: usize>(before: &[Quad], n_labels: usize, steps: &[Quad], out: &
     for (from, row) in steps.chunks_exact(Q).take(n_labels).enumerate() {
         let score = before[from / QUAD].0[from % QUAD];
         for quad in 0..Q {
-            for label in 0..QUAD {
-                let way = score + row[quad].0[label];
-                best[quad][label] = if way > best[quad][label] { way } else { best[quad][label] };
-            }
+            better(&mut best[quad], score, row[quad].0);
         }
     }
     for (out, best) in out.iter_mut().zip(best) {
@@ -446,10 +450,7 @@ pub(crate) fn step_wide(before: &[Quad], n_labels: usize, steps: &[Quad], out: &
             let score = before[from / QUAD].0[from % QUAD];
             let row = &steps[from * quads + number * WIDE..][..out.len()];
             for (best, step) in best.iter_mut().zip(row) {
-                for label in 0..QUAD {
-                    let way = score + step.0[label];
-                    best[label] = if way > best[label] { way } else { best[label] };
-                }
+                better(best, score, step.0);
             }
         }
         for (out, best) in out.iter_mut().zip(best) {

@@ -197,7 +197,7 @@ impl TaggerSpace {
 
     /// The squared length of the difference, by the variances.
     fn length2(&self) -> f64 {
-        let mut variances = self.variances.as_ref().map(|store| Reader(store));
+        let mut variances = self.variances.as_ref().map(Reader);
         let mut total = 0.0;
         let (mut features, mut values) = (Vec::new(), Vec::new());
         let group = |place: &Place| match place {
@@ -282,7 +282,7 @@ impl Space for TaggerSpace {
     }
 
     fn prepare<E: Examples>(&mut self, _examples: E, visits: Visits<'_>) {
-        if visits.len() == 0 {
+        if visits.is_empty() {
             return;
         }
         self.sentence = visits.row(0);
@@ -419,7 +419,7 @@ impl Resumable for TaggerSpace {
     }
 }
 
-fn save_store<'a>(store: &Store, name: &str, state: &mut State<'a>) {
+fn save_store(store: &Store, name: &str, state: &mut State<'_>) {
     for (list, part) in store.lists().into_iter().zip(["table", "pairs", "triples"]) {
         state.push(format!("{name}-{part}"), List::F64(flat(list).into()));
     }

@@ -10,6 +10,7 @@ use rosenblatt_sequence::{
     Constraints, Corpus, Design, Lag, Lattice, Lead, Numbers, Order, Scheme, Search, Sentence, Shape, Tagged,
     TaggerSpace, Tagging, Violation, Weights,
 };
+use std::any::TypeId;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -183,7 +184,7 @@ type TaggerRun = Run<Box<dyn Rule + Send + Sync>, TaggerSpace, Lead>;
 
 fn start<A: Algorithm>(shape: Shape, design: Design, corpus: Corpus, n_attributes: usize) -> TaggerRun {
     let rule = A::new(&Params::new()).unwrap();
-    let variances = A::INFO.name == "arow";
+    let variances = TypeId::of::<A>() == TypeId::of::<Arow>();
     let space = TaggerSpace::new(design, shape, n_attributes, Arc::new(corpus), &rule, variances);
     let convention = Convention { bias: Bias::None, ..Convention::default() };
     let boxed: Box<dyn Rule + Send + Sync> = Box::new(rule);
@@ -377,7 +378,9 @@ fn narrow_beams_with_early_and_max_violation_updates_converge_too() {
         for sentence in corpus.iter() {
             for token in 0..sentence.len() {
                 let (attributes, _) = sentence.token(token);
-                attributes.iter().for_each(|attribute| labelled.push_attribute(*attribute, 1.0));
+                for attribute in attributes {
+                    labelled.push_attribute(*attribute, 1.0);
+                }
                 labelled.end_token();
             }
             truth.best(sentence).labels.iter().for_each(|label| labelled.push_label(*label));

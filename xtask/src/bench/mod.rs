@@ -11,8 +11,8 @@
 //! - `--readme RUN` puts what a run found into `bench/README.md`, and measures nothing;
 //! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
 //!
-//! `bench accuracy`, `bench data`, `bench certify`, `bench gpu`, `bench kernel`, `bench mlp`, `bench serve`, `bench
-//! spark` and `bench python [FOLDER] [REPEATS]` are benchmarks of one part each.
+//! `bench accuracy`, `bench data`, `bench certify`, `bench gpu`, `bench kernel`, `bench mlp`, `bench sequence`, `bench
+//! serve`, `bench spark` and `bench python [FOLDER] [REPEATS]` are benchmarks of one part each.
 
 mod accuracy;
 mod certify;
@@ -25,6 +25,7 @@ mod mlp;
 mod probes;
 mod quick;
 mod report;
+mod sequence;
 mod serve;
 mod tasks;
 mod tools;
@@ -60,6 +61,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("gpu") => gpu::run(rest),
         Some("kernel") => kernel::run(rest),
         Some("mlp") => mlp::run(rest),
+        Some("sequence") => sequence::run(rest),
         Some("python") => crate::python::bench(rest),
         Some("serve") => serve::run(rest),
         Some("spark") => crate::python::bench_spark(rest),
@@ -72,7 +74,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("--readme") => report::put_into_readme(after(words, "--readme").ok_or("which run?")?),
         None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth") => bench(words),
         Some(other) => Err(format!(
-            "`{other}` is none of accuracy, data, certify, gpu, kernel, mlp, python, serve, spark, --quick, --readme or an option"
+            "`{other}` is none of accuracy, data, certify, gpu, kernel, mlp, sequence, python, serve, spark, --quick, --readme or an option"
         )),
     }
 }

@@ -43,7 +43,8 @@ pub(crate) struct TaggerArgs {
     /// Search with so many labels kept at each token; exactly if not said
     #[arg(long, value_name = "N")]
     beam: Option<usize>,
-    /// Choose what becomes of true labels that a beam has lost: complete, early or max-violation; complete if not said
+    /// Choose what becomes of true labels that a beam has lost: complete, early or max-violation; max-violation
+    /// if not said
     #[arg(long, value_name = "NAME", requires = "beam")]
     violation: Option<String>,
     /// Ask that true labels lead by so much more for every wrong label of a rival beyond the first; 0 if not said

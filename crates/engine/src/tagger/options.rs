@@ -59,7 +59,7 @@ impl Default for TaggerOptions {
             template: None,
             history: 1,
             beam: None,
-            violation: "complete".to_owned(),
+            violation: "max-violation".to_owned(),
             cost: 0.0,
             constraints: "auto".to_owned(),
             min_count: 1,
@@ -112,6 +112,8 @@ impl TaggerOptions {
             Some(width) => Search::Beam(width),
         };
         let violation = match self.violation.as_str() {
+            // An exact search loses nothing.
+            "complete" | "early" | "max-violation" | "max" if self.beam.is_none() => Violation::Complete,
             "complete" => Violation::Complete,
             "early" => Violation::Early,
             "max-violation" | "max" => Violation::Max,

@@ -133,9 +133,10 @@ impl Columns {
 fn find(name: &str, width: usize, format: &dyn SentenceFormat) -> Result<usize, Error> {
     let by_name = format.column_names().iter().position(|known| known.eq_ignore_ascii_case(name));
     let by_number = || {
-        let number: i64 = name.parse().ok()?;
-        let place = if number < 0 { width as i64 + number } else { number - 1 };
-        usize::try_from(place).ok().filter(|place| number != 0 && *place < width)
+        let number: isize = name.parse().ok()?;
+        let place =
+            if number < 0 { width.checked_add_signed(number) } else { number.unsigned_abs().checked_sub(1) };
+        place.filter(|place| *place < width)
     };
     by_name.or_else(by_number).ok_or_else(|| Error::Range {
         name: "label",

@@ -275,8 +275,12 @@ fn mark(corpus: &Corpus, lexicon: &Lexicon, labels: &[String]) -> Mark {
         for (token, label) in sentence.labels.iter().enumerate() {
             digest.add(u64::from(*label));
             let (attributes, values) = sentence.token(token);
-            attributes.iter().for_each(|attribute| digest.add(u64::from(*attribute)));
-            values.iter().for_each(|value| digest.add(value.to_bits()));
+            for attribute in attributes {
+                digest.add(u64::from(*attribute));
+            }
+            for value in values {
+                digest.add(value.to_bits());
+            }
         }
     }
     Mark {
