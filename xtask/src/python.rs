@@ -27,6 +27,10 @@ const PACKAGES: &[&str] = &[
 /// What Spark needs beside it. Java is the system's.
 const SPARK_PACKAGES: &[&str] = &["pyspark>=4,<5", "numpy", "pandas<3", "pyarrow", "scikit-learn", "pytest"];
 
+/// What of Spark's tests is part of all tests: one of each kind. The rest takes minutes.
+pub(crate) const SPARK_QUICK: [&str; 2] =
+    ["-k", "byte and settings0 or killed and executor or poisoned or tree"];
+
 /// Tests the package on a cluster of this machine: a standalone master and two workers on loopback.
 pub(crate) fn spark(words: &[String]) -> Result<(), String> {
     let Some(tried) = on_spark(false)? else { return Ok(()) };
