@@ -299,6 +299,9 @@ def test_pipelines_cross_validation_one_vs_rest_and_files(spark, tmp_path):
     pipeline.write().overwrite().save(f"{tmp_path}/pipeline")
     fitted = Pipeline.load(f"{tmp_path}/pipeline").fit(data)
     fitted.write().overwrite().save(f"{tmp_path}/fitted")
+    data.write.parquet(f"{tmp_path}/rows")
+    stored = fitted.transform(spark.read.parquet(f"{tmp_path}/rows"))
+    assert stored.agg(F.sum("prediction")).head()[0] == fitted.transform(data).agg(F.sum("prediction")).head()[0]
     again = PipelineModel.load(f"{tmp_path}/fitted").stages[0]
     assert isinstance(again, PerceptronModel) and again._data == fitted.stages[0]._data
     assert (again.numClasses, again.numFeatures, again.classes) == (3, 6, [0.0, 1.0, 2.0])

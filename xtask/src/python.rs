@@ -43,7 +43,7 @@ pub(crate) fn spark(words: &[String]) -> Result<(), String> {
 /// Measures it beside Spark's own classifiers, on the same cluster, rows and executors.
 pub(crate) fn bench_spark(words: &[String]) -> Result<(), String> {
     let Some(tried) = on_spark(true)? else { return Ok(()) };
-    let mut arguments = vec!["-P", "python/spark/bench.py"];
+    let mut arguments = vec!["python/spark/bench.py"];
     arguments.extend(words.iter().map(String::as_str));
     tried.run(&arguments)
 }
