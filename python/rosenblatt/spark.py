@@ -24,10 +24,19 @@ import numpy as np
 import pyarrow as pa
 from pyspark.ml.classification import ClassificationModel, Classifier
 from pyspark.ml.functions import array_to_vector
-from pyspark.ml.linalg import VectorUDT
+from pyspark.ml.linalg import Vectors, VectorUDT
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import HasInputCols, HasMaxIter, HasProbabilityCol, HasSeed, HasWeightCol
-from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReadable, MLReader, MLWritable, MLWriter
+from pyspark.ml.util import (
+    DefaultParamsReadable,
+    DefaultParamsReader,
+    DefaultParamsWritable,
+    DefaultParamsWriter,
+    MLReadable,
+    MLReader,
+    MLWritable,
+    MLWriter,
+)
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -87,7 +96,7 @@ class _Input(HasInputCols):
 
 
 class PerceptronClassifier(
-    Classifier, _Input, HasProbabilityCol, HasMaxIter, HasSeed, HasWeightCol, MLReadable, MLWritable
+    Classifier, _Input, HasProbabilityCol, HasMaxIter, HasSeed, HasWeightCol, DefaultParamsReadable, DefaultParamsWritable
 ):
     """Learns a linear classifier where the rows are.
 
@@ -156,6 +165,8 @@ class PerceptronClassifier(
         return asked
 
     def _fit(self, dataset):
+        if self.getOrDefault("probabilityCol"):
+            raise ValueError("there are no probabilities where weights are mixed; leave probabilityCol empty, and take rawPrediction")
         spark = dataset.sparkSession
         options = json.dumps(self._options())
         features, label = self._columns(dataset).alias("features"), F.col(self.getOrDefault("labelCol")).alias("label")
@@ -224,13 +235,6 @@ class PerceptronClassifier(
         found = [one for one in (_read(spark, slot) for slot in self._slots()) if one is not None]
         return max(found, key=lambda one: one[0])[1] if found else None
 
-    def write(self) -> MLWriter:
-        return DefaultParamsWriter(self)
-
-    @classmethod
-    def read(cls) -> MLReader:
-        return DefaultParamsReader(cls)
-
 
 class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable, MLWritable):
     """What was learned: `model` is what every other face of the engine reads, `history` tells of every epoch."""
@@ -239,9 +243,6 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
         super().__init__()
         self._setDefault(probabilityCol="", rawPredictionCol="rawPrediction")
         self._data, self._values, self.history = data, values or [], history or []
-
-    def _copyValues(self, to, extra=None):
-        return super()._copyValues(to, extra)
 
     @property
     def model(self) -> _Model:
@@ -262,8 +263,6 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
         return len(self._values)
 
     def predictRaw(self, value):
-        from pyspark.ml.linalg import Vectors
-
         return Vectors.dense(_Predict.raw(_native(self._data), _one_row(value))[0])
 
     def predict(self, value):
@@ -279,11 +278,15 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
             fields.append(T.StructField("raw", T.ArrayType(T.DoubleType())))
         held = _publish(dataset.sparkSession, self._data)
         predict = _arrow_udf(_Predict(held, self._values, bool(raw_col)), T.StructType(fields))
-        answer = predict(self._columns(dataset))
+        # Spark cannot take a vector out of a batch of Parquet while it calls Python: it is taken out before, in a step
+        # that depends on the partition, so that the two are not made one.
+        taken = f"{self.uid} features"
+        answer = predict(F.col(f"`{taken}`"))
         columns = {said_col: answer["said"]} if said_col else {}
         if raw_col:
             columns[raw_col] = array_to_vector(answer["raw"])
-        return dataset.withColumns(columns)
+        rows = dataset.withColumn(taken, F.when(F.spark_partition_id() >= 0, self._columns(dataset)))
+        return rows.withColumns(columns).drop(taken)
 
     def write(self) -> MLWriter:
         return _Writer(self)

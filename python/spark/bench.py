@@ -1,4 +1,4 @@
-"""`cargo xtask bench spark [FOLDER] [SCALE]`: beside MLlib on the same cluster, rows and executors.
+"""`cargo xtask bench spark [FOLDER] [SCALE] [text,dense]`: beside MLlib on the same cluster, rows and executors.
 
 Time to the test accuracy of MLlib's default, on sparse text (1 M rows of 2^18 features) and dense rows (5 M of 28 numbers),
 both times SCALE; `transform`; peak memory of executors and their Python workers; bytes through the driver in each epoch.
@@ -131,7 +131,7 @@ def timed(work):
     return done, round(time.monotonic() - began, 2)
 
 
-def main(folder="target/python/spark-bench", scale="0.1"):
+def main(folder="target/python/spark-bench", scale="0.1", kinds="text,dense"):
     Path(folder).mkdir(parents=True, exist_ok=True)
     data = Path("target/python/spark-data").absolute()
     data.mkdir(parents=True, exist_ok=True)
@@ -139,6 +139,8 @@ def main(folder="target/python/spark-bench", scale="0.1"):
     with Cluster(Path("target/python/spark-cluster").absolute(), memory="4g") as cluster:
         spark = cluster.session(**{"spark.executor.memory": "3g", "spark.driver.memory": "2g"})
         for kind, n_rows in (("text", 1_000_000), ("dense", 5_000_000)):
+            if kind not in kinds.split(","):
+                continue
             n_rows = int(n_rows * float(scale))
             rows = made(spark, data, kind, n_rows + n_rows // 5)
             train, test = rows.randomSplit([5.0, 1.0], seed=1)

@@ -7,6 +7,7 @@ import faulthandler
 import json
 import logging
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -25,13 +26,13 @@ from pyspark.sql import functions as F
 from rosenblatt import _rosenblatt, spark as spark_module
 from rosenblatt.spark import PerceptronClassifier, PerceptronModel
 
-DEADLINE = 100
+DEADLINE = 300
 
 
 @pytest.fixture(autouse=True)
 def deadline():
     """Nothing waits for ever: a test that does ends the whole run, and says where it stood."""
-    faulthandler.dump_traceback_later(DEADLINE, exit=True)
+    faulthandler.dump_traceback_later(DEADLINE, exit=True, file=sys.__stderr__)
     yield
     faulthandler.cancel_dump_traceback_later()
 
@@ -47,7 +48,6 @@ def spark(cluster):
     spark = cluster.session(**{
         "spark.speculation": "true", "spark.speculation.interval": "100ms", "spark.speculation.quantile": "0.5",
         "spark.speculation.multiplier": "1.2", "spark.speculation.minTaskRuntime": "200ms",
-        "spark.excludeOnFailure.enabled": "false", "spark.task.maxFailures": "8",
     })
     yield spark
     spark.stop()
@@ -299,6 +299,9 @@ def test_pipelines_cross_validation_one_vs_rest_and_files(spark, tmp_path):
     pipeline.write().overwrite().save(f"{tmp_path}/pipeline")
     fitted = Pipeline.load(f"{tmp_path}/pipeline").fit(data)
     fitted.write().overwrite().save(f"{tmp_path}/fitted")
+    data.write.parquet(f"{tmp_path}/rows")
+    stored = fitted.transform(spark.read.parquet(f"{tmp_path}/rows"))
+    assert stored.agg(F.sum("prediction")).head()[0] == fitted.transform(data).agg(F.sum("prediction")).head()[0]
     again = PipelineModel.load(f"{tmp_path}/fitted").stages[0]
     assert isinstance(again, PerceptronModel) and again._data == fitted.stages[0]._data
     assert (again.numClasses, again.numFeatures, again.classes) == (3, 6, [0.0, 1.0, 2.0])
@@ -307,7 +310,7 @@ def test_pipelines_cross_validation_one_vs_rest_and_files(spark, tmp_path):
     assert np.array_equal(again.predictRaw(answers.features).toArray(), answers.rawPrediction.toArray())
     file = tmp_path / "spark.model"
     again.model.save(file)
-    assert float(rosenblatt.load(file).predict(np.array([answers.features.toArray()]))[0]) == answers.prediction
+    assert file.read_bytes() == again._data and list(rosenblatt.load(file).classes) == ["0", "1", "2"]
     evaluator = MulticlassClassificationEvaluator(metricName="accuracy")
     grid = ParamGridBuilder().addGrid(learner.algorithm, ["perceptron", "pa1"]).build()
     best = CrossValidator(estimator=learner, estimatorParamMaps=grid, evaluator=evaluator, numFolds=2).fit(data)

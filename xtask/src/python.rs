@@ -27,6 +27,10 @@ const PACKAGES: &[&str] = &[
 /// What Spark needs beside it. Java is the system's.
 const SPARK_PACKAGES: &[&str] = &["pyspark>=4,<5", "numpy", "pandas<3", "pyarrow", "scikit-learn", "pytest"];
 
+/// What of Spark's tests is part of all tests: one of each kind. The rest takes minutes.
+pub(crate) const SPARK_QUICK: [&str; 2] =
+    ["-k", "byte and settings0 or killed and executor or poisoned or tree"];
+
 /// Tests the package on a cluster of this machine: a standalone master and two workers on loopback.
 pub(crate) fn spark(words: &[String]) -> Result<(), String> {
     let Some(tried) = on_spark(false)? else { return Ok(()) };
@@ -39,7 +43,7 @@ pub(crate) fn spark(words: &[String]) -> Result<(), String> {
 /// Measures it beside Spark's own classifiers, on the same cluster, rows and executors.
 pub(crate) fn bench_spark(words: &[String]) -> Result<(), String> {
     let Some(tried) = on_spark(true)? else { return Ok(()) };
-    let mut arguments = vec!["-P", "python/spark/bench.py"];
+    let mut arguments = vec!["python/spark/bench.py"];
     arguments.extend(words.iter().map(String::as_str));
     tried.run(&arguments)
 }

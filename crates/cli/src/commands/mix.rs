@@ -34,6 +34,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ui::note("probabilities are left out: no row that they were fitted on knows the mean");
     }
     mean.save(&args.output)?;
+    if ui::is_quiet() {
+        return Ok(());
+    }
     let learned = mean.training_summary();
     ui::print(&format!(
         "mean of {}, {}: {} with {} in all\nmodel: {}\n",
