@@ -19,7 +19,7 @@ const RECORD: &str = "site/rosenblatt.json";
 /// The most bytes of the packed module.
 const MOST_BYTES: usize = 700 << 10;
 /// The crates that go into the module.
-const CRATES: &[&str] = &["core", "certify", "kernel", "layers", "data", "engine", "web"];
+const CRATES: &[&str] = &["core", "certify", "kernel", "layers", "data", "sequence", "engine", "web"];
 
 pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     let Some(how) = Toolchain::find()? else {

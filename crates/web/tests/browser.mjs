@@ -205,7 +205,7 @@ await test('the weights in the browser are those of trace, bit by bit, on 100 pr
     const table = ['x1,x2,class', ...Array.from({ length: rows }, (_, row) => `${random() * 4 - 2},${random() * 4 - 2},${'abc'[row < classes ? row : Math.floor(random() * classes)]}`), ''].join('\n');
     problems.push([table, {
       algorithm: one(['perceptron', 'perceptron', 'pa1', 'alma', 'arow', 'batch', 'logistic']), order: one(['given', 'shuffle-once', 'shuffle-epoch', 'draws']),
-      readout: one(['last', 'averaged', 'voted', 'pocket']), mistake: one(['le0', 'lt0', 'pred']), zero: one(['plus', 'minus', 'wrong', 'random']),
+      readout: one(['last', 'averaged', 'voted', 'pocket']), mistake: one(['le0', 'pred']), zero: one(['plus', 'minus', 'wrong', 'random']),
       multiclass: one(['one-vs-rest', 'direct-max']), seed: Math.floor(random() * 1000), epochs: 1 + Math.floor(random() * 5),
     }]);
   }
