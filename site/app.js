@@ -363,10 +363,13 @@ function lookAll(budget = Infinity) {
     if (panel.ended && panel.look && learner.ending && panel.seenRound === learner.round) { panel.stale = false; continue; }
     panel.look = engine.ask({ do: 'look', learner: place });
     panel.look.classes = engine.numbers(table.rows);
-    const many = table.rows > 600 || budget < Infinity;
-    const cells = many ? 40 : 80;
-    const { cells: got } = engine.ask({ do: 'heat', learner: place, cells, frame });
-    panel.heat = heatOf(engine.numbers(got * got * 2), got, panel);
+    // While it plays, colours follow the lines a little later.
+    const hurried = budget < Infinity;
+    if (!hurried || performance.now() - (panel.heated ?? 0) > 120) {
+      const { cells: got } = engine.ask({ do: 'heat', learner: place, cells: table.rows > 600 || hurried ? 40 : 80, frame });
+      panel.heat = heatOf(engine.numbers(got * got * 2), got, panel);
+      panel.heated = performance.now();
+    }
     panel.stale = false;
     panel.seen = performance.now();
     panel.seenRound = learner.round;
@@ -413,7 +416,7 @@ function tickOn(now) {
   if (owed >= 1) {
     const rounds = Math.floor(owed);
     owed -= rounds;
-    const fine = attempt(() => { go(+state.round + rounds); lookAll(7); return true; });
+    const fine = attempt(() => { go(+state.round + rounds); lookAll(5); return true; });
     if (!fine) { playing = false; $('play').textContent = 'Play'; return; }
     showAll(false);
     if (isOver()) { pause(); stopFilm(); return; }
@@ -919,8 +922,8 @@ function link() {
   clearTimeout(dirtyLink);
   dirtyLink = setTimeout(() => { if (!playing) history.replaceState(null, '', `#${words()}`); }, 150);
 }
-function readLink() {
-  const said = new URLSearchParams(location.hash.slice(1));
+function readLink(hash = location.hash) {
+  const said = new URLSearchParams(hash.slice(1));
   Object.assign(state, DEFAULTS);
   for (const name of Object.keys(DEFAULTS)) if (said.has(name)) state[name] = said.get(name);
   for (const name of ['n', 'noise', 'dseed', 'seed', 'epochs', 'speed', 'round']) state[name] = Number.isFinite(+state[name]) ? +state[name] : DEFAULTS[name];
@@ -1057,7 +1060,8 @@ function listen() {
     const text = event.dataTransfer?.getData('text');
     if (given) open(given); else if (text) open(new File([text], 'dropped.csv'));
   });
-  addEventListener('hashchange', () => { pause(); readLink(); restored(); });
+  // What was asked for, not what has been kept there meanwhile.
+  addEventListener('hashchange', (event) => { clearTimeout(dirtyLink); pause(); clearTimeout(dirtyLink); readLink(new URL(event.newURL).hash); restored(); });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', dress);
   new ResizeObserver(curves).observe($('curves'));
 }

@@ -34,7 +34,6 @@ const LIBRARIES: [&str; 12] = [
     "crates/plot/src",
     "crates/sequence/src",
     "crates/server/src",
-    "crates/web/src",
 ];
 
 pub(crate) fn run(_words: &[String]) -> Result<(), String> {

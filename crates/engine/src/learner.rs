@@ -10,7 +10,9 @@ use rosenblatt_core::{
     Remember, Rule, Run, Schedule, Setup, Share, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
-use rosenblatt_kernel::{BudgetSpace, Kernel, KernelSpace, Removal};
+#[cfg(not(target_family = "wasm"))]
+use rosenblatt_kernel::BudgetSpace;
+use rosenblatt_kernel::{Kernel, KernelSpace, Removal};
 use rosenblatt_layers::{Descent, Design, NetworkSpace, suited_rate};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -267,6 +269,13 @@ fn with_kernel(
             }
             Ok(in_space(space, rule, spec, n_classes, convention, class_weights))
         }
+        // A page, which has to be fetched, goes without.
+        #[cfg(target_family = "wasm")]
+        Some(budget) => {
+            let (name, expected) = ("budget", "none in a page");
+            Err(Error::Range { name, expected, found: budget.to_string() })
+        }
+        #[cfg(not(target_family = "wasm"))]
         Some(budget) => {
             let space = BudgetSpace::new(kernel, shape, budget, options.removal, seed);
             Ok(in_space(space, rule, spec, n_classes, convention, class_weights))

@@ -33,6 +33,7 @@ use crate::rows::schema::Schema;
 
 /// All formats, in the order in which they are tried. A page, which has to be fetched, reads tables and text.
 pub static FORMATS: &[&dyn Format] = &[
+    #[cfg(not(target_family = "wasm"))]
     &libsvm::Libsvm,
     #[cfg(not(target_family = "wasm"))]
     &vw::Vw,
@@ -43,6 +44,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &idx::Idx,
     #[cfg(not(target_family = "wasm"))]
     &numpy::Numpy,
+    #[cfg(not(target_family = "wasm"))]
     &json_lines::JsonLines,
     #[cfg(not(target_family = "wasm"))]
     &images::Images,
