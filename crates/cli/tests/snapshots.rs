@@ -184,6 +184,12 @@ fn every_example_of_every_help_page_works() {
     bench.write("digits.csv", "a,b,digit\n1,1,3\n2,1,3\n-1,0,8\n-2,1,8\n0,5,1\n");
     bench.write("points.csv", "x,y,class\n4,0,a\n1,1,b\n0,1,b\n-2,-2,a\n");
     bench.write("xor.csv", "x1,x2,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n");
+    bench.write(
+        "news.conllu",
+        "# text = Ada runs\n1\tAda\tAda\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n2\truns\trun\tVERB\tVBZ\t_\t0\troot\t_\t_\n\n",
+    );
+    bench.write("train.txt", "Ada NNP B-NP\nruns VBZ B-VP\n\n");
+    bench.write("template.txt", "U00:%x[0,0]\nU01:%x[0,1]\nB\n");
     bench.ok("rosenblatt predict mail.csv --model mail.model --scores --output mail.parquet");
     let mut n_examples = 0;
     for command in [
