@@ -233,6 +233,12 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
         set_width(&mut matrix, known);
         schema.width = Some(matrix.width());
     }
+    // Rows without a feature could not be told apart, nor counted.
+    let is_dense = matches!(matrix, Matrix::Dense32(_) | Matrix::Dense64(_));
+    if is_dense && matrix.width() == 0 && !classes.is_empty() {
+        let message = "no column of features holds a value, expected one at least";
+        return Err(DataError::new(ErrorKind::Shape, message).in_source(&name));
+    }
     let names = if is_crossed { schema.feature_names() } else { schema.base_names() };
     let mut dataset = Dataset::assemble(matrix, classes, labels, weights, names).with_left_out(missing);
     // What was learned from has scaled the rows already.
@@ -1052,6 +1058,21 @@ mod tests {
         }
         assert!(stream.next()?.is_none());
         Ok((classes, stream.n_rows(), stream.labels().clone()))
+    }
+
+    #[test]
+    fn rows_without_a_value_are_refused() {
+        let how = ReadOptions {
+            format: Some("csv".to_owned()),
+            label: crate::LabelColumn::Named("1".to_owned()),
+            header: Some(false),
+            missing: crate::Missing::Mean,
+            on_bad_row: crate::OnBadRow::Skip,
+            ..ReadOptions::default()
+        };
+        let text = &b"1\t\n3\t1e400?\tv\n2)nanu\n3\t?|\tv\n"[..];
+        let error = load_source(&Source::bytes("rows.tsv", text), &how).unwrap_err();
+        assert!(error.report().contains("no column of features holds a value"), "{}", error.report());
     }
 
     #[test]
