@@ -22,6 +22,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -98,12 +99,13 @@ impl Findings {
     }
 }
 
-/// A peer that is ended with its owner.
+/// A peer that is ended with its owner, and with it all that it started.
 struct Peer(Child);
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        let _ = self.0.kill();
+        let group = format!("-{}", self.0.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.0.wait();
     }
 }
@@ -380,7 +382,8 @@ fn free() -> Result<String, String> {
 
 /// Starts a peer, and waits until it answers.
 fn started(command: &mut Command, address: &str) -> Result<Peer, String> {
-    let child = command.current_dir(FOLDER).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child =
+        command.process_group(0).current_dir(FOLDER).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let peer = Peer(child.map_err(told("starting a peer"))?);
     let began = Instant::now();
     while !address.is_empty() && TcpStream::connect(address).is_err() {
