@@ -77,3 +77,33 @@ fn mistakes_are_told_with_their_place() {
         refused.stderr
     );
 }
+
+/// Nothing that was typed is passed over.
+#[test]
+fn what_says_nothing_of_sentences_is_refused_and_so_is_the_reverse() {
+    let bench = Bench::new();
+    bench.write("known.conll", KNOWN);
+    bench.write("table.csv", "x,y,class\n4,0,a\n1,1,b\n0,1,b\n-2,-2,a\n");
+    bench.ok("rosenblatt train known.conll --model known.model");
+    for (line, word) in [
+        ("train known.conll --holdout 0.2", "--holdout"),
+        ("train known.conll --scale standard", "--scale"),
+        ("train known.conll --kernel rbf", "--kernel"),
+        ("train known.conll --class-weight balanced", "--class-weight"),
+        ("train known.conll --keep-previous", "--keep-previous"),
+        ("predict known.conll --model known.model --json", "--json"),
+        ("predict known.conll --model known.model --probabilities", "--probabilities"),
+        ("evaluate known.conll --model known.model --label 2", "--label"),
+        ("train table.csv --beam 4", "--beam"),
+        ("train table.csv --history 2", "--history"),
+    ] {
+        let done = bench.run(&format!("rosenblatt {line}"));
+        assert_eq!(done.code, Some(2), "{line}\n{}", done.all());
+        assert!(done.all().contains(&format!("`{word}`")), "{line}\n{}", done.all());
+    }
+    assert_eq!(bench.run("rosenblatt tune known.conll").code, Some(2));
+    // What reads tables says whose file this is.
+    let done = bench.run("rosenblatt compare known.conll");
+    assert_eq!(done.code, Some(1), "{}", done.all());
+    assert!(done.all().contains("it holds sentences (columns)"), "{}", done.all());
+}

@@ -59,6 +59,58 @@ pub(crate) struct TaggerArgs {
     min_count: Option<u32>,
 }
 
+/// What `train` may be told of sentences.
+const TRAINING: &[&str] = &[
+    "files",
+    "model",
+    "json",
+    "resume",
+    "checkpoint_every",
+    "format",
+    "label",
+    "algorithm",
+    "params",
+    "readout",
+    "epochs",
+    "seed",
+    "features",
+    "history",
+    "beam",
+    "violation",
+    "label_cost",
+    "constraints",
+    "min_count",
+];
+
+/// Refuses what was typed and says nothing of sentences, rather than pass over it.
+fn only(known: &[&str]) -> Result<(), Failure> {
+    let other = crate::typed().into_iter().find(|(name, _)| !known.contains(&name.as_str()));
+    let refused =
+        |(_, word)| Failure::Usage(format!("`{word}` is for rows of a table, but these are sentences"));
+    other.map_or(Ok(()), |other| Err(refused(other)))
+}
+
+impl TaggerArgs {
+    /// Refuses what was said of sentences where there are none.
+    pub(super) fn are_for_sentences(&self) -> Result<(), Failure> {
+        let Self { features: _, history, beam, violation, label_cost, constraints, min_count } = self;
+        let said = [
+            (history.is_some(), "--history"),
+            (beam.is_some(), "--beam"),
+            (violation.is_some(), "--violation"),
+            (label_cost.is_some(), "--label-cost"),
+            (constraints.is_some(), "--constraints"),
+            (min_count.is_some(), "--min-count"),
+        ];
+        match said.iter().find(|(is_said, _)| *is_said) {
+            None => Ok(()),
+            Some((_, word)) => Err(Failure::Usage(format!(
+                "`{word}` is for sentences, but these are rows of a table; `--features auto` reads them as sentences"
+            ))),
+        }
+    }
+}
+
 /// Whether sentences are to be learned from.
 pub(super) fn is_meant(args: &train::Args) -> bool {
     let by_format = args.data.format.as_deref().is_some_and(|name| find_sentence_format(name).is_ok());
@@ -145,6 +197,7 @@ impl Observer for Watch {
 }
 
 pub(super) fn train(args: &train::Args) -> Result<(), Failure> {
+    only(TRAINING)?;
     let begun = Instant::now();
     let options = options(args)?;
     options.check().map_err(|error| Failure::Usage(Failure::words(&error)))?;
@@ -239,6 +292,7 @@ fn summary(tagger: &Tagger) -> Value {
 }
 
 pub(super) fn predict(args: &predict::Args) -> Result<(), Failure> {
+    only(&["files", "model", "output", "explain", "format"])?;
     let tagger = Tagger::load(&args.model)?;
     let format = format_of(args.data.format.as_deref())?;
     let source = Source::find_all(&args.files)?;
@@ -296,6 +350,7 @@ fn signed(number: f64) -> String {
 }
 
 pub(super) fn evaluate(args: &evaluate::Args) -> Result<(), Failure> {
+    only(&["files", "model", "json", "format"])?;
     let tagger = Tagger::load(&args.model)?;
     let format = format_of(args.data.format.as_deref())?;
     let agreement = tagger.evaluate(&Source::find_all(&args.files)?, format)?;

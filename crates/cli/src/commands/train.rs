@@ -146,6 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if tagger::is_meant(args) {
         return tagger::train(args);
     }
+    args.tagger.are_for_sentences()?;
     // What is proved of mistakes is proved of the perceptron.
     follow(args, if args.bounds { Choice::Given } else { args.spec.choice() })
 }

@@ -1,6 +1,6 @@
 //! `rosenblatt tune FILE...`: `train` with a race that you steer: who takes part, and what they are compared by.
 
-use super::train;
+use super::{tagger, train};
 use crate::args::seconds;
 use crate::choices::choice;
 use crate::failure::Failure;
@@ -40,6 +40,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let usage = |error: rosenblatt::Error| Failure::Usage(Failure::words(&error));
+    if tagger::is_meant(&args.train) {
+        let message = "rules race on rows of a table, but these are sentences; use `train`";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    args.train.tagger.are_for_sentences()?;
     if args.train.is_online() {
         let message = "`--online` makes one epoch over a stream, but a race needs all rows; use `train --online --algorithm NAME`";
         return Err(Failure::Usage(message.to_owned()));

@@ -30,6 +30,7 @@ use crate::error::{DataError, ErrorKind};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::block::Block;
 use crate::rows::schema::Schema;
+use crate::sentences::sentence_format_by_name;
 
 /// All formats, in the order in which they are tried. A page, which has to be fetched, reads tables and text.
 pub static FORMATS: &[&dyn Format] = &[
@@ -278,7 +279,14 @@ pub fn choose(input: &Input) -> Result<&'static dyn Format, DataError> {
         _ => {
             let what = if is_folder { "folder" } else { "data" };
             let message = format!("the {what} looks like no known format, expected {}", format_names());
-            Err(DataError::new(ErrorKind::Format, message).with_help("name the format with {format}"))
+            let error = DataError::new(ErrorKind::Format, message);
+            Err(match sentence_format_by_name(input.name()) {
+                Some(sentences) => error.with_help(format!(
+                    "by its name it holds sentences ({}), which are for training and using taggers alone",
+                    sentences.info().name
+                )),
+                None => error.with_help("name the format with {format}"),
+            })
         }
     }
 }

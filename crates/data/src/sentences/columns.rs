@@ -3,10 +3,9 @@
 //! A line with a tab is split at tabs, and its cells may hold blanks; any other at runs of blanks. All tokens have as many
 //! cells. There are no comments, since `#` is a word like any other.
 
-use super::{SentenceFormat, Sentences, lines_of, tabbed};
-use crate::error::{ErrorKind, Mistake};
+use super::{SentenceFormat, Sentences, by_gaps, lines_of, tabbed};
+use crate::error::Mistake;
 use crate::formats::FormatInfo;
-use std::ops::Range;
 
 /// `CoNLL` columns.
 #[derive(Debug)]
@@ -30,11 +29,24 @@ impl SentenceFormat for Columns {
         (2..=20).contains(&first) && widths.next().is_none() && (n_same > 0 || first <= 4)
     }
 
-    fn parse(&self, text: Range<usize>, into: &mut Sentences) -> Result<(), Box<Mistake>> {
-        let whole = std::mem::take(&mut into.text);
-        let outcome = parse(&whole, text, into);
-        into.text = whole;
-        outcome
+    fn parse(&self, text: &str, into: &mut Sentences) -> Result<(), Box<Mistake>> {
+        by_gaps(text, into, |line, into| {
+            if text[line.clone()].contains('\t') {
+                tabbed(text, line.clone()).for_each(|cell| into.push_cell(cell));
+            } else {
+                let (bytes, mut at) = (text.as_bytes(), line.start);
+                while at < line.end {
+                    let rest = &bytes[at..line.end];
+                    let start = at + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                    let rest = &bytes[start..line.end];
+                    at = start + rest.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+                    if at > start {
+                        into.push_cell(start..at);
+                    }
+                }
+            }
+            into.end_token_of_width(&line)
+        })
     }
 
     fn write(
@@ -46,7 +58,7 @@ impl SentenceFormat for Columns {
         out: &mut String,
     ) {
         let lines = sentences.lines(number);
-        for (line, token) in lines_of(lines, 0..lines.len()).zip(sentences.tokens(number)) {
+        for (line, token) in lines_of(lines).zip(sentences.tokens(number)) {
             let line = &lines[line];
             let gap = if line.contains('\t') { "\t" } else { " " };
             let n_cells = sentences.n_cells(token);
@@ -64,52 +76,4 @@ impl SentenceFormat for Columns {
         }
         out.push('\n');
     }
-}
-
-fn parse(whole: &str, text: Range<usize>, into: &mut Sentences) -> Result<(), Box<Mistake>> {
-    let bytes = whole.as_bytes();
-    let mut began: Option<usize> = None;
-    let mut ended = text.start;
-    for line in lines_of(whole, text) {
-        if bytes[line.clone()].trim_ascii().is_empty() {
-            if let Some(began) = began.take() {
-                into.end_sentence(began..ended);
-            }
-            continue;
-        }
-        began.get_or_insert(line.start);
-        ended = line.end;
-        let before = into.cells.len();
-        if memchr::memchr(b'\t', &bytes[line.clone()]).is_some() {
-            for cell in tabbed(whole, line.clone()) {
-                into.push_cell(cell);
-            }
-        } else {
-            let mut at = line.start;
-            while at < line.end {
-                let start =
-                    at + bytes[at..line.end].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                let length =
-                    bytes[start..line.end].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
-                if length > 0 {
-                    into.push_cell(start..start + length);
-                }
-                at = start + length;
-            }
-        }
-        let n_cells = into.cells.len() - before;
-        let width = *into.width.get_or_insert(n_cells);
-        if n_cells != width {
-            let message = format!(
-                "every token should have {width} cells, as the first has, but this one has {n_cells}"
-            );
-            return Err(Mistake::new(ErrorKind::Shape, line, message)
-                .with_help("put one separator between cells, and an empty line between sentences"));
-        }
-        into.end_token(&line)?;
-    }
-    if let Some(began) = began {
-        into.end_sentence(began..ended);
-    }
-    Ok(())
 }

@@ -3,10 +3,9 @@
 //! Comments (`# ...`), multiword tokens (`1-2`) and empty nodes (`1.1`) are no tokens to be tagged; they are kept in what
 //! is written.
 
-use super::{SentenceFormat, Sentences, lines_of, tabbed};
+use super::{SentenceFormat, Sentences, by_gaps, lines_of, tabbed};
 use crate::error::{ErrorKind, Mistake};
 use crate::formats::FormatInfo;
-use std::ops::Range;
 
 const COLUMNS: [&str; 10] =
     ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"];
@@ -50,11 +49,34 @@ impl SentenceFormat for Conllu {
         &COLUMNS
     }
 
-    fn parse(&self, text: Range<usize>, into: &mut Sentences) -> Result<(), Box<Mistake>> {
-        let whole = std::mem::take(&mut into.text);
-        let outcome = parse(&whole, text, into);
-        into.text = whole;
-        outcome
+    fn parse(&self, text: &str, into: &mut Sentences) -> Result<(), Box<Mistake>> {
+        into.width = Some(COLUMNS.len());
+        by_gaps(text, into, |line, into| {
+            if text[line.clone()].starts_with('#') {
+                return Ok(());
+            }
+            let before = into.cells.len();
+            tabbed(text, line.clone()).take(COLUMNS.len() + 1).for_each(|cell| into.push_cell(cell));
+            if into.cells.len() - before != COLUMNS.len() {
+                let n_cells = text[line.clone()].split('\t').count();
+                let message = format!(
+                    "a word of CoNLL-U should have 10 columns with tabs between them, but has {n_cells}"
+                );
+                return Err(Mistake::new(ErrorKind::Shape, line, message));
+            }
+            let (from, to) = into.cells[before];
+            let id = from as usize..to as usize;
+            let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+            if id.is_empty() || !text[id.clone()].bytes().all(is_part) {
+                let message = "a line of CoNLL-U should begin with the number of a word";
+                return Err(Mistake::new(ErrorKind::Syntax, id, message));
+            }
+            if is_word(&text[id]) {
+                return into.end_token(&line);
+            }
+            into.cells.truncate(before);
+            Ok(())
+        })
     }
 
     fn write(
@@ -66,7 +88,7 @@ impl SentenceFormat for Conllu {
         out: &mut String,
     ) {
         let lines = sentences.lines(number);
-        for line in lines_of(lines, 0..lines.len()) {
+        for line in lines_of(lines) {
             let line = &lines[line];
             if line.starts_with('#') || !is_word(line.split('\t').next().unwrap_or_default()) {
                 out.push_str(line);
@@ -86,50 +108,4 @@ impl SentenceFormat for Conllu {
 
 fn is_word(id: &str) -> bool {
     id.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn parse(whole: &str, text: Range<usize>, into: &mut Sentences) -> Result<(), Box<Mistake>> {
-    let mut began: Option<usize> = None;
-    let mut ended = text.start;
-    into.width = Some(COLUMNS.len());
-    for line in lines_of(whole, text) {
-        let bytes = &whole.as_bytes()[line.clone()];
-        if bytes.trim_ascii().is_empty() {
-            if let Some(began) = began.take() {
-                into.end_sentence(began..ended);
-            }
-            continue;
-        }
-        began.get_or_insert(line.start);
-        ended = line.end;
-        if bytes[0] == b'#' {
-            continue;
-        }
-        let before = into.cells.len();
-        for cell in tabbed(whole, line.clone()).take(COLUMNS.len() + 1) {
-            into.push_cell(cell);
-        }
-        let n_cells = into.cells.len() - before;
-        if n_cells != COLUMNS.len() {
-            let n_cells = bytes.split(|byte| *byte == b'\t').count();
-            let message =
-                format!("a word of CoNLL-U should have 10 columns with tabs between them, but has {n_cells}");
-            return Err(Mistake::new(ErrorKind::Shape, line, message));
-        }
-        let (from, to) = into.cells[before];
-        let id = &whole[from as usize..to as usize];
-        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.')) {
-            let message = "a line of CoNLL-U should begin with the number of a word";
-            return Err(Mistake::new(ErrorKind::Syntax, from as usize..to as usize, message));
-        }
-        if is_word(id) {
-            into.end_token(&line)?;
-        } else {
-            into.cells.truncate(before);
-        }
-    }
-    if let Some(began) = began {
-        into.end_sentence(began..ended);
-    }
-    Ok(())
 }

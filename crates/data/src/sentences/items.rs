@@ -3,7 +3,7 @@
 //! An attribute may have a number behind a colon (`pixel:0.5`), which is 1 otherwise; `\:` is a colon and `\\` a
 //! backslash of its name.
 
-use super::{SentenceFormat, Sentences, lines_of, tabbed};
+use super::{SentenceFormat, Sentences, by_gaps, lines_of, tabbed};
 use crate::error::{ErrorKind, Mistake, quote};
 use crate::formats::FormatInfo;
 use std::ops::Range;
@@ -40,33 +40,16 @@ impl SentenceFormat for Items {
         true
     }
 
-    fn parse(&self, text: Range<usize>, into: &mut Sentences) -> Result<(), Box<Mistake>> {
-        let mut began: Option<usize> = None;
-        let mut ended = text.start;
-        let whole = into.text.clone();
-        for line in lines_of(&whole, text) {
-            if line.is_empty() {
-                if let Some(began) = began.take() {
-                    into.end_sentence(began..ended);
-                }
-                continue;
-            }
-            began.get_or_insert(line.start);
-            ended = line.end;
-            let mut cells = tabbed(&whole, line.clone());
+    fn parse(&self, text: &str, into: &mut Sentences) -> Result<(), Box<Mistake>> {
+        by_gaps(text, into, |line, into| {
+            let mut cells = tabbed(text, line.clone());
             into.push_cell(cells.next().unwrap_or(line.start..line.start));
             into.values.push(1.0);
-            for cell in cells {
-                if !cell.is_empty() {
-                    attribute(&whole, cell, into)?;
-                }
+            for cell in cells.filter(|cell| !cell.is_empty()) {
+                attribute(text, cell, into)?;
             }
-            into.end_token(&line)?;
-        }
-        if let Some(began) = began {
-            into.end_sentence(began..ended);
-        }
-        Ok(())
+            into.end_token(&line)
+        })
     }
 
     fn write(
@@ -78,7 +61,7 @@ impl SentenceFormat for Items {
         out: &mut String,
     ) {
         let lines = sentences.lines(number);
-        for line in lines_of(lines, 0..lines.len()) {
+        for line in lines_of(lines) {
             let rest = lines[line].split_once('\t').map_or("", |(_, rest)| rest);
             out.push_str(labels.next().unwrap_or_default());
             out.push('\t');

@@ -64,8 +64,8 @@ pub trait SentenceFormat: Sync {
         &[]
     }
 
-    /// Takes in whole sentences.
-    fn parse(&self, text: Range<usize>, into: &mut Sentences) -> Result<(), Box<Mistake>>;
+    /// Takes in whole sentences, of which `into` has the text already.
+    fn parse(&self, text: &str, into: &mut Sentences) -> Result<(), Box<Mistake>>;
 
     /// Writes a sentence with these labels in the cell `label_cell`; behind all others if there is no such cell.
     fn write(
@@ -190,6 +190,20 @@ impl Sentences {
         self.push_cell(from..self.text.len());
     }
 
+    /// Ends a token that should have as many cells as the first one.
+    fn end_token_of_width(&mut self, line: &Range<usize>) -> Result<(), Box<Mistake>> {
+        let n_cells = self.cells.len() - self.tokens.last().map_or(0, |end| *end as usize);
+        let width = *self.width.get_or_insert(n_cells);
+        if n_cells != width {
+            let message = format!(
+                "every token should have {width} cells, as the first has, but this one has {n_cells}"
+            );
+            return Err(Mistake::new(ErrorKind::Shape, line.clone(), message)
+                .with_help("put one separator between cells, and an empty line between sentences"));
+        }
+        self.end_token(line)
+    }
+
     fn end_token(&mut self, line: &Range<usize>) -> Result<(), Box<Mistake>> {
         let n_cells = self.cells.len() - self.tokens.last().map_or(0, |end| *end as usize);
         let n_tokens = self.tokens.len() - self.ends.last().map_or(0, |(end, _)| *end as usize);
@@ -215,10 +229,10 @@ impl Sentences {
     }
 }
 
-/// The lines of a stretch of text, without their ends.
-fn lines_of(text: &str, within: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<'_> {
-    let bytes = &text.as_bytes()[..within.end];
-    let mut from = within.start;
+/// The lines of a text, without their ends.
+fn lines_of(text: &str) -> impl Iterator<Item = Range<usize>> + use<'_> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
     std::iter::from_fn(move || {
         if from >= bytes.len() {
             return None;
@@ -228,6 +242,34 @@ fn lines_of(text: &str, within: Range<usize>) -> impl Iterator<Item = Range<usiz
         from = end + 1;
         Some(line)
     })
+}
+
+/// Has every line that is not empty taken in; where one is, a sentence ends.
+fn by_gaps(
+    text: &str,
+    into: &mut Sentences,
+    mut take: impl FnMut(Range<usize>, &mut Sentences) -> Result<(), Box<Mistake>>,
+) -> Result<(), Box<Mistake>> {
+    let mut sentence: Option<Range<usize>> = None;
+    for line in lines_of(text) {
+        if is_gap(&text.as_bytes()[line.clone()]) {
+            if let Some(lines) = sentence.take() {
+                into.end_sentence(lines);
+            }
+            continue;
+        }
+        sentence = Some(sentence.map_or(line.start, |lines| lines.start)..line.end);
+        take(line, into)?;
+    }
+    if let Some(lines) = sentence {
+        into.end_sentence(lines);
+    }
+    Ok(())
+}
+
+/// Whether a line ends a sentence.
+fn is_gap(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
 }
 
 /// Where the tab-separated cells of a line are.
@@ -358,24 +400,23 @@ fn read(
     let wrong = |mistake: Box<Mistake>, row: u64| mistake.locate(&name, bytes, first_line, row, false);
     (into.name, into.first_line, into.first_row, into.width) =
         (Arc::clone(&name), first_line, n_before + 1, width);
-    match std::str::from_utf8(bytes) {
-        Ok(text) => into.text.push_str(text),
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
         Err(error) => {
             let at = error.valid_up_to();
             let message = "this should be text in UTF-8, but has a byte that is not";
             let mistake = Mistake::new(ErrorKind::Encoding, at..at + 1, message);
             return Err(wrong(mistake.with_help("convert the file to UTF-8"), n_before + 1));
         }
-    }
+    };
     if let Some(at) = memchr::memchr(0, bytes) {
         let mistake =
             Mistake::new(ErrorKind::Encoding, at..at + 1, "this should be text, but has a byte that is zero");
         return Err(wrong(mistake, n_before + 1));
     }
+    into.text.push_str(text);
     into.n_raw = n_bytes;
-    format
-        .parse(0..n_bytes, into)
-        .map_err(|mistake| wrong(mistake, n_before + 1 + into.ends.len() as u64))?;
+    format.parse(text, into).map_err(|mistake| wrong(mistake, n_before + 1 + into.ends.len() as u64))?;
     let n_lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
     window.consume(n_bytes, n_lines);
     Ok(true)
@@ -398,7 +439,7 @@ fn last_gap(lines: &[u8], from: usize) -> Option<usize> {
     let mut end = lines.len();
     while end > from {
         let start = memchr::memrchr(b'\n', &lines[..end - 1]).map_or(0, |at| at + 1);
-        if lines[start..end].trim_ascii().is_empty() {
+        if is_gap(&lines[start..end]) {
             return Some(end);
         }
         end = start;
@@ -487,7 +528,9 @@ mod tests {
             "a.conllu:1:1: a word of CoNLL-U should have 10 columns with tabs between them, but has 3"
         );
         assert!(wrong("a.crfsuite", "N\tw:x\n").starts_with("a.crfsuite:1:5: the number of an attribute"));
-        assert!(wrong("a.jsonl", "{\"tokens\": [\"a\"], \"tags\": []}\n").contains("1 tokens, but 0 tags"));
+        assert!(
+            wrong("a.jsonl", "{\"tokens\": [\"a\"], \"tags\": []}\n").contains("has 1 tokens and 0 tags")
+        );
         let long = "a N\n".repeat(MOST_TOKENS + 1);
         assert!(wrong("a.conll", &long).contains("at most 100000 tokens"));
         let broken = Source::bytes("a.conll", *b"ok N\nb\xFFd N\n");

@@ -32,19 +32,16 @@ impl SentenceFormat for Plain {
         true
     }
 
-    fn parse(&self, text: Range<usize>, into: &mut Sentences) -> Result<(), Box<Mistake>> {
-        let whole = std::mem::take(&mut into.text);
-        let outcome = lines_of(&whole, text).try_for_each(|line| {
-            for token in tokens(&whole[line.clone()]) {
+    fn parse(&self, text: &str, into: &mut Sentences) -> Result<(), Box<Mistake>> {
+        into.width = Some(1);
+        for line in lines_of(text) {
+            for token in tokens(&text[line.clone()]) {
                 into.push_cell(line.start + token.start..line.start + token.end);
                 into.end_token(&line)?;
             }
             into.end_sentence(line);
-            Ok(())
-        });
-        into.text = whole;
-        into.width = Some(1);
-        outcome
+        }
+        Ok(())
     }
 
     fn write(

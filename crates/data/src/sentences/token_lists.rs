@@ -7,7 +7,6 @@ use super::{SentenceFormat, Sentences, lines_of};
 use crate::error::{ErrorKind, Mistake};
 use crate::formats::FormatInfo;
 use serde_json::Value;
-use std::ops::Range;
 
 /// JSON Lines of token lists.
 #[derive(Debug)]
@@ -38,14 +37,13 @@ impl SentenceFormat for TokenLists {
         true
     }
 
-    fn parse(&self, text: Range<usize>, into: &mut Sentences) -> Result<(), Box<Mistake>> {
-        let whole = into.text.clone();
-        for line in lines_of(&whole, text) {
-            if whole[line.clone()].trim().is_empty() {
+    fn parse(&self, text: &str, into: &mut Sentences) -> Result<(), Box<Mistake>> {
+        for line in lines_of(text) {
+            if text[line.clone()].trim().is_empty() {
                 continue;
             }
             let wrong = |message: String| Mistake::new(ErrorKind::Syntax, line.clone(), message);
-            let object: Value = serde_json::from_str(&whole[line.clone()]).map_err(|error| {
+            let object: Value = serde_json::from_str(&text[line.clone()]).map_err(|error| {
                 let at = line.start + error.column().saturating_sub(1).min(line.len());
                 let message = format!("a sentence should be one JSON object a line: {error}");
                 Mistake::new(ErrorKind::Syntax, at..at + 1, message)
@@ -60,11 +58,10 @@ impl SentenceFormat for TokenLists {
             {
                 let (n_tokens, n_tags) = (tokens.len(), tags.len());
                 return Err(wrong(format!(
-                    "a sentence should have a tag for every token, but has {n_tokens} tokens, but {n_tags} tags"
+                    "a sentence should have a tag for every token, but has {n_tokens} tokens and {n_tags} tags"
                 )));
             }
             for (number, token) in tokens.iter().enumerate() {
-                let before = into.cells.len();
                 let cells = match token {
                     Value::Array(cells) => &cells[..],
                     cell => std::slice::from_ref(cell),
@@ -76,15 +73,7 @@ impl SentenceFormat for TokenLists {
                     };
                     into.push_text(cell);
                 }
-                let n_cells = into.cells.len() - before;
-                let width = *into.width.get_or_insert(n_cells);
-                if n_cells != width {
-                    let message = format!(
-                        "every token should have {width} cells, as the first has, but one has {n_cells}"
-                    );
-                    return Err(Mistake::new(ErrorKind::Shape, line, message));
-                }
-                into.end_token(&line)?;
+                into.end_token_of_width(&line)?;
             }
             into.end_sentence(line);
         }
