@@ -75,7 +75,7 @@ pub(crate) fn browser() -> Result<(), String> {
         .map_err(|error| error.to_string())?;
     fs::write(folder.join("package.json"), "{\"private\": true}\n").map_err(|error| error.to_string())?;
     step(Command::new("npm").args(["install", "--no-save", "playwright-core@1.65.0"]).current_dir(folder))?;
-    step(Command::new(cargo()).args(["build", "--package", "rosenblatt-cli"]))?;
+    step(Command::new(cargo()).args(["build", "--workspace", "--bin", "rosenblatt"]))?;
     let root = std::env::current_dir().map_err(|error| error.to_string())?;
     step(Command::new("node").arg("browser.mjs").arg(root).current_dir(folder))
 }

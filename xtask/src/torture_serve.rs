@@ -4,6 +4,8 @@
 //!   every row has a place of its own and the model is that of `train --online` on that sequence.
 //! - hostile clients: thousands of idle and slow connections, bodies without end, and what the others notice of it.
 //! - `--soak SECONDS` (1,200): predictions at 70 % of what the machine can do while the model is replaced every ten seconds.
+//!
+//! `--program PATH` takes a server that was built before, `--release` builds one with all optimisation.
 
 use crate::http::{Client, Served, number};
 use crate::say;
@@ -29,13 +31,11 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         let place = words.iter().position(|word| word == name);
         place.and_then(|place| words.get(place + 1)?.parse().ok()).unwrap_or(usual)
     };
-    let is_release = words.iter().any(|word| word == "--release");
-    let mut build = vec!["build", "--quiet", "--workspace", "--bin", "rosenblatt"];
-    build.extend(is_release.then_some("--release"));
-    cargo(&build, &[])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    let target = std::env::current_dir().map_err(told("finding the program"))?.join(target);
-    let room = Room::new(target.join(if is_release { "release" } else { "debug" }).join("rosenblatt"))?;
+    let said = words.iter().position(|word| word == "--program").and_then(|place| words.get(place + 1));
+    let room = Room::new(match said {
+        Some(program) => PathBuf::from(program),
+        None => built(words.iter().any(|word| word == "--release"))?,
+    })?;
     let mut lines = Vec::new();
     for (part, line) in [
         (value("--kills", 1000) > 0).then(|| room.kills(value("--kills", 1000) as usize)),
@@ -59,6 +59,16 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
     let lost: usize = lines.iter().map(|line| line.lost).sum();
     if lost == 0 { Ok(()) } else { Err(format!("{lost} losses")) }
+}
+
+/// The program of these sources.
+fn built(is_release: bool) -> Result<PathBuf, String> {
+    let mut build = vec!["build", "--quiet", "--workspace", "--bin", "rosenblatt"];
+    build.extend(is_release.then_some("--release"));
+    cargo(&build, &[])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    let target = std::env::current_dir().map_err(told("finding the program"))?.join(target);
+    Ok(target.join(if is_release { "release" } else { "debug" }).join("rosenblatt"))
 }
 
 /// A folder that goes away, and the program.

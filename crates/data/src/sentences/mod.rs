@@ -21,8 +21,12 @@ use std::sync::Arc;
 pub use plain::tokens;
 
 /// All formats of sentences, in the order in which files are tried.
+#[cfg(not(target_family = "wasm"))]
 pub static SENTENCE_FORMATS: &[&dyn SentenceFormat] =
     &[&conllu::Conllu, &token_lists::TokenLists, &items::Items, &columns::Columns, &plain::Plain];
+/// A page, which has to be fetched, reads none of them.
+#[cfg(target_family = "wasm")]
+pub static SENTENCE_FORMATS: &[&dyn SentenceFormat] = &[];
 
 /// The most bytes of one sentence.
 const MOST_BYTES: usize = 16 << 20;
