@@ -244,7 +244,7 @@ function reload(keepRound = false) {
     relearn(keepRound);
   });
 }
-const emptyTable = () => ({ rows: 0, features: ['x1', 'x2'], classes: [], test: [], 'left-out': 0, slice: { columns: [0, 1] }, empty: true });
+const emptyTable = () => ({ rows: 0, features: ['x1', 'x2'], classes: [], test: [], notes: [], slice: { columns: [0, 1] }, empty: true });
 
 function fitFrame() {
   let [left, right, bottom, top] = [Infinity, -Infinity, Infinity, -Infinity];
@@ -287,6 +287,9 @@ function dataForm() {
     fill($('newclass'), [...state.classList.map((name, place) => [String(place), name]), ['new', 'a new class']], $('newclass').value || '0');
     if (!$('newclass').value) $('newclass').value = '0';
   }
+  const notes = state.data === 'file' && table ? table.notes : [];
+  $('notes').replaceChildren(...notes.map((note) => el('li', { textContent: note })));
+  $('notes').hidden = !notes.length;
   $('scaled').checked = !!state.scaled;
   $('pen').hidden = !canEdit();
 }
@@ -1003,7 +1006,7 @@ async function open(given) {
   } catch (error) { trouble(error); return; }
   Object.assign(state, { data: 'file', text: '', cols: '', label: '', scaled: '', bias: 'learned' });
   reload();
-  say(table ? `${table.rows} rows were read` : '');
+  say(table ? [`${table.rows} rows were read`, ...table.notes].join('; ') : '');
 }
 
 // ---------------------------------------------------------------------------------------------- beginning

@@ -130,6 +130,8 @@ struct Table {
     name: String,
     label: Option<String>,
     ignored: Vec<String>,
+    /// What a person should know of how it was read.
+    notes: Vec<String>,
     data: Arc<Dataset>,
     slice: Slice,
     train: Vec<u32>,
@@ -456,7 +458,7 @@ impl Table {
             threads: 1,
             ..ReadOptions::default()
         };
-        let (data, _) = load_with_schema(&Source::bytes(name, bytes), &options)?;
+        let (data, schema) = load_with_schema(&Source::bytes(name, bytes), &options)?;
         let (data, ignored) = match columns {
             Some(columns) if data.width() > 2 => only(&data, columns)?,
             _ => (data, Vec::new()),
@@ -468,7 +470,8 @@ impl Table {
         };
         let all = (0..data.len() as u32).collect();
         let (train, test) = if test > 0.0 { split(&data, test.min(0.9), seed) } else { (all, Vec::new()) };
-        Ok(Self { name: name.to_owned(), label, ignored, data: Arc::new(data), slice, train, test })
+        let notes = schema.notes;
+        Ok(Self { name: name.to_owned(), label, ignored, notes, data: Arc::new(data), slice, train, test })
     }
 
     /// Where the rows are, and of which class: three numbers each.
@@ -484,7 +487,7 @@ impl Table {
         };
         json!({
             "rows": self.data.len(), "features": names, "classes": self.data.labels().names(),
-            "test": self.test, "left-out": self.data.n_source_rows() - self.data.len(), "slice": self.slice.kind(),
+            "test": self.test, "notes": self.notes, "slice": self.slice.kind(),
         })
     }
 }

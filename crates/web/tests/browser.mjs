@@ -1,5 +1,5 @@
 // The playground in a real browser, as a teacher, a pupil and somebody with ill will use it.
-// Run by `cargo xtask test site`: node browser.mjs ROOT
+// Run by `cargo xtask test site`: node browser.mjs ROOT [PART OF A TEST'S NAME]
 
 import { chromium } from 'playwright-core';
 import { execFileSync, spawn } from 'node:child_process';
@@ -43,6 +43,7 @@ const at = async (page, x, y) => {
 let passed = 0;
 const failures = [];
 async function test(name, work) {
+  if (!name.includes(process.argv[3] ?? '')) return;
   const start = Date.now();
   try { await work(); passed += 1; console.log(`ok      ${name} (${Date.now() - start} ms)`); } catch (error) { failures.push(name); console.log(`FAILED  ${name}\n${error.stack}`); }
 }
@@ -300,6 +301,8 @@ await test('hostile tables are refused or shown as text', async () => {
   const [download] = await Promise.all([page.waitForEvent('download'), page.evaluate(() => document.getElementById('svg').click())]);
   assert.equal(/<script|<img/.test(readFileSync(await download.path(), 'utf8')), false);
   assert.match(await give('x1,x2,class\n1,inf,a\n2,3,b\n'), /inf/);
+  assert.equal(await give('x1,x2,class\n1,NaN,a\n2,3,b\n3,1,a\n'), '');
+  assert.match(await page.textContent('#notes'), /1 row\(s\) lack a value and were dropped/);
   assert.match(await give(Buffer.from([0, 1, 255, 254, 0, 3])), /bad\.csv/);
   assert.match(await give(''), /no rows/);
   await give(`x1,x2,class\n${'9'.repeat(5000)},1,a\n1,2,b\n`);

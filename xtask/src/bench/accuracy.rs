@@ -64,7 +64,7 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
     let n_splits: usize = number(words, "--splits", 10)?;
     let wanted = after(words, "--parts").map_or("errors,faces,estimates,cost", String::as_str);
     fs::create_dir_all(FOLDER).map_err(told("making the folder"))?;
-    build("rosenblatt-cli")?;
+    build(&["--package", "rosenblatt-cli"])?;
     let folder = PathBuf::from(format!("bench/runs/{}-accuracy", today()));
     fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
     for part in wanted.split(',') {

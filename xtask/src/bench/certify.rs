@@ -79,7 +79,7 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
     let named = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == "--file");
     let files: Vec<PathBuf> =
         [generated].into_iter().chain(named.map(|(_, file)| PathBuf::from(file))).collect();
-    build("xtask")?;
+    build(&["--package", "xtask"])?;
     let python = if with_peers {
         after(words, "--python").map(PathBuf::from).or_else(|| python(&["scikit-learn"]))
     } else {

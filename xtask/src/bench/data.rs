@@ -134,7 +134,7 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
     fs::create_dir_all(&folder).map_err(told("making the folder"))?;
     generate(&folder.join(SVM), |out| write_svm(out, 200_000 / scale))?;
     generate(&folder.join(CSV), |out| write_csv(out, 2_000_000 / scale))?;
-    build("xtask")?;
+    build(&["--package", "xtask"])?;
     let python = if has("--no-peers") { None } else { python(PACKAGES) };
     let mut missing = Vec::new();
     let mut samples = Vec::new();

@@ -135,8 +135,8 @@ fn bench(words: &[String]) -> Result<(), String> {
         let known: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
         return Err(format!("--only should be one of {}", known.join(", ")));
     }
-    tools::build("rosenblatt-cli")?;
-    tools::build("xtask")?;
+    tools::build(&["--package", "rosenblatt-cli"])?;
+    tools::build(&["--package", "xtask"])?;
     // What measures must be the release build, too.
     let release = PathBuf::from("target/release/xtask");
     if std::env::current_exe().is_ok_and(|own| own.canonicalize().ok() != release.canonicalize().ok()) {

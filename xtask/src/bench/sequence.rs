@@ -29,7 +29,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let (train, test, template) = (file("--train")?, file("--test")?, file("--template")?);
     let (n_repeats, n_seeds) = (number(words, "--repeats", 3_usize)?, number(words, "--seeds", 5_usize)?);
     let epochs: usize = number(words, "--epochs", 10)?;
-    build("rosenblatt-cli")?;
+    build(&["--package", "rosenblatt-cli"])?;
     fs::create_dir_all(FOLDER).map_err(told("making a folder"))?;
     let folder = Path::new(FOLDER);
     let mut lines = String::from(

@@ -11,12 +11,9 @@
 //! `--rows N` (1,000,000) is the length of the log, `--no-peers` measures ours alone.
 
 use super::kernel::in_release;
-use super::probes::sweep;
 use super::tools::{self, Random, after, generate, number, python, today, told, versions};
 use crate::http::{Client, Served};
 use crate::say;
-use rosenblatt_core::Hyperplanes;
-use rosenblatt_data::{ReadOptions, Source, load_source};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
@@ -25,7 +22,6 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
@@ -46,7 +42,16 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
     let (seconds, n_repeats) = (number(words, "--seconds", 3.0)?, number(words, "--repeats", 3_usize)?);
     let n_logged: usize = number(words, "--rows", 1_000_000)?;
-    tools::build("rosenblatt-cli")?;
+    tools::build(&[
+        "--package",
+        "rosenblatt-cli",
+        "--bin",
+        "rosenblatt",
+        "--package",
+        "rosenblatt-server",
+        "--example",
+        "in_memory",
+    ])?;
     let python = if words.iter().any(|word| word == "--no-peers") { None } else { python(&PEERS) };
     let python = after(words, "--python").map(PathBuf::from).or(python);
     let bench = Bench::new(python)?;
@@ -112,6 +117,8 @@ impl Drop for Peer {
 
 struct Bench {
     program: PathBuf,
+    /// Predicts without a server.
+    in_memory: PathBuf,
     python: Option<PathBuf>,
     /// One row as a JSON document, and as Vowpal Wabbit reads it.
     row: String,
@@ -155,6 +162,7 @@ impl Bench {
         }
         Ok(Self {
             program,
+            in_memory: here.join("target/release/examples/in_memory"),
             python,
             row: format!("[[{}]]", cells.join(",")),
             line: format!("| {}\n", named.join(" ")),
@@ -223,19 +231,16 @@ impl Bench {
                 Measured { rate: measured.rate * 1000.0, ..measured },
             );
         }
-        // The same rows in this process, as they lie in memory.
-        let source = Source::file(Path::new(FOLDER).join("batch.csv"));
-        let data = load_source(&source, &ReadOptions::default()).map_err(|error| error.report())?;
-        let mut random = Random(7);
-        let weights = (0..data.width()).map(|_| random.normal()).collect();
-        let planes = Hyperplanes::from_parts(weights, vec![0.0]);
-        let (began, mut n_batches) = (Instant::now(), 0_u32);
-        while began.elapsed() < time.mul_f64(0.3) {
-            sweep(&data, &planes, 1);
-            n_batches += 1;
+        // The same rows by the library alone.
+        let seconds = time.mul_f64(0.3).as_secs_f64().to_string();
+        let mut command = Command::new(&self.in_memory);
+        let told =
+            tools::output_of(command.args(["dense.model", "batch.arrow", &seconds]).current_dir(FOLDER))?;
+        for line in told.lines() {
+            let Some((name, rate)) = line.split_once('\t') else { continue };
+            let rate = rate.parse().map_err(|_| format!("`{rate}` is no rate"))?;
+            found.add(&format!("{name} in memory"), Measured { rate, ..Measured::default() });
         }
-        let rate = f64::from(n_batches) * 1000.0 / began.elapsed().as_secs_f64();
-        found.add("rows in memory, scored by one thread", Measured { rate, ..Measured::default() });
         Ok(())
     }
 
@@ -258,41 +263,19 @@ impl Bench {
         let group = metric("log_requests_total") / metric("log_groups_total");
         found.add("examples a flush", Measured { rate: group, ..Measured::default() });
         // Predictions at a steady pace, alone, beside a steady stream of examples, and beside as many as can be learned.
-        let paced = |every: Duration| pace(&server.address, &asking, every, time);
-        let every = Duration::from_millis(1);
-        found.add("1,000 predictions a second, alone", paced(every)?);
-        for (name, teachers, pause) in [
-            ("1,000 examples a second", 16, Duration::from_millis(16)),
-            ("all that can be learned", TEACHERS, Duration::ZERO),
-        ] {
-            let (is_over, n_learned) = (AtomicBool::new(false), AtomicU64::new(0));
-            let (measured, rate) = scope(|scope| {
-                for _ in 0..teachers {
-                    scope.spawn(|| {
-                        let mut client = Client::new(&server.address);
-                        while !is_over.load(Ordering::Relaxed) {
-                            let answer =
-                                client.ask("POST", LEARN, "content-type: text/csv\r\n", body.as_bytes());
-                            n_learned.fetch_add(
-                                u64::from(answer.is_some_and(|(status, _)| status == 200)),
-                                Ordering::Relaxed,
-                            );
-                            sleep(pause);
-                        }
-                    });
-                }
-                sleep(Duration::from_millis(200));
-                let before = n_learned.load(Ordering::Relaxed);
-                let measured = paced(every);
-                let rate = (n_learned.load(Ordering::Relaxed) - before) as f64 / time.as_secs_f64();
-                is_over.store(true, Ordering::Relaxed);
-                (measured, rate)
+        let paced = || pace(&server.address, &asking, Duration::from_millis(1), time);
+        found.add("1,000 predictions a second, alone", paced()?);
+        let teachers: [(&str, &(dyn Fn() -> Result<Measured, String> + Sync)); 2] = [
+            ("1,000 examples a second", &|| pace(&server.address, &request, Duration::from_millis(1), time)),
+            ("all that can be learned", &|| load(&server.address, &request, TEACHERS, time, of_http)),
+        ];
+        for (name, teach) in teachers {
+            let (asked, taught) = scope(|scope| {
+                let taught = scope.spawn(teach);
+                (paced(), taught.join().unwrap_or_else(|_| Err("the teacher ended early".to_owned())))
             });
-            found.add(&format!("1,000 predictions a second, beside {name}"), measured?);
-            found.add(
-                &format!("examples learned beside predictions, {name}"),
-                Measured { rate, ..Measured::default() },
-            );
+            found.add(&format!("1,000 predictions a second, beside {name}"), asked?);
+            found.add(&format!("examples learned beside predictions, {name}"), taught?);
         }
         Ok(())
     }
@@ -567,16 +550,19 @@ fn write_run(found: &Findings, words: &[String]) -> Result<(), String> {
     let peer_most =
         peer.iter().map(|peer| peer.most).filter(|most| *most > 0.0).fold(f64::INFINITY, f64::min);
     let alone = best("1,000 predictions a second, alone").most;
+    let arrow = best("rows in batches of 1,000, Arrow").rate;
     let lines = [
         ("requests a second, of uvicorn's", ratio(ours.rate, peer_rate), "at least 8"),
         ("99 of 100 within, of uvicorn's", ratio(ours.most, peer_most), "below 1"),
         (
-            "rows of Arrow batches, of scoring rows that lie in memory",
-            ratio(
-                best("rows in batches of 1,000, Arrow").rate,
-                best("rows in memory, scored by one thread").rate,
-            ),
+            "rows of Arrow batches, of an Arrow stream read and predicted in memory",
+            ratio(arrow, best("an Arrow stream, read and predicted in memory").rate),
             "at least 0.5",
+        ),
+        (
+            "rows of Arrow batches, of rows that were read before, predicted in memory",
+            ratio(arrow, best("rows that were read, predicted in memory").rate),
+            "-",
         ),
         (
             "examples learned a second, 64 clients",

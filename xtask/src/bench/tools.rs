@@ -83,10 +83,10 @@ pub(super) fn python(packages: &[&str]) -> Option<PathBuf> {
 }
 
 /// Builds a package for release.
-pub(super) fn build(package: &str) -> Result<(), String> {
-    say(&format!("building {package} for release"));
+pub(super) fn build(what: &[&str]) -> Result<(), String> {
+    say(&format!("building {} for release", what.join(" ")));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--quiet", "--release", "--package", package]).status();
+    let built = Command::new(cargo).args(["build", "--quiet", "--release"]).args(what).status();
     if built.is_ok_and(|status| status.success()) {
         Ok(())
     } else {
