@@ -111,8 +111,13 @@ impl Tried {
         let Some(python) = environment(name, packages)? else { return Ok(None) };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--package", "rosenblatt-python", "--package", "rosenblatt-cli"]);
-        command(if release { build.arg("--release") } else { &mut build })?;
+        build.arg("build").arg("--quiet");
+        command(if release {
+            build.args(["--release", "--package", "rosenblatt-python", "--package", "rosenblatt-cli"])
+        } else {
+            // With the features of the tests, so that nothing is built twice.
+            build.args(["--workspace", "--lib", "--bin", "rosenblatt"])
+        })?;
         let package = Path::new(FOLDER).join("package/rosenblatt");
         fs::create_dir_all(&package).map_err(|error| error.to_string())?;
         for entry in fs::read_dir("python/rosenblatt").map_err(|error| error.to_string())?.flatten() {

@@ -36,25 +36,17 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some(program) => PathBuf::from(program),
         None => built(words.iter().any(|word| word == "--release"))?,
     })?;
+    let (n_kills, seconds) = (value("--kills", 1000), value("--soak", 1200));
+    let parts: [(bool, &dyn Fn() -> Result<Line, String>); 3] = [
+        (n_kills > 0, &|| room.kills(n_kills as usize)),
+        (value("--hostile", 1) > 0, &|| room.hostile()),
+        (seconds > 0, &|| room.soak(Duration::from_secs(seconds))),
+    ];
     let mut lines = Vec::new();
-    for (part, line) in [
-        (value("--kills", 1000) > 0).then(|| room.kills(value("--kills", 1000) as usize)),
-        (value("--hostile", 1) > 0).then(|| room.hostile()),
-        (value("--soak", 1200) > 0).then(|| room.soak(Duration::from_secs(value("--soak", 1200)))),
-    ]
-    .into_iter()
-    .flatten()
-    .enumerate()
-    {
-        let line = line?;
-        say(&format!(
-            "{}. {}: {} done, {} lost; {}",
-            part + 1,
-            line.what,
-            line.done,
-            line.lost,
-            line.remarks
-        ));
+    for (_, part) in parts.iter().filter(|(is_wished, _)| *is_wished) {
+        let line = part()?;
+        let Line { what, done, lost, remarks } = &line;
+        say(&format!("{}. {what}: {done} done, {lost} lost; {remarks}", lines.len() + 1));
         lines.push(line);
     }
     let lost: usize = lines.iter().map(|line| line.lost).sum();

@@ -92,7 +92,7 @@ fn class_table(evaluation: &Evaluation, names: &[String], matrix: bool) -> Strin
     for (class, name) in names.iter().enumerate().take(LISTED_CLASSES) {
         let mut row = vec![name.clone()];
         if matrix {
-            row.extend(evaluation.confusion[class].iter().map(|&number| count(number)));
+            row.extend(evaluation.confusion.row(class).into_iter().map(count));
         }
         row.extend(
             [evaluation.precision(class), evaluation.recall(class), evaluation.f1(class)]

@@ -98,6 +98,29 @@ fn small_inputs_cost_little_whatever_they_hold() {
 }
 
 #[test]
+fn a_class_for_every_few_rows_costs_little() {
+    let bench = Bench::new();
+    let line = |row: usize| format!("{},{},c{}\n", row * 7919 % 1009, row * 104_729 % 997, row % 900);
+    bench.write("many.csv", format!("a,b,label\n{}", (0..5400).map(line).collect::<String>()));
+    for (flags, said) in [
+        ("", "no candidates are raced: perceptron as it comes, as 900 classes"),
+        ("--algorithm perceptron --epochs 1 --holdout 0.9", "probabilities are not fitted, as 900 classes"),
+    ] {
+        let line = format!("rosenblatt train many.csv --model many.model {flags}");
+        let done = within(&bench, 120, 700, &line);
+        assert!(done.code == Some(0) && done.all().contains(said), "{said}\n{}", done.all());
+    }
+    let done = within(&bench, 120, 700, "rosenblatt evaluate many.csv --model many.model --json");
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let said: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    let rows = said["confusion"].as_array().unwrap();
+    let sum = |row: &serde_json::Value| -> u64 {
+        row.as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum()
+    };
+    assert!(rows.len() == 900 && rows.iter().all(|row| sum(row) == 6));
+}
+
+#[test]
 fn what_convert_wrote_is_learned_online() {
     let bench = bench();
     for name in ["x.parquet", "x.jsonl", "x.arrow", "x.vw"] {

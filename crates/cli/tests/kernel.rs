@@ -41,7 +41,7 @@ fn exclusive_or_is_learned_told_and_predicted() {
     bench.ok(&format!("{train} last.model --readout last"));
     let scores = bench.ok("rosenblatt predict xor.csv --model last.model --scores");
     assert_eq!(scores.matches(",8").count() + scores.matches(",-8").count(), 4, "{scores}");
-    assert!(bench.ok("rosenblatt evaluate xor.csv --model last.model").contains("error: 0.0 %"));
+    assert!(bench.ok("rosenblatt evaluate xor.csv --model last.model").contains("error rate: 0.0 %"));
 }
 
 /// Where there is a card, a model that was learned there is the same to the byte; where there is none, whoever asked for

@@ -251,7 +251,7 @@ fn what_convert_writes_gives_the_model_of_its_source() {
             assert_eq!(train("svm"), train(format), "{format} {online}");
             for (model, data) in [("svm", format), (format, "svm"), (format, format)] {
                 let line = format!("rosenblatt evaluate t.{data} --model {model}.model");
-                assert!(bench.ok(&line).starts_with("error: 0.0 % (0 of 60 rows"), "{line}");
+                assert!(bench.ok(&line).starts_with("error rate: 0.0 % (0 of 60 rows"), "{line}");
                 let line = format!("rosenblatt predict t.{data} --model {model}.model");
                 assert_eq!(bench.ok(&line), "-1\n1\n".repeat(30), "{line}");
             }
@@ -379,8 +379,8 @@ fn crosses_are_learned_and_made_again_at_prediction() {
             bench.ok(&format!("rosenblatt train {data} --model t.model {flags}"));
             bench.ok(&format!("rosenblatt evaluate {data} --model t.model"))
         };
-        assert!(!train("").starts_with("error: 0.0 %"), "{data}");
-        assert!(train("--cross p,q").starts_with("error: 0.0 %"), "{data}");
+        assert!(!train("").starts_with("error rate: 0.0 %"), "{data}");
+        assert!(train("--cross p,q").starts_with("error rate: 0.0 %"), "{data}");
     }
     let top = bench.ok("rosenblatt train t.csv --cross p,q --cross p,n --model t.model");
     assert!(top.contains("p=a*q=u"), "{top}");

@@ -112,7 +112,7 @@ fn what_held_out_rows_said_stays_with_the_model() {
         let reported = bench.ok(&format!("rosenblatt report {file} --model m.model"));
         let page = fs::read_to_string(bench.path("m.html")).unwrap();
         if how.starts_with("on rows") {
-            assert!(reported.starts_with("error: "), "it is judged on held-out rows:\n{reported}");
+            assert!(reported.starts_with("error rate: "), "it is judged on held-out rows:\n{reported}");
         } else {
             // Nobody takes the rows it learned from for fresh ones.
             assert_eq!(line(&reported, head), line(&trained, head));

@@ -1,6 +1,6 @@
 //! How good a model is on rows whose classes are known.
 
-use crate::calibration::{Calibration, class_scores};
+use crate::calibration::{Calibration, class_scores, n_curves};
 use crate::error::Error;
 use crate::insight::interval;
 use crate::mapped::Mapper;
@@ -16,6 +16,8 @@ use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use serde::{Serialize, Serializer};
 use std::ops::ControlFlow;
 
+pub use crate::confusion::ConfusionMatrix;
+
 /// What a model got right and wrong.
 ///
 /// Serialised, it has what is computed from these, too: the error with its interval, and precision, recall and F1 of
@@ -28,8 +30,8 @@ pub struct Evaluation {
     pub errors: u64,
     /// The classes, those of the model first, then those only the data has.
     pub labels: Labels,
-    /// `confusion[true][predicted]`: how many rows.
-    pub confusion: Vec<Vec<u64>>,
+    /// How many rows of each class were given each class.
+    pub confusion: ConfusionMatrix,
     /// Area under the ROC curve of each class against the rest; `None` where a side is empty or the
     /// model has no score of its own for the class.
     pub auc: Vec<Option<f64>>,
@@ -61,23 +63,22 @@ impl Evaluation {
 
     /// How many rows are of `class`.
     pub fn support(&self, class: usize) -> u64 {
-        self.confusion[class].iter().sum()
+        self.confusion.of(class)
     }
 
     /// Of the rows given `class`, the share that are of it; 0 if none was given it.
     pub fn precision(&self, class: usize) -> f64 {
-        share(self.confusion[class][class], self.confusion.iter().map(|row| row[class]).sum())
+        share(self.confusion.count(class, class), self.confusion.given(class))
     }
 
     /// Of the rows of `class`, the share that were given it; 0 if there are none.
     pub fn recall(&self, class: usize) -> f64 {
-        share(self.confusion[class][class], self.support(class))
+        share(self.confusion.count(class, class), self.support(class))
     }
 
     /// The harmonic mean of precision and recall; 0 if both are.
     pub fn f1(&self, class: usize) -> f64 {
-        let (precision, recall) = (self.precision(class), self.recall(class));
-        if precision + recall == 0.0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) }
+        f1(self.confusion.count(class, class), self.support(class), self.confusion.given(class))
     }
 
     /// Several evaluations of the same classes as one: rows are counted together, the area is the mean.
@@ -87,9 +88,7 @@ impl Evaluation {
         for other in &several[1..] {
             whole.rows += other.rows;
             whole.errors += other.errors;
-            for (row, counts) in whole.confusion.iter_mut().zip(&other.confusion) {
-                row.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-            }
+            whole.confusion.merge(&other.confusion);
         }
         for class in 0..whole.auc.len() {
             let areas: Vec<f64> = several.iter().filter_map(|part| part.auc[class]).collect();
@@ -101,32 +100,36 @@ impl Evaluation {
 
     /// The same rows, predicted otherwise.
     pub(crate) fn with_predictions(&mut self, classes: &[u32], predicted: &[u32]) {
-        self.confusion.iter_mut().for_each(|row| row.fill(0));
+        self.confusion = ConfusionMatrix::new(self.labels.len());
         self.errors = 0;
         for (&class, &predicted) in classes.iter().zip(predicted) {
-            self.confusion[class as usize][predicted as usize] += 1;
+            self.confusion.add(class as usize, predicted as usize);
             self.errors += u64::from(class != predicted);
         }
     }
 
     /// The most common class of these rows, and the error of always naming it. `None` if there are no rows.
     pub fn majority(&self) -> Option<(u32, f64)> {
-        let counts = (0..self.labels.len()).map(|class| self.support(class));
+        let counts = self.confusion.of_each();
         // Of equals, the first.
-        let (class, count) = counts.enumerate().min_by_key(|&(_, count)| std::cmp::Reverse(count))?;
+        let (class, count) =
+            counts.into_iter().enumerate().min_by_key(|&(_, count)| std::cmp::Reverse(count))?;
         (count > 0).then(|| (class as u32, 1.0 - count as f64 / self.rows as f64))
     }
 
     /// The classes that have rows, none of which was given its class.
     pub fn never_recognised(&self) -> Vec<u32> {
-        let is_missed = |class: &usize| self.support(*class) > 0 && self.confusion[*class][*class] == 0;
-        (0..self.labels.len()).filter(is_missed).map(|class| class as u32).collect()
+        let counts = self.confusion.of_each().into_iter().enumerate();
+        let missed = counts.filter(|&(class, count)| count > 0 && self.confusion.count(class, class) == 0);
+        missed.map(|(class, _)| class as u32).collect()
     }
 
     /// The mean of all classes' F1, each class counting once.
     pub fn macro_f1(&self) -> f64 {
-        let present: Vec<usize> = (0..self.labels.len()).filter(|&class| self.support(class) > 0).collect();
-        present.iter().map(|&class| self.f1(class)).sum::<f64>() / present.len().max(1) as f64
+        let (of_each, given_each) = (self.confusion.of_each(), self.confusion.given_each());
+        let present: Vec<usize> = (0..self.labels.len()).filter(|&class| of_each[class] > 0).collect();
+        let f1 = |&class: &usize| f1(self.confusion.count(class, class), of_each[class], given_each[class]);
+        present.iter().map(f1).sum::<f64>() / present.len().max(1) as f64
     }
 }
 
@@ -157,18 +160,23 @@ impl Serialize for Evaluation {
             macro_f1: f64,
             majority: Option<Majority<'a>>,
             interval: (f64, f64),
-            confusion: &'a [Vec<u64>],
+            confusion: &'a ConfusionMatrix,
             classes: Vec<OfClass<'a>>,
             brier: Option<f64>,
             log_loss: Option<f64>,
         }
-        let of_class = |(class, name)| OfClass {
-            class: name,
-            rows: self.support(class),
-            precision: self.precision(class),
-            recall: self.recall(class),
-            f1: self.f1(class),
-            auc: self.auc[class],
+        let (of_each, given_each) = (self.confusion.of_each(), self.confusion.given_each());
+        let of_class = |(class, name): (usize, _)| {
+            let (n_right, n_of, n_given) =
+                (self.confusion.count(class, class), of_each[class], given_each[class]);
+            OfClass {
+                class: name,
+                rows: n_of,
+                precision: share(n_right, n_given),
+                recall: share(n_right, n_of),
+                f1: f1(n_right, n_of, n_given),
+                auc: self.auc[class],
+            }
         };
         let names = self.labels.names().iter().map(String::as_str);
         let whole = Whole {
@@ -190,6 +198,11 @@ impl Serialize for Evaluation {
     }
 }
 
+fn f1(n_right: u64, n_of: u64, n_given: u64) -> f64 {
+    let (precision, recall) = (share(n_right, n_given), share(n_right, n_of));
+    if precision + recall == 0.0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) }
+}
+
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
@@ -202,12 +215,14 @@ pub fn evaluate(model: &Model, data: &Dataset) -> Evaluation {
 
 /// [`evaluate`] on some rows only.
 pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation {
-    let judged = Judged::new(model, &mut data.into(), rows, true, &mut || false);
+    let mut source = data.into();
+    let with_scores = keeps_scores(&source, rows.len());
+    let judged = Judged::new(model, &mut source, rows, with_scores, &mut || false);
     judged.expect("rows in memory are at hand").evaluation
 }
 
 /// [`evaluate`] on some rows of any source, whose numbers ascend if they are on disk. The area under the curve needs
-/// the scores of all rows at once, and is left out of rows on disk. Stops with [`Error::Stopped`] if the monitor
+/// the scores of all rows at once, and is left out of rows on disk and of very many classes. Stops with [`Error::Stopped`] if the monitor
 /// wants that.
 pub fn evaluate_source<'a>(
     model: &Model,
@@ -216,16 +231,26 @@ pub fn evaluate_source<'a>(
     monitor: &mut dyn Monitor,
 ) -> Result<Evaluation, Error> {
     let mut source = source.into();
-    let with_scores = source.dataset().is_some();
+    let with_scores = keeps_scores(&source, rows.len());
     let judged = Judged::new(model, &mut source, rows, with_scores, &mut || monitor.wants_to_stop());
     Ok(judged?.evaluation)
+}
+
+/// So many scores may be kept at a time whatever the data are; more, if the data have as many values.
+const MOST_SCORES: usize = 1 << 22;
+
+/// Whether the scores of so many rows may be kept at a time. A file of a few bytes a row can name a class in each.
+pub(crate) fn keeps_scores(source: &RowSource<'_>, n_rows: usize) -> bool {
+    let n_scores = n_rows.saturating_mul(n_curves(source.labels().len()));
+    source.dataset().is_some_and(|data| n_scores <= MOST_SCORES.max(data.n_values()))
 }
 
 /// A model's predictions beside the classes of the rows.
 pub(crate) struct Judged {
     pub(crate) evaluation: Evaluation,
-    /// Row by row, the scores that a calibration takes, the class and the predicted one. Empty if they were not wanted.
+    /// Row by row, the scores that a calibration takes; empty if they were not wanted.
     pub(crate) scores: Vec<f64>,
+    /// Row by row, the class and the predicted one; empty for rows on disk if no scores were wanted.
     pub(crate) classes: Vec<u32>,
     pub(crate) predicted: Vec<u32>,
 }
@@ -240,13 +265,14 @@ impl Judged {
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Self, Error> {
         let (labels, numbers) = matched_labels(model.labels(), source.labels());
-        let mut confusion = vec![vec![0; labels.len()]; labels.len()];
+        let mut confusion = ConfusionMatrix::new(labels.len());
         let (mut scores, mut classes, mut guesses) = (Vec::new(), Vec::new(), Vec::new());
         let mut of_row = Vec::new();
         let mut losses = model.calibration().map(Losses::new);
+        let in_memory = source.dataset().is_some();
         each_prediction(model, source, rows, stop, |class, predicted, said| {
             let truth = numbers[class as usize];
-            confusion[truth as usize][predicted as usize] += 1;
+            confusion.add(truth as usize, predicted as usize);
             if with_scores || losses.is_some() {
                 class_scores(model, said, &mut of_row);
             }
@@ -255,12 +281,14 @@ impl Judged {
             }
             if with_scores {
                 scores.extend(&of_row);
+            }
+            if with_scores || in_memory {
                 classes.push(truth);
                 guesses.push(predicted);
             }
         })?;
         let n_rows = rows.len() as u64;
-        let n_right: u64 = (0..labels.len()).map(|class| confusion[class][class]).sum();
+        let n_right = confusion.n_right();
         let n_scores = scores.len() / rows.len().max(1);
         let mut auc = vec![None; labels.len()];
         for column in 0..n_scores {
@@ -414,6 +442,7 @@ pub(crate) struct Folds {
     /// Rows to learn from and rows to be judged on.
     parts: Vec<(Vec<u32>, Vec<u32>)>,
     fingerprint: String,
+    with_scores: bool,
 }
 
 impl Folds {
@@ -434,7 +463,13 @@ impl Folds {
         }
         let others = |number| (0..data.len() as u32).filter(|&row| part[row as usize] != number).collect();
         let parts = held.into_iter().enumerate().map(|(number, rows)| (others(number), rows)).collect();
-        Ok(Self { parts, fingerprint: crate::model::fingerprint(data) })
+        let with_scores = keeps_scores(&data.into(), data.len());
+        Ok(Self { parts, fingerprint: crate::model::fingerprint(data), with_scores })
+    }
+
+    /// The same, with the scores of all rows, however many they are, if `anyway`.
+    pub(crate) fn keeping_scores(self, anyway: bool) -> Self {
+        Self { with_scores: self.with_scores || anyway, ..self }
     }
 
     /// The parts: rows to learn from and rows to be judged on.
@@ -462,7 +497,7 @@ impl Folds {
             })?;
             monitor.stage(Stage::Judging);
             let stop = &mut || monitor.wants_to_stop();
-            let judged = Judged::new(&model, &mut data.into(), held, true, stop)?;
+            let judged = Judged::new(&model, &mut data.into(), held, self.with_scores, stop)?;
             each(model, learned, judged)?;
         }
         Ok(())

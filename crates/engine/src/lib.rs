@@ -77,6 +77,7 @@ pub mod builders;
 pub mod calibration;
 pub mod catalogue;
 pub mod compare;
+mod confusion;
 mod costs;
 pub mod curves;
 pub mod defaults;

@@ -225,6 +225,11 @@ impl Online {
         }
     }
 
+    /// What it learns by.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
     /// The classes it tells apart so far.
     pub fn labels(&self) -> &Labels {
         &self.labels

@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use crate::subject::{HOLDOUT, Subject};
 use crate::words::{counted, percent};
 use crate::{Figure, Needs};
-use rosenblatt::evaluate::evaluate_rows;
+use rosenblatt::evaluate::{ConfusionMatrix, evaluate_rows};
 use rosenblatt::insight::interval;
 use rosenblatt_plot::{Canvas, Confusion, Picture};
 
@@ -40,23 +40,20 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     let most = most_confused(&evaluation.confusion);
     if names.len() > FEW_CLASSES && !most.is_empty() {
         let told = most.into_iter().map(|(truth, given, count)| {
-            let of_class: u64 = evaluation.confusion[truth].iter().sum();
+            let of_class = evaluation.confusion.of(truth);
             format!("{} taken for {} ({count} of {of_class})", names[truth], names[given])
         });
         notes.push(format!("Most often: {}.", told.collect::<Vec<_>>().join(", ")));
     }
     let title = settings.title(|| format!("Which class is taken for which, {}", subject.source));
-    let table = Confusion { title, notes, classes: names, counts: &evaluation.confusion };
+    let counts: Vec<Vec<u64>> = evaluation.confusion.rows().collect();
+    let table = Confusion { title, notes, classes: names, counts: &counts };
     Ok(table.draw(canvas)?)
 }
 
 /// The pairs of a true class and a given one that are met most often.
-fn most_confused(confusion: &[Vec<u64>]) -> Vec<(usize, usize, u64)> {
-    let pairs = confusion
-        .iter()
-        .enumerate()
-        .flat_map(|(truth, row)| row.iter().enumerate().map(move |(given, &count)| (truth, given, count)));
-    let mut wrong: Vec<_> = pairs.filter(|(truth, given, count)| truth != given && *count > 0).collect();
+fn most_confused(confusion: &ConfusionMatrix) -> Vec<(usize, usize, u64)> {
+    let mut wrong: Vec<_> = confusion.pairs().filter(|(truth, given, _)| truth != given).collect();
     wrong.sort_by_key(|&(truth, given, count)| (std::cmp::Reverse(count), truth, given));
     wrong.truncate(MOST_TOLD);
     wrong

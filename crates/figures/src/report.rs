@@ -240,9 +240,9 @@ impl<'a> Report<'a> {
             let head: Vec<String> = names.iter().map(|name| format!("as {name}")).collect();
             let head: Vec<&str> =
                 std::iter::once("true class").chain(head.iter().map(String::as_str)).collect();
-            let rows: Vec<Vec<Cell>> = (names.iter().zip(&evaluation.confusion))
+            let rows: Vec<Vec<Cell>> = (names.iter().zip(evaluation.confusion.rows()))
                 .map(|(name, counts)| {
-                    let counts = counts.iter().map(|&number| Cell::Number(count(number)));
+                    let counts = counts.into_iter().map(|number| Cell::Number(count(number)));
                     std::iter::once(Cell::Head(name.clone())).chain(counts).collect()
                 })
                 .collect();

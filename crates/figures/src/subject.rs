@@ -3,7 +3,7 @@
 use crate::boundary::SUPPORT;
 use crate::error::FigureError;
 use crate::settings::{Setting, Settings, Takes};
-use crate::words::counted;
+use crate::words::{counted, file_name};
 use crate::{Figure, Needs};
 use rosenblatt::calibration::Method;
 use rosenblatt::certify::{Certificate, Claim};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Data and a model.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// What the data is called.
+    /// What the data is called: a file without its folders, for which a title has no room.
     pub source: String,
     /// The rows, as the model sees them. Without any, only the model is seen.
     pub data: Dataset,
@@ -47,7 +47,7 @@ impl Subject {
     pub fn of_model(source: impl Into<String>, data: Dataset, model: Model) -> Self {
         let rows: Vec<u32> = (0..data.len() as u32).collect();
         Self {
-            source: source.into(),
+            source: file_name(&source.into()).to_owned(),
             spec: model.spec().clone(),
             scaler: model.schema().and_then(|schema| schema.scaler.clone()),
             judged: counted(rows.len() as u64, "row", "rows"),
@@ -72,7 +72,7 @@ impl Subject {
         settings.check(figure)?;
         let rows: Vec<u32> = (0..data.len() as u32).collect();
         let judged = counted(data.len() as u64, "row", "rows");
-        let (source, scaler) = (source.into(), schema.scaler.clone());
+        let (source, scaler) = (file_name(&source.into()).to_owned(), schema.scaler.clone());
         let subject = Self {
             source,
             data,

@@ -40,6 +40,12 @@ pub fn percent(share: f64) -> String {
     if percent != 0.0 && percent < 10.0 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
 }
 
+/// The last part of a path; several sources are named by what they are.
+pub(crate) fn file_name(path: &str) -> &str {
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    if last.is_empty() { path } else { last }
+}
+
 /// Three significant digits, no trailing zeros.
 pub fn short_number(number: f64) -> String {
     let digits = (2 - number.abs().max(1e-9).log10().floor() as i32).clamp(0, 9) as usize;
@@ -173,6 +179,13 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(percent(0.0123), "1.23 %");
         assert_eq!(percent(0.0), "0.0 %");
+    }
+
+    #[test]
+    fn a_title_has_no_folders() {
+        assert_eq!(file_name("/some/where/mail.csv"), "mail.csv");
+        assert_eq!(file_name("folder/of/mails/"), "mails");
+        assert_eq!((file_name("iris.csv"), file_name("/"), file_name("-")), ("iris.csv", "/", "-"));
     }
 
     #[test]

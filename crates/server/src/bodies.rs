@@ -48,8 +48,16 @@ impl Kind {
         let found = CONTENT_TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, kind)| *kind).ok_or_else(|| {
             let known: Vec<&str> = CONTENT_TYPES.iter().map(|(name, _)| *name).collect();
+            let known = known.join(", ");
+            // What `curl -d` says unless it is told otherwise. A page may send it to anybody unasked, so it is not read.
+            let is_form = name.eq_ignore_ascii_case("application/x-www-form-urlencoded");
+            let said = if is_form {
+                "say what the body is, as `curl -H 'content-type: application/json'` does"
+            } else {
+                "send another"
+            };
             Problem::new("unknown-type", "the content type is none that is read")
-                .with_help(format!("send one of {}", known.join(", ")))
+                .with_help(format!("{said}: one of {known}"))
         })
     }
 }

@@ -35,6 +35,8 @@ pub struct Limits {
     pub features: usize,
     /// Classes a model may grow to.
     pub classes: usize,
+    /// Updates of a model that keeps all of them: hypotheses that vote, support vectors of a kernel without a budget.
+    pub updates: u64,
     /// Bytes that what a model has learned may take on disk.
     pub disk_bytes: u64,
     /// Connections at a time.
@@ -61,6 +63,7 @@ impl Default for Limits {
             rows: 100_000,
             features: 1 << 24,
             classes: 1000,
+            updates: 100_000,
             disk_bytes: 4 << 30,
             connections: 8192,
             requests: 1024,

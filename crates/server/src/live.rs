@@ -392,7 +392,8 @@ impl Learner {
                 }
                 continue;
             }
-            if let Err(problem) = self.check(&data, &mut new_classes) {
+            let n_waiting: usize = written.iter().map(|(_, data, ..)| data.len()).sum();
+            if let Err(problem) = self.check(&data, n_waiting, &mut new_classes) {
                 let _ = reply.send(Err(problem));
                 continue;
             }
@@ -418,8 +419,13 @@ impl Learner {
         }
     }
 
-    /// Whether the model may take these rows in.
-    fn check(&self, data: &Dataset, new_classes: &mut HashSet<String>) -> Result<(), Problem> {
+    /// Whether the model may take these rows in, after so many others.
+    fn check(
+        &self,
+        data: &Dataset,
+        n_waiting: usize,
+        new_classes: &mut HashSet<String>,
+    ) -> Result<(), Problem> {
         let limits = &self.config.limits;
         if self.failed {
             return Err(Problem::new(
@@ -431,6 +437,12 @@ impl Learner {
             let message =
                 format!("a model may have {} features, and a row has {}", limits.features, data.width());
             return Err(Problem::new("limit", message));
+        }
+        let n_updates = self.ongoing.totals().updates + (n_waiting + data.len()) as u64;
+        if self.ongoing.keeps_every_update() && n_updates > limits.updates {
+            let message = format!("a model that keeps every update may make {}", limits.updates);
+            return Err(Problem::new("full", message)
+                .with_help("raise the limit, or go on in a new version with averages or a budget"));
         }
         let known = self.ongoing.labels();
         if known.told_from_rest().is_none() {

@@ -265,6 +265,38 @@ fn models_without_weights_go_on_from_nothing_if_asked() {
 }
 
 #[test]
+fn models_that_keep_every_update_have_a_limit_and_those_with_a_budget_need_none() {
+    let bench = Bench::with(&[("pets", pets())], |config| config.limits.updates = 8);
+    let begin = |learning: &str| {
+        let body = format!("{{\"of\": 1, \"blank\": true, \"learning\": {learning}}}");
+        bench.json("/v1/models/pets/versions", &body).ok();
+    };
+    let learn = || bench.post("/v1/models/pets/learn", "text/csv", PETS);
+    let kernel = "\"kernel\": {\"name\": \"rbf\", \"params\": {\"gamma\": 1}";
+    for growing in ["{\"readout\": \"voted\"}".to_owned(), format!("{{{kernel}}}}}")] {
+        begin(&growing);
+        learn().ok();
+        let refused = std::iter::repeat_with(learn).take(9).find(|answer| answer.status != 200).unwrap();
+        assert_eq!((refused.status, refused.code().as_str()), (507, "full"), "{growing}");
+        bench.json("/v1/models/pets/predict", "[[4, 4]]").ok();
+    }
+    for bounded in ["{\"algorithm\": \"arow\"}".to_owned(), format!("{{{kernel}, \"budget\": 3}}}}")] {
+        begin(&bounded);
+        (0..9).for_each(|_| drop(learn().ok()));
+        let answer = bench.json("/v1/models/pets/predict", "[[4, 4]]").ok().value();
+        assert_eq!(answer["predictions"][0]["class"], "cat", "{bounded}");
+    }
+}
+
+#[test]
+fn a_form_is_told_what_to_say() {
+    let bench = Bench::new(&[("pets", pets())]);
+    let answer = bench.post("/v1/models/pets/predict", "application/x-www-form-urlencoded", "[[4, 4]]");
+    assert_eq!(answer.status, 415);
+    assert!(answer.text().contains("curl -H 'content-type: application/json'"), "{}", answer.text());
+}
+
+#[test]
 fn lines_are_answered_while_they_come() {
     let bench = Bench::new(&[("pets", pets())]);
     let mut stream = TcpStream::connect(bench.address).unwrap();

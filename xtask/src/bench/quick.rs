@@ -15,7 +15,9 @@ const SCALE: f64 = 0.000_001;
 
 pub(super) fn run() -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--quiet", "--package", "rosenblatt-cli"]).status();
+    // With the features of the tests, so that nothing is built twice.
+    let words = ["build", "--quiet", "--workspace", "--bin", "rosenblatt"];
+    let built = Command::new(cargo).args(words).status();
     if !built.is_ok_and(|status| status.success()) {
         return Err("the build failed".to_owned());
     }

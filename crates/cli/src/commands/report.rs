@@ -101,11 +101,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let size = ui::bytes(page.len() as u64);
     let judged = report.judged.sentence(report.evaluation.rows);
     let (of, told) = match (&report.judged, describe_estimate(&model)) {
-        (Judged::Learned, Some(told)) => ("training ", format!("{told}\n")),
-        (Judged::Learned, None) => ("training ", String::new()),
-        _ => ("", String::new()),
+        (Judged::Learned, Some(told)) => ("training error", format!("{told}\n")),
+        (Judged::Learned, None) => ("training error", String::new()),
+        _ => ("error rate", String::new()),
     };
-    ui::print(&format!("{told}{of}error: {error}\n{judged}\nreport: {} ({size})\n", output.display()))
+    ui::print(&format!("{told}{of}: {error}\n{judged}\nreport: {} ({size})\n", output.display()))
 }
 
 /// The command that trains the same model, and the one that makes the same page.

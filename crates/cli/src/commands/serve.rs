@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Listen here; port 0 is any that is free
-    #[arg(long, value_name = "ADDRESS", default_value_t = Config::default().address)]
+    #[arg(long, alias = "listen", value_name = "ADDRESS", default_value_t = Config::default().address)]
     address: SocketAddr,
     /// Answer requests for this host, too (may be repeated); this machine's own names and the address if not said
     #[arg(long = "host", value_name = "NAME")]
@@ -77,6 +77,9 @@ pub(crate) struct Args {
     /// Let a model grow to so many classes
     #[arg(long, value_name = "N", default_value_t = Limits::default().classes)]
     max_classes: usize,
+    /// Let a model that keeps every update (votes, a kernel without a budget) make so many
+    #[arg(long, value_name = "N", default_value_t = Limits::default().updates)]
+    max_updates: u64,
     /// Let what a model has learned take so much of the disk
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "4GiB")]
     max_disk: u64,
@@ -148,6 +151,7 @@ impl Args {
             rows: self.max_rows,
             features: self.max_features,
             classes: self.max_classes,
+            updates: self.max_updates,
             disk_bytes: self.max_disk,
             connections: self.max_connections.clamp(1, 1 << 20),
             requests: self.max_requests.clamp(1, 1 << 20),

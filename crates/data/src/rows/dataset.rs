@@ -451,6 +451,16 @@ impl Dataset {
         self.matrix.lend().width()
     }
 
+    /// How many values the rows hold: those of all features, or those that are not zero.
+    pub fn n_values(&self) -> usize {
+        match self.matrix.lend() {
+            MatrixRef::Dense32(rows) => rows.values.len(),
+            MatrixRef::Dense64(rows) => rows.values.len(),
+            MatrixRef::Sparse32(rows) => rows.values.len(),
+            MatrixRef::Sparse64(rows) => rows.values.len(),
+        }
+    }
+
     /// The feature values, where they are.
     pub fn matrix(&self) -> MatrixRef<'_> {
         self.matrix.lend()

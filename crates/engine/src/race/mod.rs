@@ -32,7 +32,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 /// The most rows a race is run on.
-const MOST_ROWS: usize = 16_000;
+pub(crate) const MOST_ROWS: usize = 16_000;
 /// The rows that all candidates learn from in the first bout, if there are many more.
 const FIRST_BOUT: usize = 1_600;
 /// Up to so many rows, five folds are raced; above, three.
@@ -250,7 +250,10 @@ fn bouts(data: &Dataset, seed: u64) -> Vec<Bout> {
     if n_rows > 2 * FIRST_BOUT {
         let (judged, learned) = split_rows(data.classes(), &all, FIRST_BOUT as f64 / n_rows as f64, seed);
         let judged = sample(data.classes(), data.labels().len(), &judged, 2 * FIRST_BOUT, seed);
-        bouts.push(Bout { learned, judged, counts: false, stay: 3 });
+        // Of classes with a handful of rows each, hardly one would be learned from.
+        if learned.len() >= FIRST_BOUT / 2 {
+            bouts.push(Bout { learned, judged, counts: false, stay: 3 });
+        }
     }
     if n_rows > THREE_FOLDS {
         let (learned, judged) = split_rows(data.classes(), &all, 0.3, seed.wrapping_add(1));

@@ -7,7 +7,7 @@
 
 use super::{Estimate, Fitting, Plan, Racing, Trained};
 use crate::error::Error;
-use crate::evaluate::{Evaluation, Folds, Judged};
+use crate::evaluate::{Evaluation, Folds, Judged, keeps_scores};
 use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
@@ -46,7 +46,8 @@ impl Fitting<'_> {
             let model = self.calibrated(model, &raced, monitor)?;
             monitor.stage(Stage::Judging);
             let stop = &mut || monitor.wants_to_stop();
-            let judged = Judged::new(&model, &mut seen.into(), held, true, stop)?;
+            let with_scores = keeps_scores(&seen.into(), held.len());
+            let judged = Judged::new(&model, &mut seen.into(), held, with_scores, stop)?;
             Ok::<_, Error>((raced, judged.evaluation))
         };
         let (raced, estimate) = match self.recipe.estimate {
@@ -96,7 +97,8 @@ impl Fitting<'_> {
             trained.model = self.calibrated(model, &raced, monitor)?;
             monitor.stage(Stage::Judging);
             let stop = &mut || monitor.wants_to_stop();
-            let judged = Judged::new(&trained.model, &mut data.into(), &all, true, stop)?;
+            let with_scores = keeps_scores(&data.into(), all.len());
+            let judged = Judged::new(&trained.model, &mut data.into(), &all, with_scores, stop)?;
             trained.training = Some(judged.evaluation);
             trained.mistake_bound = mistake_bound(&trained.model, data, &all);
             trained.is_unfinished = false;

@@ -35,11 +35,11 @@ use crate::compare::deviation;
 use crate::costs::Costs;
 use crate::defaults;
 use crate::error::Error;
-use crate::evaluate::{Evaluation, Folds, Judged};
+use crate::evaluate::{Evaluation, Folds, Judged, keeps_scores};
 use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Estimated, Model};
 use crate::monitor::{Monitor, Stage};
-use crate::race::{Metric, Race};
+use crate::race::{self, Metric, Race};
 use crate::rows::RowSource;
 use crate::spec::{ClassWeights, Options, Spec};
 use crate::split::split;
@@ -397,8 +397,19 @@ impl Recipe {
             outline(name, &(&data).into(), read.as_ref().map(|(reading, schema)| (*reading, schema)));
         let spec = self.spec(&(&data).into())?;
         let schema = read.map(|(_, schema)| schema);
-        let fitting =
-            Fitting { recipe: self, spec, schema, calibrate: self.calibration.method(), outline, notes };
+        let mut calibrate = self.calibration.method();
+        let is_asked = self.calibration != Calibrate::Auto || self.learning.costs != Costs::Even;
+        let (n_classes, too_many) =
+            (data.labels().len(), "classes have more scores than so few rows justify");
+        if calibrate.is_some() && !is_asked && !keeps_scores(&(&data).into(), self.n_judged(data.len())) {
+            calibrate = None;
+            notes.push(format!("probabilities are not fitted, as {n_classes} {too_many}"));
+        }
+        if matches!(self.choice, Choice::Auto) && self.says_nothing() && !can_race(&(&data).into()) {
+            let rule = spec.entry().info.name;
+            notes.push(format!("no candidates are raced: {rule} as it comes, as {n_classes} {too_many}"));
+        }
+        let fitting = Fitting { recipe: self, spec, schema, calibrate, outline, notes };
         fitting.run(&mut (&data).into(), checkpoint, monitor)
     }
 
@@ -408,10 +419,18 @@ impl Recipe {
         rows.classes().iter().for_each(|&class| counts[class as usize] += 1);
         let n_known = counts.iter().filter(|count| **count >= defaults::ROWS_TO_RACE_BY).count();
         match &self.choice {
-            Choice::Auto if n_known < 2 => None,
+            Choice::Auto if n_known < 2 || !can_race(rows) => None,
             Choice::Auto if self.says_nothing() => Some(Racing::default()),
             Choice::Race(racing) => Some(racing.clone()),
             Choice::Auto | Choice::Given => None,
+        }
+    }
+
+    /// How many rows are judged by a model that did not learn from them.
+    fn n_judged(&self, n_rows: usize) -> usize {
+        match self.estimate {
+            Plan::HoldOut(share) => (n_rows as f64 * share) as usize,
+            Plan::Folds(_) => n_rows,
         }
     }
 
@@ -549,7 +568,8 @@ impl Fitting<'_> {
         let crossed = match (recipe.estimate, rows.dataset()) {
             (Plan::Folds(n_folds), Some(data)) => {
                 let mut judged = Vec::new();
-                Folds::new(data, n_folds, seed)?.judge(&spec, data, 0, monitor, |_, _, fold| {
+                let folds = Folds::new(data, n_folds, seed)?.keeping_scores(calibrate.is_some());
+                folds.judge(&spec, data, 0, monitor, |_, _, fold| {
                     judged.push(fold);
                     Ok(())
                 })?;
@@ -591,6 +611,12 @@ impl Fitting<'_> {
     }
 }
 
+/// Whether rows may be raced on: with very many classes their scores cost more than anybody who wrote the file would
+/// expect to pay for.
+fn can_race(rows: &RowSource<'_>) -> bool {
+    rows.dataset().is_none() || keeps_scores(rows, rows.classes().len().min(race::MOST_ROWS))
+}
+
 /// Judges a model on the rows it learned from and, unless that was done by `crossed` already, on those it did not.
 fn measure(
     trained: &mut Trained,
@@ -600,14 +626,13 @@ fn measure(
     crossed: Option<(Option<Calibration>, Estimate)>,
     monitor: &mut dyn Monitor,
 ) -> Result<(), Error> {
-    let in_memory = rows.dataset().is_some();
     let Trained { model, .. } = trained;
     if let Some((calibration, estimate)) = crossed {
         model.training_summary.estimate = Some(estimate.remembered(true));
         (model.calibration, trained.estimate) = (calibration, Some(estimate));
     } else if !held.is_empty() {
         monitor.stage(Stage::Judging);
-        let with_scores = in_memory || calibrate.is_some();
+        let with_scores = keeps_scores(rows, held.len()) || calibrate.is_some();
         let mut judged = Judged::new(model, rows, held, with_scores, &mut || monitor.wants_to_stop())?;
         model.calibration = fit_probabilities(&model.spec, calibrate, &mut judged, monitor)?;
         let estimate = Estimate { evaluation: judged.evaluation, fold_errors: Vec::new() };
@@ -615,7 +640,8 @@ fn measure(
         trained.estimate = Some(estimate);
     }
     monitor.stage(Stage::Judging);
-    let judged = Judged::new(model, rows, learned, in_memory, &mut || monitor.wants_to_stop())?;
+    let with_scores = keeps_scores(rows, learned.len());
+    let judged = Judged::new(model, rows, learned, with_scores, &mut || monitor.wants_to_stop())?;
     trained.training = Some(judged.evaluation);
     trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
     trained.is_unfinished = false;

@@ -7,7 +7,7 @@ use super::{Recipe, online, start};
 use crate::error::Error;
 use crate::model::{Checkpoint, Model};
 use crate::online::Online;
-use rosenblatt_core::Totals;
+use rosenblatt_core::{Readout, Totals};
 use rosenblatt_data::{Dataset, Labels, ReadOptions, Schema};
 use std::sync::Arc;
 
@@ -91,6 +91,14 @@ impl Ongoing {
     /// The totals so far; `errors` of `rounds` is the progressive error.
     pub fn totals(&self) -> Totals {
         self.learner.totals()
+    }
+
+    /// Whether the model grows with every update: hypotheses that vote are all kept, and so are the support vectors of
+    /// a kernel without a budget.
+    pub fn keeps_every_update(&self) -> bool {
+        let spec = self.learner.spec();
+        let kernel = spec.options().kernel.as_ref();
+        spec.readout() == Readout::Voted || kernel.is_some_and(|kernel| kernel.budget.is_none())
     }
 
     /// A model of what has been learned so far.
