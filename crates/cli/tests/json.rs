@@ -73,6 +73,8 @@ fn every_command_prints_what_its_schema_says() {
     let schema: Value = serde_json::from_str(include_str!("../../../docs/json-schema.json")).unwrap();
     let bench = Bench::new();
     let (notes, iris) = ("crates/data/bundled/banknote.csv", "crates/data/bundled/iris.csv");
+    let tags = "the D B-NP\ndog N I-NP\n\nan D B-NP\nodd N I-NP\nruns V O\n\n".repeat(4) + "odd V B-NP\n\n";
+    bench.write("tags.conll", &tags);
     bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
     for (name, lines) in [
         (
@@ -138,10 +140,29 @@ fn every_command_prints_what_its_schema_says() {
         ("devices", vec!["devices".to_owned()]),
         ("catalogue", vec!["catalogue".to_owned()]),
         ("demo", vec!["demo".to_owned()]),
+        (
+            "train-sentences",
+            vec![
+                "train tags.conll --model t.model --holdout 0.4".to_owned(),
+                "train tags.conll --online --model plain.model".to_owned(),
+            ],
+        ),
+        ("inspect-sentences", vec!["inspect t.model".to_owned(), "inspect plain.model".to_owned()]),
+        (
+            "predict-sentences",
+            vec![
+                "predict tags.conll --model t.model --probabilities --k-best 3 --explain 2".to_owned(),
+                "predict tags.conll --model plain.model".to_owned(),
+            ],
+        ),
+        ("evaluate-sentences", vec!["evaluate tags.conll --model t.model".to_owned()]),
+        ("report-sentences", vec!["report tags.conll --model t.model".to_owned()]),
+        ("compare-sentences", vec!["compare tags.conll --folds 2 --history 1,2".to_owned()]),
+        ("trace-sentences", vec!["trace tags.conll --rounds 2".to_owned()]),
     ] {
         for line in lines {
             let said = bench.ok(&format!("rosenblatt {line} --json"));
-            let values = if ["predict", "trace"].contains(&name) {
+            let values = if name.starts_with("predict") || name.starts_with("trace") {
                 said.lines().collect()
             } else {
                 vec![said.trim_end()]

@@ -1,6 +1,7 @@
 //! Sentences as a person meets them: train, predict, evaluate, inspect.
 
 use crate::bench::Bench;
+use std::fmt::Write as _;
 
 const KNOWN: &str = "Ada NNP B-NP\nwrites VBZ B-VP\nprograms NNS B-NP\n. . O\n\nThe DT B-NP\nold JJ I-NP\nengine NN I-NP\nruns VBZ B-VP\n. . O\n\n";
 
@@ -86,16 +87,17 @@ fn what_says_nothing_of_sentences_is_refused_and_so_is_the_reverse() {
     bench.write("table.csv", "x,y,class\n4,0,a\n1,1,b\n0,1,b\n-2,-2,a\n");
     bench.ok("rosenblatt train known.conll --model known.model");
     for (line, word) in [
-        ("train known.conll --holdout 0.2", "--holdout"),
         ("train known.conll --scale standard", "--scale"),
         ("train known.conll --kernel rbf", "--kernel"),
         ("train known.conll --class-weight balanced", "--class-weight"),
         ("train known.conll --keep-previous", "--keep-previous"),
-        ("predict known.conll --model known.model --json", "--json"),
-        ("predict known.conll --model known.model --probabilities", "--probabilities"),
+        ("predict known.conll --model known.model --votes", "--votes"),
         ("evaluate known.conll --model known.model --label 2", "--label"),
         ("train table.csv --beam 4", "--beam"),
         ("train table.csv --history 2", "--history"),
+        ("train table.csv --shards 2", "--shards"),
+        ("compare table.csv --history 2", "--history"),
+        ("trace table.csv --beam 2", "--beam"),
     ] {
         let done = bench.run(&format!("rosenblatt {line}"));
         assert_eq!(done.code, Some(2), "{line}\n{}", done.all());
@@ -103,7 +105,143 @@ fn what_says_nothing_of_sentences_is_refused_and_so_is_the_reverse() {
     }
     assert_eq!(bench.run("rosenblatt tune known.conll").code, Some(2));
     // What reads tables says whose file this is.
-    let done = bench.run("rosenblatt compare known.conll");
+    let done = bench.run("rosenblatt certify known.conll");
     assert_eq!(done.code, Some(1), "{}", done.all());
     assert!(done.all().contains("it holds sentences (columns)"), "{}", done.all());
+    let done = bench.run("rosenblatt predict known.conll --model known.model --probabilities");
+    assert!(done.all().contains("needs a calibrated tagger"), "{}", done.all());
+    bench.ok(
+        "rosenblatt train table.csv --label class --model table.model --algorithm perceptron --holdout 0",
+    );
+    for line in [
+        "plot transitions table.csv",
+        "plot transitions --model table.model",
+        "plot weights --model known.model",
+        "predict table.csv --model table.model --k-best 2",
+    ] {
+        assert_eq!(bench.run(&format!("rosenblatt {line}")).code, Some(2), "{line}");
+    }
+}
+
+/// A few hundred sentences of two patterns, with some labels that are wrong.
+fn many() -> String {
+    let mut text = String::new();
+    for number in 0..300 {
+        let verb = ["runs", "sees", "has", "light"][number % 4];
+        let noun = ["dog", "light", "tree", "saw", "engine"][number % 5];
+        let label = if number % 17 == 0 { "O" } else { "B-VP" };
+        let _ = write!(text, "the DT B-NP\n{noun} NN I-NP\n{verb} VBZ {label}\n");
+        if number % 3 == 0 {
+            text.push_str("old JJ B-NP\ntrees NNS I-NP\n");
+        }
+        text.push_str(". . O\n\n");
+    }
+    text
+}
+
+#[test]
+fn an_estimate_is_told_kept_and_makes_probabilities() {
+    let bench = Bench::new();
+    bench.write("many.conll", many());
+    let told = bench.ok("rosenblatt train many.conll --model plain.model");
+    assert!(told.contains("met for the first time: ") && told.contains("no sentence was held out"), "{told}");
+    let told = bench.ok("rosenblatt train many.conll --holdout 0.2 --model tags.model");
+    assert!(told.contains("held-out: ") && told.contains("60 sentences, F1 of spans"), "{told}");
+    assert!(told.contains("probabilities: platt, fitted on"), "{told}");
+    let seen = bench.ok("rosenblatt inspect tags.model");
+    let line = told.lines().find(|line| line.starts_with("held-out")).unwrap();
+    assert!(seen.contains(line), "{seen}");
+    bench.write("new.conll", "the DT\nsaw NN\nruns VBZ\n\n");
+    let sure = bench.ok("rosenblatt predict new.conll --model tags.model --probabilities");
+    let last: Vec<&str> = sure.lines().next().unwrap().split('\t').collect();
+    assert_eq!(last[..2], ["the", "B-NP"]);
+    assert!((0.5..=1.0).contains(&last[2].parse::<f64>().unwrap()), "{sure}");
+    let folds = bench.ok("rosenblatt train many.conll --folds 3 --calibrate off --model f.model --json");
+    assert!(folds.contains("\"trainings\":3") && folds.contains("\"calibration\":null"), "{folds}");
+}
+
+#[test]
+fn the_best_few_sequences_are_written_one_below_the_other() {
+    let bench = Bench::new();
+    bench.write("known.conll", KNOWN);
+    bench.ok("rosenblatt train known.conll --model tags.model");
+    bench.write("new.conll", "The DT\nengine NN\n\n");
+    let text = bench.ok("rosenblatt predict new.conll --model tags.model --k-best 3");
+    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("# ")).collect();
+    assert_eq!(heads.len(), 3, "{text}");
+    assert!(text.starts_with("# 1 ") && text.contains("The DT B-NP\nengine NN I-NP\n\n# 2 "), "{text}");
+    let json = bench.ok("rosenblatt predict new.conll --model tags.model --k-best 3 --json");
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["tags"][1], "I-NP");
+    assert_eq!(value["next-best"].as_array().unwrap().len(), 2);
+    assert!(value["next-best"][0]["score"].as_f64() <= value["score"].as_f64());
+    // What is written can be read: tokens and tags.
+    bench.write("again.jsonl", &json);
+    let again = bench.run("rosenblatt train again.jsonl --format token-lists --model again.model");
+    assert_eq!(again.code, Some(0), "{}", again.all());
+}
+
+#[test]
+fn taggers_are_compared_traced_reported_and_drawn() {
+    let bench = Bench::new();
+    bench.write("many.conll", many());
+    bench.write("own.txt", "U0:%x[0,0]\nU1:%x[0,1]\n");
+    let line = "rosenblatt compare many.conll --features chunking,own.txt --history 1,2 --algorithms perceptron,pa1 \
+                --folds 3 --epochs 2";
+    let text = bench.ok(line);
+    assert!(text.starts_with("many.conll: 300 sentences, 1,400 tokens, 4 labels; 3 folds"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.contains("perceptron averaged")).count(), 4, "{text}");
+    assert_eq!(text.lines().filter(|line| line.contains("own.txt")).count(), 4, "{text}");
+    let refused = bench.run("rosenblatt compare many.conll --algorithms perceptron@rbf");
+    assert_eq!(refused.code, Some(2), "{}", refused.all());
+    bench.write("two.conll", KNOWN);
+    let text = bench.ok("rosenblatt trace two.conll --features own.txt --rounds 2");
+    assert!(text.contains("round 1, epoch 1: sentence 1; true labels 0, best labels 0: mistake"), "{text}");
+    assert!(text.contains("never"), "I-NP cannot come first\n{text}");
+    assert!(text.lines().any(|line| line.starts_with("U0:Ada") && line.ends_with("+1   1")), "{text}");
+    assert!(bench.ok("rosenblatt trace two.conll --features own.txt --to latex").contains("tabular"));
+    assert!(bench.ok("rosenblatt trace two.conll --features own.txt --to csv").contains("1,1,1,Ada,B-NP,"));
+    bench.ok("rosenblatt train many.conll --model tags.model");
+    let told = bench.ok("rosenblatt report many.conll --model tags.model -o page.html");
+    assert!(told.contains("report: page.html"), "{told}");
+    let page = bench.ok("cat page.html");
+    for part in
+        ["tokens right", "F1 of spans", "Which label follows which", "Mistakes worth a look", "taken for"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("<script"));
+    let drawn = bench.ok("rosenblatt plot transitions --model tags.model");
+    assert!(drawn.contains("label before") && drawn.contains('×'), "{drawn}");
+    bench.ok("rosenblatt plot transitions --model tags.model -o t.svg");
+    assert!(bench.ok("cat t.svg").contains("I-NP may not follow O"));
+}
+
+#[test]
+fn taggers_go_on_learning_and_are_mixed() {
+    let bench = Bench::new();
+    let text = many();
+    let half = text.find("\n\n").map(|_| text[..text.len() / 2].rfind("\n\n").unwrap() + 2).unwrap();
+    bench.write("one.conll", &text[..half]);
+    bench.write("two.conll", &text[half..]);
+    let told = bench.ok("rosenblatt train one.conll --online --model one.model");
+    assert!(
+        told.contains("met for the first time: ") && !told.contains("no sentence was held out"),
+        "{told}"
+    );
+    bench.ok("rosenblatt train two.conll --start-from one.model --model more.model");
+    let told =
+        bench.ok("rosenblatt train two.conll --start-from one.model --online --model other.model --json");
+    assert!(told.contains("\"progressive\":{"), "{told}");
+    bench.ok("rosenblatt train one.conll --shards 3 --model a.model");
+    bench.ok("rosenblatt train two.conll --shards 3 --model b.model");
+    let told = bench.ok("rosenblatt mix a.model b.model -o mean.model");
+    assert!(told.starts_with("mean of 2 taggers, uniform: 300 sentences"), "{told}");
+    for model in ["more", "other", "mean"] {
+        let measured = bench.ok(&format!("rosenblatt evaluate two.conll --model {model}.model --json"));
+        let value: serde_json::Value = serde_json::from_str(&measured).unwrap();
+        assert!(value["accuracy"].as_f64().unwrap() > 0.95, "{model}: {measured}");
+    }
+    let refused = bench.run("rosenblatt train one.conll --online --resume --model x.model");
+    assert_eq!(refused.code, Some(2), "{}", refused.all());
 }

@@ -3,10 +3,13 @@
 
 use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::Source;
+use rosenblatt::mix::mix_taggers;
 use rosenblatt::model::{TaggerCheckpoint, model_checksum};
+use rosenblatt::recipe::{Calibrate, Plan};
 use rosenblatt::sequence::spans::spans;
+use rosenblatt::tagger::{self, Judging, Room, TaggerEstimate, TaggerTrial};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{Error, Tagger, TaggerOptions, TaggerTraining};
+use rosenblatt::{Error, Mixing, Tagger, TaggerOptions, TaggerTraining};
 use std::fmt::Write as _;
 
 /// Sentences of a small language whose phrases can be told by words and neighbours: words, tags, labels.
@@ -283,5 +286,238 @@ fn what_cannot_be_learned_from_is_refused_with_its_place() {
         (TaggerOptions { cost: f64::NAN, ..options() }, "`cost` should be"),
     ] {
         assert!(options.check().unwrap_err().to_string().contains(word), "{word}");
+    }
+}
+
+/// Sentences whose labels are drawn by chance, each of words of its own: what can be learned by heart and no other way.
+fn noise(seed: u64, n: usize) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let mut text = String::new();
+    for sentence in 0..n {
+        for token in 0..5 {
+            let _ = writeln!(
+                text,
+                "w{seed}x{sentence}x{token} {}",
+                ["A", "B", "C", "D"][random.below(4) as usize]
+            );
+        }
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+#[test]
+fn estimates_are_of_sentences_that_were_not_learned_from() {
+    let source = Source::bytes("noise.conll", noise(1, 400));
+    let options = TaggerOptions { epochs: 8, ..options() };
+    let plain = TaggerTraining::new(&options).run(&source, &mut ()).unwrap();
+    assert!(plain.evaluate(&source, None).unwrap().accuracy() > 0.9, "it is learned by heart");
+    let progressive = plain.progressive().unwrap();
+    assert_eq!((progressive.sentences, progressive.tokens), (400, 2000));
+    assert!(progressive.accuracy() < 0.4, "before it was: {}", progressive.accuracy());
+    assert!(plain.estimate().is_none() && plain.calibration().is_none());
+    for (plan, n_held) in [(Plan::HoldOut(0.25), 100), (Plan::Folds(3), 400)] {
+        let judging = Judging { plan, ..Judging::default() };
+        let judged = TaggerTraining::new(&options).judged(judging).run(&source, &mut ()).unwrap();
+        let estimate = judged.estimate().unwrap();
+        assert_eq!(estimate.sentences, n_held);
+        assert!(estimate.accuracy() < 0.4, "{plan:?}: {}", estimate.accuracy());
+        // Being judged has no part in what is learned.
+        assert_eq!(judged.tagging().weights(), plain.tagging().weights());
+        let again = Tagger::from_bytes(&judged.to_bytes()).unwrap();
+        assert_eq!((again.estimate(), again.progressive()), (judged.estimate(), judged.progressive()));
+        assert_eq!(again.to_bytes(), judged.to_bytes());
+    }
+    let start = Judging { plan: Plan::HoldOut(0.2), ..Judging::default() };
+    let refused = TaggerTraining::new(&options).start_from(Some(&plain)).judged(start).run(&source, &mut ());
+    assert!(matches!(refused, Err(Error::BadStart { .. })));
+    for plan in [Plan::HoldOut(1.0), Plan::HoldOut(f64::NAN), Plan::Folds(1), Plan::Folds(401)] {
+        let judging = Judging { plan, ..Judging::default() };
+        assert!(TaggerTraining::new(&options).judged(judging).run(&source, &mut ()).is_err(), "{plan:?}");
+    }
+}
+
+/// The sentences of [`sentences`] with every tenth label another one.
+fn spoiled(seed: u64, n: usize) -> Vec<u8> {
+    let mut random = Random::new(seed + 1000);
+    let mut all = sentences(seed, n);
+    for token in all.iter_mut().flatten() {
+        if random.below(10) == 0 {
+            ["B-NP", "B-VP", "O"][random.below(3) as usize].clone_into(&mut token[2]);
+        }
+        // Without the tag, the word may mean several things.
+        "X".clone_into(&mut token[1]);
+    }
+    columns(&all, " ")
+}
+
+#[test]
+fn probabilities_come_true_on_new_sentences() {
+    for method in [Calibrate::Platt, Calibrate::Isotonic] {
+        let options = TaggerOptions { constraints: "none".to_owned(), ..options() };
+        let judging = Judging { plan: Plan::HoldOut(0.3), calibrate: method };
+        let source = Source::bytes("a.conll", spoiled(31, 1500));
+        let tagger = TaggerTraining::new(&options).judged(judging).run(&source, &mut ()).unwrap();
+        let tagger = Tagger::from_bytes(&tagger.to_bytes()).unwrap();
+        let new = Source::bytes("b.conll", spoiled(32, 600));
+        let mut stream = tagger.open(&new, None).unwrap();
+        let (mut block, mut room) = (rosenblatt::data::Sentences::default(), Room::default());
+        let mut seen: Vec<(f64, f64, bool)> = Vec::new();
+        while stream.next(&mut block).unwrap() {
+            for number in 0..block.len() {
+                let told = tagger.tell(&block, number, stream.format(), 2, &mut room).unwrap();
+                assert_eq!(told.next.len(), 2);
+                assert!(told.next[0].1 <= told.score && told.next[1].1 <= told.next[0].1);
+                assert!(told.next.iter().all(|(labels, _)| *labels != told.labels));
+                let gold = block.tokens(number).map(|token| block.cell(token, 2).unwrap());
+                let right = gold.zip(&told.labels).map(|(gold, found)| gold == found);
+                let probabilities = told.probabilities.unwrap();
+                seen.extend(told.leads.iter().zip(probabilities).zip(right).map(|((a, b), c)| (*a, b, c)));
+            }
+        }
+        let share = |of: &[(f64, f64, bool)]| of.iter().filter(|one| one.2).count() as f64 / of.len() as f64;
+        let mean = |of: &[(f64, f64, bool)]| of.iter().map(|one| one.1).sum::<f64>() / of.len() as f64;
+        assert!((share(&seen) - mean(&seen)).abs() < 0.03, "{method}: {} and {}", share(&seen), mean(&seen));
+        seen.sort_by(|one, other| one.0.total_cmp(&other.0));
+        assert!(seen.windows(2).all(|pair| pair[0].1 <= pair[1].1), "who leads by more is surer");
+        let (unsure, sure) = seen.split_at(seen.len() / 4);
+        assert!(mean(unsure) < mean(sure) && share(unsure) < share(sure));
+    }
+}
+
+fn named_weights(tagger: &Tagger) -> std::collections::BTreeMap<String, Vec<f64>> {
+    let weights = tagger.tagging().weights();
+    let of = |attribute: u32| Some((tagger.lexicon().name(attribute), weights.of_attribute(attribute)?));
+    let all = (0..weights.n_attributes() as u32).filter_map(of);
+    all.filter(|(_, weights)| weights.iter().any(|weight| *weight != 0.0)).collect()
+}
+
+#[test]
+fn a_stream_may_be_left_and_gone_on_with() {
+    let (first, second) = (sentences(41, 150), sentences(42, 150));
+    let options = TaggerOptions { averaged: false, ..options() };
+    let source = |parts: &[&Vec<Vec<[String; 3]>>]| {
+        Source::bytes(
+            "a.conll",
+            columns(&parts.iter().flat_map(|part| part.iter().cloned()).collect::<Vec<_>>(), " "),
+        )
+    };
+    let learn = |start: Option<&Tagger>, source: &Source| {
+        let go_on = |_: &TaggerEstimate| std::ops::ControlFlow::Continue(());
+        TaggerTraining::new(&options).start_from(start).run_online(source, go_on).unwrap()
+    };
+    let whole = learn(None, &source(&[&first, &second]));
+    let begun = Tagger::from_bytes(&learn(None, &source(&[&first])).to_bytes()).unwrap();
+    let gone_on = learn(Some(&begun), &source(&[&second]));
+    assert_eq!(named_weights(&whole), named_weights(&gone_on), "the same weights, to the bit");
+    assert_eq!(whole.labels(), gone_on.labels());
+    let progressive = whole.progressive().unwrap();
+    assert_eq!(progressive.sentences, 300);
+    assert_eq!(progressive.sentences - progressive.sentences_right, whole.training_summary().totals.mistakes);
+    // Labels that turn up late are taken in, and what was learned before is still known.
+    let late = "zut UH B-INTJ\n. . O\n\n";
+    let more = learn(Some(&whole), &Source::bytes("a.conll", late.as_bytes().to_vec()));
+    assert_eq!(more.labels().len(), whole.labels().len() + 1);
+    let new = Source::bytes("b.conll", columns(&sentences(43, 100), " "));
+    assert!(more.evaluate(&new, None).unwrap().accuracy() > 0.9);
+    let averaged = TaggerOptions { averaged: true, ..options.clone() };
+    let longer =
+        TaggerTraining::new(&averaged).start_from(Some(&whole)).run(&source(&[&second]), &mut ()).unwrap();
+    assert!(longer.evaluate(&new, None).unwrap().accuracy() > 0.95);
+    let other = Source::bytes("c.conll", b"a b c D\n\n".to_vec());
+    let refused = TaggerTraining::new(&options).start_from(Some(&whole)).run(&other, &mut ()).unwrap_err();
+    assert!(matches!(refused, Error::BadStart { .. }), "{refused}");
+}
+
+#[test]
+fn shards_learn_together_and_taggers_are_mixed() {
+    let known = sentences(51, 400);
+    let new = Source::bytes("new.conll", columns(&sentences(52, 100), " "));
+    let sharded = TaggerOptions { shards: 4, ..options() };
+    let together = train(&sharded, "a.conll", columns(&known, " ")).unwrap();
+    assert!(together.evaluate(&new, None).unwrap().accuracy() > 0.95);
+    let parts: Vec<Tagger> =
+        known.chunks(130).map(|part| train(&options(), "a.conll", columns(part, " ")).unwrap()).collect();
+    let mean = mix_taggers(&parts, Mixing::Uniform).unwrap();
+    assert!(mean.evaluate(&new, None).unwrap().accuracy() > 0.95);
+    let turned: Vec<Tagger> = parts.iter().rev().cloned().collect();
+    assert_eq!(mix_taggers(&turned, Mixing::Uniform).unwrap().to_bytes(), mean.to_bytes());
+    assert_eq!(mix_taggers(&parts[..1], Mixing::Errors).unwrap().to_bytes(), parts[0].to_bytes());
+    // The mean is the mean, attribute by attribute, whatever the numbers of each.
+    let all: Vec<_> = parts.iter().map(named_weights).collect();
+    for (name, weights) in named_weights(&mean) {
+        let sum = |label: usize| all.iter().map(|of| of.get(&name).map_or(0.0, |of| of[label])).sum::<f64>();
+        for (label, weight) in weights.iter().enumerate() {
+            assert!((sum(label) / parts.len() as f64 - weight).abs() < 1e-12, "{name}");
+        }
+    }
+    let other = train(&TaggerOptions { history: 2, ..options() }, "a.conll", columns(&known, " ")).unwrap();
+    let refused = mix_taggers(&[parts[0].clone(), other], Mixing::Uniform).unwrap_err();
+    assert!(refused.to_string().contains("`history`"), "{refused}");
+    for bad in [0, 65] {
+        assert!(TaggerOptions { shards: bad, ..options() }.check().is_err());
+    }
+    assert!(TaggerOptions { shards: 2, algorithm: "arow".to_owned(), ..options() }.check().is_err());
+}
+
+#[test]
+fn taggers_are_compared_on_the_same_folds_and_the_better_comes_first() {
+    let source = Source::bytes("a.conll", columns(&sentences(61, 120), " "));
+    let blind = TaggerOptions { template: Some("U:%x[0,1]".to_owned()), epochs: 2, ..options() };
+    let wrong = TaggerOptions { template: Some("U:%x[0,9]".to_owned()), ..options() };
+    let second = TaggerOptions { history: 2, ..options() };
+    let candidates = [blind, wrong, options(), second];
+    let compared = tagger::compare(&candidates, &source, None, 4, 0, &mut ()).unwrap();
+    assert_eq!((compared.trials.len(), compared.failed.len(), compared.n_folds), (3, 1, 4));
+    assert_eq!((compared.sentences, compared.labels.len()), (120, 4));
+    for trial in &compared.trials {
+        let whole = trial.whole();
+        assert_eq!(whole.sentences, 120, "every sentence is judged once");
+        assert!((0.0..0.5).contains(&trial.deviation()));
+    }
+    let worth: Vec<f64> = compared.trials.iter().map(|trial| TaggerTrial::worth(&trial.whole())).collect();
+    assert!(worth.is_sorted_by(|one, other| one >= other));
+    assert!(matches!(
+        tagger::compare(&candidates[1..2], &source, None, 4, 0, &mut ()),
+        Err(Error::Template { .. })
+    ));
+    assert!(tagger::compare(&candidates, &source, None, 1, 0, &mut ()).is_err());
+}
+
+#[test]
+fn a_trace_adds_up() {
+    let text = "the D\ndog N\n\nthe D\nold A\ndog N\n\ndogs N\n\n";
+    let options =
+        TaggerOptions { template: Some("U0:%x[0,0]".to_owned()), epochs: 20, ..TaggerOptions::default() };
+    let source = Source::bytes("a.conll", text.as_bytes().to_vec());
+    let traced = tagger::trace(&options, &source, None, 1..=1000).unwrap();
+    assert!(traced.is_clean);
+    assert_eq!(traced.labels, ["A", "D", "N"]);
+    assert_eq!(traced.rounds.iter().filter(|round| round.is_mistake).count() as u64, traced.mistakes);
+    // From zero, all ways score the same: a tie is a mistake, and the true labels move up by what the others move down.
+    let first = &traced.rounds[0];
+    assert!(first.is_mistake && first.true_score == 0.0 && first.words == ["the", "dog"]);
+    let up = first.moved.iter().find(|weight| weight.from == "U0:the" && weight.label == "D").unwrap();
+    assert_eq!((up.before, up.after, up.is_transition), (0.0, 1.0, false));
+    let sum: f64 = first.moved.iter().map(|weight| weight.after - weight.before).sum();
+    assert_eq!(sum, 0.0);
+    let mut weights: std::collections::BTreeMap<(bool, String, String), f64> =
+        std::collections::BTreeMap::new();
+    for round in &traced.rounds {
+        let best = round.reached.last().unwrap().iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert_eq!(best, round.found_score, "round {}", round.round);
+        assert!(round.true_score <= round.found_score);
+        // The weights that were told before say what every token says now.
+        for (token, word) in round.words.iter().enumerate() {
+            for (label, name) in traced.labels.iter().enumerate() {
+                let key = (false, format!("U0:{word}"), name.clone());
+                assert_eq!(round.says[token][label], weights.get(&key).copied().unwrap_or(0.0));
+            }
+        }
+        for moved in &round.moved {
+            let key = (moved.is_transition, moved.from.clone(), moved.label.clone());
+            assert_eq!(weights.insert(key, moved.after).unwrap_or(0.0), moved.before);
+        }
+        assert_eq!(round.is_mistake, !round.moved.is_empty());
     }
 }

@@ -51,6 +51,20 @@ pub enum FigureError {
     /// A kind that shows a model has none.
     #[error("this picture needs a model")]
     NoModel,
+    /// A kind that shows a tagger has none.
+    #[error("`plot {figure}` shows a tagger of sentences; train one from sentences, and name its model")]
+    NoTagger {
+        /// The kind.
+        figure: &'static str,
+    },
+    /// A kind that shows models of rows was given a tagger.
+    #[error(
+        "`plot {figure}` shows models of rows, and this is a tagger of sentences; `transitions` shows those"
+    )]
+    IsTagger {
+        /// The kind.
+        figure: &'static str,
+    },
     /// A certificate about the space of a kernel.
     #[error("a hyperplane in the space of a kernel is not drawn")]
     Kernel,

@@ -32,6 +32,7 @@ mod precision;
 mod reliability;
 mod report;
 mod roc;
+mod sentences;
 mod settings;
 mod subject;
 mod weights;
@@ -43,6 +44,7 @@ pub use error::FigureError;
 pub use network::approximation;
 pub use report::{Judged, Report, report};
 pub use rosenblatt_plot::{Canvas, Look, Picture, PlotError, Svg, Terminal};
+pub use sentences::{TaggerReport, describe_estimate};
 pub use settings::{Setting, Settings, Takes};
 pub use subject::Subject;
 
@@ -75,6 +77,8 @@ pub enum Needs {
     Probabilities,
     /// A run of its own; no model will do.
     Run,
+    /// A tagger of sentences, and nothing else.
+    Tagger,
 }
 
 /// The kinds of pictures.
@@ -89,6 +93,7 @@ pub const FIGURES: &[Figure] = &[
     precision::FIGURE,
     reliability::FIGURE,
     confusion::FIGURE,
+    sentences::TRANSITIONS,
 ];
 
 /// The kind that goes by this name.

@@ -13,7 +13,7 @@ use rosenblatt::evaluate::matched;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::separation::verify;
 use rosenblatt::slice::sample;
-use rosenblatt::{Dataset, Labels, Model, Online, Options, Spec, Training, split, train};
+use rosenblatt::{Dataset, Labels, Model, Online, Options, Spec, Tagger, Training, split, train};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -40,6 +40,8 @@ pub struct Subject {
     pub named: Option<String>,
     /// What the rows that `support` frames are, where the run made no step for them.
     pub framed: Option<String>,
+    /// A tagger of sentences, in the place of a model.
+    pub tagger: Option<Arc<Tagger>>,
 }
 
 impl Subject {
@@ -57,6 +59,24 @@ impl Subject {
             support: None,
             named: None,
             framed: None,
+            tagger: None,
+        }
+    }
+
+    /// A tagger of sentences.
+    pub fn of_tagger(source: impl Into<String>, tagger: Arc<Tagger>) -> Self {
+        Self {
+            source: source.into(),
+            data: Dataset::from_rows::<[f64; 0], &str>(&[], &[]),
+            spec: Spec::default(),
+            model: None,
+            scaler: None,
+            rows: Vec::new(),
+            judged: String::new(),
+            support: None,
+            named: None,
+            framed: None,
+            tagger: Some(tagger),
         }
     }
 
@@ -84,6 +104,7 @@ impl Subject {
             support: None,
             named: None,
             framed: None,
+            tagger: None,
         };
         if figure.needs_run(settings) {
             return Ok(subject);

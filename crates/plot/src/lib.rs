@@ -11,6 +11,7 @@
 //! | named values, for and against | [`Bars`] |
 //! | numbers that form pictures, such as weights of pixels | [`Heat`] |
 //! | which classes are taken for which | [`Confusion`] |
+//! | which labels follow which | [`Transitions`] |
 //! | anything else | [`Chart`], and shapes of your own |
 //!
 //! [`Picture::sheet`] puts pictures side by side, [`Picture::film`] shows one after the other.
@@ -39,6 +40,7 @@ mod boundary;
 mod chart;
 mod confusion;
 mod font;
+mod grid;
 mod heat;
 mod histogram;
 mod ink;
@@ -50,6 +52,7 @@ mod regions;
 mod scene;
 mod svg;
 mod terminal;
+mod transitions;
 mod truetype;
 
 pub use axis::{Axis, PlotError, Range, number};
@@ -67,3 +70,4 @@ pub use regions::Verdict;
 pub use scene::{Anchor, Film, Group, Item, Outline, Paint, Picture, Point, Rect, Shape, Text, at};
 pub use svg::{Svg, escaped};
 pub use terminal::Terminal;
+pub use transitions::Transitions;

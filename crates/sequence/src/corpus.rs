@@ -65,6 +65,12 @@ impl Corpus {
         labels.clear();
     }
 
+    /// Gives back room that nothing stands in.
+    pub fn shrink(&mut self) {
+        self.attributes.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+
     /// How many sentences there are.
     pub fn len(&self) -> usize {
         self.sentences.len()

@@ -460,6 +460,50 @@ impl Lexicon {
         }
     }
 
+    /// Takes in the attributes of a lexicon of the same templates, and says which numbers they have here.
+    pub fn join(&mut self, other: &Self) -> Vec<u32> {
+        if let (Some(items), Some(others)) = (&mut self.items, &other.items) {
+            return (0..others.len() as u32).map(|item| items.add(&self.hasher, others.get(item))).collect();
+        }
+        let mut word = String::new();
+        for (column, from) in self.columns.iter_mut().zip(&other.columns) {
+            for cell in 0..from.cells.len() as u32 {
+                column.add(&self.hasher, from.cells.get(cell), &mut word);
+            }
+        }
+        let number = |attribute: u32| {
+            let (template, theirs) = other.path(attribute);
+            let looks = self.looks.get(template).into_iter().flatten();
+            let path: Vec<u32> = looks
+                .zip(&theirs)
+                .map(|(look, outcome)| {
+                    let name = other.columns[look.column].outcomes[look.function].get(*outcome);
+                    // Every cell of theirs is here by now, and so is what was made of it.
+                    let found = self.columns[look.column].outcomes[look.function].find(&self.hasher, name);
+                    found.unwrap_or(NOWHERE)
+                })
+                .collect();
+            self.find_path(template, &path).unwrap_or_else(|| {
+                let number = self.keys.len() as u32;
+                let _ = self.insert(template, &path);
+                number
+            })
+        };
+        (0..other.len() as u32).map(number).collect()
+    }
+
+    fn find_path(&self, template: usize, path: &[u32]) -> Option<u32> {
+        let mut left = path.first().copied().unwrap_or(0);
+        if path.len() <= 1 {
+            return self.firsts[template].get(left as usize).copied().filter(|number| *number != NOWHERE);
+        }
+        for (level, &right) in path[1..].iter().enumerate() {
+            let key = u64::from(left) << 32 | u64::from(right);
+            left = self.further[template][level].get(&key).copied()?;
+        }
+        Some(left)
+    }
+
     fn insert(&mut self, template: usize, path: &[u32]) -> Result<(), String> {
         let number = self.keys.len() as u32;
         let twice = || Err("an attribute is there twice".to_owned());

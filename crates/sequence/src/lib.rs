@@ -23,6 +23,6 @@ pub use constraints::{Constraints, Scheme};
 pub use corpus::{Corpus, Sentence};
 pub use lexicon::{Lexicon, Scratch, Stored};
 pub use search::{Lattice, Search, Violation};
-pub use space::{Design, Lag, Lead, Numbers, TaggerSpace};
+pub use space::{Design, Lag, Lead, Met, Numbers, TaggerSpace};
 pub use tagging::{Tagged, Tagging};
 pub use weights::{Order, Shape, Weights};

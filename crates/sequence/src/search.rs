@@ -7,7 +7,7 @@
 
 use crate::constraints::Constraints;
 use crate::corpus::Sentence;
-use crate::weights::{Order, QUAD, Quad, Shape, Weights};
+use crate::weights::{Order, QUAD, Quad, Shape, Store, Weights};
 use rosenblatt_core::{Work, widest};
 
 const NEVER: f64 = f64::NEG_INFINITY;
@@ -104,38 +104,39 @@ impl Lattice {
             self.offsets.clear();
             let row = |attribute: &u32| weights.rows.get(*attribute as usize).copied().unwrap_or(0) as usize;
             self.offsets.extend(attributes.iter().map(|attribute| row(attribute) * quads));
-            if values.is_empty() {
-                sum_rows(&weights.store.table, &self.offsets, out, |weights, _| weights);
-            } else {
-                sum_rows(&weights.store.table, &self.offsets, out, |weights, place| {
-                    weights.map(|weight| weight * values[place])
-                });
+            let Store { table, index, .. } = &weights.store;
+            let offsets = &self.offsets;
+            match (weights.shape().is_wide(), values.is_empty()) {
+                (false, true) => sum_rows(offsets, out, |at, _| table[at].0),
+                (true, true) => sum_rows(offsets, out, |at, _| table[index[at] as usize].0),
+                (false, false) => {
+                    sum_rows(offsets, out, |at, place| table[at].0.map(|weight| weight * values[place]));
+                }
+                (true, false) => sum_rows(offsets, out, |at, place| {
+                    table[index[at] as usize].0.map(|weight| weight * values[place])
+                }),
             }
         }
     }
 }
 
-/// The sum of rows, each through `term`.
+/// The sum of rows: `term` gives four numbers of one of them, by their place in the table and that of the attribute in the
+/// token.
 #[inline(always)]
-fn sum_rows(
-    table: &[Quad],
-    offsets: &[usize],
-    out: &mut [Quad],
-    term: impl Fn([f64; QUAD], usize) -> [f64; QUAD],
-) {
+fn sum_rows(offsets: &[usize], out: &mut [Quad], term: impl Fn(usize, usize) -> [f64; QUAD]) {
     let (groups, rest) = offsets.as_chunks::<LANES>();
     for (quad, out) in out.iter_mut().enumerate() {
         let mut lanes = [[0.0; QUAD]; LANES];
         for (number, group) in groups.iter().enumerate() {
             for lane in 0..LANES {
-                let found = term(table[group[lane] + quad].0, number * LANES + lane);
+                let found = term(group[lane] + quad, number * LANES + lane);
                 for label in 0..QUAD {
                     lanes[lane][label] += found[label];
                 }
             }
         }
         for (lane, offset) in rest.iter().enumerate() {
-            let found = term(table[offset + quad].0, groups.len() * LANES + lane);
+            let found = term(offset + quad, groups.len() * LANES + lane);
             for label in 0..QUAD {
                 lanes[lane][label] += found[label];
             }

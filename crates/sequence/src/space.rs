@@ -9,7 +9,7 @@
 use crate::constraints::Constraints;
 use crate::corpus::Corpus;
 use crate::search::{Field, Lattice, Search, Violation};
-use crate::weights::{Order, Place, Quad, Shape, Store, Weights, flat, quads};
+use crate::weights::{Order, Place, QUAD, Quad, Shape, Store, Weights, flat, quads};
 use rosenblatt_core::decision::Problem;
 use rosenblatt_core::memory::{Ballot, Kept, Other};
 use rosenblatt_core::space::{Move, Outcome, Space};
@@ -54,6 +54,36 @@ pub struct TaggerSpace {
     plain_margin: f64,
     n_compared: usize,
     difference: Vec<(Place, f64)>,
+    met: Option<Met>,
+}
+
+/// What was found in sentences when they were met for the first time, before they were learned from.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Met {
+    /// How many sentences are still to be met.
+    left: u64,
+    /// The number of a sentence whose true labels did not lead, and the labels that did, one sentence after the other.
+    wrong: Vec<u32>,
+}
+
+impl Met {
+    /// Calls `visit` with the true and the found labels of every sentence of `met`, in the order in which those with a
+    /// mistake were met, then the others.
+    pub fn each(&self, corpus: &Corpus, met: &[u32], mut visit: impl FnMut(&[u32], &[u32])) {
+        let mut is_wrong = vec![false; corpus.len()];
+        let mut rest = &self.wrong[..];
+        while let [sentence, behind @ ..] = rest {
+            let gold = corpus.sentence(*sentence as usize).labels;
+            let Some((found, behind)) = behind.split_at_checked(gold.len()) else { break };
+            visit(gold, found);
+            is_wrong[*sentence as usize] = true;
+            rest = behind;
+        }
+        for sentence in met.iter().filter(|sentence| !is_wrong[**sentence as usize]) {
+            let gold = corpus.sentence(*sentence as usize).labels;
+            visit(gold, gold);
+        }
+    }
 }
 
 /// The sum of all hypotheses, for their average: how much of each move is missing from it.
@@ -107,6 +137,7 @@ impl TaggerSpace {
             plain_margin: f64::INFINITY,
             n_compared: 0,
             difference: Vec::new(),
+            met: None,
             design,
             corpus,
             weights,
@@ -119,6 +150,41 @@ impl TaggerSpace {
     pub fn lend(&mut self, corpus: Arc<Corpus>, n_attributes: usize) {
         self.corpus = corpus;
         self.weights.widen(n_attributes);
+    }
+
+    /// Takes in more labels, with these constraints from now on.
+    pub fn take_in_labels(&mut self, n_labels: usize, constraints: Constraints) {
+        let shape = Shape { n_labels, ..self.weights.shape() };
+        self.weights.store.reshape(shape);
+        if let Some(variances) = &mut self.variances {
+            variances.reshape(shape);
+        }
+        self.design.constraints = constraints;
+        self.steps = self.design.constraints.steps(&self.weights.store);
+    }
+
+    /// Keeps what is found in the next `n_sentences` sentences before they are learned from. A search that stops early, or
+    /// that favours wrong labels, finds something else than a tagger would, and keeps nothing.
+    pub fn watch_next(&mut self, n_sentences: u64) {
+        let Design { search, violation, cost, .. } = self.design;
+        let finds_labels = cost == 0.0 && (search == Search::Exact || violation == Violation::Complete);
+        self.met = finds_labels.then(|| Met { left: n_sentences, wrong: Vec::new() });
+    }
+
+    /// What was found since then; nothing if it was not kept.
+    pub fn met(&self) -> Option<&Met> {
+        self.met.as_ref().filter(|met| met.left == 0)
+    }
+
+    /// The weights that are left of it, without a copy: the mean of all hypotheses after `rounds` rounds if `lag` remembers
+    /// what that needs, else the last one.
+    pub fn finish(self, lag: Lag, rounds: u64) -> Weights {
+        let mut weights = self.weights;
+        if let Some(mut lag) = lag.lag {
+            lag.reshape(weights.shape());
+            average(&mut weights.store, &lag, rounds);
+        }
+        weights
     }
 
     /// The sentences, to be visited by the core's loop.
@@ -191,7 +257,7 @@ impl TaggerSpace {
         difference.retain(|(_, value)| *value != 0.0);
         let n_rows = self.weights.store.n_rows();
         if let Some(variances) = &mut self.variances {
-            variances.grow(n_rows, 1.0);
+            variances.grow(n_rows);
         }
     }
 
@@ -241,10 +307,10 @@ struct Reader<'a>(&'a Store);
 
 impl Reader<'_> {
     fn get(&self, place: Place) -> f64 {
-        let quads = self.0.shape.quads();
         match place {
             Place::Attribute { label, row, .. } => {
-                crate::search::reached_at(&self.0.table[row as usize * quads..][..quads], label)
+                let (quad, lane) = (label as usize / QUAD, label as usize % QUAD);
+                self.0.quad(row as usize, quad).0[lane]
             }
             Place::Pair(before, label) => self.0.pair(before, label),
             Place::Triple(first, before, label) => self.0.triple(first, before, label),
@@ -298,6 +364,13 @@ impl Space for TaggerSpace {
             self.margin = rival.margin + *cost;
             self.plain_margin = rival.margin + *cost * wrong as f64;
         }
+        if let Some(met) = self.met.as_mut().filter(|met| met.left > 0) {
+            met.left -= 1;
+            if rival.margin <= 0.0 {
+                met.wrong.push(self.sentence as u32);
+                met.wrong.extend(&lattice.path);
+            }
+        }
         if self.measures && self.margin < f64::INFINITY {
             self.measure();
         }
@@ -320,6 +393,10 @@ impl Space for TaggerSpace {
             return;
         }
         self.moves += 1;
+        if let Some(lag) = &mut memory.lag {
+            lag.reshape(self.weights.shape());
+            lag.reserve(self.weights.n_attributes() + 1);
+        }
         let missed = (step.round - 1) as f64;
         let late = missed * step.amount;
         if self.measures {
@@ -329,7 +406,7 @@ impl Space for TaggerSpace {
             }
             let n_rows = self.weights.store.n_rows();
             if let Some(lag) = &mut memory.lag {
-                lag.grow(n_rows, 0.0);
+                lag.grow(n_rows);
             }
             for idx in 0..self.difference.len() {
                 let (place, value) = self.difference[idx];
@@ -362,7 +439,7 @@ impl Space for TaggerSpace {
                 *weights.store.of_row(row, truth) += step.amount * value;
                 *weights.store.of_row(row, other) -= step.amount * value;
                 if let Some(lag) = &mut memory.lag {
-                    lag.grow(row as usize + 1, 0.0);
+                    lag.grow(row as usize + 1);
                     *lag.of_row(row, truth) += late * value;
                     *lag.of_row(row, other) -= late * value;
                 }
@@ -390,7 +467,9 @@ impl Space for TaggerSpace {
 
 impl Resumable for TaggerSpace {
     fn save<'a>(&'a self, state: &mut State<'a>) {
-        state.u64s("moves", vec![self.moves, self.norm2.to_bits()]);
+        let (left, wrong) = self.met.as_ref().map_or((u64::MAX, &[][..]), |met| (met.left, &met.wrong));
+        state.u64s("moves", vec![self.moves, self.norm2.to_bits(), left]);
+        state.u32s("met", wrong);
         state.u32s("rows", &self.weights.rows[..]);
         save_store(&self.weights.store, "weights", state);
         if let Some(variances) = &self.variances {
@@ -399,45 +478,53 @@ impl Resumable for TaggerSpace {
     }
 
     fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
-        let [moves, norm2] = state.take_counters("moves")?;
+        let [moves, norm2, left] = state.take_counters("moves")?;
         (self.moves, self.norm2) = (moves, f64::from_bits(norm2));
+        let wrong = state.take_u32s("met")?;
+        let mut rest = &wrong[..];
+        while let [sentence, behind @ ..] = rest {
+            let n_tokens = self.corpus.len().checked_sub(*sentence as usize + 1);
+            let n_tokens = n_tokens.map(|_| self.corpus.sentence(*sentence as usize).len());
+            let found = n_tokens.and_then(|n_tokens| behind.split_at_checked(n_tokens));
+            let n_labels = self.weights.shape().n_labels;
+            let Some((_, behind)) =
+                found.filter(|(labels, _)| labels.iter().all(|l| (*l as usize) < n_labels))
+            else {
+                return Err(refuse("what was found at first does not fit the sentences"));
+            };
+            rest = behind;
+        }
+        self.met = (left != u64::MAX).then_some(Met { left, wrong });
         let rows = state.take_u32s("rows")?;
         if rows.len() < self.weights.rows.len() {
             return Err(refuse("there are fewer attributes than the sentences have"));
         }
-        let store = restore_store(self.weights.shape(), "weights", state)?;
+        let store = restore_store(self.weights.shape(), 0.0, "weights", state)?;
         if rows.iter().any(|row| *row as usize >= store.n_rows()) {
             return Err(refuse("an attribute has a row that is not there"));
         }
         self.weights = Weights { rows, store };
         if let Some(variances) = &mut self.variances {
-            *variances = restore_store(variances.shape, "variances", state)?;
-            variances.grow(self.weights.store.n_rows(), 1.0);
+            *variances = restore_store(variances.shape, 1.0, "variances", state)?;
+            variances.grow(self.weights.store.n_rows());
         }
         self.steps = self.design.constraints.steps(&self.weights.store);
         Ok(())
     }
 }
 
-fn save_store(store: &Store, name: &str, state: &mut State<'_>) {
+fn save_store<'a>(store: &'a Store, name: &str, state: &mut State<'a>) {
+    state.push(format!("{name}-index"), List::U32((&store.index[..]).into()));
     for (list, part) in store.lists().into_iter().zip(["table", "pairs", "triples"]) {
         state.push(format!("{name}-{part}"), List::F64(flat(list).into()));
     }
 }
 
-fn restore_store(shape: Shape, name: &str, state: &mut State<'_>) -> Result<Store, StateError> {
-    let empty = Store::new(shape, 0.0);
+fn restore_store(shape: Shape, fill: f64, name: &str, state: &mut State<'_>) -> Result<Store, StateError> {
+    let index = state.take_u32s(&format!("{name}-index"))?;
     let mut take = |part: &str| Ok(quads(&state.take_f64s(&format!("{name}-{part}"))?));
-    let (table, pairs, triples) = (take("table")?, take("pairs")?, take("triples")?);
-    let fits = table.len() >= empty.table.len()
-        && table.len() % shape.quads().max(1) == 0
-        && pairs.len() == empty.pairs.len()
-        && triples.len() == empty.triples.len();
-    if fits {
-        Ok(Store { shape, table, pairs, triples })
-    } else {
-        Err(refuse("the weights do not fill their rows"))
-    }
+    let lists = [take("table")?, take("pairs")?, take("triples")?];
+    Store::of_lists(shape, fill, index, lists).ok_or_else(|| refuse("the weights do not fill their rows"))
 }
 
 impl Other for Weights {
@@ -456,23 +543,25 @@ impl Other for Weights {
     }
 }
 
+/// Makes the mean of all hypotheses of the last one and of what it is ahead.
+fn average(store: &mut Store, lag: &Store, rounds: u64) {
+    if rounds == 0 {
+        return;
+    }
+    store.with(lag, |quad, lag| {
+        for (weight, lag) in quad.0.iter_mut().zip(lag.0) {
+            *weight = (rounds as f64 * *weight - lag) / rounds as f64;
+        }
+    });
+}
+
 impl Outcome for TaggerSpace {
     fn read(&self, memory: &Lag, readout: Readout, _ballot: Ballot, rounds: u64) -> Option<Kept> {
         let mut weights = self.weights.clone();
         match readout {
             Readout::Last => {}
             Readout::Averaged(Average::Post) => {
-                let lag = memory.lag.as_ref()?;
-                if rounds > 0 {
-                    let Store { table, pairs, triples, .. } = &mut weights.store;
-                    for (list, lag) in [table, pairs, triples].into_iter().zip(lag.lists()) {
-                        for (quad, lag) in list.iter_mut().zip(lag) {
-                            for (weight, lag) in quad.0.iter_mut().zip(lag.0) {
-                                *weight = (rounds as f64 * *weight - lag) / rounds as f64;
-                            }
-                        }
-                    }
-                }
+                average(&mut weights.store, memory.lag.as_ref()?, rounds);
             }
             _ => return None,
         }
@@ -492,7 +581,7 @@ impl Outcome for TaggerSpace {
         _rounds: u64,
     ) -> Result<(), StateError> {
         if let Some(lag) = &mut memory.lag {
-            *lag = restore_store(lag.shape, "lag", state)?;
+            *lag = restore_store(lag.shape, 0.0, "lag", state)?;
         }
         Ok(())
     }

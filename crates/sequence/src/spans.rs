@@ -105,6 +105,8 @@ pub struct Agreement {
     pub spans: std::collections::BTreeMap<String, Count>,
     /// Per label, by name.
     pub labels: std::collections::BTreeMap<String, Count>,
+    /// How often a label was taken for another one: the true one, the found one.
+    pub confused: std::collections::BTreeMap<(String, String), u64>,
     /// Found labels that may not stand where they stand.
     pub invalid: u64,
 }
@@ -118,6 +120,9 @@ impl Agreement {
             let right = u64::from(gold == found);
             self.tokens += 1;
             self.tokens_right += right;
+            if right == 0 {
+                *self.confused.entry(((*gold).to_owned(), (*found).to_owned())).or_default() += 1;
+            }
             if is_new(token) {
                 self.unknown += 1;
                 self.unknown_right += right;
@@ -132,6 +137,25 @@ impl Agreement {
         for span in &found_spans {
             let right = u64::from(true_spans.binary_search(span).is_ok());
             count(&mut self.spans, span.2).add(Count { gold: 0, found: 1, right });
+        }
+    }
+
+    /// Adds what was counted elsewhere.
+    pub fn join(&mut self, other: &Self) {
+        self.sentences += other.sentences;
+        self.sentences_right += other.sentences_right;
+        self.tokens += other.tokens;
+        self.tokens_right += other.tokens_right;
+        self.unknown += other.unknown;
+        self.unknown_right += other.unknown_right;
+        self.invalid += other.invalid;
+        for (counts, others) in [(&mut self.spans, &other.spans), (&mut self.labels, &other.labels)] {
+            for (name, count_of) in others {
+                count(counts, name).add(*count_of);
+            }
+        }
+        for (pair, times) in &other.confused {
+            *self.confused.entry(pair.clone()).or_default() += times;
         }
     }
 
@@ -150,12 +174,23 @@ impl Agreement {
         share(self.unknown_right, self.unknown)
     }
 
+    /// Whether labels tell of spans.
+    pub fn has_spans(&self) -> bool {
+        tell_spans(self.labels.keys())
+    }
+
     /// All spans together.
     pub fn all_spans(&self) -> Count {
         let mut all = Count::default();
         self.spans.values().for_each(|count| all.add(*count));
         all
     }
+}
+
+/// Whether labels tell of spans.
+pub fn tell_spans<S: AsRef<str>>(labels: impl IntoIterator<Item = S>) -> bool {
+    let begins = |label: S| label.as_ref().starts_with("B-") || label.as_ref().starts_with("I-");
+    labels.into_iter().any(begins)
 }
 
 /// The count of a name, without a new text for one that is known.

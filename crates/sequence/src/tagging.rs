@@ -3,7 +3,9 @@
 use crate::constraints::Constraints;
 use crate::corpus::Sentence;
 use crate::search::{Field, Lattice, Search, reached_at};
-use crate::weights::{Order, Quad, Weights};
+use crate::weights::{Order, Quad, Shape, Weights};
+
+const NEVER: f64 = f64::NEG_INFINITY;
 
 /// Weights that tag.
 #[derive(Debug, Clone)]
@@ -175,45 +177,87 @@ impl Tagging {
         ends.iter().map(trace).collect()
     }
 
-    /// How far the label of each token leads over the best sequence in which that token has another one (in first
-    /// order; in second order, by the sequences that the two best share no more than this). Infinite where there is no
-    /// other.
-    pub fn leads(&self, sentence: Sentence<'_>, labels: &[u32]) -> Vec<f64> {
-        let n = self.weights.shape().n_labels;
-        let emissions = self.emissions(sentence);
-        let n_tokens = emissions.len();
-        let (mut ahead, mut behind) = (vec![vec![0.0; n]; n_tokens], vec![vec![0.0; n]; n_tokens]);
-        for token in 0..n_tokens {
-            for label in 0..n {
-                let way = match token {
-                    0 => self.constraints.start(label as u32),
-                    _ => (0..n)
-                        .map(|from| ahead[token - 1][from] + self.pair(from as u32, label as u32))
-                        .fold(f64::NEG_INFINITY, f64::max),
-                };
-                ahead[token][label] = way + emissions[token][label];
+    /// What a label adds after a state: a label, or in second order a label and the one before it.
+    fn after_state(&self, token: usize, from: usize, label: usize) -> f64 {
+        let Shape { n_labels: n, order } = self.weights.shape();
+        let (before, last) = ((from / n) as u32, (from % n) as u32);
+        let is_triple = order == Order::Second && token > 1;
+        let triple = if is_triple { self.weights.of_triple(before, last, label as u32) } else { 0.0 };
+        triple + self.pair(last, label as u32)
+    }
+
+    /// The score of the best way to every state of every token.
+    fn ahead(&self, emissions: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let Shape { n_labels: n, order } = self.weights.shape();
+        let second = order == Order::Second;
+        let n_states = if second { n * n } else { n };
+        let mut ahead = vec![vec![NEVER; n_states]; emissions.len()];
+        for (token, said) in emissions.iter().enumerate() {
+            if token == 0 {
+                for label in 0..n {
+                    ahead[0][label] = self.constraints.start(label as u32) + said[label];
+                }
+                continue;
+            }
+            let (before, here) = ahead.split_at_mut(token);
+            for (from, score) in before[token - 1].iter().enumerate().filter(|(_, score)| **score > NEVER) {
+                for label in 0..n {
+                    let best = &mut here[0][if second { from % n * n + label } else { label }];
+                    *best = best.max(score + self.after_state(token, from, label) + said[label]);
+                }
             }
         }
+        ahead
+    }
+
+    /// The score of the best way to every label of every token, up to and with what the token says.
+    pub fn lattice(&self, sentence: Sentence<'_>) -> Vec<Vec<f64>> {
+        let n = self.weights.shape().n_labels;
+        let best = |states: Vec<f64>| {
+            let mut best = vec![NEVER; n];
+            for (state, score) in states.into_iter().enumerate() {
+                best[state % n] = best[state % n].max(score);
+            }
+            best
+        };
+        self.ahead(&self.emissions(sentence)).into_iter().map(best).collect()
+    }
+
+    /// How far the label of each token leads over the best sequence in which that token has another one. Infinite where
+    /// there is no other.
+    pub fn leads(&self, sentence: Sentence<'_>, labels: &[u32]) -> Vec<f64> {
+        let n = self.weights.shape().n_labels;
+        let second = self.weights.shape().order == Order::Second;
+        // A state is a label, or in second order a label and the one before it.
+        let n_states = if second { n * n } else { n };
+        let emissions = self.emissions(sentence);
+        let n_tokens = emissions.len();
+        let step = |token: usize, from: usize, label: usize| self.after_state(token, from, label);
+        let next = |from: usize, label: usize| if second { from % n * n + label } else { label };
+        let ahead = self.ahead(&emissions);
+        let mut behind = vec![vec![NEVER; n_states]; n_tokens];
         for token in (0..n_tokens).rev() {
-            for label in 0..n {
-                behind[token][label] = if token + 1 == n_tokens {
-                    self.constraints.end(label as u32)
+            for state in 0..n_states {
+                behind[token][state] = if token + 1 == n_tokens {
+                    self.constraints.end((state % n) as u32)
                 } else {
-                    (0..n)
-                        .map(|to| {
-                            self.pair(label as u32, to as u32)
-                                + emissions[token + 1][to]
-                                + behind[token + 1][to]
-                        })
-                        .fold(f64::NEG_INFINITY, f64::max)
+                    let way = |label: usize| {
+                        let on = emissions[token + 1][label] + behind[token + 1][next(state, label)];
+                        step(token + 1, state, label) + on
+                    };
+                    (0..n).map(way).fold(NEVER, f64::max)
                 };
             }
         }
         let lead = |token: usize| {
-            let total = |label: usize| ahead[token][label] + behind[token][label];
+            let mut best = vec![NEVER; n];
+            for state in 0..n_states {
+                let total = ahead[token][state] + behind[token][state];
+                best[state % n] = best[state % n].max(total);
+            }
             let label = labels[token] as usize;
-            let other = (0..n).filter(|other| *other != label).map(total).fold(f64::NEG_INFINITY, f64::max);
-            total(label) - other
+            let others = best.iter().enumerate().filter(|(other, _)| *other != label);
+            best[label] - others.map(|(_, total)| *total).fold(NEVER, f64::max)
         };
         (0..n_tokens).map(lead).collect()
     }

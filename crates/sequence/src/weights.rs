@@ -1,7 +1,9 @@
 //! What a tagger weighs: (attribute, label) and (label, label), and (label, label, label) in second order.
 //!
 //! The weights of an attribute stand side by side, label by label, four to a [`Quad`]. An attribute gets its row when it
-//! first moves: most of what a text shows only once never does, and takes a number of four bytes until then.
+//! first moves: most of what a text shows only once never does, and takes a number of four bytes until then. With many
+//! labels a row holds no quads, but says where they stand: most attributes speak of a few labels only, and a quad is there
+//! once it has moved.
 
 /// Four numbers that are read together.
 #[repr(align(32))]
@@ -10,6 +12,12 @@ pub(crate) struct Quad(pub(crate) [f64; 4]);
 
 /// How many numbers a [`Quad`] holds.
 pub(crate) const QUAD: usize = 4;
+
+/// The most quads that are asked for at once: two gibibytes.
+const MOST_RESERVED: usize = (2 << 30) / size_of::<Quad>();
+
+/// From so many quads on, a row says where its quads stand.
+const MANY_QUADS: usize = 8;
 
 /// How far back a label looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,6 +44,11 @@ impl Shape {
         self.n_labels.div_ceil(QUAD)
     }
 
+    /// Whether rows say where their quads stand.
+    pub(crate) fn is_wide(self) -> bool {
+        self.quads() >= MANY_QUADS
+    }
+
     fn n_triples(self) -> usize {
         if self.order == Order::Second { self.n_labels * self.n_labels * self.quads() } else { 0 }
     }
@@ -45,7 +58,12 @@ impl Shape {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Store {
     pub(crate) shape: Shape,
-    /// Row after row; the first belongs to all attributes that have none of their own.
+    /// What stands where nothing has moved yet.
+    fill: f64,
+    /// With many labels, where the quads of each row stand in the table; the first quad there is for all that has not
+    /// moved. Empty otherwise.
+    pub(crate) index: Vec<u32>,
+    /// Row after row, or quad after quad; the first row belongs to all attributes that have none of their own.
     pub(crate) table: Vec<Quad>,
     /// By the label before, then by the label.
     pub(crate) pairs: Vec<Quad>,
@@ -69,22 +87,112 @@ impl Store {
         let quad = Quad([fill; QUAD]);
         Self {
             shape,
-            table: vec![quad; shape.quads()],
+            fill,
+            index: vec![0; if shape.is_wide() { shape.quads() } else { 0 }],
+            table: vec![quad; if shape.is_wide() { 1 } else { shape.quads() }],
             pairs: vec![quad; shape.n_labels * shape.quads()],
             triples: vec![quad; shape.n_triples()],
         }
     }
 
+    /// Asks for room for `n_rows` rows, so that growing moves nothing. Room that is never written to costs no memory; if
+    /// the system has none to give, rows move as they grow.
+    pub(crate) fn reserve(&mut self, n_rows: usize) {
+        let n_quads = n_rows.saturating_mul(self.shape.quads()).min(MOST_RESERVED);
+        if n_quads > self.table.capacity() {
+            let _ = self.table.try_reserve_exact(n_quads - self.table.len());
+        }
+        if self.shape.is_wide() && n_quads > self.index.capacity() {
+            let _ = self.index.try_reserve_exact(n_quads - self.index.len());
+        }
+    }
+
     pub(crate) fn n_rows(&self) -> usize {
-        self.table.len() / self.shape.quads().max(1)
+        let n = if self.shape.is_wide() { self.index.len() } else { self.table.len() };
+        n / self.shape.quads().max(1)
     }
 
     /// Room for `n_rows` rows.
-    pub(crate) fn grow(&mut self, n_rows: usize, fill: f64) {
+    pub(crate) fn grow(&mut self, n_rows: usize) {
         let n = n_rows * self.shape.quads();
-        if n > self.table.len() {
-            self.table.resize(n, Quad([fill; QUAD]));
+        if self.shape.is_wide() {
+            if n > self.index.len() {
+                self.index.resize(n, 0);
+            }
+        } else if n > self.table.len() {
+            self.table.resize(n, Quad([self.fill; QUAD]));
         }
+    }
+
+    /// A quad of a row.
+    #[inline(always)]
+    pub(crate) fn quad(&self, row: usize, quad: usize) -> Quad {
+        let at = row * self.shape.quads() + quad;
+        if self.shape.is_wide() { self.table[self.index[at] as usize] } else { self.table[at] }
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub(crate) fn quad_mut(&mut self, row: usize, quad: usize) -> &mut Quad {
+        let mut at = row * self.shape.quads() + quad;
+        if self.shape.is_wide() {
+            let place = &mut self.index[at];
+            if *place == 0 {
+                *place = self.table.len() as u32;
+                self.table.push(Quad([self.fill; QUAD]));
+            }
+            at = *place as usize;
+        }
+        &mut self.table[at]
+    }
+
+    /// Whether a quad of a row has a place of its own.
+    fn is_there(&self, row: usize, quad: usize) -> bool {
+        !self.shape.is_wide() || self.index[row * self.shape.quads() + quad] != 0
+    }
+
+    /// Calls `change` with every quad of both, where either has one of its own.
+    pub(crate) fn with(&mut self, other: &Self, mut change: impl FnMut(&mut Quad, Quad)) {
+        let quads = self.shape.quads();
+        if self.shape.is_wide() {
+            for row in 0..other.n_rows().min(self.n_rows()) {
+                for quad in (0..quads).filter(|quad| other.is_there(row, *quad)) {
+                    let theirs = other.quad(row, quad);
+                    change(self.quad_mut(row, quad), theirs);
+                }
+            }
+        } else {
+            self.table.iter_mut().zip(&other.table).for_each(|(ours, theirs)| change(ours, *theirs));
+        }
+        self.pairs.iter_mut().zip(&other.pairs).for_each(|(ours, theirs)| change(ours, *theirs));
+        self.triples.iter_mut().zip(&other.triples).for_each(|(ours, theirs)| change(ours, *theirs));
+    }
+
+    /// Room for more labels, and for labels that look farther back.
+    pub(crate) fn reshape(&mut self, shape: Shape) {
+        if shape == self.shape {
+            return;
+        }
+        let mut wide = Self::new(shape, self.fill);
+        wide.grow(self.n_rows());
+        let n = self.shape.n_labels.min(shape.n_labels) as u32;
+        let n_triples = if self.triples.is_empty() || wide.triples.is_empty() { 0 } else { n };
+        // A row keeps its quads: labels have the numbers that they had.
+        for row in 0..self.n_rows() {
+            let quads = 0..self.shape.quads().min(shape.quads());
+            for quad in quads.filter(|quad| self.is_there(row, *quad)) {
+                *wide.quad_mut(row, quad) = self.quad(row, quad);
+            }
+        }
+        for label in 0..n {
+            for before in 0..n {
+                *wide.at(Place::Pair(before, label)) = self.pair(before, label);
+                for first in 0..n_triples {
+                    *wide.at(Place::Triple(first, before, label)) = self.triple(first, before, label);
+                }
+            }
+        }
+        *self = wide;
     }
 
     #[inline(always)]
@@ -96,7 +204,7 @@ impl Store {
     #[inline(always)]
     pub(crate) fn of_row(&mut self, row: u32, label: u32) -> &mut f64 {
         let (quad, lane) = Self::split(label);
-        &mut self.table[row as usize * self.shape.quads() + quad].0[lane]
+        &mut self.quad_mut(row as usize, quad).0[lane]
     }
 
     /// The weight at a place.
@@ -132,6 +240,25 @@ impl Store {
         self.triples[row * self.shape.quads() + quad].0[lane]
     }
 
+    /// What was saved: a store of this shape and fill with these places and numbers. Nothing if they do not fit.
+    pub(crate) fn of_lists(
+        shape: Shape,
+        fill: f64,
+        index: Vec<u32>,
+        [table, pairs, triples]: [Vec<Quad>; 3],
+    ) -> Option<Self> {
+        let empty = Self::new(shape, fill);
+        let rows = if shape.is_wide() { index.len() } else { table.len() };
+        let fits = table.len() >= empty.table.len()
+            && index.len() >= empty.index.len()
+            && rows % shape.quads().max(1) == 0
+            && index.iter().all(|place| (*place as usize) < table.len())
+            && (shape.is_wide() || index.is_empty())
+            && pairs.len() == empty.pairs.len()
+            && triples.len() == empty.triples.len();
+        fits.then_some(Self { shape, fill, index, table, pairs, triples })
+    }
+
     /// All numbers, list by list.
     pub(crate) fn lists(&self) -> [&[Quad]; 3] {
         [&self.table, &self.pairs, &self.triples]
@@ -159,7 +286,71 @@ pub struct Weights {
 impl Weights {
     /// Weights of zero for `n_attributes` attributes.
     pub fn zero(shape: Shape, n_attributes: usize) -> Self {
-        Self { rows: vec![0; n_attributes], store: Store::new(shape, 0.0) }
+        let mut store = Store::new(shape, 0.0);
+        store.reserve(n_attributes + 1);
+        Self { rows: vec![0; n_attributes], store }
+    }
+
+    /// The same weights with room for more labels and attributes, or for labels that look farther back.
+    #[must_use]
+    pub fn with_room(mut self, shape: Shape, n_attributes: usize) -> Self {
+        self.store.reshape(shape);
+        self.widen(n_attributes);
+        self.store.reserve(n_attributes + 1);
+        self
+    }
+
+    /// The same weights where attributes and labels have other numbers.
+    #[must_use]
+    pub fn renumbered(&self, shape: Shape, n_attributes: usize, attributes: &[u32], labels: &[u32]) -> Self {
+        let mut other = Self::zero(shape, n_attributes);
+        for (attribute, number) in (0..self.rows.len() as u32).zip(attributes) {
+            for (weight, label) in self.of_attribute(attribute).into_iter().flatten().zip(labels) {
+                other.set_attribute(*number, *label, weight);
+            }
+        }
+        let n_triples = if self.store.triples.is_empty() { 0 } else { labels.len() };
+        for (one, first) in labels.iter().enumerate() {
+            for (two, second) in labels.iter().enumerate() {
+                other.set_pair(*first, *second, self.of_pair(one as u32, two as u32));
+                for (three, third) in labels.iter().enumerate().take(n_triples) {
+                    let weight = self.of_triple(one as u32, two as u32, three as u32);
+                    other.set_triple(*first, *second, *third, weight);
+                }
+            }
+        }
+        other
+    }
+
+    /// The weighted mean of weights of one shape; attributes that a part has no weights for count as zero there. Sums run
+    /// in the order of the parts.
+    pub fn mean(parts: &[(&Self, f64)]) -> Option<Self> {
+        let shape = parts.first()?.0.shape();
+        let n_attributes = parts.iter().map(|(part, _)| part.n_attributes()).max().unwrap_or(0);
+        let mut mean = Self::zero(shape, n_attributes);
+        let whole: f64 = parts.iter().map(|(_, factor)| factor).sum();
+        let add = |to: &mut Quad, from: Quad, factor: f64| {
+            for (to, from) in to.0.iter_mut().zip(from.0) {
+                *to += factor * from;
+            }
+        };
+        for (part, factor) in parts {
+            for (attribute, &row) in part.rows.iter().enumerate().filter(|(_, row)| **row != 0) {
+                let (to, from) = (mean.row(attribute as u32) as usize, row as usize);
+                for quad in (0..shape.quads()).filter(|quad| part.store.is_there(from, *quad)) {
+                    add(mean.store.quad_mut(to, quad), part.store.quad(from, quad), *factor);
+                }
+            }
+            let lists = mean.store.pairs.iter_mut().chain(&mut mean.store.triples);
+            for (to, from) in lists.zip(part.store.pairs.iter().chain(&part.store.triples)) {
+                add(to, *from, *factor);
+            }
+        }
+        let Store { table, pairs, triples, .. } = &mut mean.store;
+        for quad in table.iter_mut().chain(pairs).chain(triples) {
+            quad.0 = quad.0.map(|sum| sum / whole);
+        }
+        Some(mean)
     }
 
     /// How many numbers there are, and where.
@@ -175,10 +366,9 @@ impl Weights {
     /// The weights of an attribute, label by label; nothing if all are zero.
     pub fn of_attribute(&self, attribute: u32) -> Option<Vec<f64>> {
         let row = self.rows.get(attribute as usize).filter(|row| **row != 0)?;
-        let quads = self.store.shape.quads();
-        let mut found = flat(&self.store.table[*row as usize * quads..][..quads]);
-        found.truncate(self.store.shape.n_labels);
-        Some(found)
+        let Shape { n_labels, .. } = self.store.shape;
+        let all = (0..self.store.shape.quads()).flat_map(|quad| self.store.quad(*row as usize, quad).0);
+        Some(all.take(n_labels).collect())
     }
 
     /// The weight of `label` after `before`.
@@ -217,7 +407,7 @@ impl Weights {
     #[cold]
     fn new_row(&mut self, attribute: u32) -> u32 {
         let row = self.store.n_rows() as u32;
-        self.store.grow(row as usize + 1, 0.0);
+        self.store.grow(row as usize + 1);
         self.rows[attribute as usize] = row;
         row
     }

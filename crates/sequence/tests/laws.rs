@@ -162,7 +162,7 @@ fn the_rival_is_the_best_of_all_others_in_every_search() {
 
 #[test]
 fn the_lead_of_a_token_is_that_over_all_sequences_with_another_label_there() {
-    for seed in (1..N_PROBLEMS).filter(|seed| !seed.is_multiple_of(3)) {
+    for seed in 1..N_PROBLEMS {
         let Problem { constraints, weights, corpus, .. } = problem(seed);
         let tagging = Tagging::new(weights, constraints, Search::Exact);
         for sentence in corpus.iter() {
@@ -254,7 +254,9 @@ fn rows(seed: u64, n_classes: u32, n_features: u32) -> (Vec<usize>, Vec<u32>, Ve
 
 fn one_token_each<A: Algorithm>() {
     for seed in 0..100 {
-        let (n_classes, n_features) = (2 + (seed % 5) as u32, 25);
+        // With many labels, weights are stored in another way.
+        let n_classes = if seed % 10 == 9 { 30 + (seed % 7) as u32 } else { 2 + (seed % 5) as u32 };
+        let n_features = 25;
         let (offsets, indices, values, classes) = rows(seed, n_classes, n_features);
         let mut corpus = Corpus::default();
         for (row, class) in classes.iter().enumerate() {

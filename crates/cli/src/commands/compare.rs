@@ -3,6 +3,7 @@
 //! Every algorithm is trained as `train` would train it, and judged on the folds of `train --folds`: what is promised
 //! here is what `train` delivers.
 
+use super::tagger;
 use crate::args::{DataArgs, KernelArgs, NetworkArgs};
 use crate::choices::choice;
 use crate::failure::Failure;
@@ -25,11 +26,12 @@ use std::time::{Duration, Instant};
   rosenblatt compare mail.csv --algorithms 'pa1(C=0.01),pa1(C=0.1),pa1(C=1)'
   rosenblatt compare iris.csv --algorithms perceptron,perceptron@poly^2,perceptron@rbf:voted
   rosenblatt compare iris.csv --algorithms 'perceptron,mlp(hidden=8),mlp(hidden=64)' --activation tanh
-  rosenblatt compare a9a --algorithms pa1,arow,logistic --folds 10 --epochs 5 --json")]
+  rosenblatt compare a9a --algorithms pa1,arow,logistic --folds 10 --epochs 5 --json
+  rosenblatt compare news.conll --features chunking,template.txt --history 1,2   taggers of sentences")]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
     /// Compare these: names of `rosenblatt algorithms`, each with parameters (`pa1(C=0.1)`), a kernel
     /// (`perceptron@rbf`, `perceptron@poly^4`) and a read-out (`perceptron:voted`) if you like
     #[arg(
@@ -38,31 +40,44 @@ pub(crate) struct Args {
         value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",
         default_value = "perceptron:last,perceptron:averaged,perceptron:voted,pa1,arow,logistic-dual,svm-dual"
     )]
-    algorithms: String,
+    pub(super) algorithms: String,
     /// Split the rows into so many folds, each predicted by models that learned from the others
     #[arg(long, alias = "cv", value_name = "N", default_value_t = 5)]
-    folds: usize,
+    pub(super) folds: usize,
     /// Make at most so many epochs in each training, which may stop earlier as `train` does
     #[arg(long, default_value_t = defaults::EPOCHS)]
-    epochs: u64,
+    pub(super) epochs: u64,
     /// Seed every random choice with this number, the folds among them
     #[arg(long, default_value_t = 0)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Choose how more than two classes are told apart
     #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = choice::<Classes>())]
     multiclass: Classes,
     /// Print the comparison as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
+    /// Compare taggers of sentences with these attributes: ready-made sets (tagging, chunking, ner, letters), the one that
+    /// suits (auto) or files of templates; auto for files that are named like sentences if not said
+    #[arg(long, value_name = "SET|FILE,...", help_heading = "Sentences")]
+    pub(super) features: Option<String>,
+    /// Compare taggers whose labels depend on so many labels before them: 1, 2 or both; 1 if not said
+    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Sentences")]
+    pub(super) history: Vec<usize>,
     #[command(flatten)]
     kernel: KernelArgs,
     #[command(flatten)]
     network: NetworkArgs,
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if tagger::is_meant(&args.files, args.data.format.as_deref(), args.features.as_deref()) {
+        return tagger::compare(args);
+    }
+    if !args.history.is_empty() {
+        return Err(Failure::Usage("`--history` is for sentences, but these are rows of a table".to_owned()));
+    }
     let usage = |error| Failure::Usage(Failure::words(&error));
     let base = Options {
         multiclass: args.multiclass,
@@ -84,9 +99,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     progress.reading(&source, &read.meter, 1);
     let (data, schema) = load_with_schema(&source, &read)?;
     progress.stage("comparing");
-    let mut face = Face { progress, names: specs.iter().map(name).collect(), times: Vec::new(), begun: None };
+    let mut face = Face::new(progress, specs.iter().map(name).collect());
     let compared = compare(&specs, &data, Some(&Arc::new(schema)), args.folds, args.seed, &mut face)?;
-    let report = Report { source: source.name(), data: &data, compared, times: face.times };
+    let report = Report { source: source.name(), data: &data, compared, face };
     if args.json {
         return ui::print(&format!("{}\n", report.json()));
     }
@@ -99,12 +114,24 @@ fn name(spec: &Spec) -> String {
 }
 
 /// Shows how far it is, and takes the times.
-struct Face {
+pub(super) struct Face {
     progress: Progress,
     names: Vec<String>,
     /// How long each training took, by candidate.
     times: Vec<(usize, Duration)>,
     begun: Option<(usize, Instant)>,
+}
+
+impl Face {
+    pub(super) fn new(progress: Progress, names: Vec<String>) -> Self {
+        Self { progress, names, times: Vec::new(), begun: None }
+    }
+
+    /// The mean time of a training of this candidate, in seconds.
+    pub(super) fn seconds(&self, candidate: usize, n_folds: usize) -> f64 {
+        let times = self.times.iter().filter(|(number, _)| *number == candidate);
+        times.map(|(_, time)| time.as_secs_f64()).sum::<f64>() / n_folds as f64
+    }
 }
 
 impl Monitor for Face {
@@ -133,14 +160,13 @@ struct Report<'a> {
     source: String,
     data: &'a Dataset,
     compared: Comparison,
-    times: Vec<(usize, Duration)>,
+    face: Face,
 }
 
 impl Report<'_> {
     /// The mean time of a training, in seconds.
     fn seconds(&self, trial: &Trial) -> f64 {
-        let times = self.times.iter().filter(|(candidate, _)| *candidate == trial.candidate);
-        times.map(|(_, time)| time.as_secs_f64()).sum::<f64>() / trial.folds.len() as f64
+        self.face.seconds(trial.candidate, trial.folds.len())
     }
 
     fn text(&self) -> String {

@@ -1,9 +1,10 @@
 //! `rosenblatt mix`: models that were trained in several places become one.
 
+use super::tagger;
 use crate::choices::choice;
 use crate::failure::Failure;
 use crate::ui;
-use rosenblatt::{Mixing, Model};
+use rosenblatt::{Mixing, Model, Tagger};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -18,16 +19,19 @@ Examples:
 pub(crate) struct Args {
     /// Read these models, which were trained with the same options and read rows alike
     #[arg(required = true, value_name = "MODEL")]
-    models: Vec<PathBuf>,
+    pub(super) models: Vec<PathBuf>,
     /// Weigh the models: uniform, errors or rows; uniform if not said
     #[arg(long, value_name = "HOW", value_parser = choice::<Mixing>(), default_value_t)]
-    by: Mixing,
+    pub(super) by: Mixing,
     /// Write the mean here
     #[arg(short, long, value_name = "MODEL")]
-    output: PathBuf,
+    pub(super) output: PathBuf,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if args.models.iter().all(Tagger::is_at) {
+        return tagger::mix(args);
+    }
     let models = args.models.iter().map(Model::load).collect::<Result<Vec<_>, _>>()?;
     let mean = rosenblatt::mix(&models, args.by)?;
     if models.len() > 1 && models.iter().any(Model::has_probabilities) {

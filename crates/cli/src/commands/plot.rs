@@ -12,13 +12,14 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use rosenblatt::data::{Schema, Source, load_source, load_with_schema};
 use rosenblatt::files::{Apart, check_writable, is_stdout, write_whole};
-use rosenblatt::{Dataset, Model, Spec};
+use rosenblatt::{Dataset, Model, Spec, Tagger};
 use rosenblatt_figures::{
     Canvas, FIGURES, Figure, FigureError, Look, Needs, Setting, Settings, Subject, Svg, Takes, Terminal, find,
 };
 use serde_json::json;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 fn kinds() -> PossibleValuesParser {
     let values = FIGURES.iter().map(|figure| PossibleValue::new(figure.name).help(figure.about));
@@ -45,7 +46,8 @@ Examples:
   rosenblatt plot roc test.csv --model mail.model -o roc.svg
   rosenblatt plot precision-recall test.csv --model mail.model -o precision.svg
   rosenblatt plot reliability test.csv --model mail.model -o reliability.svg
-  rosenblatt plot confusion data.svm --theme dark -o confusion.png"
+  rosenblatt plot confusion data.svm --theme dark -o confusion.png
+  rosenblatt plot transitions --model tags.model -o transitions.svg    of a tagger"
 )]
 pub(crate) struct Args {
     /// The kind of picture
@@ -176,7 +178,9 @@ impl From<FigureError> for Failure {
             FigureError::NoSuchFigure { .. }
             | FigureError::NoSuchSetting { .. }
             | FigureError::Conflict { .. }
-            | FigureError::NeedsRun { .. } => Self::Usage(error.to_string()),
+            | FigureError::NeedsRun { .. }
+            | FigureError::NoTagger { .. }
+            | FigureError::IsTagger { .. } => Self::Usage(error.to_string()),
             error => Self::Work(error.to_string()),
         }
     }
@@ -308,6 +312,9 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
         figure.check_model(settings)?;
         return of_model_file(args, figure, path);
     }
+    if figure.needs == Needs::Tagger {
+        return Err(FigureError::NoTagger { figure: figure.name }.into());
+    }
     if args.files.is_empty() {
         return Err(Failure::Usage("there should be a file of data, or a model with `--model`".to_owned()));
     }
@@ -318,9 +325,15 @@ fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject,
 }
 
 fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, Failure> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    match (Tagger::is_at(path), figure.needs) {
+        (true, Needs::Tagger) => return Ok(Subject::of_tagger(name, Arc::new(Tagger::load(path)?))),
+        (true, _) => return Err(FigureError::IsTagger { figure: figure.name }.into()),
+        (false, Needs::Tagger) => return Err(FigureError::NoTagger { figure: figure.name }.into()),
+        (false, _) => {}
+    }
     let model = Model::load(path)?;
     if args.files.is_empty() && figure.needs == Needs::ModelOnly {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         return Ok(Subject::of_model(name, Dataset::from_rows::<[f64; 0], &str>(&[], &[]), model));
     }
     if args.files.is_empty() {

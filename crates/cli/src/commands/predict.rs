@@ -42,7 +42,7 @@ pub(crate) struct Args {
     pub(super) model: PathBuf,
     /// Add the probability of each class (calibrated models)
     #[arg(long)]
-    probabilities: bool,
+    pub(super) probabilities: bool,
     /// Add the scores: one for two classes, else one per class or pair of classes
     #[arg(long)]
     scores: bool,
@@ -57,6 +57,9 @@ pub(crate) struct Args {
     /// vote, to the mean score of its survivors
     #[arg(long, value_name = "N")]
     pub(super) explain: Option<usize>,
+    /// Write the N best label sequences of every sentence, each below its rank and score (taggers of sentences)
+    #[arg(long, value_name = "N")]
+    pub(super) k_best: Option<usize>,
     /// Write the predictions here; `-` is stdout, and the default
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
@@ -70,7 +73,7 @@ pub(crate) struct Args {
     device: DeviceChoice,
     /// Print JSON Lines: one object per row
     #[arg(long, conflicts_with = "to")]
-    json: bool,
+    pub(super) json: bool,
     #[command(flatten)]
     pub(super) data: DataArgs,
 }
@@ -78,6 +81,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if Tagger::is_at(&args.model) {
         return tagger::predict(args);
+    }
+    if args.k_best.is_some() {
+        return Err(Failure::Usage("`--k-best` is for sentences, but this is a model of rows".to_owned()));
     }
     args.data.leave_to_the_model()?;
     let read = args.data.options()?;

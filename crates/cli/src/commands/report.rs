@@ -2,16 +2,16 @@
 //!
 //! What is on the page, and in which order, is in the figures crate.
 
-use super::{certify, evaluate};
+use super::{certify, evaluate, tagger};
 use crate::again::{self, Told};
 use crate::args::DataArgs;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::{describe_estimate, error_line};
 use crate::ui;
-use rosenblatt::Model;
 use rosenblatt::files::{Apart, check_writable, write_whole};
 use rosenblatt::recipe::with_positive;
+use rosenblatt::{Model, Tagger};
 use rosenblatt_data::{Source, load_source};
 use rosenblatt_figures::{Judged, Report};
 use serde_json::json;
@@ -26,24 +26,27 @@ pub(crate) struct Args {
     /// Rows to evaluate the model on. Of the file it was trained from, only the held-out rows are used, unless the model
     /// has learned from them since, as it does after a race
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
     /// Report on this model
     #[arg(long, short, value_name = "PATH")]
-    model: PathBuf,
+    pub(super) model: PathBuf,
     /// Write the page here; the model's name with `.html` if not said
     #[arg(long, short, value_name = "PATH")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Check this certificate of `rosenblatt certify` about the data, and report it
     #[arg(long, value_name = "PATH")]
     certificate: Option<PathBuf>,
     /// Print the numbers of the page as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if Tagger::is_at(&args.model) {
+        return tagger::report(args);
+    }
     let model = Model::load(&args.model)?;
     let output = args.output.clone().unwrap_or_else(|| args.model.with_extension("html"));
     let read = model.to_evaluate(args.data.options()?);

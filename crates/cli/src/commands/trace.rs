@@ -1,5 +1,6 @@
 //! `rosenblatt trace FILE`: a run as a textbook prints it, round by round.
 
+use super::tagger::{self, TaggerArgs};
 use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::ui;
@@ -14,7 +15,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 
 /// The rounds that are shown if nobody says which.
-const USUAL: (u64, u64) = (1, 200);
+pub(super) const USUAL: (u64, u64) = (1, 200);
 
 #[derive(clap::Args)]
 #[command(
@@ -26,18 +27,19 @@ Examples:
   rosenblatt trace points.csv --bias none --to latex
   rosenblatt trace points.csv --algorithm pa --rounds 5-10
   rosenblatt trace xor.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5
-  rosenblatt trace points.csv --zero plus --mistake pred --to csv > rounds.csv"
+  rosenblatt trace points.csv --zero plus --mistake pred --to csv > rounds.csv
+  rosenblatt trace phrases.conll --rounds 2           sentences: the lattice, the best labels, the update"
 )]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
     /// Give this class y = +1 and all others y = -1; the second of two if not said
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
     /// Show so many rounds, or those from one to another: 6, or 5-10
     #[arg(long, value_name = "N|A-B", value_parser = rounds, default_value = "200")]
-    rounds: (u64, u64),
+    pub(super) rounds: (u64, u64),
     /// Write the table in this form
     #[arg(long = "to", alias = "as", value_name = "FORM", value_parser = ["text", "markdown", "csv", "jsonl", "latex"], default_value = "text")]
     form: String,
@@ -45,9 +47,11 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
     #[command(flatten)]
-    spec: SpecArgs,
+    pub(super) spec: SpecArgs,
+    #[command(flatten)]
+    pub(super) tagger: TaggerArgs,
 }
 
 /// `6` or `5-10` as the first and the last round that are shown.
@@ -60,6 +64,11 @@ fn rounds(text: &str) -> Result<(u64, u64), String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let (format, features) = (args.data.format.as_deref(), args.tagger.features.as_deref());
+    if tagger::is_meant(&args.files, format, features) {
+        return tagger::trace(args);
+    }
+    args.tagger.are_for_sentences()?;
     let read = args.data.as_textbook().options()?;
     let mut data = load_source(&Source::find_all(&args.files)?, &read)?;
     if let Some(class) = &args.positive {
@@ -107,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The form that is wished.
-fn form(args: &Args) -> &str {
+pub(super) fn form(args: &Args) -> &str {
     if args.json { "jsonl" } else { args.form.as_str() }
 }
 
@@ -195,7 +204,7 @@ fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
     ui::print(&text)
 }
 
-fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     let header = header.iter().map(|&name| name.to_owned()).collect();
     let table: Vec<Vec<String>> = std::iter::once(header).chain(rows.iter().cloned()).collect();
     ui::table(&table)

@@ -48,7 +48,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
   rosenblatt train huge.svm --online --model huge.model      one epoch, in the memory of a few blocks
   rosenblatt train huge.svm --memory 512MiB                  many epochs over more than memory holds
   rosenblatt train big.svm --checkpoint-every 10m --resume   goes on where it was stopped
-  rosenblatt train news.conllu                               a tagger of sentences
+  rosenblatt train news.conllu --holdout 0.1                 a tagger of sentences, and how good it is on new ones
   rosenblatt train train.txt --features template.txt         the same with templates of CRF++
 
 Ctrl-C leaves a checkpoint beside the model (PATH.checkpoint) and says how to go on; pressed twice,
@@ -66,14 +66,14 @@ pub(crate) struct Args {
     /// in the end; a rule that is named learns from the others only. From 1,000 rows on, a tenth of those is kept to decide
     /// when to stop; `--patience 0` keeps none. Words and scales, which see no labels, are taken from all rows
     #[arg(long, alias = "test-size", value_name = "SHARE", default_value_t = defaults::HOLD_OUT)]
-    holdout: f64,
+    pub(super) holdout: f64,
     /// Estimate the error by cross-validation on N folds instead; the model learns from all rows
     #[arg(long, aliases = ["k-fold", "cv"], value_name = "N", conflicts_with = "holdout")]
-    folds: Option<usize>,
+    pub(super) folds: Option<usize>,
     /// Fit probabilities on held-out rows by this method; auto is platt if rows are held out and memory allows it, and
     /// isotonic needs a thousand rows or more
     #[arg(long, value_name = "NAME", value_parser = choice::<Calibrate>(), default_value_t)]
-    calibrate: Calibrate,
+    pub(super) calibrate: Calibrate,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Also write"))]
     export: Option<Vec<String>>,
     /// Make this the positive class. If there are more than two, it is told from all others taken together, which
@@ -123,7 +123,7 @@ pub(crate) struct Args {
     costs: Vec<String>,
     /// Start from the weights of this model, and read rows as it does; from nothing if not said
     #[arg(long, value_name = "MODEL", conflicts_with = "folds")]
-    start_from: Option<PathBuf>,
+    pub(super) start_from: Option<PathBuf>,
     /// Take the classes, columns and options of that model, but not its weights, which begin at zero: the only way to
     /// go on with a vote, a kernel or a map
     #[arg(long, requires = "start_from")]
@@ -143,7 +143,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    if tagger::is_meant(args) {
+    if args.is_of_sentences() {
         return tagger::train(args);
     }
     args.tagger.are_for_sentences()?;
@@ -237,6 +237,11 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
 }
 
 impl Args {
+    pub(super) fn is_of_sentences(&self) -> bool {
+        let (format, features) = (self.data.format.as_deref(), self.tagger.features.as_deref());
+        tagger::is_meant(&self.files, format, features)
+    }
+
     pub(super) fn is_online(&self) -> bool {
         self.online
     }

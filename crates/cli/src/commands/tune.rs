@@ -1,6 +1,6 @@
 //! `rosenblatt tune FILE...`: `train` with a race that you steer: who takes part, and what they are compared by.
 
-use super::{tagger, train};
+use super::train;
 use crate::args::seconds;
 use crate::choices::choice;
 use crate::failure::Failure;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let usage = |error: rosenblatt::Error| Failure::Usage(Failure::words(&error));
-    if tagger::is_meant(&args.train) {
+    if args.train.is_of_sentences() {
         let message = "rules race on rows of a table, but these are sentences; use `train`";
         return Err(Failure::Usage(message.to_owned()));
     }

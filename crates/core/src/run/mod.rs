@@ -136,6 +136,11 @@ impl<R: Rule, S: Space, D: Decision> Run<R, S, D> {
         &self.decision
     }
 
+    /// Space and memory as they stand, for whoever reads them out without a copy.
+    pub fn into_parts(self) -> (S, S::Memory) {
+        (self.space, self.memory)
+    }
+
     /// Makes room for rows of `width` features.
     pub fn widen(&mut self, width: usize) {
         self.space.widen(width);

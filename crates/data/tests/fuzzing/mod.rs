@@ -13,8 +13,8 @@ use crate::allocations;
 use rosenblatt_core::Random;
 use rosenblatt_data::encode::Scaling;
 use rosenblatt_data::{
-    Block, CacheReader, DataError, ErrorKind, Limits, OnBadRow, Precision, ReadOptions, Source, formats,
-    load_source,
+    Block, CacheReader, DataError, ErrorKind, Limits, OnBadRow, Precision, ReadOptions, SentenceFormat,
+    Sentences, Source, formats, load_source, sentences,
 };
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -206,8 +206,11 @@ fn read(target: &Target, bytes: &[u8], how: &ReadOptions) -> Result<u64, DataErr
         }
         return Ok(n_rows);
     }
-    let block = &mut Block::default();
     let source = Source::bytes(target.file, bytes.to_vec());
+    if let Some(format) = target.sentences() {
+        return read_sentences(&source, how.format.is_some().then_some(format));
+    }
+    let block = &mut Block::default();
     let open = |how: &ReadOptions| {
         let input = source.parts()[0].open()?;
         formats::find(&input, how)?.open(input, how)
@@ -225,6 +228,49 @@ fn read(target: &Target, bytes: &[u8], how: &ReadOptions) -> Result<u64, DataErr
         check_values(data?.matrix());
     }
     Ok(n_rows)
+}
+
+/// Reads sentences, and writes them with other labels: what is read of that has the same words, and these labels.
+fn read_sentences(source: &Source, format: Option<&'static dyn SentenceFormat>) -> Result<u64, DataError> {
+    let mut stream = sentences(source, format)?;
+    let mut block = Sentences::default();
+    let (mut n_sentences, mut words, mut written) = (0, Vec::new(), String::new());
+    let mut format = stream.format();
+    let mut label = None;
+    while stream.next(&mut block)? {
+        format = stream.format();
+        for number in 0..block.len() {
+            let tokens = block.tokens(number);
+            assert!(!tokens.is_empty(), "a sentence has tokens");
+            for token in tokens.clone() {
+                for cell in 0..block.n_cells(token) {
+                    assert!(block.cell(token, cell).is_some(), "a cell is text");
+                    assert!(block.value(token, cell).is_finite(), "values are finite");
+                }
+            }
+            let word = |token: usize| block.cell(token, format.word_cell()).map(str::to_owned);
+            words.extend(tokens.clone().map(word));
+            let cell = *label.get_or_insert_with(|| {
+                format.label_cell(block.n_cells(tokens.start)).max(format.word_cell() + 1)
+            });
+            format.write(&block, number, &mut std::iter::repeat_n("X", tokens.len()), cell, &mut written);
+        }
+        n_sentences += block.len() as u64;
+    }
+    // Plain text is written as columns; attributes begin with the label, which is another one now.
+    if format.info().name != "plain" && !format.holds_attributes() && n_sentences > 0 {
+        let again = Source::bytes("again", written.into_bytes());
+        let (mut stream, mut n_again) = (sentences(&again, Some(format))?, 0);
+        let mut words = words.into_iter();
+        while stream.next(&mut block)? {
+            n_again += block.len() as u64;
+            for token in 0..block.n_tokens() {
+                assert_eq!(Some(block.cell(token, format.word_cell()).map(str::to_owned)), words.next());
+            }
+        }
+        assert_eq!((n_again, words.next()), (n_sentences, None), "what was written is read again");
+    }
+    Ok(n_sentences)
 }
 
 /// What every block promises. The classes of a cached block have their names elsewhere.
@@ -297,7 +343,7 @@ pub fn execute(
         let started = Instant::now();
         let (outcome, peak) = allocations::peak_of(|| {
             catch_unwind(AssertUnwindSafe(|| {
-                if k.is_multiple_of(64) && target.name != "cache" {
+                if k.is_multiple_of(64) && target.name != "cache" && target.sentences().is_none() {
                     // The whole way, threads and all.
                     let source = Source::bytes(target.file, bytes.clone());
                     let how = ReadOptions { threads: 3, ..how.clone() };

@@ -5,7 +5,10 @@ use super::mend;
 use flate2::write::GzEncoder;
 use rosenblatt_core::Random;
 use rosenblatt_data::encode::{TextOptions, Units, Weighting};
-use rosenblatt_data::{CacheWriter, LabelColumn, Labels, Missing, ReadOptions, Source, blocks};
+use rosenblatt_data::{
+    CacheWriter, LabelColumn, Labels, Missing, ReadOptions, SentenceFormat, Source, blocks,
+    find_sentence_format,
+};
 use std::io::Write;
 use std::path::Path;
 
@@ -27,6 +30,13 @@ pub struct Target {
     pub finish: Option<fn(&mut Vec<u8>, &mut Random)>,
     pub options: fn(&mut ReadOptions, &mut Random),
     pub memory: Memory,
+}
+
+impl Target {
+    /// The format of sentences that it is, if it is one.
+    pub fn sentences(&self) -> Option<&'static dyn SentenceFormat> {
+        find_sentence_format(self.format?).ok()
+    }
 }
 
 /// The most bytes in use while one input is read: so many, and so many per byte of input.
@@ -279,6 +289,61 @@ pub static TARGETS: &[Target] = &[
             b"\0\0\0\0",
         ],
         finish: Some(mend::cache),
+        options: |_, _| {},
+        memory: PLAIN,
+    },
+    Target {
+        name: "columns",
+        file: "fuzz.conll",
+        format: Some("columns"),
+        is_text: true,
+        seeds: || [CONLL, &b"a\tN\r\n\r\nb\tV\r\n"[..]].map(<[u8]>::to_vec).into(),
+        scraps: SENTENCES,
+        finish: None,
+        options: |_, _| {},
+        memory: PLAIN,
+    },
+    Target {
+        name: "conllu",
+        file: "fuzz.conllu",
+        format: Some("conllu"),
+        is_text: true,
+        seeds: || [CONLLU].map(<[u8]>::to_vec).into(),
+        scraps: SENTENCES,
+        finish: None,
+        options: |_, _| {},
+        memory: PLAIN,
+    },
+    Target {
+        name: "items",
+        file: "fuzz.crfsuite",
+        format: Some("items"),
+        is_text: true,
+        seeds: || [ITEMS].map(<[u8]>::to_vec).into(),
+        scraps: SENTENCES,
+        finish: None,
+        options: |_, _| {},
+        memory: PLAIN,
+    },
+    Target {
+        name: "token-lists",
+        file: "fuzz.jsonl",
+        format: Some("token-lists"),
+        is_text: true,
+        seeds: || [TOKEN_LISTS].map(<[u8]>::to_vec).into(),
+        scraps: JSON,
+        finish: None,
+        options: |_, _| {},
+        memory: PLAIN,
+    },
+    Target {
+        name: "plain",
+        file: "fuzz.txt",
+        format: Some("plain"),
+        is_text: true,
+        seeds: || [PLAIN_TEXT].map(<[u8]>::to_vec).into(),
+        scraps: SENTENCES,
+        finish: None,
         options: |_, _| {},
         memory: PLAIN,
     },
@@ -556,4 +621,48 @@ const NUMPY: &[&[u8]] = &[
     b"\xFF\xFF\xFF\xFF",
     b"'<i1'",
     b"'|b1'",
+];
+
+const CONLL: &[u8] = b"He PRP B-NP\nran VBD B-VP\n\n-DOCSTART- -X- O\n\n\xC3\x84tna\tNNP\tB-NP\n. . O\n";
+
+const CONLLU: &[u8] = b"# sent_id = 1\n# text = don't\n1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tdo\tdo\tAUX\tVB\t_\t0\troot\t_\t_\n2\tn't\tnot\tPART\t_\t_\t1\tadvmod\t_\t_\n2.1\tgo\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n1\tYes\tyes\tINTJ\t_\t_\t_\t_\t_\t_\n";
+
+const ITEMS: &[u8] = b"N\tw=a\\:b:0.5\tcap\tw=\\\\\nV\tbias:1e3\n\nN\tx\t__BOS__\n";
+
+const TOKEN_LISTS: &[u8] = b"{\"tokens\": [\"He\", \"r\\u00fcns\"], \"tags\": [\"PRP\", \"VBZ\"]}\n{\"tokens\":[\"go\"],\"tags\":[\"VB\"],\"id\":1}\n";
+
+const PLAIN_TEXT: &[u8] =
+    b"Don't go (now), Mr. O'Neil's cat said: \"U.S.A.!\"\n\n\xE2\x80\x94 3.5 % of $12,000\n";
+
+const SENTENCES: &[&[u8]] = &[
+    b"\n",
+    b"\n\n",
+    b"\r\n",
+    b"\t",
+    b"\t\t",
+    b" ",
+    b"  ",
+    b"#",
+    b"# x\n",
+    b"_",
+    b"1-2\t",
+    b"1.1\t",
+    b"0",
+    b"99999999999999999999\t",
+    b":",
+    b":1e400",
+    b":-0",
+    b"\\",
+    b"\\:",
+    b"\0",
+    b"\xFF",
+    b"\xEF\xBB\xBF",
+    b"\xE3\x80\x80",
+    b"\xC2\xA0",
+    b"\xE2\x80\x99s",
+    b"B-",
+    b"-",
+    b"O",
+    b".",
+    b"n't",
 ];

@@ -18,11 +18,13 @@ mod mixture;
 mod models;
 mod shard;
 mod share;
+mod taggers;
 
 pub use mixture::{EpochMixed, Mixture};
 pub use models::mix;
 pub use shard::{Packed, count_errors, epoch, pack};
 pub use share::add;
+pub use taggers::mix_taggers;
 
 use rosenblatt_core::Totals;
 

@@ -116,7 +116,7 @@ struct MapText {
 /// How scores become probabilities; the curves are arrays.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct CalibrationText {
+pub(super) struct CalibrationText {
     method: String,
     rows: u64,
 }
@@ -437,7 +437,7 @@ fn encode_votes(log: &Log, body: &mut Body) -> Hypothesis {
     }
 }
 
-fn encode_calibration(calibration: &Calibration, body: &mut Body) -> CalibrationText {
+pub(super) fn encode_calibration(calibration: &Calibration, body: &mut Body) -> CalibrationText {
     let (mut counts, mut firsts, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
     for curve in calibration.curves() {
         match curve {
@@ -795,7 +795,7 @@ pub(super) fn decode_hypothesis(
     }
 }
 
-fn decode_calibration(
+pub(super) fn decode_calibration(
     text: &CalibrationText,
     needed: usize,
     arrays: &mut Arrays<'_>,

@@ -1,9 +1,12 @@
 //! Taggers and their checkpoints as files: the same container as a model's, checked in the same way.
 
-use super::file::{Array, Arrays, Body, FormatError, SummaryText, content, header_error, pack, unpack};
+use super::file::{
+    Array, Arrays, Body, CalibrationText, FormatError, SummaryText, content, decode_calibration,
+    encode_calibration, header_error, pack, unpack,
+};
 use super::store::{StoreError, load, save};
 use crate::error::Error;
-use crate::tagger::{Columns, Mark, Tagger, TaggerOptions};
+use crate::tagger::{Columns, Mark, Tagger, TaggerEstimate, TaggerOptions};
 use crate::train::MOST_WEIGHT_BYTES;
 use rosenblatt_core::state::{List, State};
 use rosenblatt_sequence::{
@@ -29,6 +32,12 @@ struct Header {
     scheme: Option<String>,
     training_summary: SummaryText,
     tokens: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    progressive: Option<TaggerEstimate>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    estimate: Option<TaggerEstimate>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<CalibrationText>,
     /// The columns whose cells are kept, in the order of their arrays.
     cells: Vec<usize>,
     arrays: Vec<Array>,
@@ -75,6 +84,7 @@ pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
         }
     }
     body.f64s("triples", &triples);
+    let calibration = tagger.calibration.as_ref().map(|fitted| encode_calibration(fitted, &mut body));
     let header = Header {
         format: TAGGER.to_owned(),
         writer: env!("CARGO_PKG_VERSION").to_owned(),
@@ -85,6 +95,9 @@ pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
         scheme: tagger.scheme.map(|scheme| scheme.name().to_owned()),
         training_summary: SummaryText::from(&tagger.training_summary),
         tokens: tagger.tokens,
+        progressive: tagger.progressive.clone(),
+        estimate: tagger.estimate.clone(),
+        calibration,
         cells: stored.cells.iter().map(|(column, _)| *column).collect(),
         arrays: std::mem::take(&mut body.arrays),
     };
@@ -96,7 +109,19 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
     let (header, body) = unpack(bytes, TAGGER)?;
     let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
     let Header {
-        options, labels, template, columns, scheme, training_summary, tokens, cells, arrays, ..
+        options,
+        labels,
+        template,
+        columns,
+        scheme,
+        training_summary,
+        tokens,
+        progressive,
+        estimate,
+        calibration,
+        cells,
+        arrays,
+        ..
     } = header;
     let meaning = options.meaning().map_err(|error| content(format!("its options: {error}")))?;
     let n_labels = labels.len();
@@ -169,6 +194,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
         let (first, rest) = (place / (n_labels * n_labels), place % (n_labels * n_labels));
         weights.set_triple(first as u32, (rest / n_labels) as u32, (rest % n_labels) as u32, weight);
     }
+    // One curve: whether a label is right.
+    let calibration = calibration.map(|text| decode_calibration(&text, 1, &mut arrays)).transpose()?;
     arrays.finish()?;
     let scheme = match scheme {
         Some(name) => {
@@ -189,6 +216,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
         tagging: Tagging::new(weights, constraints, search),
         training_summary: training_summary.try_into()?,
         tokens,
+        progressive,
+        estimate,
+        calibration,
     })
 }
 

@@ -163,7 +163,7 @@ rosenblatt_core::named!(Calibrate, "calibrate",
 );
 
 impl Calibrate {
-    fn method(self) -> Option<Method> {
+    pub(crate) fn method(self) -> Option<Method> {
         match self {
             Self::Auto => Some(defaults::CALIBRATION),
             Self::Off => None,

@@ -3,22 +3,31 @@
 //! Reading, training, tagging and evaluation of sentences, as [`Recipe`](crate::Recipe) and [`Model`](crate::Model) have
 //! them for rows. What is learned, and how labels are found, is the sequence crate's; the training loop is the core's.
 
+mod compare;
+mod estimate;
+mod online;
 mod options;
 mod reading;
+mod shards;
+mod trace;
 mod train;
 
+pub use compare::{TaggerComparison, TaggerTrial, compare};
+pub use estimate::{Judging, TaggerEstimate};
 pub use options::TaggerOptions;
+pub use trace::{MovedWeight, TaggerTrace, TracedSentence, trace};
 pub use train::TaggerTraining;
 
 pub(crate) use options::check_labels;
 pub(crate) use reading::Columns;
 pub(crate) use train::Mark;
 
+use crate::calibration::Calibration;
 use crate::error::Error;
 use crate::model::TrainingSummary;
 use rosenblatt_data::{DataError, SentenceFormat, SentenceStream, Sentences, Source, sentences};
 use rosenblatt_sequence::spans::Agreement;
-use rosenblatt_sequence::{Constraints, Corpus, Lattice, Lexicon, Scheme, Scratch, Tagging};
+use rosenblatt_sequence::{Constraints, Corpus, Lattice, Lexicon, Scheme, Scratch, Tagged, Tagging};
 
 /// A tagger that has learned.
 #[derive(Debug, Clone)]
@@ -34,6 +43,29 @@ pub struct Tagger {
     pub(crate) tagging: Tagging,
     pub(crate) training_summary: TrainingSummary,
     pub(crate) tokens: u64,
+    /// What was found in sentences before they were learned from.
+    pub(crate) progressive: Option<TaggerEstimate>,
+    /// What was found in sentences that were held out.
+    pub(crate) estimate: Option<TaggerEstimate>,
+    /// From the lead of a label to the probability that it is right.
+    pub(crate) calibration: Option<Calibration>,
+}
+
+/// A sentence with the labels that were found, and how sure they are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaggedSentence {
+    /// Its words; attributes where a file has those.
+    pub words: Vec<String>,
+    /// The best labels.
+    pub labels: Vec<String>,
+    /// Their score.
+    pub score: f64,
+    /// How far the best labels lead over the best ones in which this token has another label.
+    pub leads: Vec<f64>,
+    /// How probable it is that each label is right, of a tagger that was calibrated.
+    pub probabilities: Option<Vec<f64>>,
+    /// The next best labels, and their scores, as many as were asked for.
+    pub next: Vec<(Vec<String>, f64)>,
 }
 
 /// Room for tagging, used again.
@@ -55,6 +87,23 @@ pub struct Reason {
     pub transition: f64,
     /// The attributes that were known, and what each adds for the label.
     pub attributes: Vec<(String, f64)>,
+}
+
+/// A sentence with a mistake.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mistaken {
+    /// Its words.
+    pub words: Vec<String>,
+    /// Its true labels.
+    pub truth: Vec<String>,
+    /// The labels that were found.
+    pub found: Vec<String>,
+    /// The token that is wrong, by the farthest lead of those that are.
+    pub token: usize,
+    /// How far its label led.
+    pub lead: f64,
+    /// Why.
+    pub reason: Reason,
 }
 
 impl Tagger {
@@ -81,6 +130,26 @@ impl Tagger {
     /// The scheme of spans whose rules it keeps to, if any.
     pub fn scheme(&self) -> Option<Scheme> {
         self.scheme
+    }
+
+    /// What was found in sentences before they were learned from: the first epoch, in which every sentence is new.
+    pub fn progressive(&self) -> Option<&TaggerEstimate> {
+        self.progressive.as_ref()
+    }
+
+    /// What was found in sentences that were held out, by taggers that learned from the others.
+    pub fn estimate(&self) -> Option<&TaggerEstimate> {
+        self.estimate.as_ref()
+    }
+
+    /// How leads become probabilities, if they do.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// Which of these labels may follow which.
+    pub(crate) fn constraints_for(&self, labels: &[String]) -> Constraints {
+        self.scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, labels))
     }
 
     /// The attributes.
@@ -218,11 +287,21 @@ impl Tagger {
         source: &Source,
         format: Option<&'static dyn SentenceFormat>,
     ) -> Result<Agreement, Error> {
+        self.evaluate_each(source, format, |_, _, _| Ok(()))
+    }
+
+    /// The same, with `visit` called for every sentence: its block and number, and whether all labels were right.
+    fn evaluate_each(
+        &self,
+        source: &Source,
+        format: Option<&'static dyn SentenceFormat>,
+        mut visit: impl FnMut((&Sentences, usize), &dyn SentenceFormat, &[&str]) -> Result<(), Error>,
+    ) -> Result<Agreement, Error> {
         let mut stream = self.open(source, format)?;
         let mut block = Sentences::default();
         let mut room = Room::default();
         let mut agreement = Agreement::default();
-        let constraints = self.scheme.map(|scheme| Constraints::of_scheme(scheme, &self.labels));
+        let constraints = self.constraints_for(&self.labels);
         while stream.next(&mut block)? {
             let format = stream.format();
             for number in 0..block.len() {
@@ -231,9 +310,7 @@ impl Tagger {
                 let gold: Vec<&str> =
                     tokens.clone().map(|token| block.cell(token, cell).unwrap_or_default()).collect();
                 let labels = self.tag(&block, number, format, &mut room)?;
-                if let Some(constraints) = &constraints {
-                    agreement.invalid += u64::from(!constraints.allow(labels));
-                }
+                agreement.invalid += u64::from(!constraints.allow(labels));
                 let found: Vec<&str> =
                     labels.iter().map(|label| self.labels[*label as usize].as_str()).collect();
                 let word = self.columns.word(format);
@@ -242,12 +319,103 @@ impl Tagger {
                     self.lexicon.knows(self.columns.word, cell) == Some(false)
                 };
                 agreement.add(&gold, &found, is_new);
+                if gold != found {
+                    visit((&block, number), format, &gold)?;
+                }
             }
         }
         if agreement.tokens == 0 {
             return Err(Error::NoRows);
         }
         Ok(agreement)
+    }
+
+    /// The same, and the `n` most confident mistakes, at most one of a sentence: where the tagger is sure and wrong, the
+    /// label may be, too.
+    pub fn review(
+        &self,
+        source: &Source,
+        format: Option<&'static dyn SentenceFormat>,
+        n: usize,
+    ) -> Result<(Agreement, Vec<Mistaken>), Error> {
+        let mut room = Room::default();
+        let mut mistakes: Vec<Mistaken> = Vec::new();
+        let agreement = self.evaluate_each(source, format, |(block, number), format, gold| {
+            let told = self.tell(block, number, format, 0, &mut room)?;
+            let wrong = (0..gold.len()).filter(|token| told.labels[*token] != gold[*token]);
+            let Some(token) = wrong.max_by(|one, other| told.leads[*one].total_cmp(&told.leads[*other]))
+            else {
+                return Ok(());
+            };
+            let lead = told.leads[token];
+            if mistakes.len() == n && mistakes.last().is_some_and(|last| last.lead >= lead) {
+                return Ok(());
+            }
+            let reason = self.explain(block, number, format, &mut room)?.swap_remove(token);
+            let truth = gold.iter().map(ToString::to_string).collect();
+            let place = mistakes.partition_point(|other| other.lead >= lead);
+            mistakes.insert(
+                place,
+                Mistaken { words: told.words, truth, found: told.labels, token, lead, reason },
+            );
+            mistakes.truncate(n);
+            Ok(())
+        })?;
+        Ok((agreement, mistakes))
+    }
+
+    /// The best labels of a sentence, `n_next` that come next, and how sure the best are.
+    pub fn tell(
+        &self,
+        block: &Sentences,
+        sentence: usize,
+        format: &dyn SentenceFormat,
+        n_next: usize,
+        room: &mut Room,
+    ) -> Result<TaggedSentence, Error> {
+        self.look_up(block, sentence, format, room)?;
+        let seen = room.corpus.sentence(0);
+        let best = self.tagging.best(seen);
+        let leads = self.tagging.leads(seen, &best.labels);
+        let named = |labels: &[u32]| -> Vec<String> {
+            labels.iter().map(|label| self.labels[*label as usize].clone()).collect()
+        };
+        let probable = |calibration: &Calibration| {
+            let curve = calibration.curves().first();
+            let at = |lead: &f64| match curve {
+                Some(curve) if lead.is_finite() => curve.at(*lead),
+                // Nothing else may stand there.
+                _ => 1.0,
+            };
+            leads.iter().map(at).collect()
+        };
+        let next = if n_next == 0 { Vec::new() } else { self.tagging.k_best(seen, n_next + 1) };
+        let is_next = |tagged: &Tagged| tagged.labels != best.labels;
+        let next = next.into_iter().filter(is_next).take(n_next);
+        let word = self.columns.word(format);
+        let words =
+            block.tokens(sentence).map(|token| block.cell(token, word).unwrap_or_default().to_owned());
+        Ok(TaggedSentence {
+            words: words.collect(),
+            labels: named(&best.labels),
+            score: best.score,
+            probabilities: self.calibration.as_ref().map(probable),
+            leads,
+            next: next.map(|tagged| (named(&tagged.labels), tagged.score)).collect(),
+        })
+    }
+
+    /// Writes a sentence as its format does, with these labels.
+    pub fn write_labels(
+        &self,
+        block: &Sentences,
+        sentence: usize,
+        format: &dyn SentenceFormat,
+        labels: &[String],
+        out: &mut String,
+    ) {
+        let cell = self.columns.label_in(block, sentence, format);
+        format.write(block, sentence, &mut labels.iter().map(String::as_str), cell, out);
     }
 
     /// Why the tokens of a sentence got their labels.

@@ -1,5 +1,6 @@
 //! What a tagger is to be, by name, and what that means.
 
+use super::shards::MOST_SHARDS;
 use crate::algorithms;
 use crate::defaults;
 use crate::error::Error;
@@ -43,6 +44,8 @@ pub struct TaggerOptions {
     pub constraints: String,
     /// Attributes that turn up less often are left out.
     pub min_count: u32,
+    /// Shards that learn beside each other, the mean of which is taken after every epoch; 1 is one after the other.
+    pub shards: usize,
     /// The column of the label, by name or number (1 is the first, -1 the last).
     pub label: Option<String>,
 }
@@ -63,6 +66,7 @@ impl Default for TaggerOptions {
             cost: 0.0,
             constraints: "auto".to_owned(),
             min_count: 1,
+            shards: 1,
             label: None,
         }
     }
@@ -153,6 +157,12 @@ impl TaggerOptions {
                 &self.algorithm,
             );
         };
+        if self.shards == 0 || self.shards > MOST_SHARDS {
+            return wrong("shards", "1 to 64", &self.shards.to_string());
+        }
+        if self.shards > 1 && variances {
+            return wrong("shards", "1 for a rule that keeps variances", &self.shards.to_string());
+        }
         Ok(Meaning { rule, info: entry.info, variances, order, search, violation, constraints })
     }
 

@@ -1,31 +1,33 @@
 //! From sentences to a tagger.
 
-use super::Tagger;
+use super::estimate::{self, Judging, TaggerEstimate};
 use super::options::{Meaning, TaggerOptions, Wanted, check_labels};
 use super::reading::{Columns, suited, template_text};
+use super::{Tagger, shards};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
-use crate::model::{TaggerCheckpoint, encode_tagger_checkpoint};
+use crate::model::{TaggerCheckpoint, TrainingSummary, encode_tagger_checkpoint};
 use crate::train::{CheckpointRequest, Checkpointer, MOST_WEIGHT_BYTES, training_summary};
-use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
 use rosenblatt_core::space::Outcome as _;
-use rosenblatt_core::{Average, Bias, Convention, Order as Visiting, Plan, Readout, Rule, Run, Totals};
-use rosenblatt_data::{ErrorKind, SentenceFormat, Sentences, Source, sentences};
+use rosenblatt_core::{Bias, Convention, Order as Visiting, Plan, Rule, Run, Stopped, Totals};
+use rosenblatt_data::{ErrorKind, SentenceFormat, SentenceStream, Sentences, Source, sentences};
 use rosenblatt_sequence::{
-    Constraints, Corpus, Design, Lag, Lead, Lexicon, Numbers, Scheme, Scratch, Shape, TaggerSpace, Tagging,
-    Weights, template,
+    Constraints, Corpus, Design, Lag, Lead, Lexicon, Numbers, Order, Scheme, Scratch, Shape, TaggerSpace,
+    Tagging, Weights, template,
 };
 use serde::{Deserialize, Serialize};
-use std::any::Any;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A training with everything that may be said about it.
 pub struct TaggerTraining<'a> {
-    options: &'a TaggerOptions,
-    format: Option<&'static dyn SentenceFormat>,
+    pub(super) options: &'a TaggerOptions,
+    pub(super) format: Option<&'static dyn SentenceFormat>,
+    pub(super) start: Option<&'a Tagger>,
+    judging: Judging,
     checkpoint: Option<TaggerCheckpoint>,
     checkpointer: Option<&'a mut dyn Checkpointer>,
 }
@@ -41,22 +43,38 @@ pub(crate) struct Mark {
     pub(crate) digest: String,
 }
 
-/// Sentences that were read.
-struct Read {
-    corpus: Corpus,
-    lexicon: Lexicon,
-    labels: Vec<String>,
-    columns: Columns,
-    set: String,
-    template: Option<String>,
+/// Sentences that were read, as numbers, and what the numbers mean.
+pub(super) struct Material {
+    pub(super) corpus: Arc<Corpus>,
+    pub(super) lexicon: Lexicon,
+    pub(super) labels: Vec<String>,
+    pub(super) columns: Columns,
+    pub(super) set: String,
+    pub(super) template: Option<String>,
+    pub(super) scheme: Option<Scheme>,
 }
 
-type TaggerRun = Run<Box<dyn Rule + Send + Sync>, TaggerSpace, Lead>;
+pub(super) type TaggerRun = Run<Box<dyn Rule + Send + Sync>, TaggerSpace, Lead>;
 
 impl<'a> TaggerTraining<'a> {
     /// Trains what `options` describe.
     pub fn new(options: &'a TaggerOptions) -> Self {
-        Self { options, format: None, checkpoint: None, checkpointer: None }
+        let (format, start, judging) = (None, None, Judging::default());
+        Self { options, format, start, judging, checkpoint: None, checkpointer: None }
+    }
+
+    /// Starts from the weights of this tagger, and reads sentences as it does. Labels and attributes that are new are
+    /// taken in.
+    #[must_use]
+    pub fn start_from(self, start: Option<&'a Tagger>) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Also trains on parts of the sentences, to be judged on the rest of them: the estimate, and the curve that makes
+    /// probabilities of leads. The tagger itself learns from all sentences.
+    #[must_use]
+    pub fn judged(self, judging: Judging) -> Self {
+        Self { judging, ..self }
     }
 
     /// Reads this format; the one that sentences seem to have if nothing is said.
@@ -79,17 +97,86 @@ impl<'a> TaggerTraining<'a> {
 
     /// Reads and trains, watched by `observer`.
     pub fn run(self, source: &Source, observer: &mut dyn Observer) -> Result<Tagger, Error> {
-        let Self { options, format, checkpoint, checkpointer } = self;
+        let Self { options, format, start, judging, checkpoint, checkpointer } = self;
         let meaning = options.meaning()?;
-        let read = read(source, format, options)?;
-        let Read { mut corpus, lexicon, labels, columns, set, template } = read;
+        judging.check(start.is_some())?;
+        let material = Material::read(source, format, options, start)?;
+        let parts = judging.parts(material.corpus.len(), options.seed)?;
+        let weights = start.map(|tagger| material.room_for(tagger));
+        // What is judged learns beside what is kept: neither waits for the other, nor has a part in it.
+        let is_over = AtomicBool::new(false);
+        let (trained, judged) = std::thread::scope(|scope| {
+            let judge = || estimate::judge(&material, options, &parts, judging.calibrate.method(), &is_over);
+            let judged = (!parts.is_empty()).then(|| scope.spawn(judge));
+            let trained = material.train(options, weights, checkpoint, checkpointer, observer);
+            if trained.is_err() {
+                is_over.store(true, Ordering::Relaxed);
+            }
+            let judged = judged.map(|thread| match thread.join() {
+                Ok(judged) => judged,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            (trained, judged)
+        });
+        let Trained { weights, summary, progressive } = trained?;
+        let (estimate, calibration) = judged.transpose()?.unwrap_or_default();
+        let tokens = material.corpus.n_tokens() as u64;
+        let tagging = Tagging::new(weights, material.constraints(), meaning.search);
+        let Material { lexicon, labels, columns, set, template, scheme, .. } = material;
+        Ok(Tagger {
+            options: TaggerOptions { features: set, ..options.clone() },
+            labels,
+            template,
+            columns,
+            scheme,
+            lexicon,
+            tagging,
+            training_summary: summary,
+            tokens,
+            progressive,
+            estimate,
+            calibration,
+        })
+    }
+}
+
+/// What came of a training.
+pub(super) struct Trained {
+    pub(super) weights: Weights,
+    pub(super) summary: TrainingSummary,
+    /// What was found in sentences before they were learned from.
+    pub(super) progressive: Option<TaggerEstimate>,
+}
+
+impl Material {
+    /// Reads all sentences.
+    pub(super) fn read(
+        source: &Source,
+        format: Option<&'static dyn SentenceFormat>,
+        options: &TaggerOptions,
+        start: Option<&Tagger>,
+    ) -> Result<Self, Error> {
+        let meaning = options.meaning()?;
+        let mut reader = Reader::new(source, format, options, start)?;
+        let mut corpus = Corpus::default();
+        while reader.take_in(&mut corpus)? {}
+        let Reader { lexicon, mut names, columns, set, template, .. } = reader;
+        // Numbered in alphabetical order, whatever the order of the sentences; those that are new behind those that are not.
+        let n_known = start.map_or(0, |tagger| tagger.labels.len());
+        let mut labels = names.clone();
+        labels[n_known..].sort();
+        let mut places = vec![0; names.len()];
+        let by_name: HashMap<&str, u32> = labels.iter().map(String::as_str).zip(0..).collect();
+        for (place, name) in places.iter_mut().zip(&names) {
+            *place = by_name.get(name.as_str()).copied().unwrap_or(0);
+        }
+        names.clear();
+        corpus.relabel(|label| places[label as usize]);
         check_labels(labels.len(), meaning.order)?;
         if labels.len() < 2 {
             return Err(Error::OneClass { found: labels.first().map(|label| format!("`{label}`")) });
         }
         let scheme = scheme(meaning.constraints, &labels, &corpus)?;
-        let constraints =
-            scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, &labels));
         if options.min_count > 1 {
             let mut counts = vec![0_u32; lexicon.len()];
             for attribute in corpus.attributes() {
@@ -98,116 +185,250 @@ impl<'a> TaggerTraining<'a> {
             corpus
                 .renumber(|attribute| (counts[attribute as usize] >= options.min_count).then_some(attribute));
         }
-        let shape = Shape { n_labels: labels.len(), order: meaning.order };
         let needed = lexicon.len() as u128 * labels.len().next_multiple_of(4) as u128 * 8;
         if needed > 4 * MOST_WEIGHT_BYTES {
             return Err(Error::TooLarge { features: lexicon.len(), outputs: labels.len(), needed });
         }
-        let mark = mark(&corpus, &lexicon, &labels);
-        let (n_sentences, n_tokens) = (corpus.len(), corpus.n_tokens());
-        let Meaning { rule, info, variances, search, violation, .. } = meaning;
-        debug_assert!(!info.shrinks, "such rules were refused");
-        let design = Design { constraints: constraints.clone(), search, violation, cost: options.cost };
-        let space = TaggerSpace::new(design, shape, lexicon.len(), Arc::new(corpus), &rule, variances);
-        let convention = Convention { bias: Bias::None, ..Convention::default() };
-        let memory = Lag::new(shape, options.averaged);
-        let mut run: TaggerRun =
-            Run::from_parts(rule, space, memory, Lead, convention, Vec::new(), options.seed);
+        corpus.shrink();
+        Ok(Self { corpus: Arc::new(corpus), lexicon, labels, columns, set, template, scheme })
+    }
+
+    /// Which labels may follow which.
+    pub(super) fn constraints(&self) -> Constraints {
+        self.scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, &self.labels))
+    }
+
+    pub(super) fn shape(&self, order: Order) -> Shape {
+        Shape { n_labels: self.labels.len(), order }
+    }
+
+    /// The weights of the tagger that these sentences were read for, with room for what is new in them.
+    fn room_for(&self, start: &Tagger) -> Weights {
+        let weights = start.tagging.weights().clone();
+        let shape = self.shape(weights.shape().order);
+        weights.with_room(shape, self.lexicon.len())
+    }
+
+    /// A run that has seen nothing yet.
+    pub(super) fn begin(&self, options: &TaggerOptions, start: Option<Weights>) -> Result<TaggerRun, Error> {
+        let shape = self.shape(options.meaning()?.order);
+        let start = start.unwrap_or_else(|| Weights::zero(shape, self.lexicon.len()));
+        let start = start.with_room(shape, self.lexicon.len());
+        begin_run(options, Arc::clone(&self.corpus), start, self.constraints())
+    }
+
+    /// Trains on all sentences.
+    fn train(
+        &self,
+        options: &TaggerOptions,
+        start: Option<Weights>,
+        checkpoint: Option<TaggerCheckpoint>,
+        checkpointer: Option<&mut dyn Checkpointer>,
+        observer: &mut dyn Observer,
+    ) -> Result<Trained, Error> {
+        if options.shards > 1 {
+            return shards::train(self, options, start, checkpointer, observer);
+        }
+        let mark = self.mark();
+        let mut run = self.begin(options, start)?;
+        run.space_mut().watch_next(self.corpus.len() as u64);
         if let Some(checkpoint) = checkpoint {
             checkpoint.check(options, &mark)?;
             run.restore(checkpoint.state)
                 .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
         }
+        let mut keeping = Keeping { options, mark: &mark, checkpointer, stopped: false };
+        let stopped = self.fit(&mut run, options, None, &mut (observer, &mut keeping));
+        if keeping.stopped {
+            return Err(Error::Interrupted { epoch: run.totals().epochs + 1 });
+        }
+        self.read_out(run, stopped, self.corpus.len())
+    }
+
+    /// Goes over these sentences, or all, epoch by epoch.
+    pub(super) fn fit<O: Observer + ?Sized>(
+        &self,
+        run: &mut TaggerRun,
+        options: &TaggerOptions,
+        rows: Option<&[u32]>,
+        observer: &mut O,
+    ) -> Stopped {
         let order = Visiting::ShuffleEpoch;
         let plan = Plan {
-            rows: None,
+            rows,
             order: &order,
             seed: options.seed,
             epochs: options.epochs,
             max_updates: None,
             stop_when_clean: true,
         };
-        let mut keeping = Keeping { options, mark: &mark, checkpointer, stopped: false };
-        let stopped = run.fit(Numbers(n_sentences), &plan, &mut (observer, &mut keeping));
-        if keeping.stopped {
-            return Err(Error::Interrupted { epoch: run.totals().epochs + 1 });
-        }
+        run.fit(Numbers(self.corpus.len()), &plan, observer)
+    }
+
+    /// What a run ends in.
+    pub(super) fn read_out(&self, run: TaggerRun, stopped: Stopped, n_rows: usize) -> Result<Trained, Error> {
+        let totals = run.totals();
         if !run.space().is_finite() {
-            return Err(Error::Overflow { epoch: run.totals().epochs, row: None });
+            return Err(Error::Overflow { epoch: totals.epochs, row: None });
         }
-        let weights = read_out(&run, options)?;
-        Ok(Tagger {
-            options: TaggerOptions { features: set, ..options.clone() },
-            labels,
-            template,
+        let all: Vec<u32> = (0..self.corpus.len() as u32).collect();
+        let progressive = run.space().met().filter(|_| n_rows == all.len());
+        let progressive =
+            progressive.map(|met| TaggerEstimate::of_met(met, &self.corpus, &all, &self.labels));
+        let (space, lag) = run.into_parts();
+        let weights = space.finish(lag, totals.rounds);
+        Ok(Trained { weights, summary: training_summary(n_rows, totals, stopped, None), progressive })
+    }
+
+    fn mark(&self) -> Mark {
+        let mut digest = Fingerprint::default();
+        for sentence in self.corpus.iter() {
+            digest.add(sentence.len() as u64);
+            for (token, label) in sentence.labels.iter().enumerate() {
+                digest.add(u64::from(*label));
+                let (attributes, values) = sentence.token(token);
+                for attribute in attributes {
+                    digest.add(u64::from(*attribute));
+                }
+                for value in values {
+                    digest.add(value.to_bits());
+                }
+            }
+        }
+        Mark {
+            sentences: self.corpus.len(),
+            tokens: self.corpus.n_tokens(),
+            attributes: self.lexicon.len(),
+            labels: self.labels.clone(),
+            digest: digest.digest(),
+        }
+    }
+}
+
+/// A run from these weights that has seen nothing yet.
+pub(super) fn begin_run(
+    options: &TaggerOptions,
+    corpus: Arc<Corpus>,
+    start: Weights,
+    constraints: Constraints,
+) -> Result<TaggerRun, Error> {
+    let Meaning { rule, info, variances, search, violation, .. } = options.meaning()?;
+    debug_assert!(!info.shrinks, "such rules were refused");
+    let memory = Lag::new(start.shape(), options.averaged);
+    let design = Design { constraints, search, violation, cost: options.cost };
+    let space = TaggerSpace::starting_from(start, design, corpus, &rule, variances);
+    let convention = Convention { bias: Bias::None, ..Convention::default() };
+    Ok(Run::from_parts(rule, space, memory, Lead, convention, Vec::new(), options.seed))
+}
+
+/// Makes numbers of sentences, block by block.
+pub(super) struct Reader {
+    stream: SentenceStream,
+    block: Sentences,
+    is_read: bool,
+    pub(super) lexicon: Lexicon,
+    scratch: Scratch,
+    numbers: HashMap<String, u32>,
+    /// Labels in the order in which they turned up.
+    pub(super) names: Vec<String>,
+    pub(super) columns: Columns,
+    pub(super) set: String,
+    pub(super) template: Option<String>,
+}
+
+impl Reader {
+    pub(super) fn new(
+        source: &Source,
+        format: Option<&'static dyn SentenceFormat>,
+        options: &TaggerOptions,
+        start: Option<&Tagger>,
+    ) -> Result<Self, Error> {
+        let mut stream = sentences(source, format)?;
+        let mut block = Sentences::default();
+        if !stream.next(&mut block)? {
+            return Err(Error::NoRows);
+        }
+        let format = stream.format();
+        let columns = Columns::new(&block, format, options.label.as_deref())?;
+        let scratch = Scratch::default();
+        if let Some(start) = start {
+            if columns != start.columns {
+                let what = format!(
+                    "it learned from {} of {} columns with the label in number {}, and here are {} of {} with it in \
+                     number {}",
+                    start.columns.format,
+                    start.columns.width,
+                    start.columns.label + 1,
+                    columns.format,
+                    columns.width,
+                    columns.label + 1
+                );
+                return Err(Error::BadStart { what });
+            }
+            let names = start.labels.clone();
+            let numbers = names.iter().cloned().zip(0..).collect();
+            let (set, template) = (start.options.features.clone(), start.template.clone());
+            let lexicon = start.lexicon.clone();
+            return Ok(Self {
+                stream,
+                block,
+                is_read: true,
+                lexicon,
+                scratch,
+                numbers,
+                names,
+                columns,
+                set,
+                template,
+            });
+        }
+        let first_labels = (0..block.n_tokens()).filter_map(|token| block.cell(token, columns.label));
+        let set = match options.features.as_str() {
+            "auto" => suited(&columns, first_labels).to_owned(),
+            name => name.to_owned(),
+        };
+        let template = match &options.template {
+            _ if columns.width == 0 => None,
+            Some(text) => Some(text.clone()),
+            None => template_text(&set, &columns),
+        };
+        let templates = match &template {
+            Some(text) => {
+                template::parse(text).map_err(|error| Error::Template { what: error.to_string() })?
+            }
+            None => Vec::new(),
+        };
+        if columns.width > 0 && templates.is_empty() {
+            let what = format!("`{set}` is for files that have attributes, as items are; these have columns");
+            return Err(Error::Template { what });
+        }
+        columns.check(&templates)?;
+        Ok(Self {
+            stream,
+            block,
+            is_read: true,
+            lexicon: Lexicon::new(templates),
+            scratch,
+            numbers: HashMap::new(),
+            names: Vec::new(),
             columns,
-            scheme,
-            lexicon,
-            tagging: Tagging::new(weights, constraints, search),
-            training_summary: training_summary(n_sentences, run.totals(), stopped, None),
-            tokens: n_tokens as u64,
+            set,
+            template,
         })
     }
-}
 
-fn read_out(run: &TaggerRun, options: &TaggerOptions) -> Result<Weights, Error> {
-    let readout = if options.averaged { Readout::Averaged(Average::Post) } else { Readout::Last };
-    let Some(Kept::Other(kept)) = run.read(readout) else { return Err(Error::NoRows) };
-    let any: Arc<dyn Any + Send + Sync> = kept;
-    let weights: Arc<Weights> = any.downcast().map_err(|_| Error::NoRows)?;
-    Ok(Arc::try_unwrap(weights).unwrap_or_else(|shared| (*shared).clone()))
-}
-
-/// Reads all sentences.
-fn read(
-    source: &Source,
-    format: Option<&'static dyn SentenceFormat>,
-    options: &TaggerOptions,
-) -> Result<Read, Error> {
-    let mut stream = sentences(source, format)?;
-    let mut block = Sentences::default();
-    if !stream.next(&mut block)? {
-        return Err(Error::NoRows);
-    }
-    let format = stream.format();
-    let columns = Columns::new(&block, format, options.label.as_deref())?;
-    let first_labels = (0..block.n_tokens()).filter_map(|token| block.cell(token, columns.label));
-    let set = match options.features.as_str() {
-        "auto" => suited(&columns, first_labels).to_owned(),
-        name => name.to_owned(),
-    };
-    let template = match &options.template {
-        _ if columns.width == 0 => None,
-        Some(text) => Some(text.clone()),
-        None => template_text(&set, &columns),
-    };
-    let templates = match &template {
-        Some(text) => template::parse(text).map_err(|error| Error::Template { what: error.to_string() })?,
-        None => Vec::new(),
-    };
-    if columns.width > 0 && templates.is_empty() {
-        let what = format!("`{set}` is for files that have attributes, as items are; these have columns");
-        return Err(Error::Template { what });
-    }
-    columns.check(&templates)?;
-    let mut lexicon = Lexicon::new(templates);
-    let mut corpus = Corpus::default();
-    let mut scratch = Scratch::default();
-    let mut numbers: HashMap<String, u32> = HashMap::new();
-    let mut names: Vec<String> = Vec::new();
-    loop {
+    /// Takes in the next block of sentences; false if there is none.
+    pub(super) fn take_in(&mut self, corpus: &mut Corpus) -> Result<bool, Error> {
+        if !std::mem::take(&mut self.is_read) && !self.stream.next(&mut self.block)? {
+            return Ok(false);
+        }
+        let Self { block, lexicon, scratch, numbers, names, columns, .. } = self;
         for number in 0..block.len() {
             for token in block.tokens(number) {
                 let label = block.cell(token, columns.label).unwrap_or_default();
                 if label.is_empty() {
-                    return Err(block
-                        .error(
-                            token,
-                            columns.label,
-                            ErrorKind::Label,
-                            "a token to learn from should have a label",
-                        )
-                        .into());
+                    let message = "a token to learn from should have a label";
+                    return Err(block.error(token, columns.label, ErrorKind::Label, message).into());
                 }
                 let known = numbers.get(label).copied();
                 corpus.push_label(known.unwrap_or_else(|| {
@@ -217,9 +438,9 @@ fn read(
                     number
                 }));
                 // Nobody waits for a hundred thousand of them to be counted.
-                check_labels(names.len(), rosenblatt_sequence::Order::First)?;
+                check_labels(names.len(), Order::First)?;
             }
-            lexicon.learn(&block, number, columns.label, &mut scratch, &mut corpus);
+            lexicon.learn(block, number, columns.label, scratch, corpus);
             corpus.end_sentence();
         }
         if lexicon.len() > MOST_ATTRIBUTES {
@@ -229,17 +450,8 @@ fn read(
                 needed: lexicon.len() as u128 * names.len() as u128 * 8,
             });
         }
-        if !stream.next(&mut block)? {
-            break;
-        }
+        Ok(true)
     }
-    // Numbered in alphabetical order, whatever the order of the sentences.
-    let mut labels = names.clone();
-    labels.sort();
-    let place = |name: &String| labels.binary_search(name).unwrap_or(0) as u32;
-    let places: Vec<u32> = names.iter().map(place).collect();
-    corpus.relabel(|label| places[label as usize]);
-    Ok(Read { corpus, lexicon, labels, columns, set, template })
 }
 
 /// The most attributes.
@@ -265,30 +477,6 @@ fn scheme(wanted: Wanted, labels: &[String], corpus: &Corpus) -> Result<Option<S
             expected: "a scheme that the labels of all sentences keep to, or none",
             found: scheme.name().to_owned(),
         }),
-    }
-}
-
-fn mark(corpus: &Corpus, lexicon: &Lexicon, labels: &[String]) -> Mark {
-    let mut digest = Fingerprint::default();
-    for sentence in corpus.iter() {
-        digest.add(sentence.len() as u64);
-        for (token, label) in sentence.labels.iter().enumerate() {
-            digest.add(u64::from(*label));
-            let (attributes, values) = sentence.token(token);
-            for attribute in attributes {
-                digest.add(u64::from(*attribute));
-            }
-            for value in values {
-                digest.add(value.to_bits());
-            }
-        }
-    }
-    Mark {
-        sentences: corpus.len(),
-        tokens: corpus.n_tokens(),
-        attributes: lexicon.len(),
-        labels: labels.to_vec(),
-        digest: digest.digest(),
     }
 }
 

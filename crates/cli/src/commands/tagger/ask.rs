@@ -1,0 +1,210 @@
+//! What `predict` and `evaluate` say of sentences.
+
+use super::{LISTED_LABELS, format_of, only};
+use crate::commands::{evaluate, predict};
+use crate::failure::Failure;
+use crate::report::short_number;
+use crate::ui::{self, count, percent};
+use rosenblatt::Tagger;
+use rosenblatt::data::{SentenceFormat, Sentences};
+use rosenblatt::files::{Apart, is_stdout};
+use rosenblatt::sequence::spans::{Agreement, Count};
+use rosenblatt::tagger::{Reason, Room};
+use rosenblatt_data::Source;
+use rosenblatt_data::write::NewFile;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> {
+    only(&["files", "model", "output", "explain", "format", "json", "probabilities", "k_best"])?;
+    let tagger = Tagger::load(&args.model)?;
+    if args.probabilities && tagger.calibration().is_none() {
+        return Err(Failure::Work(
+            "`--probabilities` needs a calibrated tagger, but this one has no calibration\n\
+             help: train it again with `--holdout` or `--folds`, which leave sentences to fit it on"
+                .to_owned(),
+        ));
+    }
+    let format = format_of(args.data.format.as_deref())?;
+    let source = Source::find_all(&args.files)?;
+    let mut files = Apart::default();
+    args.data.note(&mut files, &source);
+    files.reads("the model", &args.model);
+    if let Some(path) = &args.output {
+        files.writes("the output", path);
+    }
+    files.check()?;
+    let mut file = args.output.as_deref().filter(|path| !is_stdout(path)).map(NewFile::create).transpose()?;
+    let mut write = |text: &str| -> Result<(), Failure> {
+        match &mut file {
+            Some(file) => Ok(file.write(text.as_bytes())?),
+            None => ui::print(text),
+        }
+    };
+    let mut stream = tagger.open(&source, format)?;
+    let is_plain = !args.json && !args.probabilities && args.explain.is_none() && args.k_best.is_none();
+    if is_plain {
+        tagger.write_all(&mut stream, 0, write)?;
+    } else {
+        let (mut block, mut room) = (Sentences::default(), Room::default());
+        while stream.next(&mut block)? {
+            for number in 0..block.len() {
+                write(&sentence(args, &tagger, (&block, number), stream.format(), &mut room)?)?;
+            }
+        }
+    }
+    match file {
+        Some(file) => Ok(file.finish()?),
+        None => Ok(()),
+    }
+}
+
+/// All that was asked for of one sentence.
+fn sentence(
+    args: &predict::Args,
+    tagger: &Tagger,
+    (block, number): (&Sentences, usize),
+    format: &dyn SentenceFormat,
+    room: &mut Room,
+) -> Result<String, Failure> {
+    let n_next = args.k_best.unwrap_or(1).saturating_sub(1);
+    let told = tagger.tell(block, number, format, n_next, room)?;
+    let reasons = match args.explain {
+        Some(n) => Some((n, tagger.explain(block, number, format, room)?)),
+        None => None,
+    };
+    if args.json {
+        let mut object = json!({
+            "tokens": told.words, "tags": told.labels, "score": told.score,
+            "leads": told.leads.iter().map(|lead| lead.is_finite().then_some(lead)).collect::<Vec<_>>(),
+        });
+        if args.probabilities {
+            object["probabilities"] = json!(told.probabilities);
+        }
+        if args.k_best.is_some() {
+            let one = |(tags, score): &(Vec<String>, f64)| json!({ "tags": tags, "score": score });
+            object["next-best"] = told.next.iter().map(one).collect();
+        }
+        if let Some((n, reasons)) = reasons {
+            let one = |reason: &Reason| {
+                let attributes: Vec<_> = reason.attributes.iter().take(n).collect();
+                json!({ "transition": reason.transition, "attributes": attributes })
+            };
+            object["reasons"] = reasons.iter().map(one).collect();
+        }
+        return Ok(format!("{object}\n"));
+    }
+    let mut text = String::new();
+    if args.k_best.is_some() {
+        let all = std::iter::once((&told.labels, told.score));
+        let all = all.chain(told.next.iter().map(|(labels, score)| (labels, *score)));
+        for (rank, (labels, score)) in all.enumerate() {
+            let _ = writeln!(text, "# {} {}", rank + 1, short_number(score));
+            tagger.write_labels(block, number, format, labels, &mut text);
+        }
+        return Ok(text);
+    }
+    for token in 0..told.words.len() {
+        let _ = write!(text, "{}\t{}", told.words[token], told.labels[token]);
+        if let Some(probabilities) = told.probabilities.as_ref().filter(|_| args.probabilities) {
+            let _ = write!(text, "\t{:.4}", probabilities[token]);
+        }
+        if let Some((n, reasons)) = &reasons {
+            let reason = &reasons[token];
+            let attributes = reason.attributes.iter().take(*n);
+            let attributes: Vec<String> =
+                attributes.map(|(name, weight)| format!("{name} {}", signed(*weight))).collect();
+            let (lead, before) = (short_number(reason.lead), signed(reason.transition));
+            let _ = write!(text, "\tlead {lead}\tlabels before {before}\t{}", attributes.join("\t"));
+        }
+        text.push('\n');
+    }
+    text.push('\n');
+    Ok(text)
+}
+
+fn signed(number: f64) -> String {
+    if number > 0.0 { format!("+{}", short_number(number)) } else { short_number(number) }
+}
+
+pub(in crate::commands) fn evaluate(args: &evaluate::Args) -> Result<(), Failure> {
+    only(&["files", "model", "json", "format"])?;
+    let tagger = Tagger::load(&args.model)?;
+    let format = format_of(args.data.format.as_deref())?;
+    let agreement = tagger.evaluate(&Source::find_all(&args.files)?, format)?;
+    if args.json {
+        return ui::print(&format!("{}\n", agreement_json(&agreement)));
+    }
+    let Agreement { sentences, tokens, tokens_right, .. } = agreement;
+    let mut text = format!(
+        "{} sentences, {} tokens\naccuracy: {} ({} wrong), whole sentences {}\n",
+        count(sentences),
+        count(tokens),
+        percent(agreement.accuracy()),
+        count(tokens - tokens_right),
+        percent(agreement.sentence_accuracy()),
+    );
+    if agreement.unknown > 0 {
+        let _ = writeln!(
+            text,
+            "unknown words: {} of {} tokens right",
+            percent(agreement.unknown_accuracy()),
+            count(agreement.unknown)
+        );
+    }
+    let all = agreement.all_spans();
+    let row = |name: &str, count_of: &Count| {
+        let two = |share: f64| format!("{:.2} %", share * 100.0);
+        let Count { gold, found, .. } = *count_of;
+        vec![
+            name.to_owned(),
+            two(count_of.precision()),
+            two(count_of.recall()),
+            format!("{:.2}", count_of.f1() * 100.0),
+            count(gold),
+            count(found),
+        ]
+    };
+    let heads =
+        |what: &str| [what, "precision", "recall", "F1", "there", "found"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = if agreement.has_spans() {
+        let _ = writeln!(text, "sentences with labels that may not follow each other: {}", agreement.invalid);
+        let of_types = agreement.spans.iter().map(|(name, count)| row(name, count));
+        [heads("spans"), row("all", &all)].into_iter().chain(of_types).collect()
+    } else {
+        let labels = agreement.labels.iter().take(LISTED_LABELS);
+        std::iter::once(heads("label")).chain(labels.map(|(name, count)| row(name, count))).collect()
+    };
+    ui::print(&format!("{text}\n{}", ui::table(&rows)))
+}
+
+pub(super) fn agreement_json(agreement: &Agreement) -> Value {
+    let all = |counts: &BTreeMap<String, Count>| {
+        counts
+            .iter()
+            .map(|(name, count)| (name.clone(), count_json(count)))
+            .collect::<serde_json::Map<_, _>>()
+    };
+    let confused = agreement.confused.iter();
+    let confused =
+        confused.map(|((truth, found), times)| json!({"true": truth, "found": found, "tokens": times}));
+    json!({
+        "sentences": agreement.sentences,
+        "sentence-accuracy": agreement.sentence_accuracy(),
+        "tokens": agreement.tokens,
+        "accuracy": agreement.accuracy(),
+        "unknown-tokens": agreement.unknown,
+        "unknown-accuracy": agreement.unknown_accuracy(),
+        "invalid-sentences": agreement.invalid,
+        "spans": count_json(&agreement.all_spans()),
+        "spans-by-type": all(&agreement.spans),
+        "labels": all(&agreement.labels),
+        "confused": confused.collect::<Vec<_>>(),
+    })
+}
+
+pub(super) fn count_json(count: &Count) -> Value {
+    json!({"there": count.gold, "found": count.found, "right": count.right,
+        "precision": count.precision(), "recall": count.recall(), "f1": count.f1()})
+}

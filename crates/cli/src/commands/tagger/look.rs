@@ -1,0 +1,138 @@
+//! What `inspect`, `report` and `mix` make of taggers.
+
+use super::{LISTED, LISTED_LABELS, ask, describe, format_of, only, summary};
+use crate::again;
+use crate::commands::{inspect, mix, report};
+use crate::failure::Failure;
+use crate::report::short_number;
+use crate::ui;
+use rosenblatt::Tagger;
+use rosenblatt::files::{Apart, check_writable, write_whole};
+use rosenblatt::mix::mix_taggers;
+use rosenblatt_data::Source;
+use rosenblatt_figures::TaggerReport;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// So many mistakes are shown on a page.
+const SHOWN: usize = 12;
+
+pub(in crate::commands) fn inspect(args: &inspect::Args) -> Result<(), Failure> {
+    let tagger = Tagger::load(&args.model)?;
+    let n_labels = tagger.labels().len() as u32;
+    let weights = tagger.tagging().weights();
+    if args.weights {
+        let mut text = String::from("attribute,label,weight\n");
+        for attribute in 0..weights.n_attributes() as u32 {
+            let name = tagger.lexicon().name(attribute).replace('"', "\"\"");
+            for (label, weight) in weights.of_attribute(attribute).unwrap_or_default().iter().enumerate() {
+                if *weight != 0.0 {
+                    let _ = writeln!(text, "\"{name}\",{},{weight}", tagger.labels()[label]);
+                }
+            }
+        }
+        return ui::print(&text);
+    }
+    if args.json {
+        let mut report = summary(&tagger);
+        let tops = (0..n_labels).map(|label| {
+            (tagger.labels()[label as usize].clone(), json!(tagger.top_attributes(label, LISTED)))
+        });
+        report["top-attributes"] = Value::Object(tops.collect());
+        let row =
+            |before: u32| (0..n_labels).map(|label| weights.of_pair(before, label)).collect::<Vec<f64>>();
+        report["transitions"] = json!((0..n_labels).map(row).collect::<Vec<_>>());
+        return ui::print(&format!("{report}\n"));
+    }
+    let mut text = describe(&tagger);
+    text.push_str("\nstrongest attributes\n");
+    let shown = n_labels.min(LISTED_LABELS as u32);
+    let rows = (0..shown).map(|label| {
+        let tops = tagger.top_attributes(label, 4);
+        let tops: Vec<String> =
+            tops.iter().map(|(name, weight)| format!("{name} {}", short_number(*weight))).collect();
+        vec![tagger.labels()[label as usize].clone(), tops.join("  ")]
+    });
+    text.push_str(&ui::table(&rows.collect::<Vec<_>>()));
+    text.push_str("\nlabels that follow each other: by row the label before\n");
+    let shown = n_labels.min(12);
+    let names = (0..shown).map(|label| tagger.labels()[label as usize].clone());
+    let heads: Vec<String> = std::iter::once(String::new()).chain(names).collect();
+    let allowed = tagger.tagging();
+    let row = |before: u32| {
+        let cell = |label: u32| match allowed.step(&[before], label) {
+            f64::NEG_INFINITY => "never".to_owned(),
+            weight => short_number(weight),
+        };
+        std::iter::once(tagger.labels()[before as usize].clone()).chain((0..shown).map(cell)).collect()
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(heads).chain((0..shown).map(row)).collect();
+    text.push_str(&ui::table(&rows));
+    if shown < n_labels {
+        let _ = writeln!(text, "and {} labels more; --json has all", n_labels - shown);
+    }
+    ui::print(&text)
+}
+
+/// One page about a tagger.
+pub(in crate::commands) fn report(args: &report::Args) -> Result<(), Failure> {
+    only(&["files", "model", "output", "json", "format"])?;
+    let tagger = Tagger::load(&args.model)?;
+    let output = args.output.clone().unwrap_or_else(|| args.model.with_extension("html"));
+    let source = Source::find_all(&args.files)?;
+    let mut files = Apart::default();
+    args.data.note(&mut files, &source);
+    files.reads("the model", &args.model);
+    files.writes("the report", &output);
+    files.check()?;
+    check_writable(&output)?;
+    let format = format_of(args.data.format.as_deref())?;
+    let (agreement, mistakes) = tagger.review(&source, format, SHOWN)?;
+    let name = args.model.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let commands = Some(again::words("rosenblatt", &words));
+    let page = TaggerReport { name, tagger: &tagger, source: source.name(), agreement, mistakes, commands };
+    let text = page.page();
+    write_whole(&output, text.as_bytes())?;
+    if args.json {
+        let told = json!({
+            "report": output.display().to_string(),
+            "bytes": text.len(),
+            "evaluation": ask::agreement_json(&page.agreement),
+            "estimate": tagger.estimate().map(super::estimate_json),
+        });
+        return ui::print(&format!("{told}\n"));
+    }
+    if ui::is_quiet() {
+        return Ok(());
+    }
+    ui::print(&format!(
+        "accuracy: {}, whole sentences {}\nreport: {} ({})\n",
+        ui::percent(page.agreement.accuracy()),
+        ui::percent(page.agreement.sentence_accuracy()),
+        output.display(),
+        ui::bytes(text.len() as u64)
+    ))
+}
+
+/// The mean of several taggers.
+pub(in crate::commands) fn mix(args: &mix::Args) -> Result<(), Failure> {
+    let taggers = args.models.iter().map(Tagger::load).collect::<Result<Vec<_>, _>>()?;
+    let mean = mix_taggers(&taggers, args.by)?;
+    if taggers.len() > 1 && taggers.iter().any(|tagger| tagger.calibration().is_some()) {
+        ui::note("probabilities are left out: no sentence that they were fitted on knows the mean");
+    }
+    mean.save(&args.output)?;
+    if ui::is_quiet() {
+        return Ok(());
+    }
+    let learned = mean.training_summary();
+    ui::print(&format!(
+        "mean of {}, {}: {} with {} in all\nmodel: {}\n",
+        ui::counted(taggers.len() as u64, "tagger", "taggers"),
+        args.by,
+        ui::counted(learned.rows as u64, "sentence", "sentences"),
+        ui::counted(learned.totals.updates, "update", "updates"),
+        args.output.display()
+    ))
+}

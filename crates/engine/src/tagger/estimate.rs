@@ -1,0 +1,302 @@
+//! How good a tagger will be: sentences that were not learned from say so, and how far a label must lead to be believed.
+
+use super::TaggerOptions;
+use super::train::{Material, TaggerRun};
+use crate::calibration::{Calibration, Method};
+use crate::error::Error;
+use crate::recipe::{Calibrate, Plan};
+use crate::split::{fold_rows, split_rows};
+use rosenblatt_core::Totals;
+use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
+use rosenblatt_sequence::spans::{Agreement, Count, spans, tell_spans};
+use rosenblatt_sequence::{Corpus, Lattice, Met, Tagging};
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// How a tagger is judged beside its training.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judging {
+    /// Which sentences are held out.
+    pub plan: Plan,
+    /// How leads become probabilities.
+    pub calibrate: Calibrate,
+}
+
+impl Default for Judging {
+    /// No sentence is held out.
+    fn default() -> Self {
+        Self { plan: Plan::HoldOut(0.0), calibrate: Calibrate::Auto }
+    }
+}
+
+/// Sentences to learn from, and those to be judged on.
+pub(super) type Part = (Vec<u32>, Vec<u32>);
+
+impl Judging {
+    pub(super) fn check(self, starts: bool) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Range { name, expected, found });
+        match self.plan {
+            Plan::HoldOut(share) if !(0.0..1.0).contains(&share) => {
+                wrong("holdout", "a share from 0 to less than 1", share.to_string())
+            }
+            Plan::Folds(n_folds) if n_folds < 2 => wrong("folds", "at least 2", n_folds.to_string()),
+            Plan::HoldOut(0.0) => Ok(()),
+            _ if starts => Err(Error::BadStart {
+                what: "it may have learned from the sentences that would be held out".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Which sentences are learned from and which are judged on, for each of the trainings.
+    pub(super) fn parts(self, n_sentences: usize, seed: u64) -> Result<Vec<Part>, Error> {
+        let all: Vec<u32> = (0..n_sentences as u32).collect();
+        let alike = vec![0; n_sentences];
+        match self.plan {
+            Plan::HoldOut(0.0) => Ok(Vec::new()),
+            Plan::HoldOut(share) => Ok(vec![split_rows(&alike, &all, share, seed)]),
+            Plan::Folds(n_folds) => parts_of_folds(n_sentences, n_folds, seed),
+        }
+    }
+}
+
+/// The folds of so many sentences.
+pub(super) fn parts_of_folds(n_sentences: usize, n_folds: usize, seed: u64) -> Result<Vec<Part>, Error> {
+    if n_folds > n_sentences {
+        return Err(Error::TooFewRows { folds: n_folds, rows: n_sentences });
+    }
+    let all: Vec<u32> = (0..n_sentences as u32).collect();
+    let folds = fold_rows(&vec![0; n_sentences], &all, n_folds, seed);
+    let part = |held: Vec<u32>| {
+        let learned = all.iter().copied().filter(|row| held.binary_search(row).is_err()).collect();
+        (learned, held)
+    };
+    Ok(folds.into_iter().map(part).collect())
+}
+
+/// What sentences that were not learned from, or not yet, say of a training.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TaggerEstimate {
+    /// Sentences.
+    pub sentences: u64,
+    /// Those without a mistake.
+    pub sentences_right: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Those with the right label.
+    pub tokens_right: u64,
+    /// Spans that are there.
+    pub spans: u64,
+    /// Spans that were found.
+    pub spans_found: u64,
+    /// Spans that were found rightly.
+    pub spans_right: u64,
+    /// Over how many trainings this was counted: one where sentences were held out, several with folds.
+    pub trainings: usize,
+}
+
+impl TaggerEstimate {
+    pub(super) fn of(agreement: &Agreement, trainings: usize) -> Self {
+        let all = if agreement.has_spans() { agreement.all_spans() } else { Count::default() };
+        let Count { gold, found, right } = all;
+        Self {
+            sentences: agreement.sentences,
+            sentences_right: agreement.sentences_right,
+            tokens: agreement.tokens,
+            tokens_right: agreement.tokens_right,
+            spans: gold,
+            spans_found: found,
+            spans_right: right,
+            trainings,
+        }
+    }
+
+    /// Counts what was found in sentences before they were learned from.
+    pub(super) fn of_met(met: &Met, corpus: &Corpus, sentences: &[u32], labels: &[String]) -> Self {
+        let mut found = Self::of(&Agreement::default(), 1);
+        found.take_in(met, corpus, sentences, labels);
+        found
+    }
+
+    /// Counts more of them.
+    pub(super) fn take_in(&mut self, met: &Met, corpus: &Corpus, sentences: &[u32], labels: &[String]) {
+        fn named<'n>(names: &'n [String], labels: &[u32]) -> Vec<&'n str> {
+            labels.iter().map(|label| names[*label as usize].as_str()).collect()
+        }
+        let has_spans = tell_spans(labels);
+        met.each(corpus, sentences, |gold, found| {
+            self.sentences += 1;
+            self.sentences_right += u64::from(gold == found);
+            self.tokens += gold.len() as u64;
+            self.tokens_right += gold.iter().zip(found).filter(|(gold, found)| gold == found).count() as u64;
+            if !has_spans {
+                return;
+            }
+            let there = named(labels, gold);
+            let there = spans(&there);
+            self.spans += there.len() as u64;
+            if gold == found {
+                self.spans_found += there.len() as u64;
+                self.spans_right += there.len() as u64;
+                return;
+            }
+            let told = named(labels, found);
+            let told = spans(&told);
+            self.spans_found += told.len() as u64;
+            self.spans_right += told.iter().filter(|span| there.binary_search(span).is_ok()).count() as u64;
+        });
+    }
+
+    /// The share of right tokens.
+    pub fn accuracy(&self) -> f64 {
+        self.tokens_right as f64 / self.tokens.max(1) as f64
+    }
+
+    /// The share of sentences without a mistake.
+    pub fn sentence_accuracy(&self) -> f64 {
+        self.sentences_right as f64 / self.sentences.max(1) as f64
+    }
+
+    /// The spans.
+    pub fn count(&self) -> Count {
+        Count { gold: self.spans, found: self.spans_found, right: self.spans_right }
+    }
+}
+
+/// What was found in sentences that were not learned from.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) agreement: Agreement,
+    /// How far each label led, and whether it was the right one.
+    leads: Vec<(f64, bool)>,
+}
+
+impl Verdict {
+    pub(super) fn new(tagging: &Tagging, material: &Material, held: &[u32], with_leads: bool) -> Self {
+        let mut verdict = Self::default();
+        let mut lattice = Lattice::default();
+        let named = |labels: &[u32]| -> Vec<&str> {
+            labels.iter().map(|label| material.labels[*label as usize].as_str()).collect()
+        };
+        for &number in held {
+            let sentence = material.corpus.sentence(number as usize);
+            let found = tagging.tag(sentence, &mut lattice);
+            verdict.agreement.add(&named(sentence.labels), &named(found), |_| false);
+            verdict.agreement.invalid += u64::from(!tagging.constraints().allow(found));
+            if with_leads {
+                let leads = tagging.leads(sentence, found).into_iter();
+                let right = found.iter().zip(sentence.labels).map(|(found, gold)| found == gold);
+                verdict.leads.extend(leads.zip(right));
+            }
+        }
+        verdict
+    }
+}
+
+/// A training on some of the sentences.
+pub(super) fn train_part(
+    material: &Material,
+    options: &TaggerOptions,
+    learned: &[u32],
+    observer: &mut dyn Observer,
+) -> Result<(Tagging, Totals), Error> {
+    let mut run: TaggerRun = material.begin(options, None)?;
+    let stopped = material.fit(&mut run, options, Some(learned), observer);
+    let totals = run.totals();
+    let weights = material.read_out(run, stopped, learned.len())?.weights;
+    Ok((Tagging::new(weights, material.constraints(), options.meaning()?.search), totals))
+}
+
+/// Trains on every part and judges on the rest of it.
+pub(super) fn judge(
+    material: &Material,
+    options: &TaggerOptions,
+    parts: &[Part],
+    calibrate: Option<Method>,
+    is_over: &AtomicBool,
+) -> Result<(Option<TaggerEstimate>, Option<Calibration>), Error> {
+    let judge_one = |(learned, held): &Part| {
+        let (tagging, _) = train_part(material, options, learned, &mut UnlessOver(is_over))?;
+        if is_over.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        Ok(Verdict::new(&tagging, material, held, calibrate.is_some()))
+    };
+    let verdicts = each(parts, cores(), judge_one)?;
+    let mut agreement = Agreement::default();
+    let mut leads = Vec::new();
+    for verdict in verdicts {
+        agreement.join(&verdict.agreement);
+        leads.extend(verdict.leads);
+    }
+    // Where there is no other label, nothing is to be found out.
+    leads.retain(|(lead, _)| lead.is_finite());
+    let right = leads.iter().filter(|(_, right)| *right).count();
+    let calibration = match calibrate {
+        // A curve has two ends.
+        Some(method) if 0 < right && right < leads.len() => {
+            let (scores, classes): (Vec<f64>, Vec<u32>) =
+                leads.iter().map(|(lead, right)| (*lead, u32::from(*right))).unzip();
+            Some(Calibration::fit(method, 2, &scores, &classes)?)
+        }
+        _ => None,
+    };
+    let estimate = (agreement.tokens > 0).then(|| TaggerEstimate::of(&agreement, parts.len()));
+    Ok((estimate, calibration))
+}
+
+/// So many threads as there are cores.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Does work for every part on some threads, and gives what came of it in the order of the parts.
+pub(super) fn each<P: Sync, T: Send>(
+    parts: &[P],
+    n_threads: usize,
+    work: impl Fn(&P) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = parts.get(number) else { return done };
+            done.push((number, work(part)));
+        }
+    };
+    let mut all = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..n_threads.min(parts.len())).map(|_| scope.spawn(take)).collect();
+        let mut all = take();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, done)| done).collect()
+}
+
+/// Stops a training that nobody waits for any more.
+struct UnlessOver<'a>(&'a AtomicBool);
+
+impl UnlessOver<'_> {
+    fn flow(&self) -> ControlFlow<()> {
+        if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Observer for UnlessOver<'_> {
+    fn pause(&mut self, _so_far: &Totals, _run: &dyn Snapshot) -> ControlFlow<()> {
+        self.flow()
+    }
+
+    fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
+        self.flow()
+    }
+}

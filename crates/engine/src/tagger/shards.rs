@@ -1,0 +1,164 @@
+//! Training on all cores, by iterative parameter mixing (`McDonald`, Hall and Mann 2010).
+//!
+//! The sentences lie in shards. In every epoch each shard starts from the same weights and learns from its own sentences;
+//! the mean of what came of it is where the next epoch starts. Shards decide the outcome, and threads only how soon it is
+//! there.
+
+use super::TaggerOptions;
+use super::estimate::{cores, each};
+use super::train::{Material, Trained};
+use crate::error::Error;
+use crate::train::{CheckpointRequest, Checkpointer, training_summary};
+use rosenblatt_core::memory::Kept;
+use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
+use rosenblatt_core::state::State;
+use rosenblatt_core::{Order, Plan, Random, Readout, Stopped, Totals};
+use rosenblatt_sequence::{Numbers, Weights};
+
+/// The most shards: each has weights of its own.
+pub(super) const MOST_SHARDS: usize = 64;
+
+pub(super) fn train(
+    material: &Material,
+    options: &TaggerOptions,
+    start: Option<Weights>,
+    checkpointer: Option<&mut dyn Checkpointer>,
+    observer: &mut dyn Observer,
+) -> Result<Trained, Error> {
+    train_on(cores(), material, options, start, checkpointer, observer)
+}
+
+fn train_on(
+    n_threads: usize,
+    material: &Material,
+    options: &TaggerOptions,
+    start: Option<Weights>,
+    mut checkpointer: Option<&mut dyn Checkpointer>,
+    observer: &mut dyn Observer,
+) -> Result<Trained, Error> {
+    let n_sentences = material.corpus.len();
+    let shards: Vec<(u64, Vec<u32>)> = (0..options.shards)
+        .map(|shard| (shard as u64, (shard as u32..n_sentences as u32).step_by(options.shards).collect()))
+        .collect();
+    let shape = material.shape(options.meaning()?.order);
+    let mut weights = start.unwrap_or_else(|| Weights::zero(shape, material.lexicon.len()));
+    weights = weights.with_room(shape, material.lexicon.len());
+    let mut average: Option<Weights> = None;
+    let mut totals = Totals::default();
+    let mut stopped = Stopped::Epochs;
+    while totals.epochs < options.epochs {
+        if let Some(checkpointer) = &mut checkpointer
+            && checkpointer.request(&totals) == CheckpointRequest::SaveAndStop
+        {
+            return Err(Error::Interrupted { epoch: totals.epochs + 1 });
+        }
+        let epoch = |(shard, rows): &(u64, Vec<u32>)| {
+            let mut run = material.begin(options, Some(weights.clone()))?;
+            let plan = Plan {
+                rows: Some(rows),
+                order: &Order::ShuffleEpoch,
+                seed: Random::for_purpose(options.seed.wrapping_add(*shard), "shard").next() ^ totals.epochs,
+                epochs: 1,
+                max_updates: None,
+                stop_when_clean: false,
+            };
+            let _ = run.fit(Numbers(n_sentences), &plan, &mut ());
+            let last = run.space().weights().clone();
+            let learned = run.totals();
+            Ok((material.read_out(run, Stopped::Epochs, rows.len())?.weights, last, learned))
+        };
+        let learned = each(&shards, n_threads, epoch)?;
+        let before = totals;
+        for (_, _, part) in &learned {
+            totals.rounds += part.rounds;
+            totals.mistakes += part.mistakes;
+            totals.updates += part.updates;
+            totals.errors += part.errors;
+        }
+        totals.epochs += 1;
+        let lasts: Vec<(&Weights, f64)> = learned.iter().map(|(_, last, _)| (last, 1.0)).collect();
+        if let Some(mean) = Weights::mean(&lasts) {
+            weights = mean;
+        }
+        if options.averaged {
+            let shares: Vec<(&Weights, f64)> =
+                learned.iter().map(|(mean, _, part)| (mean, part.rounds as f64)).collect();
+            let here = Weights::mean(&shares);
+            average = match (average, here) {
+                (Some(so_far), Some(here)) => Weights::mean(&[
+                    (&so_far, before.rounds as f64),
+                    (&here, (totals.rounds - before.rounds) as f64),
+                ]),
+                (_, here) => here,
+            };
+        }
+        let seen = Epoch {
+            number: totals.epochs,
+            rounds: totals.rounds,
+            visited: totals.rounds - before.rounds,
+            mistakes: totals.mistakes - before.mistakes,
+            updates: totals.updates - before.updates,
+            errors: totals.errors - before.errors,
+        };
+        let goes_on = observer.epoch(&seen, &Nowhere).is_continue();
+        if seen.mistakes == 0 || !goes_on {
+            stopped = if seen.mistakes == 0 { Stopped::Clean } else { Stopped::Observer };
+            break;
+        }
+    }
+    let weights = average.unwrap_or(weights);
+    if !weights.is_finite() {
+        return Err(Error::Overflow { epoch: totals.epochs, row: None });
+    }
+    let summary = training_summary(n_sentences, totals, stopped, None);
+    Ok(Trained { weights, summary, progressive: None })
+}
+
+/// Several runs at once have no one state to look at.
+struct Nowhere;
+
+impl Snapshot for Nowhere {
+    fn read(&self, _readout: Readout) -> Option<Kept> {
+        None
+    }
+
+    fn state(&self) -> State<'_> {
+        State::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rosenblatt_data::Source;
+    use std::fmt::Write as _;
+
+    #[test]
+    fn the_same_bits_on_any_number_of_threads() {
+        let mut random = Random::new(5);
+        let mut text = String::new();
+        for _ in 0..200 {
+            for _ in 0..=random.below(6) {
+                let word = random.below(30);
+                // Mostly a matter of the word, so that there is something to learn and never an end to it.
+                let label = if random.below(5) == 0 { random.below(4) } else { word % 4 };
+                let _ = writeln!(text, "w{word} L{label}");
+            }
+            text.push('\n');
+        }
+        let source = Source::bytes("a.conll", text.into_bytes());
+        let options = TaggerOptions { shards: 5, epochs: 3, ..TaggerOptions::default() };
+        let material = Material::read(&source, None, &options, None).unwrap();
+        let train = |n_threads| train_on(n_threads, &material, &options, None, None, &mut ()).unwrap();
+        let one = train(1);
+        for n_threads in [2, 3, 8] {
+            let other = train(n_threads);
+            assert_eq!(one.weights, other.weights, "{n_threads} threads");
+            assert_eq!(one.summary.totals, other.summary.totals);
+        }
+        assert_eq!(one.summary.totals.rounds, 600);
+        // A shard that sees nothing has no say, and none is left out.
+        let many = TaggerOptions { shards: 64, ..options };
+        assert!(train_on(2, &material, &many, None, None, &mut ()).unwrap().weights.is_finite());
+    }
+}
