@@ -16,12 +16,14 @@
 
 mod mixture;
 mod models;
+mod probabilities;
 mod shard;
 mod share;
 
 pub use mixture::{EpochMixed, Mixture};
 pub use models::mix;
-pub use shard::{Packed, count_errors, epoch, pack};
+pub use probabilities::{scores, with_probabilities};
+pub use shard::{Packed, Packing, count_errors, epoch, pack};
 pub use share::add;
 
 use rosenblatt_core::Totals;
