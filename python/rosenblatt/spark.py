@@ -13,6 +13,8 @@ each partition and on the seed, not on who runs where; one partition gives the v
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import itertools
 import json
 import logging
 import math
@@ -22,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.ml.classification import ClassificationModel, Classifier
 from pyspark.ml.functions import array_to_vector
 from pyspark.ml.linalg import Vectors, VectorUDT
@@ -80,19 +83,36 @@ def _meaning(option: str) -> str:
 
 
 class _Input(HasInputCols):
-    """Where the features are: `featuresCol` (vectors, arrays) or `inputCols` (numbers, a column each)."""
+    """Where the features are: `featuresCol` (vectors, arrays, text) or `inputCols` (numbers, a column each)."""
 
     def _columns(self, frame):
         """The features as one column that Arrow knows."""
         if self.isSet(self.inputCols):
-            return F.array(*[F.col(name).cast("double") for name in self.getInputCols()])
+            for name in self.getInputCols():
+                _expect(frame, name, (T.NumericType, T.BooleanType), "numbers")
+            return F.array(*[F.col(_quoted(name)).cast("double") for name in self.getInputCols()])
         name = self.getOrDefault("featuresCol")
         kind = frame.schema[name].dataType
         if isinstance(kind, VectorUDT):
-            return F.unwrap_udt(F.col(name))
+            return F.unwrap_udt(F.col(_quoted(name)))
         if isinstance(kind, T.ArrayType) and isinstance(kind.elementType, T.NumericType):
-            return F.col(name)
-        raise TypeError(f"column {name!r} should hold vectors or arrays of numbers, but is {kind.simpleString()}")
+            return F.col(_quoted(name))
+        _expect(frame, name, T.StringType, "vectors, arrays of numbers or text")
+        return F.col(_quoted(name))
+
+    def _is_text(self, frame):
+        is_set = self.isSet(self.inputCols)
+        return not is_set and isinstance(frame.schema[self.getOrDefault("featuresCol")].dataType, T.StringType)
+
+
+def _quoted(name):
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _expect(frame, name, kinds, what):
+    kind = frame.schema[name].dataType
+    if not isinstance(kind, kinds):
+        raise TypeError(f"column {name!r} should hold {what}, but is {kind.simpleString()}")
 
 
 class PerceptronClassifier(
@@ -100,11 +120,23 @@ class PerceptronClassifier(
 ):
     """Learns a linear classifier where the rows are.
 
-    Parameters are those of the engine (`rosenblatt catalogue` tells what each means): `algorithm`, `params`, `rate`,
+    Parameters are those of the engine (`rosenblatt catalogue` tells what each means): `algorithm`, `params_`, `rate`,
     `readout` (`last`, `averaged`), `multiclass`, `bias`, `order`, `zero`, `mistake`, `maxIter`, `maxUpdates`,
     `stopWhenClean`, `classWeight`; and of mixing: `mixing` (`uniform`, `errors`, `rows`), `validationFraction` and `patience`
-    for stopping early, `checkpointDir`, `checkpointInterval` and `resume`.
+    for stopping early, `checkpointDir`, `checkpointInterval` and `resume`. Text is hashed to `2^hashBits` features, as `text`
+    says. With a `probabilityCol`, `calibrate` (`platt`, `isotonic`) says how scores become probabilities.
     """
+
+    hashBits: Param = Param(
+        Params._dummy(), "hashBits", "text is hashed to so many features, as a power of two", TypeConverters.toInt
+    )
+    text: Param = Param(
+        Params._dummy(), "text", "how text becomes features, as the engine's options of text in JSON", TypeConverters.toString
+    )
+    calibrate: Param = Param(
+        Params._dummy(), "calibrate", "how scores become probabilities, if there is a column for them: platt or isotonic",
+        TypeConverters.toString,
+    )
 
     params_: Param = Param(Params._dummy(), "params_", "parameters of the rule, by name, as JSON", TypeConverters.toString)
     classWeight: Param = Param(
@@ -133,14 +165,16 @@ class PerceptronClassifier(
         super().__init__()
         self._setDefault(
             maxIter=20, seed=0, probabilityCol="", rawPredictionCol="rawPrediction", classWeight="even", mixing="uniform",
-            validationFraction=0.1, patience=5, checkpointInterval=1, resume=False,
+            validationFraction=0.1, patience=5, checkpointInterval=1, resume=False, hashBits=18, calibrate="platt",
+            text="{}",
         )
         self.setParams(**settings)
 
     def setParams(self, **settings: Any) -> PerceptronClassifier:
         """Sets parameters by name."""
-        if isinstance(settings.get("params_"), dict):
-            settings["params_"] = json.dumps(settings["params_"])
+        for name in ("params_", "text"):
+            if isinstance(settings.get(name), dict):
+                settings[name] = json.dumps({key.replace("_", "-"): value for key, value in settings[name].items()})
         if isinstance(settings.get("classWeight"), dict):
             settings["classWeight"] = json.dumps(
                 {_inputs.class_name(name): weight for name, weight in settings["classWeight"].items()}
@@ -164,38 +198,75 @@ class PerceptronClassifier(
         asked["validation"] = {"fraction": fraction, "patience": self.getOrDefault("patience")} if fraction > 0 else None
         return asked
 
+    def _reading(self):
+        """How a column of text is read."""
+        text = {"weighting": "count", **json.loads(self.getOrDefault("text"))}
+        if text["weighting"] == "tf-idf":
+            raise ValueError("tf-idf has to know all texts before the first is read; weigh words by count, binary or frequency")
+        if text.get("keep-names"):
+            raise ValueError("names of hashed words are not kept where rows are in several places; leave keep_names out")
+        name = self.getOrDefault("featuresCol")
+        return json.dumps({
+            "text-columns": [name], "hash-bits": self.getOrDefault("hashBits"), "text": text, "label": "absent",
+            "scaling": "none", "threads": 1,
+        })
+
+    def _schema(self, dataset, reading):
+        """What other faces must know to read such a table."""
+        name, label = self.getOrDefault("featuresCol"), self.getOrDefault("labelCol")
+        *_, schema = _rosenblatt.read_rows(reading, pa.table({name: ["a word"]}))
+        ignored = [column for column in dataset.columns if column not in (name, label)]
+        return json.dumps({**json.loads(schema), "label": label, "ignored": ignored})
+
     def _fit(self, dataset):
-        if self.getOrDefault("probabilityCol"):
-            raise ValueError("there are no probabilities where weights are mixed; leave probabilityCol empty, and take rawPrediction")
         spark = dataset.sparkSession
         options = json.dumps(self._options())
-        features, label = self._columns(dataset).alias("features"), F.col(self.getOrDefault("labelCol")).alias("label")
-        weight = [F.col(self.getWeightCol()).cast("double").alias("weight")] if self.isSet("weightCol") else []
+        if self.getOrDefault("calibrate") not in ("platt", "isotonic"):
+            raise ValueError(f"calibrate should be platt or isotonic, but is {self.getOrDefault('calibrate')!r}")
+        if self.getOrDefault("probabilityCol") and not self.getOrDefault("validationFraction") > 0:
+            raise ValueError("probabilities are fitted on rows that nobody learns from; raise validationFraction above 0")
+        label = self.getOrDefault("labelCol")
+        _expect(dataset, label, (T.NumericType, T.BooleanType, T.StringType), "numbers or text")
+        columns = [self._columns(dataset).alias("features"), F.col(_quoted(label)).alias("label")]
+        if self.isSet("weightCol"):
+            _expect(dataset, self.getWeightCol(), T.NumericType, "numbers")
+            columns.append(F.col(_quoted(self.getWeightCol())).cast("double").alias("weight"))
+        reading = self._reading() if self._is_text(dataset) else None
+        schema = self._schema(dataset, reading) if reading else None
         with _settings(spark, {"spark.sql.inMemoryColumnarStorage.batchSize": _FEW["spark.sql.inMemoryColumnarStorage.batchSize"]}):
-            rows = dataset.select(features, label, *weight)
-            packed = rows.mapInArrow(_Pack(options, _n_partitions(dataset)), _PACKED).persist()
+            rows = dataset.select(*columns)
+            pack = _Pack(options, _n_partitions(dataset), reading and (reading, self.getOrDefault("featuresCol")))
+            packed = rows.mapInArrow(pack, _PACKED).persist()
             try:
                 with _told():
-                    told = [json.loads(row.data) for row in packed.where("part = 'told'").select("data").collect()]
-                model = self._train(spark, packed, options, told)
+                    told = packed.where("part = 'told'").select("shard", "data").collect()
+                told = [json.loads(row.data) for row in sorted(told, key=lambda row: row.shard)]
+                model = self._train(spark, packed, options, told, schema)
             finally:
                 packed.unpersist()
         return self._copyValues(model)
 
-    def _train(self, spark, packed, options, told):
+    def _train(self, spark, packed, options, told, schema):
         if not told:
             raise ValueError("there are no rows to learn from")
-        values = _sorted({value for one in told for value in one["values"]})
+        values = sorted({value for one in told for value in one["values"]})
         counts = [sum(dict(zip(one["values"], one["counts"])).get(value, 0) for one in told) for value in values]
         widths = sorted({one["width"] for one in told})
         if len(widths) > 1:
             raise ValueError(f"rows should have as many features everywhere, but have {widths[0]} here and {widths[-1]} there")
         n_validation = sum(one["n_validation"] for one in told)
-        checkpoint = self._latest(spark) if self.getOrDefault("resume") else None
+        if self.getOrDefault("probabilityCol") and not n_validation:
+            raise ValueError("there are too few rows to hold some out for probabilities: a thousand in all are needed")
+        digest = hashlib.sha256("".join(one["fingerprint"] for one in told).encode()).hexdigest()
+        checkpoint = self._latest(spark, digest) if self.getOrDefault("resume") else None
         mixture = _rosenblatt.Mixture(
             options, [_inputs.class_name(value) for value in values], counts, widths[0], len(told),
             self.getOrDefault("mixing"), told[0]["fingerprint"] if len(told) == 1 else None, checkpoint,
         )
+        if self.isSet("checkpointDir") and not self.getOrDefault("resume"):
+            # What an earlier run left there must not be taken for what this one did.
+            for slot in self._slots():
+                _write(spark, slot, 0, mixture.checkpoint(), digest)
         history = []
         with _settings(spark, _FEW):
             while not mixture.is_over:
@@ -206,7 +277,7 @@ class PerceptronClassifier(
                 epoch = {
                     "epoch": number, "rounds": rounds, "mistakes": mistakes, "updates": updates, "errors": errors,
                     "weightedMistakes": weighted, "bytesPublished": len(start),
-                    "bytesReturned": sum(len(share) for _, share in shares),
+                    "bytesReturned": sum(len(share) for _, share in shares), "bytesCached": sum(one["bytes"] for one in told),
                 }
                 if n_validation:
                     wrong = _judge(spark, packed, mixture.model_so_far())
@@ -215,25 +286,43 @@ class PerceptronClassifier(
                 epoch["seconds"] = round(time.monotonic() - began, 3)
                 history.append(epoch)
                 _log.info("epoch %(epoch)d: %(mistakes)d mistakes in %(rounds)d rows, %(seconds).1f s", epoch)
-                self._save_checkpoint(spark, mixture)
-        return PerceptronModel(mixture.model().to_bytes(), values, history)
+                self._save_checkpoint(spark, mixture, digest)
+            model = mixture.model(schema)
+            if self.getOrDefault("probabilityCol"):
+                said = _validation(spark, packed, model, _Scores, "shard int, said binary")
+                said = [bytes(row.said) for row in sorted(said, key=lambda row: row.shard)]
+                model = _rosenblatt.with_probabilities(model, self.getOrDefault("calibrate"), said)
+        return PerceptronModel(model.to_bytes(), values, history)
 
     def _slots(self):
         return [f"{self.getOrDefault('checkpointDir').rstrip('/')}/slot-{slot}" for slot in (0, 1)]
 
-    def _save_checkpoint(self, spark, mixture):
+    def _save_checkpoint(self, spark, mixture, digest):
         due = mixture.n_epochs % self.getOrDefault("checkpointInterval") == 0 or mixture.is_over
         if self.isSet("checkpointDir") and due:
             # In turn, so that one of the two is whole whatever happens while the other is written.
             slot = self._slots()[mixture.n_epochs % 2]
-            _write(spark, slot, mixture.n_epochs, mixture.checkpoint())
+            _write(spark, slot, mixture.n_epochs, mixture.checkpoint(), digest)
 
-    def _latest(self, spark):
+    def _latest(self, spark, digest):
         """The last whole checkpoint, if there is one."""
         if not self.isSet("checkpointDir"):
             raise ValueError("resume needs checkpointDir, the folder to resume from")
-        found = [one for one in (_read(spark, slot) for slot in self._slots()) if one is not None]
-        return max(found, key=lambda one: one[0])[1] if found else None
+        found, unreadable = [], None
+        for slot in self._slots():
+            try:
+                found += _read(spark, slot)
+            except PySparkException as error:
+                # The other is whole: the two are never written at once.
+                unreadable = error
+        if not found:
+            if unreadable is not None:
+                raise unreadable
+            return None
+        last = max(found, key=lambda one: one.number)
+        if last.rows != digest:
+            raise ValueError("the checkpoint is of other rows, or of rows parted in another way; leave resume out to begin anew")
+        return bytes(last.data)
 
 
 class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable, MLWritable):
@@ -263,28 +352,31 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
         return len(self._values)
 
     def predictRaw(self, value):
-        return Vectors.dense(_Predict.raw(_native(self._data), _one_row(value))[0])
+        return Vectors.dense(_Predict(_Carried(self._data), self._values, "raw").of(_one_row(value))[0])
+
+    def predictProbability(self, value):
+        return Vectors.dense(_Predict(_Carried(self._data), self._values, "probability").of(_one_row(value))[0])
 
     def predict(self, value):
-        numbers = np.frombuffer(_native(self._data).predict(_one_row(value)), np.uint32)
-        return self._values[int(numbers[0])]
+        said = _Predict(_Carried(self._data), self._values, "said").of(_one_row(value))[0]
+        return said if isinstance(said, str) else float(said)
 
     def _transform(self, dataset):
-        text = isinstance(self._values[0], str)
-        kind: T.DataType = T.StringType() if text else T.DoubleType()
-        raw_col, said_col = self.getOrDefault("rawPredictionCol"), self.getOrDefault("predictionCol")
-        fields = [T.StructField("said", kind)]
-        if raw_col:
-            fields.append(T.StructField("raw", T.ArrayType(T.DoubleType())))
+        if self.getOrDefault("probabilityCol") and not self.model.is_calibrated:
+            raise ValueError("this model has no probabilities; fit it with a probabilityCol, or leave probabilityCol empty")
+        kind = T.StringType() if isinstance(self._values[0], str) else T.DoubleType()
         held = _publish(dataset.sparkSession, self._data)
-        predict = _arrow_udf(_Predict(held, self._values, bool(raw_col)), T.StructType(fields))
+        text = self.getOrDefault("featuresCol") if self._is_text(dataset) else None
         # Spark cannot take a vector out of a batch of Parquet while it calls Python: it is taken out before, in a step
         # that depends on the partition, so that the two are not made one.
         taken = f"{self.uid} features"
-        answer = predict(F.col(f"`{taken}`"))
-        columns = {said_col: answer["said"]} if said_col else {}
-        if raw_col:
-            columns[raw_col] = array_to_vector(answer["raw"])
+        features, columns = F.col(_quoted(taken)), {}
+        # A function for each column, so that nobody computes what nobody asks for; features go to Python once.
+        for what, name in (("said", "predictionCol"), ("raw", "rawPredictionCol"), ("probability", "probabilityCol")):
+            if self.getOrDefault(name):
+                function = _Predict(held, self._values, what, text)
+                answer = _arrow_udf(function, kind if what == "said" else T.ArrayType(T.DoubleType()))(features)
+                columns[self.getOrDefault(name)] = answer if what == "said" else array_to_vector(answer)
         rows = dataset.withColumn(taken, F.when(F.spark_partition_id() >= 0, self._columns(dataset)))
         return rows.withColumns(columns).drop(taken)
 
@@ -304,7 +396,7 @@ class _Writer(MLWriter):
     def saveImpl(self, path):
         told = {"values": self.instance._values, "history": self.instance.history}
         DefaultParamsWriter.saveMetadata(self.instance, path, self.sparkSession, extraMetadata={"told": told})
-        _write(self.sparkSession, f"{path.rstrip('/')}/model", 0, self.instance._data)
+        _write(self.sparkSession, f"{path.rstrip('/')}/model", 0, self.instance._data, "")
 
 
 class _Reader(MLReader):
@@ -315,9 +407,9 @@ class _Reader(MLReader):
     def load(self, path):
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         found = _read(self.sparkSession, f"{path.rstrip('/')}/model")
-        if found is None:
+        if not found:
             raise ValueError(f"there is no model in {path}")
-        model = self.cls(found[1], metadata["told"]["values"], metadata["told"]["history"])
+        model = self.cls(bytes(found[0].data), metadata["told"]["values"], metadata["told"]["history"])
         model._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(model, metadata)
         return model
@@ -326,18 +418,13 @@ class _Reader(MLReader):
 # What runs in the driver.
 
 
-def _sorted(values):
-    if len({isinstance(value, str) for value in values}) > 1:
-        raise ValueError("labels should be all numbers or all text")
-    return sorted(values)
-
-
 def _n_partitions(frame):
-    """How many partitions there are; Spark Connect does not say, so that each is taken for the only one."""
+    """How many partitions there are. Spark Connect does not say, so that rows are asked where they are."""
     try:
         return frame.rdd.getNumPartitions()
-    except Exception:  # noqa: BLE001  (there, it is an error of a kind that only Connect has)
-        return 1
+    except PySparkException:
+        last = frame.select(F.spark_partition_id().alias("number")).agg(F.max("number")).head()[0]
+        return 1 if last is None else last + 1
 
 
 @contextlib.contextmanager
@@ -380,9 +467,11 @@ class _Carried:
 
 def _publish(spark, data):
     try:
-        return spark.sparkContext.broadcast(data)
-    except Exception:  # noqa: BLE001  (Spark Connect has no context)
+        context = spark.sparkContext
+    except (PySparkException, AttributeError):
+        # Spark Connect has none, and no broadcast.
         return _Carried(data)
+    return context.broadcast(data)
 
 
 def _epoch(spark, packed, start, n_shards):
@@ -399,28 +488,36 @@ def _epoch(spark, packed, start, n_shards):
         held.destroy()
 
 
-def _judge(spark, packed, model):
-    """How many rows of the validation set the model names wrongly."""
+def _validation(spark, packed, model, function, fields):
+    """What every partition says of its validation set."""
     held = _publish(spark, model.to_bytes())
     try:
-        rows = packed.where("part = 'validation'").select("data").mapInArrow(_Judge(held), "errors long")
-        return sum(row.errors for row in rows.collect())
+        rows = packed.where("part = 'validation'").select("shard", "number", "data")
+        with _told():
+            return rows.mapInArrow(function(held), fields).collect()
     finally:
         held.destroy()
 
 
-def _write(spark, path, number, data):
-    spark.createDataFrame([(number, bytearray(data))], "number long, data binary").coalesce(1).write.mode(
-        "overwrite"
-    ).parquet(path)
+def _judge(spark, packed, model):
+    """How many rows of the validation set the model names wrongly."""
+    return sum(row.errors for row in _validation(spark, packed, model, _Judge, "errors long"))
+
+
+def _write(spark, path, number, data, rows):
+    """One row that says all: of which epoch it is, of which rows, and what it holds."""
+    frame = spark.createDataFrame([(number, rows, bytearray(data))], "number long, rows string, data binary")
+    frame.coalesce(1).write.mode("overwrite").parquet(path)
 
 
 def _read(spark, path):
+    """The row that was written there; none if nothing was, or if somebody was stopped while writing."""
     try:
-        found = spark.read.parquet(path).collect()
-    except Exception:  # noqa: BLE001  (what is not there, or was cut while it was written, is none)
-        return None
-    return (found[0].number, bytes(found[0].data)) if found else None
+        return spark.read.parquet(path).collect()
+    except PySparkException as error:
+        if error.getCondition() in ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"):
+            return []
+        raise
 
 
 # What runs in the workers.
@@ -429,8 +526,8 @@ def _read(spark, path):
 class _Pack:
     """From the rows of a partition to packs of the engine."""
 
-    def __init__(self, options, n_shards):
-        self.options, self.n_shards = options, n_shards
+    def __init__(self, options, n_shards, text):
+        self.options, self.n_shards, self.text = options, n_shards, text
 
     def __call__(self, batches):
         from pyspark import TaskContext
@@ -442,39 +539,47 @@ class _Pack:
             raise ValueError(f"rosenblatt says: partition {shard}, {error}") from None
 
     def packs(self, shard, batches):
-        rows, labels, weights, n_rows = [], [], [], 0
+        packer, labels, weights, n_rows, width = _rosenblatt.Packer(self.options), [], [], 0, None
         for batch in batches:
             table = pa.table(batch) if isinstance(batch, dict) else pa.Table.from_batches([batch])
-            table = table.combine_chunks()
             if table.num_rows == 0:
                 continue
-            rows.append(_matrix(_whole(table.column("features")), n_rows))
+            features = _whole(table.column("features"))
+            rows = _matrix(features, n_rows) if self.text is None else self.hashed(features, n_rows)
+            width = width or _width(rows)
+            _same_width(np.array([width, _width(rows)]), n_rows - 1)
+            packer.add(rows)
             labels.append(_labels(_whole(table.column("label")), n_rows))
             if "weight" in table.column_names:
-                weights.append(_numbers(_whole(table.column("weight")), n_rows, "its weight"))
+                weights.append(_weights(_whole(table.column("weight")), n_rows))
             n_rows += table.num_rows
-        if not rows:
+        if not n_rows:
             return
-        lent = _joined(rows)
         values, classes = np.unique(np.concatenate(labels), return_inverse=True)
         names = [_inputs.class_name(value) for value in values.tolist()]
-        train, validation, counts, n_validation, fingerprint = _rosenblatt.pack_rows(
-            self.options, lent, classes.astype(np.uint32), names, np.concatenate(weights) if weights else None,
-            shard, self.n_shards,
-        )
-        width = lent[3] if isinstance(lent, tuple) else lent.shape[1]
+        weights = np.concatenate(weights) if weights else None
+        packing = packer.finish(classes.astype(np.uint32), names, weights, shard, self.n_shards)
+        n_bytes = 0
+        for part, number, pack in packing:
+            n_bytes += len(pack)
+            yield _packed(shard, part, number, pack)
         told = {
-            "values": values.tolist(), "counts": counts, "n_validation": n_validation, "width": width,
-            "fingerprint": fingerprint,
+            "values": values.tolist(), "counts": packing.counts, "n_validation": packing.n_validation, "width": width,
+            "fingerprint": packing.fingerprint, "bytes": n_bytes,
         }
-        for part, packs in (("train", train), ("validation", validation), ("told", [json.dumps(told).encode()])):
-            for number, pack in enumerate(packs):
-                yield pa.RecordBatch.from_pydict(
-                    {
-                        "shard": pa.array([shard], pa.int32()), "part": [part],
-                        "number": pa.array([number], pa.int32()), "data": pa.array([pack], pa.binary()),
-                    }
-                )
+        yield _packed(shard, "told", 0, json.dumps(told).encode())
+
+    def hashed(self, texts, before):
+        """Rows of texts."""
+        reading, name = self.text
+        _first_null(texts, before, "its text")
+        offsets, indices, values, width, _ = _rosenblatt.read_rows(reading, pa.table({name: texts}))
+        return np.frombuffer(offsets, np.int64), np.frombuffer(indices, np.int32), np.frombuffer(values, np.float32), width
+
+
+def _packed(shard, part, number, data):
+    numbers = [pa.array([number], pa.int32()) for number in (shard, number)]
+    return pa.RecordBatch.from_pydict({"shard": numbers[0], "part": [part], "number": numbers[1], "data": pa.array([data], pa.binary())})
 
 
 class _Epoch:
@@ -491,12 +596,9 @@ class _Epoch:
         shard = first[0]
 
         def data():
-            yield first[2]
-            last = first[1]
-            for _, number, pack in packs:
-                if number != last + 1:
-                    raise RuntimeError(f"partition {shard}: pack {number} came after pack {last}")
-                last = number
+            for expected, (_, number, pack) in enumerate(itertools.chain([first], packs)):
+                if number != expected:
+                    raise RuntimeError(f"partition {shard}: pack {number} came where pack {expected} should")
                 yield pack
 
         try:
@@ -513,37 +615,70 @@ class _Judge:
         self.held = held
 
     def __call__(self, batches):
-        packs = (value.as_py() for batch in batches for value in batch.column("data"))
-        errors, _ = _rosenblatt.count_errors(_native(self.held.value), packs)
+        errors, _ = _rosenblatt.count_errors(_native(self.held.value), (pack for _, _, pack in _each(batches)))
         yield pa.RecordBatch.from_pydict({"errors": pa.array([errors], pa.int64())})
 
 
-class _Predict:
-    """Classes, and scores if they are wanted, of a batch of rows."""
+class _Scores(_Judge):
+    """What a model says of packed rows."""
 
-    def __init__(self, held, values, raw):
-        self.held, self.values, self.wants_raw = held, values, raw
+    def __call__(self, batches):
+        packs = _each(batches)
+        first = next(packs, None)
+        if first is None:
+            return
+        data = (pack for _, _, pack in itertools.chain([first], packs))
+        said = _rosenblatt.validation_scores(_native(self.held.value), data)
+        yield pa.RecordBatch.from_pydict({"shard": pa.array([first[0]], pa.int32()), "said": pa.array([said], pa.binary())})
+
+
+class _Predict:
+    """What a model says of a batch of rows: the class that each is of (`said`), `raw` scores or the `probability` of classes."""
+
+    def __init__(self, held, values, what, text=None):
+        self.held, self.values, self.what, self.text = held, values, what, text
 
     def __call__(self, features):
-        model = _native(self.held.value)
-        rows = _matrix(features, 0)
-        classes = np.frombuffer(model.predict(rows), np.uint32)
-        text = isinstance(self.values[0], str)
-        values = np.array(self.values, dtype=object if text else np.float64)
-        said = pa.array(values[classes], pa.string() if text else pa.float64())
-        if not self.wants_raw:
-            return pa.StructArray.from_arrays([said], ["said"])
-        scores = self.raw(model, rows)
-        offsets = pa.array(np.arange(len(scores) + 1, dtype=np.int32) * scores.shape[1])
-        raw = pa.ListArray.from_arrays(offsets, pa.array(scores.ravel()))
-        return pa.StructArray.from_arrays([said, raw], ["said", "raw"])
+        if self.text is not None:
+            _first_null(features, 0, "its text", " of a batch")
+            answers = self.of(pa.table({self.text: features}))
+        else:
+            answers = self.of(_last_matrix(features))
+        if self.what == "said":
+            return pa.array(answers, pa.string() if isinstance(self.values[0], str) else pa.float64())
+        offsets = pa.array(np.arange(len(answers) + 1, dtype=np.int32) * len(self.values))
+        return pa.ListArray.from_arrays(offsets, pa.array(answers.ravel()))
 
-    @staticmethod
-    def raw(model, rows):
-        """A score for each class; for two of them, one and its opposite."""
-        n_classes = len(model.classes)
-        scores = np.frombuffer(model.decision_function(rows), np.float64)
-        return np.stack([-scores, scores], axis=1) if n_classes == 2 else scores.reshape(-1, n_classes)
+    def of(self, rows):
+        """An answer for each row."""
+        model = _native(self.held.value)
+        if isinstance(rows, pa.Table):
+            asked = {"said": "classes", "raw": "scores", "probability": "probabilities"}[self.what]
+            answers = model.predict_source(rows, asked)
+        else:
+            width = _width(rows)
+            if width != model.n_features:
+                raise ValueError(f"rows have {width} features, but the model knows {model.n_features}")
+            ask = {"said": model.predict, "raw": model.decision_function, "probability": model.predict_proba}[self.what]
+            answers = ask(rows)
+        if self.what == "said":
+            text = isinstance(self.values[0], str)
+            return np.array(self.values, dtype=object if text else np.float64)[np.frombuffer(answers, np.uint32)]
+        numbers = np.frombuffer(answers, np.float64)
+        # Two classes have one score, and its opposite.
+        alone = self.what == "raw" and len(self.values) == 2
+        return np.stack([-numbers, numbers], axis=1) if alone else numbers.reshape(-1, len(self.values))
+
+
+_last: tuple[Any, Any] = (None, None)
+
+
+def _last_matrix(features):
+    """The rows of a batch, which several functions are asked about one after the other."""
+    global _last
+    if _last[0] is not features:
+        _last = (features, _matrix(features, 0, " of a batch"))
+    return _last[1]
 
 
 def _arrow_udf(function, kind):
@@ -554,12 +689,17 @@ def _arrow_udf(function, kind):
             return function(features)
 
         return arrow_udf(whole, kind)
+    # Spark 4.0 has none; there, columns come as pandas has them, and vectors as a table.
     import pandas as pd
 
-    def of_series(features: pd.Series) -> pd.DataFrame:
-        return function(pa.array(features.tolist())).to_pandas().apply(pd.Series)
+    def of_pandas(features):
+        is_table = isinstance(features, pd.DataFrame)
+        column = pa.Table.from_pandas(features, preserve_index=False).to_struct_array() if is_table else pa.array(features)
+        return pd.Series(function(_whole(column)).to_pylist())
 
-    return F.pandas_udf(of_series, kind)
+    # As Spark wants to be told, and cannot look up from here.
+    of_pandas.__annotations__ = {"features": pd.Series, "return": pd.Series}
+    return F.pandas_udf(of_pandas, kind)
 
 
 _models: dict[bytes, Any] = {}
@@ -593,27 +733,37 @@ def _whole(column):
     return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
 
 
-def _first_null(array, before, what):
+def _first(wrong):
+    """The place of the first that is wrong."""
+    return int(np.flatnonzero(wrong)[0])
+
+
+def _first_null(array, before, what, where=""):
     if array.null_count:
-        row = before + int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
-        raise ValueError(f"row {row}: {what} is missing")
+        row = before + _first(array.is_null().to_numpy(zero_copy_only=False))
+        raise ValueError(f"row {row}{where}: {what} is missing")
 
 
-def _numbers(array, before, what):
-    _first_null(array, before, what)
-    return np.ascontiguousarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+def _weights(array, before):
+    _first_null(array, before, "its weight")
+    weights = np.ascontiguousarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = _first(wrong)
+        raise ValueError(f"row {before + row}: its weight should be zero or positive, but is {weights[row]}")
+    return weights
 
 
 def _labels(array, before):
     _first_null(array, before, "its label")
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         return np.array(array.to_pylist(), dtype=str)
-    if pa.types.is_boolean(array.type):
-        return array.to_numpy(zero_copy_only=False).astype(np.float64)
-    labels = array.to_numpy(zero_copy_only=False).astype(np.float64)
-    if not np.isfinite(labels).all():
-        row = before + int(np.flatnonzero(~np.isfinite(labels))[0])
-        raise ValueError(f"row {row}: its label should be a number, but is {labels[row - before]}")
+    # Without a negative zero, which would be a class of its own by name.
+    labels = array.to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
+    wrong = ~(np.abs(labels) <= 2**53)
+    if wrong.any():
+        row = _first(wrong)
+        raise ValueError(f"row {before + row}: its label should be a number of at most 2^53, but is {labels[row]}")
     return labels
 
 
@@ -621,11 +771,15 @@ def _flat(lists):
     return lists.flatten().to_numpy(zero_copy_only=False)
 
 
-def _matrix(features, before):
+def _width(rows):
+    return rows[3] if isinstance(rows, tuple) else rows.shape[1]
+
+
+def _matrix(features, before, where=""):
     """Rows as the engine takes them: an array of two axes, or `(indptr, indices, data, n_features)`."""
     if isinstance(features, pa.ChunkedArray):
         features = _whole(features)
-    _first_null(features, before, "its features")
+    _first_null(features, before, "its features", where)
     if pa.types.is_struct(features.type):
         # A vector of Spark: sparse (0) or dense (1), size, indices, values.
         kind, size, indices, values = (features.field(name) for name in ("type", "size", "indices", "values"))
@@ -634,18 +788,16 @@ def _matrix(features, before):
             return _dense(values, before)
         if not dense.any():
             return _sparse(size.to_numpy(zero_copy_only=False), indices, values, before)
-        return _mixed(features)
+        return _mixed(features, before)
     return _dense(features, before)
 
 
 def _dense(lists, before):
     lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
-    if len(lengths) and (lengths != lengths[0]).any():
-        row = int(np.flatnonzero(lengths != lengths[0])[0])
-        raise ValueError(f"row {before + row} has {lengths[row]} features, where the first one here has {lengths[0]}")
+    _same_width(lengths, before)
     values = lists.flatten()
     if values.null_count:
-        place = int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
+        place = _first(values.is_null().to_numpy(zero_copy_only=False))
         row, feature = divmod(place, int(lengths[0]))
         raise ValueError(f"row {before + row}: feature {feature} is missing")
     values = values.to_numpy(zero_copy_only=False)
@@ -653,50 +805,34 @@ def _dense(lists, before):
     return np.ascontiguousarray(values.reshape(len(lengths), -1))
 
 
+def _same_width(widths, before):
+    wrong = widths != widths[0]
+    if wrong.any():
+        row = _first(wrong)
+        raise ValueError(f"row {before + row} has {widths[row]} features, where the first one here has {widths[0]}")
+
+
 def _sparse(sizes, indices, values, before):
-    if (sizes != sizes[0]).any():
-        row = int(np.flatnonzero(sizes != sizes[0])[0])
-        raise ValueError(f"row {before + row} has {sizes[row]} features, where the first one here has {sizes[0]}")
+    _same_width(sizes, before)
     lengths = indices.value_lengths().to_numpy(zero_copy_only=False)
     indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     return indptr, np.ascontiguousarray(_flat(indices), np.int32), np.ascontiguousarray(_flat(values)), int(sizes[0])
 
 
-def _mixed(features):
+def _mixed(features, before):
     """Vectors some of which are sparse and some dense, one by one."""
-    indptr, indices, data, width = [0], [], [], 0
+    indptr, indices, data, widths = [0], [], [], []
     for row in features.to_pylist():
         places = range(len(row["values"])) if row["type"] == 1 else row["indices"]
-        width = max(width, len(row["values"]) if row["type"] == 1 else row["size"])
+        widths.append(len(row["values"]) if row["type"] == 1 else row["size"])
         indices.extend(places)
         data.extend(row["values"])
         indptr.append(len(indices))
-    return np.array(indptr, np.int64), np.array(indices, np.int32), np.array(data, np.float64), width
+    _same_width(np.array(widths), before)
+    return np.array(indptr, np.int64), np.array(indices, np.int32), np.array(data, np.float64), widths[0]
 
 
 def _one_row(vector):
+    if isinstance(vector, str):
+        raise TypeError("text is predicted by transform")
     return np.asarray(vector.toArray() if hasattr(vector, "toArray") else vector, np.float64).reshape(1, -1)
-
-
-def _joined(parts):
-    """All parts, one behind the other."""
-    widths = sorted({part[3] if isinstance(part, tuple) else part.shape[1] for part in parts})
-    if len(widths) > 1:
-        raise ValueError(f"rows should have as many features everywhere, but some have {widths[0]} and some {widths[-1]}")
-    if not any(isinstance(part, tuple) for part in parts):
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-    parts = [part if isinstance(part, tuple) else _compressed(part) for part in parts]
-    if len(parts) == 1:
-        return parts[0]
-    ends = np.cumsum([0] + [int(part[0][-1]) for part in parts])
-    indptr = np.concatenate([[0]] + [part[0][1:] + end for part, end in zip(parts, ends)])
-    return (
-        indptr.astype(np.int64), np.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts]),
-        widths[0],
-    )
-
-
-def _compressed(dense):
-    rows, places = np.nonzero(dense)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))])
-    return indptr.astype(np.int64), places.astype(np.int32), dense[rows, places].astype(np.float64), dense.shape[1]

@@ -1,10 +1,13 @@
-"""`cargo xtask bench spark [FOLDER] [SCALE] [text,dense]`: beside MLlib on the same cluster, rows and executors.
+"""`cargo xtask bench spark [FOLDER] [KIND=ROWS...]`: beside MLlib on the same cluster, rows and executors.
 
-Time to the test accuracy of MLlib's default, on sparse text (1 M rows of 2^18 features) and dense rows (5 M of 28 numbers),
-both times SCALE; `transform`; peak memory of executors and their Python workers; bytes through the driver in each epoch.
+Time to the test accuracy of MLlib's default, on sparse text (1 M rows of 2^18 features, `text=1000000`) and dense rows (5 M
+of 28 numbers, `dense=5000000`); `transform`; peak memory of executors and their Python workers; bytes through the driver in
+each epoch. `DEADLINE=SECONDS` is how long a fit may take; whoever is not ready by then is ended, and that is what is written down.
 """
 
 import json
+import os
+import platform
 import sys
 import threading
 import time
@@ -12,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyspark
+import rosenblatt
 from cluster import Cluster, _below, _command
 from pyspark.ml.classification import LinearSVC, LogisticRegression
 from pyspark.ml.functions import array_to_vector
@@ -20,10 +25,11 @@ from pyspark.sql import functions as F
 from rosenblatt.spark import PerceptronClassifier
 
 N_PARTITIONS = 4
+DEADLINE = float(os.environ.get("DEADLINE", "600"))
 
 
 class Peak:
-    """The most memory that executors and Python workers held meanwhile, each kind by itself, of one executor."""
+    """The most private memory that an executor and its Python workers held meanwhile, each kind by itself."""
 
     def __init__(self, cluster):
         self.cluster, self.peaks, self.done = cluster, {"executor": 0, "python": 0}, threading.Event()
@@ -87,9 +93,9 @@ def dense(shard, n_rows):
         yield pa.RecordBatch.from_arrays([values, pa.array(label)], ["values", "label"])
 
 
-def made(spark, folder, kind, n_rows):
-    """The rows in Parquet, as vectors of Spark: made once, read by all."""
-    path = f"{folder}/{kind}-{n_rows}"
+def made(spark, folder, kind, n_rows, seed):
+    """Rows in Parquet, as vectors of Spark: made once, read by all. They are independent, so that no order is better."""
+    path = f"{folder}/{kind}-{n_rows}-{seed}"
     if not Path(path, "_SUCCESS").exists():
         maker = text if kind == "text" else dense
         fields = "indices array<int>, values array<double>, label double" if kind == "text" else "values array<double>, label double"
@@ -97,14 +103,14 @@ def made(spark, folder, kind, n_rows):
         def make(batches):
             for batch in batches:
                 for shard in batch.column(0).to_pylist():
-                    yield from maker(shard, n_rows // N_PARTITIONS)
+                    yield from maker(seed + shard, n_rows // N_PARTITIONS)
 
         rows = spark.range(0, N_PARTITIONS, 1, N_PARTITIONS).mapInArrow(make, fields)
         if kind == "text":
             vector = F.struct(
                 F.lit(0).cast("tinyint").alias("type"), F.lit(1 << 18).alias("size"), "indices", "values"
             )
-            rows = rows.select(F.wrap_udt(vector, VectorUDT()).alias("features") if hasattr(F, "wrap_udt") else as_vector(vector), "label")
+            rows = rows.select(as_vector(vector), "label")
         else:
             rows = rows.select(array_to_vector("values").alias("features"), "label")
         rows.write.mode("overwrite").parquet(path)
@@ -113,16 +119,11 @@ def made(spark, folder, kind, n_rows):
 
 def as_vector(struct):
     """A struct that is what a vector is stored as, as one: through Arrow, where the two are the same."""
-    from pyspark.sql.functions import arrow_udf
 
     def same(column: pa.Array) -> pa.Array:
         return column
 
-    return arrow_udf(same, VectorUDT())(struct).alias("features")
-
-
-def accuracy(model, test):
-    return test.count() and model.transform(test).where("label = prediction").count() / test.count()
+    return F.arrow_udf(same, VectorUDT())(struct).alias("features")
 
 
 def timed(work):
@@ -131,50 +132,89 @@ def timed(work):
     return done, round(time.monotonic() - began, 2)
 
 
-def main(folder="target/python/spark-bench", scale="0.1", kinds="text,dense"):
+def within_deadline(spark, work):
+    """What comes of it, and seconds; nothing if it took too long."""
+    timer = threading.Timer(DEADLINE, spark.sparkContext.cancelAllJobs)
+    timer.start()
+    began = time.monotonic()
+    try:
+        return timed(work)
+    except Exception:
+        if time.monotonic() - began < DEADLINE:
+            raise
+        return None, None
+    finally:
+        timer.cancel()
+
+
+class Task:
+    """One kind of rows, and what everybody makes of them."""
+
+    def __init__(self, spark, cluster, told, data, kind, n_rows):
+        self.spark, self.cluster, self.kind = spark, cluster, kind
+        self.train = made(spark, data, kind, n_rows, 0)
+        self.test = made(spark, data, kind, n_rows // 5, 1000)
+        self.told = told["tasks"][kind] = {"rows": self.train.count(), "test": self.test.count(), "fits": [], "transform": {}}
+
+    def fit(self, name, learner):
+        load = os.getloadavg()[0]
+        with Peak(self.cluster) as peak:
+            model, seconds = within_deadline(self.spark, lambda: learner.fit(self.train))
+        entry = {"name": name, "seconds": seconds, "load": round(load, 1), "peak": peak.peaks, "accuracy": 0.0}
+        if seconds is None:
+            entry["more than"] = DEADLINE
+        else:
+            entry["accuracy"] = round(model.transform(self.test).where("label = prediction").count() / self.told["test"], 5)
+        if hasattr(model, "history"):
+            entry["epochs"] = model.history
+        self.told["fits"].append(entry)
+        print(self.kind, name, seconds, entry["accuracy"], peak.peaks, flush=True)
+        return model, entry["accuracy"]
+
+    def transform(self, models):
+        """The least of three times each, in turns; of `prediction` alone, and of all columns."""
+        for _ in range(3):
+            for name, model in models.items():
+                said = model.transform(self.test)
+                for what in ("prediction", "all"):
+                    asked = [F.sum("prediction")]
+                    if what == "all":
+                        asked += [F.count(column) for column in ("rawPrediction", "probability") if column in said.columns]
+                    _, seconds = timed(lambda: said.agg(*asked).collect())
+                    times = self.told["transform"].setdefault(name, {}).setdefault(what, [])
+                    times.append(seconds)
+        print(self.kind, "transform", self.told["transform"], flush=True)
+
+
+def main(folder="target/python/spark-bench", *sizes):
     Path(folder).mkdir(parents=True, exist_ok=True)
     data = Path("target/python/spark-data").absolute()
     data.mkdir(parents=True, exist_ok=True)
-    told = {"scale": float(scale), "partitions": N_PARTITIONS, "tasks": {}}
+    sizes = dict(size.split("=") for size in sizes) or {"text": 1_000_000, "dense": 5_000_000}
+    told = {
+        "partitions": N_PARTITIONS, "deadline": DEADLINE, "cores": os.cpu_count(), "spark": pyspark.__version__,
+        "rosenblatt": rosenblatt.__version__, "python": platform.python_version(), "tasks": {},
+    }
     with Cluster(Path("target/python/spark-cluster").absolute(), memory="4g") as cluster:
         spark = cluster.session(**{"spark.executor.memory": "3g", "spark.driver.memory": "2g"})
-        for kind, n_rows in (("text", 1_000_000), ("dense", 5_000_000)):
-            if kind not in kinds.split(","):
-                continue
-            n_rows = int(n_rows * float(scale))
-            rows = made(spark, data, kind, n_rows + n_rows // 5)
-            train, test = rows.randomSplit([5.0, 1.0], seed=1)
-            train, test = train.repartition(N_PARTITIONS), test
-            train.write.mode("overwrite").parquet(f"{data}/{kind}-train")
-            test.write.mode("overwrite").parquet(f"{data}/{kind}-test")
-            train, test = spark.read.parquet(f"{data}/{kind}-train"), spark.read.parquet(f"{data}/{kind}-test")
-            task = told["tasks"][kind] = {"rows": train.count(), "test": test.count(), "fits": []}
-
-            def fit(name, learner):
-                with Peak(cluster) as peak:
-                    model, seconds = timed(lambda: learner.fit(train))
-                right = accuracy(model, test)
-                entry = {"name": name, "seconds": seconds, "accuracy": round(right, 5), "peak": peak.peaks}
-                if hasattr(model, "history"):
-                    entry["epochs"] = model.history
-                task["fits"].append(entry)
-                print(kind, name, seconds, right, peak.peaks, flush=True)
-                return model, entry
-
-            PerceptronClassifier(maxIter=1, validationFraction=0.0).fit(train.limit(1000))
-            peers = [fit("LogisticRegression", LogisticRegression()), fit("LinearSVC", LinearSVC())]
-            ours = None
-            for algorithm in ("logistic", "perceptron"):
+        for kind, n_rows in sizes.items():
+            task = Task(spark, cluster, told, data, kind, int(n_rows))
+            # Everything is warm before anybody is timed: the pages of the files, the JVM, Python workers.
+            few = task.train.limit(2000).cache()
+            for learner in (LogisticRegression(maxIter=2), LinearSVC(maxIter=2), PerceptronClassifier(maxIter=1)):
+                learner.fit(few).transform(few).collect()
+            few.unpersist()
+            models = {}
+            models["LogisticRegression"], asked = task.fit("LogisticRegression", LogisticRegression())
+            models["LinearSVC"], _ = task.fit("LinearSVC", LinearSVC())
+            for algorithm in ("perceptron", "logistic"):
                 for epochs in (1, 2, 4, 8):
                     settings = {"algorithm": algorithm, "maxIter": epochs, "validationFraction": 0.0, "order": "given"}
-                    ours = fit(f"{algorithm}, {epochs} epochs", PerceptronClassifier(**settings))
-                    if ours[1]["accuracy"] >= peers[0][1]["accuracy"]:
+                    models["rosenblatt"], reached = task.fit(f"{algorithm}, {epochs} epochs", PerceptronClassifier(**settings))
+                    if reached >= asked:
                         break
-            for name, (model, _) in (("LogisticRegression", peers[0]), ("LinearSVC", peers[1]), ("rosenblatt", ours)):
-                said = model.transform(test)
-                times = [timed(lambda: said.agg(F.sum("prediction")).collect())[1] for _ in range(3)]
-                task.setdefault("transform", {})[name] = min(times)
-                print(kind, "transform", name, times, flush=True)
+            task.fit("perceptron, as it comes", PerceptronClassifier())
+            task.transform({name: model for name, model in models.items() if model is not None})
             Path(folder, "raw.json").write_text(json.dumps(told, indent=1))
         spark.stop()
 

@@ -4,15 +4,19 @@ Each test has a deadline: what waits for ever fails.
 """
 
 import faulthandler
+import importlib.util
 import json
 import logging
 import os
+import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
+import places
+import pyarrow as pa
 import pytest
 import rosenblatt
 from cluster import Cluster
@@ -20,6 +24,7 @@ from pyspark.ml import Pipeline, PipelineModel
 from pyspark.ml.classification import OneVsRest
 from pyspark.ml.evaluation import MulticlassClassificationEvaluator
 from pyspark.ml.feature import HashingTF, Tokenizer
+from pyspark.ml.functions import vector_to_array
 from pyspark.ml.linalg import Vectors
 from pyspark.ml.tuning import CrossValidator, ParamGridBuilder
 from pyspark.sql import functions as F
@@ -74,14 +79,16 @@ def parts(n_rows, n_partitions):
     return [slice(n_rows * part // n_partitions, n_rows * (part + 1) // n_partitions) for part in range(n_partitions)]
 
 
-def by_hand(X, y, n_partitions, options, group=None):
-    """The same training without Spark, the last partition first: the model's bytes."""
+def by_hand(X, y, cuts, options, group=None, calibrate=None):
+    """The same training without Spark, the last partition first: the model's bytes. Rows are cut into so many parts, or there."""
     options = json.dumps(options)
     values, classes = np.unique(y, return_inverse=True)
     names = [str(int(value)) for value in values]
+    cuts = parts(len(y), cuts) if isinstance(cuts, int) else cuts
+    n_partitions = len(cuts)
     packed = [
         _rosenblatt.pack_rows(options, X[part], classes[part].astype(np.uint32), names, None, shard, n_partitions)
-        for shard, part in enumerate(parts(len(y), n_partitions))
+        for shard, part in enumerate(cuts)
     ]
     counts = np.sum([one[2] for one in packed], axis=0).tolist()
     mixture = _rosenblatt.Mixture(options, names, counts, X.shape[1], n_partitions)
@@ -95,7 +102,10 @@ def by_hand(X, y, n_partitions, options, group=None):
         if sum(one[3] for one in packed):
             held = [pack for one in packed for pack in one[1]]
             mixture.judged(*_rosenblatt.count_errors(mixture.model_so_far(), iter(held)))
-    return mixture.model().to_bytes()
+    if calibrate is None:
+        return mixture.model().to_bytes()
+    said = [_rosenblatt.validation_scores(mixture.model(), iter(one[1])) for one in packed]
+    return _rosenblatt.with_probabilities(mixture.model(), calibrate, said).to_bytes()
 
 
 @pytest.mark.parametrize("settings, fixed", [
@@ -240,10 +250,34 @@ def test_noisy_text_is_learned_as_on_one_machine(spark):
     assert accuracy[8] >= accuracy[1] - 0.003 and accuracy[1] > 0.7, accuracy
 
 
-def test_text_goes_through_a_pipeline(spark):
+def messages():
     lines = Path("crates/data/bundled/sms-spam.tsv").read_text(encoding="utf-8").splitlines()
-    lines = [line.split("\t", 1) for line in lines if line.startswith(("ham\t", "spam\t"))]
+    return [line.split("\t", 1) for line in lines if line.startswith(("ham\t", "spam\t"))]
+
+
+def test_text_is_hashed_as_by_every_other_face(spark, tmp_path):
+    lines = messages()
     table = spark.createDataFrame(lines, ["label", "text"])
+    settings = {"featuresCol": "text", "maxIter": 2, "validationFraction": 0.0, "hashBits": 16}
+    alone = PerceptronClassifier(**settings).fit(table.coalesce(1))
+    recipe = {
+        "choice": "given", "estimate": {"hold-out": 0.0}, "learning": {"algorithm": "perceptron", "epochs": 2, "validation": None},
+        "reading": {
+            "label": {"named": "label"}, "text-columns": ["text"], "hash-bits": 16, "text": {"weighting": "count"}, "scaling": "none",
+        },
+    }
+    columns = pa.table({"label": [label for label, _ in lines], "text": [text for _, text in lines]})
+    expected, _ = _rosenblatt.train(json.dumps(recipe), columns, "table", None)
+    assert alone.model._native.planes() == expected.planes()
+    several = PerceptronClassifier(**{**settings, "text": {"weighting": "binary", "longest": 1}}).fit(table.repartition(3))
+    for fitted in (alone, several):
+        said = fitted.transform(table).select("text", "label", "prediction").toPandas()
+        assert (said.label == said.prediction).mean() > 0.97
+        fitted.model.save(tmp_path / "text.model")
+        elsewhere = rosenblatt.load(tmp_path / "text.model").predict(pa.Table.from_pandas(said[["label", "text"]]))
+        assert elsewhere.tolist() == said.prediction.tolist()
+    with pytest.raises(ValueError, match="tf-idf has to know all texts"):
+        PerceptronClassifier(featuresCol="text", text={"weighting": "tf-idf"}).fit(table)
     stages = [
         Tokenizer(inputCol="text", outputCol="words"), HashingTF(inputCol="words", outputCol="features", numFeatures=1 << 18),
         PerceptronClassifier(maxIter=3),
@@ -253,7 +287,31 @@ def test_text_goes_through_a_pipeline(spark):
     assert {row.prediction for row in said.select("prediction").distinct().collect()} == {"ham", "spam"}
 
 
-def test_every_kind_of_input_gives_the_same_model(spark):
+@pytest.mark.parametrize("n_classes, method", [(2, "platt"), (3, "isotonic")])
+def test_probabilities_are_fitted_on_rows_that_nobody_learned_from(spark, n_classes, method):
+    X, y = rows(6000, n_classes=n_classes, seed=4)
+    data = frame(spark, X[:4000], y[:4000], 4)
+    learner = PerceptronClassifier(maxIter=3, seed=2, probabilityCol="probability", calibrate=method, validationFraction=0.2)
+    fitted = learner.fit(data)
+    said = {"epochs": 3, "seed": 2, "validation": {"fraction": 0.2, "patience": 5}}
+    assert fitted._data == by_hand(X[:4000], y[:4000], 4, said, calibrate=method)
+    new = frame(spark, X[4000:], y[4000:], 2)
+    answers = fitted.transform(new).select("label", "prediction", "rawPrediction", "probability").collect()
+    shares = np.array([row.probability.toArray() for row in answers])
+    assert np.array_equal(shares, np.frombuffer(fitted.model._native.predict_proba(X[4000:])).reshape(-1, n_classes))
+    assert np.array_equal(np.argmax(shares, axis=1), [row.prediction for row in answers])
+    # What is said to be so likely is so often the case.
+    assert abs(shares[:, 1].mean() - np.mean([row.label == 1 for row in answers])) < 0.03
+    with pytest.raises(ValueError, match="raise validationFraction"):
+        PerceptronClassifier(probabilityCol="probability", validationFraction=0.0).fit(data)
+    with pytest.raises(ValueError, match="too few rows"):
+        PerceptronClassifier(probabilityCol="probability").fit(frame(spark, X[:90], y[:90], 2))
+    plain = PerceptronModel(by_hand(X[:4000], y[:4000], 4, said), sorted(set(y)))
+    with pytest.raises(ValueError, match="has no probabilities"):
+        plain.transform(new, {plain.probabilityCol: "probability"})
+
+
+def test_every_kind_of_input_gives_the_same_model(spark, monkeypatch):
     X, y = rows(300)
     X[np.abs(X) < 0.7] = 0
     data = frame(spark, X, y, 2)
@@ -271,13 +329,154 @@ def test_every_kind_of_input_gives_the_same_model(spark):
     thin = data.rdd.map(lambda row: (sparse(row), row.label)).toDF(["features", "label"])
     mixed = data.rdd.map(lambda row: (sparse(row) if row.label else row.features, row.label)).toDF(["features", "label"])
     arrays = data.rdd.map(lambda row: (row.features.toArray().tolist(), row.label)).toDF(["features", "label"])
+    model = PerceptronModel(expected, [0.0, 1.0])
+    said = [row.prediction for row in model.transform(data).collect()]
     for same in (thin, mixed, arrays):
         assert PerceptronClassifier(**settings).fit(same)._data == expected
+        assert [row.prediction for row in model.transform(same).collect()] == said
+    # As Spark 4.0 has it.
+    monkeypatch.delattr(F, "arrow_udf")
+    for same in (thin, arrays):
+        assert [row.prediction for row in model.transform(same).select("prediction").collect()] == said
     twice = flat.withColumn("weight", F.lit(1.0))
     weighted = PerceptronClassifier(inputCols=[*"abcdef"], weightCol="weight", **settings).fit(twice)
     assert weighted.model._native.planes() == columns.model._native.planes()
     with pytest.raises(ValueError, match="keeps nothing but weights"):
         PerceptronClassifier(algorithm="arow", **settings).fit(data)
+
+
+def batch(features, kind, labels=None, weights=None):
+    """Rows as a worker gets them."""
+    columns = {"features": pa.array(features, kind), "label": pa.array([0.0, 1.0, 1.0] if labels is None else labels)}
+    if weights is not None:
+        columns["weight"] = pa.array(weights, pa.float64())
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def test_rows_that_are_none_are_refused_and_named():
+    """Nothing wrong is learned from in silence: what a worker says of batches, the first of which is whole."""
+    arrays, whole = pa.list_(pa.float64()), [[1.0, 2.0], [2.0, 1.0], [0.5, 0.5]]
+    vectors = pa.struct([("type", pa.int8()), ("size", pa.int32()), ("indices", pa.list_(pa.int32())), ("values", arrays)])
+    sparse, thick = {"type": 0, "size": 2, "indices": [1], "values": [1.0]}, {"type": 1, "values": [1.0, 2.0, 3.0]}
+    nan = float("nan")
+    for second, said in [
+        (batch([[1.0, 2.0], None, [1.0, 1.0]], arrays), "row 4: its features is missing"),
+        (batch([[1.0, 2.0], [1.0, None], [1.0, 1.0]], arrays), "row 4: feature 1 is missing"),
+        (batch([[1.0, 2.0], [1.0], [1.0, 1.0]], arrays), "row 4 has 1 features, where the first one here has 2"),
+        (batch([[1.0], [1.0], [1.0]], arrays), "row 3 has 1 features, where the first one here has 2"),
+        (batch([[1.0, 2.0], [1.0, nan], [1.0, 1.0]], arrays), "feature 1 of row 4 is NaN"),
+        (batch([sparse, sparse, {**sparse, "size": 3}], vectors), "row 5 has 3 features, where the first one here has 2"),
+        (batch([sparse, thick, sparse], vectors), "row 4 has 3 features, where the first one here has 2"),
+        (batch([sparse, sparse, {**sparse, "values": [-nan]}], vectors), "feature 1 of row 5 is NaN"),
+        (batch(whole, arrays, [0.0, None, 1.0]), "row 4: its label is missing"),
+        (batch(whole, arrays, [0.0, nan, 1.0]), "row 4: its label should be a number"),
+        (batch(whole, arrays, [0, 2**60, 1]), r"row 4: its label should be a number of at most 2\^53"),
+        (batch(whole, arrays, weights=[1.0, None, 1.0]), "row 4: its weight is missing"),
+        (batch(whole, arrays, weights=[1.0, -1.0, 1.0]), "row 4: its weight should be zero or positive, but is -1.0"),
+        (batch(whole, arrays, weights=[1.0, nan, 1.0]), "row 4: its weight should be zero or positive, but is nan"),
+    ]:
+        first = batch(whole, arrays, weights=None if "weight" not in second.schema.names else [1.0, 1.0, 1.0])
+        with pytest.raises(ValueError, match=said):
+            list(spark_module._Pack(json.dumps({"validation": None}), 3, None).packs(0, iter([first, second])))
+    reading = json.dumps({"text-columns": ["t"], "hash-bits": 8, "text": {"weighting": "count"}, "label": "absent", "scaling": "none"})
+    with pytest.raises(ValueError, match="row 1: its text is missing"):
+        list(spark_module._Pack("{}", 3, (reading, "t")).packs(0, iter([batch(["a", None, "b"], pa.string())])))
+
+
+def test_tables_that_are_none_are_refused_and_odd_ones_are_not(spark):
+    X, y = rows(60)
+    data = frame(spark, X, y, 3)
+    settings = {"maxIter": 1, "validationFraction": 0.0}
+
+    def refused(table, what, error=ValueError, **more):
+        with pytest.raises(error, match=what):
+            PerceptronClassifier(**settings, **more).fit(table)
+
+    arrays = data.select(vector_to_array("features").alias("features"), "label")
+    other = F.when(F.spark_partition_id() == 1, F.slice("features", 1, 4)).otherwise(F.col("features"))
+    refused(arrays.withColumn("features", other), "have 4 here and 6 there")
+    refused(data.withColumn("label", F.current_date()), "'label' should hold numbers or text, but is date", TypeError)
+    refused(data.withColumn("a", F.lit("1")), "'a' should hold numbers, but is string", TypeError, inputCols=["a"])
+    refused(data.withColumn("features", F.col("label")), "should hold vectors, arrays of numbers or text", TypeError)
+    refused(data.where("label = 1"), "class")
+    refused(data.where("label > 5"), "there are no rows to learn from")
+    # A row that weighs nothing moves nothing, as if it were not there.
+    weights = np.where(np.arange(60) % 3 == 0, 0.0, 1.0)
+    columns = [(*row, float(label), float(w)) for row, label, w in zip(X.tolist(), y, weights)]
+    weighed = spark.createDataFrame(columns, [*"abcdef", "label", "w"]).coalesce(1)
+    given = {"inputCols": [*"abcdef"], "order": "given", "readout": "last", **settings}
+    light = PerceptronClassifier(weightCol="w", **given).fit(weighed)
+    without = PerceptronClassifier(**given).fit(weighed.where("w > 0"))
+    assert light.model._native.planes() == without.model._native.planes()
+    # Partitions without rows, and more partitions than rows.
+    few = PerceptronClassifier(**settings).fit(frame(spark, X[:5], [0.0, 1, 0, 1, 1], 12))
+    single = [slice(row, row + 1) for row in range(5)]
+    assert few._data == by_hand(X[:5], np.array([0.0, 1, 0, 1, 1]), single, {"epochs": 1, "validation": None})
+    # Labels are in the order of numbers, not of digits, and words in that of the alphabet.
+    plain, is_one = PerceptronClassifier(**settings).fit(data), F.col("label") == 1
+    tens = PerceptronClassifier(**settings).fit(data.withColumn("label", F.when(is_one, 10).otherwise(9)))
+    assert tens.classes == [9.0, 10.0] and tens.model._native.planes() == plain.model._native.planes()
+    words = PerceptronClassifier(**settings).fit(data.withColumn("label", F.when(is_one, "no").otherwise("yes")))
+    assert words.classes == ["no", "yes"]
+    # What is asked about must be like what was learned from.
+    for table, what in (
+        (arrays.withColumn("features", F.slice("features", 1, 4)), "rows have 4 features, but the model knows 6"),
+        (arrays.withColumn("features", F.when(~is_one, F.col("features"))), "of a batch: its features is missing"),
+        (arrays.withColumn("features", F.transform("features", lambda feature: feature * float("nan"))), "must be finite"),
+    ):
+        with pytest.raises(Exception, match=what):
+            tens.transform(table).select("prediction").collect()
+
+
+LOOPS = Path(__file__).parent
+
+
+def places_by_hand():
+    packed = [places.pack(place) for place in range(places.N_PLACES)]
+    counts = [counts for _, counts in packed]
+    return places.mixed(counts, lambda start: [places.epoch(start, place, rows) for place, rows in enumerate(packed)])
+
+
+def test_dask_ray_and_a_shell_give_the_bits_of_spark(spark, tmp_path):
+    expected = places_by_hand()
+    X, y = (np.concatenate(part) for part in zip(*(places.rows(place) for place in range(places.N_PLACES))))
+    words = spark.sparkContext.parallelize(
+        [(Vectors.dense(row), places.NAMES[label]) for row, label in zip(X.tolist(), y)], places.N_PLACES
+    ).toDF(["features", "label"])
+    settings = {"order": "given", "readout": "last", "maxIter": 5, "validationFraction": 0.0}
+    assert PerceptronClassifier(algorithm="perceptron", **settings).fit(words)._data == expected.to_bytes()
+    for package in ("dask.distributed", "ray"):
+        if importlib.util.find_spec(package.split(".")[0]) is None:
+            print(f"{package} is not installed")
+            continue
+        loop, model = LOOPS / f"{package.split('.')[0]}_loop.py", tmp_path / "loop.model"
+        subprocess.run([sys.executable, loop, model], check=True, timeout=120)
+        assert model.read_bytes() == expected.to_bytes(), package
+    files = []
+    for place in range(places.N_PLACES):
+        X, y = places.rows(place)
+        lines = [",".join([*map(str, row), places.NAMES[label]]) for row, label in zip(X.tolist(), y)]
+        files.append(tmp_path / f"place {place}.csv")
+        files[-1].write_text("\n".join(["a,b,c,d,e,f,label", *lines]) + "\n")
+    subprocess.run([LOOPS / "shell_loop.sh", "5", tmp_path / "shell.model", *files], check=True, timeout=120)
+    assert rosenblatt.load(tmp_path / "shell.model")._native.planes() == expected._native.planes()
+
+
+def test_connect_gives_the_same_bits(tmp_path):
+    pytest.importorskip("grpc", reason="pyspark[connect] is not installed")
+    X, y = rows(1500, seed=8)
+    np.savez(tmp_path / "rows.npz", X=X, y=y)
+    subprocess.run([sys.executable, LOOPS / "connect_fit.py", tmp_path], check=True, timeout=240)
+    order = np.load(tmp_path / "order.npy")
+    cuts = [np.flatnonzero(order[:, 0] == part) for part in range(3)]
+    said = {"epochs": 3, "seed": 1, "validation": {"fraction": 0.1, "patience": 5}}
+    expected = by_hand(np.ascontiguousarray(order[:, 1:-1]), order[:, -1], cuts, said, calibrate="platt")
+    assert (tmp_path / "model").read_bytes() == expected
+    model = _rosenblatt.Model.from_bytes(expected)
+    answers = np.load(tmp_path / "said.npy")
+    assert len(answers) == 1500 and np.all((answers[:, 0] == 1) == (answers[:, 1] > 0.5))
+    assert sorted(answers[:, 1]) == sorted(np.frombuffer(model.predict_proba(X)).reshape(-1, 2)[:, 1])
+    assert "row" in (tmp_path / "error").read_text()
 
 
 def test_checkpoints_go_on_in_the_same_bits(spark, tmp_path):
@@ -287,6 +486,12 @@ def test_checkpoints_go_on_in_the_same_bits(spark, tmp_path):
     PerceptronClassifier(maxIter=2, seed=2, checkpointDir=folder).fit(data)
     resumed = PerceptronClassifier(maxIter=4, seed=2, checkpointDir=folder, resume=True).fit(data)
     assert resumed._data == straight._data and len(resumed.history) == 2
+    # Rows that are not those of the checkpoint, as many as they are; and a run that begins anew where another was.
+    with pytest.raises(ValueError, match="of other rows"):
+        PerceptronClassifier(maxIter=4, seed=2, checkpointDir=folder, resume=True).fit(frame(spark, -X, y, 3))
+    PerceptronClassifier(maxIter=1, seed=2, checkpointDir=folder).fit(data)
+    anew = PerceptronClassifier(maxIter=4, seed=2, checkpointDir=folder, resume=True).fit(data)
+    assert anew._data == straight._data and len(anew.history) == 3
     with pytest.raises(ValueError, match="`seed` was 2 and is 9"):
         PerceptronClassifier(maxIter=4, seed=9, checkpointDir=folder, resume=True).fit(data)
 

@@ -27,29 +27,36 @@ const PACKAGES: &[&str] = &[
 /// What Spark needs beside it. Java is the system's.
 const SPARK_PACKAGES: &[&str] = &["pyspark>=4,<5", "numpy", "pandas<3", "pyarrow", "scikit-learn", "pytest"];
 
-/// What of Spark's tests is part of all tests: one of each kind. The rest takes minutes.
-pub(crate) const SPARK_QUICK: [&str; 2] =
-    ["-k", "byte and settings0 or killed and executor or poisoned or tree"];
+/// What else can do the same, and a client of Spark that has no JVM.
+const BESIDE_SPARK: &[&str] = &["pyspark[connect]>=4,<5", "dask", "distributed", "ray"];
 
 /// Tests the package on a cluster of this machine: a standalone master and two workers on loopback.
 pub(crate) fn spark(words: &[String]) -> Result<(), String> {
-    let Some(tried) = on_spark(false)? else { return Ok(()) };
-    let mut tests =
-        vec!["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--durations=5", "python/spark"];
-    tests.extend(words.iter().map(String::as_str));
-    tried.run(&tests)
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    test_spark(&[SPARK_PACKAGES, BESIDE_SPARK].concat(), &words)
+}
+
+/// What of it is part of all tests: one of each kind. The rest takes minutes.
+pub(crate) fn spark_briefly() -> Result<(), String> {
+    test_spark(SPARK_PACKAGES, &["-k", "byte and settings0 or killed and executor or poisoned or tree"])
+}
+
+fn test_spark(packages: &[&str], words: &[&str]) -> Result<(), String> {
+    let Some(tried) = on_spark(false, packages)? else { return Ok(()) };
+    let tests = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--durations=8", "python/spark"];
+    tried.run(&[&tests, words].concat())
 }
 
 /// Measures it beside Spark's own classifiers, on the same cluster, rows and executors.
 pub(crate) fn bench_spark(words: &[String]) -> Result<(), String> {
-    let Some(tried) = on_spark(true)? else { return Ok(()) };
+    let Some(tried) = on_spark(true, SPARK_PACKAGES)? else { return Ok(()) };
     let mut arguments = vec!["python/spark/bench.py"];
     arguments.extend(words.iter().map(String::as_str));
     tried.run(&arguments)
 }
 
 /// The package and a Python with Spark; nothing, and a word of it, without Java 17 or later.
-fn on_spark(release: bool) -> Result<Option<Tried>, String> {
+fn on_spark(release: bool, packages: &[&str]) -> Result<Option<Tried>, String> {
     let told = Command::new("java").arg("-version").output();
     let told = told.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default();
     let version = told.split('"').nth(1).and_then(|version| version.split('.').next()?.parse::<u32>().ok());
@@ -57,7 +64,7 @@ fn on_spark(release: bool) -> Result<Option<Tried>, String> {
         say("there is no Java of 17 or later here, so nobody tested Spark");
         return Ok(None);
     }
-    Tried::new(release, "spark", SPARK_PACKAGES)
+    Tried::new(release, "spark", packages)
 }
 
 /// Tests the package as the tree has it, unoptimised: nothing is built that the other tests do not need.

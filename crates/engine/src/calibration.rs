@@ -10,6 +10,7 @@ use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::evaluate::{Losses, ProbabilityScores, each_prediction};
 use crate::model::{Model, by_class};
+use crate::spec::ClassWeights;
 use rosenblatt_core::elementary::{exp, ln, ln_1p_of_share, logistic};
 use rosenblatt_data::Dataset;
 use serde::Serialize;
@@ -140,6 +141,17 @@ pub(crate) enum Naming<'a> {
     Cheapest(&'a CostMatrix),
 }
 
+impl<'a> Naming<'a> {
+    /// What weights of classes and costs of mistakes make of it.
+    pub(crate) fn of(class_weights: &ClassWeights, costs: Option<&'a CostMatrix>) -> Self {
+        match costs {
+            Some(costs) => Self::Cheapest(costs),
+            None if *class_weights == ClassWeights::Even => Self::IfItHelps,
+            None => Self::ByScore,
+        }
+    }
+}
+
 impl Serialize for Calibration {
     /// How it was fitted, and on how many rows.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -235,6 +247,19 @@ impl Calibration {
         Self::fit_shared(method, n_classes, scores, classes, stop)
     }
 
+    /// Curves for a model that names classes in this way.
+    pub(crate) fn fit_for(
+        naming: Naming<'_>,
+        method: Method,
+        rows: &Scored<'_>,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, Error> {
+        match naming {
+            Naming::IfItHelps => Self::fit_to_name(method, rows, stop),
+            _ => Self::fit_or_stop(method, rows.n_classes, rows.scores, rows.classes, stop),
+        }
+    }
+
     /// One curve for all classes, fitted on the scores of all of them together. The class with the highest score is
     /// then the most probable one.
     fn fit_shared(
@@ -292,10 +317,7 @@ impl Calibration {
             let of_half = |of: &[u32]| places.iter().map(|&place| of[place]).collect::<Vec<_>>();
             let (classes, named) = (of_half(classes), of_half(named));
             let half = Scored { n_classes, scores: &scores, classes: &classes, named: &named };
-            match naming {
-                Naming::IfItHelps => Self::fit_to_name(method, &half, stop).map(Some),
-                _ => Self::fit_or_stop(method, n_classes, &scores, &classes, stop).map(Some),
-            }
+            Self::fit_for(naming, method, &half, stop).map(Some)
         });
         let [first, second] = fitted;
         let (Some(first), Some(second)) = (first?, second?) else { return Ok((None, named.to_vec())) };

@@ -1,8 +1,9 @@
 //! What mixing promises: one shard is one machine, to the bit; nothing depends on who is ready first; and on separable data
 //! the theorem's bound holds.
 
+use rosenblatt::calibration::{Calibration, Method, held_out_scores};
 use rosenblatt::core::{Order, Random, Readout};
-use rosenblatt::mix::{EpochMixed, Mixture, add, count_errors, epoch, pack};
+use rosenblatt::mix::{EpochMixed, Mixture, add, count_errors, epoch, pack, scores, with_probabilities};
 use rosenblatt::{
     ALGORITHMS, ClassWeights, Dataset, Error, KernelOptions, Labels, Mixing, Model, Options, Spec,
     Validation, evaluate, mix, train,
@@ -269,4 +270,39 @@ fn patience_and_few_rows_are_as_on_one_machine() {
     let (several, _) = mixed(&spec, &data, 4, Mixing::Uniform, false);
     assert_eq!(several.training_summary().validation.as_ref().unwrap().rows, 300);
     assert!(several.training_summary().totals.epochs < 40);
+}
+
+#[test]
+fn probabilities_are_those_of_one_machine() {
+    for n_classes in [2, 3] {
+        let (seen, held) = (data(300, n_classes, 9, 3), data(200, n_classes, 9, 4));
+        // Weights of classes leave it to the scores to name them, so that curves are fitted and nothing else.
+        let said = Options { epochs: 2, class_weights: ClassWeights::Balanced, ..options("perceptron") };
+        let spec = Spec::new(said).unwrap();
+        let (model, _) = mixed(&spec, &seen, 3, Mixing::Uniform, false);
+        let parts = shards(&held, 3);
+        let pack = |part: &Dataset| {
+            let all: Vec<u32> = (0..part.len() as u32).collect();
+            rosenblatt::data::pack(part, &all).map_err(Error::from)
+        };
+        let said: Vec<Vec<u8>> = parts.iter().map(|part| scores(&model, [pack(part)]).unwrap()).collect();
+        let together = Dataset::joined(parts, model.labels().clone());
+        let rows: Vec<u32> = (0..together.len() as u32).collect();
+        let (of_rows, classes) = held_out_scores(&model, &together, &rows);
+        for method in [Method::Platt, Method::Isotonic] {
+            let fitted = with_probabilities(model.clone(), method, &said).unwrap();
+            let expected = Calibration::fit(method, n_classes as usize, &of_rows, &classes).unwrap();
+            assert_eq!(fitted.calibration(), Some(&expected));
+        }
+        let none: [Vec<u8>; 0] = [];
+        assert!(matches!(
+            with_probabilities(model.clone(), Method::Platt, &none),
+            Err(Error::NothingHeldOut)
+        ));
+        let mut spoiled = said[0].clone();
+        *spoiled.last_mut().unwrap() ^= 1;
+        assert!(with_probabilities(model.clone(), Method::Platt, &[spoiled]).is_err());
+        let (other, _) = mixed(&spec, &data(300, 5 - n_classes, 9, 3), 3, Mixing::Uniform, false);
+        assert!(with_probabilities(other, Method::Platt, &said).is_err());
+    }
 }

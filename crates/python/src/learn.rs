@@ -24,19 +24,10 @@ pub(crate) fn labelled(
     let lender = rows::rows(given)?;
     let n_rows = lender.lend().n_rows();
     rows::check_room(lender.lend().width(), names.len())?;
-    let classes: Vec<u32> = rows::column(classes, n_rows)?;
-    if classes.iter().any(|&class| class as usize >= names.len()) {
-        return Err(PyValueError::new_err("a row has a class without a name"));
-    }
+    let classes = classes_of(classes, n_rows, &names)?;
     let mut data = Dataset::of_lender(lender, classes, Labels::in_order(names));
     if let Some(weights) = weights {
-        let weights: Vec<f64> = rows::column(weights, n_rows)?;
-        if let Some(wrong) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
-            return Err(PyValueError::new_err(format!(
-                "weights should be zero or positive, but one is {wrong}"
-            )));
-        }
-        data = data.with_weights(weights);
+        data = data.with_weights(weights_of(weights, n_rows)?);
     }
     if let Some(features) = features {
         if features.len() != data.width() {
@@ -45,6 +36,26 @@ pub(crate) fn labelled(
         data = data.with_feature_names(features);
     }
     Ok(data)
+}
+
+/// The classes of rows, which are numbers into `names`.
+pub(crate) fn classes_of(classes: &Bound<'_, PyAny>, n_rows: usize, names: &[String]) -> PyResult<Vec<u32>> {
+    let classes: Vec<u32> = rows::column(classes, n_rows)?;
+    if classes.iter().any(|&class| class as usize >= names.len()) {
+        return Err(PyValueError::new_err("a row has a class without a name"));
+    }
+    Ok(classes)
+}
+
+/// The weights of rows.
+pub(crate) fn weights_of(weights: &Bound<'_, PyAny>, n_rows: usize) -> PyResult<Vec<f64>> {
+    let weights: Vec<f64> = rows::column(weights, n_rows)?;
+    match weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+        Some(wrong) => {
+            Err(PyValueError::new_err(format!("weights should be zero or positive, but one is {wrong}")))
+        }
+        None => Ok(weights),
+    }
 }
 
 /// Hyperplanes to start from, output by output side by side.

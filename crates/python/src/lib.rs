@@ -21,7 +21,10 @@ mod _rosenblatt {
     #[pymodule_export]
     use crate::learn::{Learner, fit, fit_by_recipe, learns_online, picks_worst};
     #[pymodule_export]
-    use crate::mixing::{PyMixture, add_shares, count_errors, mix_models, pack_rows, shard_epoch};
+    use crate::mixing::{
+        Packer, PyMixture, PyPacking, add_shares, count_errors, mix_models, pack_rows, read_rows,
+        shard_epoch, validation_scores, with_probabilities,
+    };
     #[pymodule_export]
     use crate::model::PyModel;
     #[pymodule_export]

@@ -3,20 +3,27 @@
 #![expect(clippy::needless_pass_by_value, reason = "Python hands values over, not references")]
 
 use crate::error::Outcome;
-use crate::learn::{labelled, spec};
-use crate::model::PyModel;
+use crate::learn::{classes_of, labelled, spec, weights_of};
+use crate::model::{Given, PyModel, bytes_of};
 use crate::work::{Signals, alone};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyIterator};
-use rosenblatt::data::Labels;
-use rosenblatt::mix::{self, Mixture};
-use rosenblatt::{Error, Mixing, Model};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use rosenblatt::calibration::Method;
+use rosenblatt::core::NameError;
+use rosenblatt::data::{Dataset, Labels, MatrixRef, ReadOptions, Schema, load_with_schema};
+use rosenblatt::mix::{self, Mixture, Packing};
+use rosenblatt::train::check_finite;
+use rosenblatt::{Error, Mixing, Model, Spec};
+use rosenblatt_data::Lender;
+use std::borrow::Cow;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-fn mixing(name: &str) -> PyResult<Mixing> {
-    name.parse().map_err(|error: rosenblatt::core::NameError| PyValueError::new_err(error.to_string()))
+/// What has this name.
+fn named<T: FromStr<Err = NameError>>(name: &str) -> PyResult<T> {
+    name.parse().map_err(|error: NameError| PyValueError::new_err(error.to_string()))
 }
 
 /// Where a training in several places stands.
@@ -49,7 +56,7 @@ impl PyMixture {
         if names.len() != counts.len() {
             return Err(PyValueError::new_err("there are not as many counts as classes"));
         }
-        let (spec, mixing) = (spec(options)?, self::mixing(mixing)?);
+        let (spec, mixing) = (spec(options)?, named::<Mixing>(mixing)?);
         let build = || -> Outcome<Mixture> {
             let labels = Labels::in_order(names);
             let mixture =
@@ -106,9 +113,14 @@ impl PyMixture {
         Ok(self.lock().model_so_far()?.into())
     }
 
-    /// The model: of the best epoch, if there was a validation set.
-    fn model(&self) -> Outcome<PyModel> {
-        Ok(self.lock().model()?.into())
+    /// The model: of the best epoch, if there was a validation set. It reads rows by this schema, if there is one.
+    #[pyo3(signature = (schema=None))]
+    fn model(&self, schema: Option<&str>) -> Outcome<PyModel> {
+        let model = self.lock().model()?;
+        let Some(schema) = schema else { return Ok(model.into()) };
+        let schema: Schema = serde_json::from_str(schema)?;
+        schema.check()?;
+        Ok(model.with_schema(schema.into()).into())
     }
 }
 
@@ -132,7 +144,8 @@ pub(crate) fn pack_rows<'py>(
     let spec = spec(options)?;
     let data = labelled(rows, classes, names, weights, None)?;
     let packed = alone(py, |_| Ok(mix::pack(&spec, &data, shard, n_shards)?))?;
-    let bytes = |packs: Vec<Vec<u8>>| packs.iter().map(|pack| PyBytes::new(py, pack)).collect();
+    // Each is let go as soon as Python has it.
+    let bytes = |packs: Vec<Vec<u8>>| packs.into_iter().map(|pack| PyBytes::new(py, &pack)).collect();
     Ok((
         bytes(packed.train),
         bytes(packed.validation),
@@ -140,6 +153,129 @@ pub(crate) fn pack_rows<'py>(
         packed.n_validation,
         packed.fingerprint,
     ))
+}
+
+/// Rows of one place that come in batches: each is kept as compactly as it will travel, so that the place needs no more
+/// memory than its packs do.
+#[pyclass(module = "rosenblatt._rosenblatt", frozen)]
+pub(crate) struct Packer {
+    spec: Spec,
+    batches: Mutex<(Vec<Vec<u8>>, usize)>,
+}
+
+/// Rows whose classes are not theirs.
+#[derive(Debug)]
+struct Whole(Dataset);
+
+impl Lender for Whole {
+    fn lend(&self) -> MatrixRef<'_> {
+        self.0.matrix()
+    }
+}
+
+#[pymethods]
+impl Packer {
+    #[new]
+    fn new(options: &str) -> PyResult<Self> {
+        Ok(Self { spec: spec(options)?, batches: Mutex::default() })
+    }
+
+    /// Takes rows in, behind those that are there. Their classes are told in the end.
+    fn add(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
+        let lender = crate::rows::rows(rows)?;
+        alone(py, |_| {
+            let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+            let (packs, n_before) = &mut *batches;
+            let n_rows = lender.lend().n_rows();
+            let data = Dataset::of_lender(lender, vec![0; n_rows], Labels::in_order(["?"]));
+            check_finite(data.view()).map_err(|error| match error {
+                Error::NotFinite { row, feature, value } => {
+                    Error::NotFinite { row: row + *n_before, feature, value }
+                }
+                other => other,
+            })?;
+            let all: Vec<u32> = (0..n_rows as u32).collect();
+            packs.push(rosenblatt_data::pack(&data, &all)?);
+            *n_before += n_rows;
+            Ok(())
+        })
+    }
+
+    /// All rows, with their classes: packs, which are made one by one.
+    #[pyo3(signature = (classes, names, weights, shard, n_shards))]
+    fn finish(
+        &self,
+        py: Python<'_>,
+        classes: &Bound<'_, PyAny>,
+        names: Vec<String>,
+        weights: Option<&Bound<'_, PyAny>>,
+        shard: u64,
+        n_shards: u64,
+    ) -> PyResult<PyPacking> {
+        let (packs, n_rows) =
+            std::mem::take(&mut *self.batches.lock().unwrap_or_else(PoisonError::into_inner));
+        let classes = classes_of(classes, n_rows, &names)?;
+        let weights = weights.map(|weights| weights_of(weights, n_rows)).transpose()?;
+        let packing = alone(py, |_| {
+            let parts = packs.into_iter().map(|pack| rosenblatt_data::unpack(&pack));
+            let whole = Dataset::joined(parts.collect::<Result<_, _>>()?, Labels::in_order(["?"]));
+            let mut data = Dataset::of_lender(Arc::new(Whole(whole)), classes, Labels::in_order(names));
+            if let Some(weights) = weights {
+                data = data.with_weights(weights);
+            }
+            Ok(Packing::new(&self.spec, Cow::Owned(data), shard, n_shards)?)
+        })?;
+        Ok(PyPacking { packing, next: Mutex::default() })
+    }
+}
+
+/// The packs of one place: an iterator over which part each is of, its number there, and its bytes.
+#[pyclass(name = "Packing", module = "rosenblatt._rosenblatt", frozen)]
+pub(crate) struct PyPacking {
+    packing: Packing<'static>,
+    /// Whether it is at the validation set, and the number there.
+    next: Mutex<(bool, usize)>,
+}
+
+#[pymethods]
+impl PyPacking {
+    /// How many rows of each class are learned from.
+    #[getter]
+    fn counts(&self) -> Vec<u64> {
+        self.packing.counts.clone()
+    }
+
+    /// How many rows the validation set has.
+    #[getter]
+    fn n_validation(&self) -> usize {
+        self.packing.n_validation()
+    }
+
+    /// The fingerprint of all rows.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        self.packing.fingerprint.clone()
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(&'static str, usize, Bound<'py, PyBytes>)>> {
+        let found = alone(py, |_| {
+            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pack = if next.0 { None } else { self.packing.train(next.1) };
+            if pack.is_none() {
+                *next = if next.0 { *next } else { (true, 0) };
+                pack = self.packing.validation(next.1);
+            }
+            let Some(pack) = pack.transpose()? else { return Ok(None) };
+            let number = next.1;
+            next.1 += 1;
+            Ok(Some((if next.0 { "validation" } else { "train" }, number, pack)))
+        })?;
+        Ok(found.map(|(part, number, pack)| (part, number, PyBytes::new(py, &pack))))
+    }
 }
 
 /// What Python's iterator gives, one by one. What it raises is what Python shall see.
@@ -196,10 +332,60 @@ pub(crate) fn count_errors(
     alone(py, |signals| Ok(mix::count_errors(model, Packed { packs, signals })?))
 }
 
+/// What a model says of the packed rows of one place's validation set, for `with_probabilities`.
+#[pyfunction]
+pub(crate) fn validation_scores<'py>(
+    py: Python<'py>,
+    model: &Bound<'py, PyModel>,
+    packs: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (model, packs) = (&model.get().model, packs.try_iter()?.unbind());
+    let said = alone(py, |signals| Ok(mix::scores(model, Packed { packs, signals })?))?;
+    Ok(PyBytes::new(py, &said))
+}
+
+/// The same model with probabilities, fitted by `method` to what was said of all validation sets.
+#[pyfunction]
+pub(crate) fn with_probabilities(
+    py: Python<'_>,
+    model: &Bound<'_, PyModel>,
+    method: &str,
+    said: Vec<PyBackedBytes>,
+) -> PyResult<PyModel> {
+    let method: Method = named(method)?;
+    let model = model.get().model.clone();
+    alone(py, |_| Ok(mix::with_probabilities(model, method, &said)?.into()))
+}
+
+/// Offsets, indices and values of sparse rows, how many features they have, and a schema as JSON.
+type Read<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize, String);
+
+/// The rows of a table as numbers, read in this way, and what a model must know to read others alike.
+#[pyfunction]
+pub(crate) fn read_rows<'py>(py: Python<'py>, reading: &str, table: Given) -> PyResult<Read<'py>> {
+    let source = table.open(None)?;
+    let (data, schema) = alone(py, |_| {
+        let reading: ReadOptions = serde_json::from_str(reading)?;
+        let (data, schema) = load_with_schema(&source, &reading)?;
+        Ok((data, serde_json::to_string(&schema)?))
+    })?;
+    let MatrixRef::Sparse32(rows) = data.matrix() else {
+        return Err(PyValueError::new_err("rows should be text that is hashed"));
+    };
+    let offsets: Vec<u64> = rows.offsets.iter().map(|&offset| offset as u64).collect();
+    Ok((
+        bytes_of(py, &offsets, u64::to_ne_bytes)?,
+        bytes_of(py, rows.indices, u32::to_ne_bytes)?,
+        bytes_of(py, rows.values, f32::to_ne_bytes)?,
+        rows.width,
+        schema,
+    ))
+}
+
 /// The mean of models.
 #[pyfunction(name = "mix")]
 pub(crate) fn mix_models(py: Python<'_>, models: Vec<PyRef<'_, PyModel>>, by: &str) -> PyResult<PyModel> {
     let models: Vec<Model> = models.iter().map(|model| model.model.clone()).collect();
-    let by = mixing(by)?;
+    let by: Mixing = named(by)?;
     alone(py, |_| Ok(rosenblatt::mix(&models, by)?.into()))
 }

@@ -46,7 +46,7 @@ impl PyModel {
     }
 }
 
-fn bytes_of<'py, T: Copy, const N: usize>(
+pub(crate) fn bytes_of<'py, T: Copy, const N: usize>(
     py: Python<'py>,
     values: &[T],
     bytes: impl Fn(T) -> [u8; N],

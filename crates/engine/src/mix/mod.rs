@@ -16,13 +16,15 @@
 
 mod mixture;
 mod models;
+mod probabilities;
 mod shard;
 mod share;
 mod taggers;
 
 pub use mixture::{EpochMixed, Mixture};
 pub use models::mix;
-pub use shard::{Packed, count_errors, epoch, pack};
+pub use probabilities::{scores, with_probabilities};
+pub use shard::{Packed, Packing, count_errors, epoch, pack};
 pub use share::add;
 pub use taggers::mix_taggers;
 

@@ -11,10 +11,67 @@ use crate::split::split_rows;
 use crate::train::check_finite;
 use rosenblatt_core::{Hyperplanes, Order, Plan, Random, Readout, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, MatrixRef};
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// About so many bytes of rows go into one pack.
 const PACK_BYTES: usize = 4 << 20;
+
+/// The rows of a shard, parted into those to learn from and those of the validation set: packs are made as they are taken.
+#[derive(Debug, Clone)]
+pub struct Packing<'a> {
+    data: Cow<'a, Dataset>,
+    train: Vec<u32>,
+    validation: Vec<u32>,
+    /// How many rows of each class are learned from, by number.
+    pub counts: Vec<u64>,
+    /// The fingerprint of all rows.
+    pub fingerprint: String,
+}
+
+impl<'a> Packing<'a> {
+    /// The rows of shard number `shard` of about `n_shards`. Part of them go to the validation set if the spec has one and
+    /// there are enough, as far as a shard can tell: all shards together have as many times more rows.
+    pub fn new(spec: &Spec, data: Cow<'a, Dataset>, shard: u64, n_shards: u64) -> Result<Self, Error> {
+        super::mixture::check(spec)?;
+        check_finite(data.view())?;
+        let all: Vec<u32> = (0..data.len() as u32).collect();
+        let options = spec.options();
+        let n_rows = data.len().saturating_mul(usize::try_from(n_shards).unwrap_or(usize::MAX));
+        let kept_apart = options.validation.filter(|validation| n_rows >= validation.min_rows);
+        let (train, validation) = match kept_apart {
+            Some(part) => split_rows(data.classes(), &all, part.fraction, shard_seed(options.seed, shard)),
+            None => (all, Vec::new()),
+        };
+        let mut counts = vec![0; data.labels().len()];
+        for &row in &train {
+            counts[data.classes()[row as usize] as usize] += 1;
+        }
+        let fingerprint = fingerprint(&data);
+        let data = data.sparse_twin().map_or(data, Cow::Owned);
+        Ok(Self { data, train, validation, counts, fingerprint })
+    }
+
+    /// How many rows the validation set has.
+    pub fn n_validation(&self) -> usize {
+        self.validation.len()
+    }
+
+    /// Pack number `number` of the rows to learn from, if there is one.
+    pub fn train(&self, number: usize) -> Option<Result<Vec<u8>, Error>> {
+        self.pack(&self.train, number)
+    }
+
+    /// Pack number `number` of the validation set, if there is one.
+    pub fn validation(&self, number: usize) -> Option<Result<Vec<u8>, Error>> {
+        self.pack(&self.validation, number)
+    }
+
+    fn pack(&self, rows: &[u32], number: usize) -> Option<Result<Vec<u8>, Error>> {
+        let some = rows.chunks(rows_per_pack(&self.data)).nth(number)?;
+        Some(rosenblatt_data::pack(&self.data, some).map_err(Error::from))
+    }
+}
 
 /// The rows of a shard as bytes: those to learn from, and those of the validation set.
 #[derive(Debug, Clone)]
@@ -31,36 +88,14 @@ pub struct Packed {
     pub fingerprint: String,
 }
 
-/// Packs the rows of shard number `shard` of about `n_shards`. Part of them go to the validation set if the spec has one
-/// and there are enough, as far as a shard can tell: all shards together have as many times more rows.
+/// All packs of a [`Packing`].
 pub fn pack(spec: &Spec, data: &Dataset, shard: u64, n_shards: u64) -> Result<Packed, Error> {
-    super::mixture::check(spec)?;
-    check_finite(data.view())?;
-    let all: Vec<u32> = (0..data.len() as u32).collect();
-    let options = spec.options();
-    let n_rows = data.len().saturating_mul(usize::try_from(n_shards).unwrap_or(usize::MAX));
-    let validation = options.validation.filter(|validation| n_rows >= validation.min_rows);
-    let (train, held) = validation.map_or((all.clone(), Vec::new()), |part| {
-        split_rows(data.classes(), &all, part.fraction, shard_seed(options.seed, shard))
-    });
-    let mut counts = vec![0; data.labels().len()];
-    for &row in &train {
-        counts[data.classes()[row as usize] as usize] += 1;
-    }
-    let of_values = fingerprint(data);
-    let twin = data.sparse_twin();
-    let data = twin.as_ref().unwrap_or(data);
-    let packs = |rows: &[u32]| -> Result<Vec<Vec<u8>>, Error> {
-        let packs = rows.chunks(rows_per_pack(data)).map(|some| rosenblatt_data::pack(data, some));
-        Ok(packs.collect::<Result<_, _>>()?)
-    };
-    Ok(Packed {
-        train: packs(&train)?,
-        validation: packs(&held)?,
-        counts,
-        n_validation: held.len(),
-        fingerprint: of_values,
-    })
+    let packing = Packing::new(spec, Cow::Borrowed(data), shard, n_shards)?;
+    let train = (0..).map_while(|number| packing.train(number)).collect::<Result<_, _>>()?;
+    let validation = (0..).map_while(|number| packing.validation(number)).collect::<Result<_, _>>()?;
+    let n_validation = packing.n_validation();
+    let Packing { counts, fingerprint, .. } = packing;
+    Ok(Packed { train, validation, counts, n_validation, fingerprint })
 }
 
 fn rows_per_pack(data: &Dataset) -> usize {

@@ -41,7 +41,7 @@ use crate::model::{Checkpoint, Estimated, Model};
 use crate::monitor::{Monitor, Stage};
 use crate::race::{self, Metric, Race};
 use crate::rows::RowSource;
-use crate::spec::{ClassWeights, Options, Spec};
+use crate::spec::{Options, Spec};
 use crate::split::split;
 use crate::train::Training;
 use rosenblatt_core::{Hyperplanes, Readout, Totals};
@@ -701,16 +701,9 @@ fn fit_probabilities(
     let Options { class_weights, costs, .. } = spec.options();
     let costs = costs.counted(evaluation.labels.names(), classes.iter().copied())?;
     let costs = costs.matrix(evaluation.labels.names())?;
-    let naming = match &costs {
-        Some(costs) => Naming::Cheapest(costs),
-        None if *class_weights == ClassWeights::Even => Naming::IfItHelps,
-        None => Naming::ByScore,
-    };
+    let naming = Naming::of(class_weights, costs.as_ref());
     let rows = Scored { n_classes, scores, classes, named: predicted };
-    let fitted = match naming {
-        Naming::IfItHelps => Calibration::fit_to_name(method, &rows, stop),
-        _ => Calibration::fit_or_stop(method, n_classes, scores, classes, stop),
-    };
+    let fitted = Calibration::fit_for(naming, method, &rows, stop);
     let renamed;
     (evaluation.probability_scores, renamed) = Calibration::cross_fitted(method, &rows, naming, stop)?;
     evaluation.with_predictions(classes, &renamed);
