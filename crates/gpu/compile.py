@@ -1,14 +1,19 @@
-"""Compiles kernels.cu to kernels.ptx with NVRTC, which needs no card: python compile.py [PATH OF libnvrtc.so]
+"""Compiles kernels.cu with NVRTC, which needs no card: python compile.py [PATH OF libnvrtc.so]
 
-The code is for compute capability 8.0, which every card since 2020 runs, and is written by the oldest NVRTC that will do
-(12.0), since a driver reads what compilers of its own age and before have written.
+kernels.ptx is for compute capability 8.0, which every card since 2020 runs; tensors.ptx holds the one function that has
+better instructions since 9.0. Both are written by the oldest NVRTC that will do (12.0), since a driver reads what
+compilers of its own age and before have written.
 """
 
 import ctypes
 import pathlib
 import sys
 
-OPTIONS = [b"--gpu-architecture=compute_80", b"--fmad=false", b"--std=c++17"]
+CODES = {
+    "kernels.ptx": [b"--gpu-architecture=compute_80"],
+    "tensors.ptx": [b"--gpu-architecture=compute_90", b"--define-macro=TENSORS_ALONE"],
+}
+OPTIONS = [b"--fmad=false", b"--std=c++17"]
 
 
 def fnv(text: bytes) -> int:
@@ -18,13 +23,10 @@ def fnv(text: bytes) -> int:
     return value
 
 
-def main() -> None:
-    nvrtc = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else "libnvrtc.so.12")
-    here = pathlib.Path(__file__).parent / "src"
-    source = (here / "kernels.cu").read_bytes()
+def compiled(nvrtc: ctypes.CDLL, source: bytes, options: list[bytes]) -> str:
     program = ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"kernels.cu", 0, None, None)
-    failed = nvrtc.nvrtcCompileProgram(program, len(OPTIONS), (ctypes.c_char_p * len(OPTIONS))(*OPTIONS))
+    failed = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
@@ -36,7 +38,15 @@ def main() -> None:
     code = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetPTX(program, code)
     lines = [line for line in code.value.decode().splitlines() if line.strip() and not line.startswith("//")]
-    (here / "kernels.ptx").write_text(f"// of kernels.cu {fnv(source):016x}\n" + "\n".join(lines) + "\n")
+    return f"// of kernels.cu {fnv(source):016x}\n" + "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    nvrtc = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else "libnvrtc.so.12")
+    here = pathlib.Path(__file__).parent / "src"
+    source = (here / "kernels.cu").read_bytes()
+    for name, options in CODES.items():
+        (here / name).write_text(compiled(nvrtc, source, options + OPTIONS))
 
 
 main()

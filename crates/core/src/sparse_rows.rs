@@ -60,12 +60,21 @@ impl SparseRows {
 
     /// Adds the row of these entries, by ascending feature; zeros are left out.
     pub fn push_entries(&mut self, entries: impl Iterator<Item = (usize, f64)>) {
+        // Where zeros and others take turns, a branch per entry is guessed wrong too often: each is written, and the next one
+        // over it if it was zero.
+        const AT_ONCE: usize = 64;
+        let (mut indices, mut values, mut n) = ([0_u32; AT_ONCE], [0.0; AT_ONCE], 0);
         for (feature, value) in entries {
-            if value != 0.0 {
-                self.indices.push(feature as u32);
-                self.values.push(value);
+            (indices[n % AT_ONCE], values[n % AT_ONCE]) = (feature as u32, value);
+            n += usize::from(value != 0.0);
+            if n == AT_ONCE {
+                self.indices.extend_from_slice(&indices);
+                self.values.extend_from_slice(&values);
+                n = 0;
             }
         }
+        self.indices.extend_from_slice(&indices[..n]);
+        self.values.extend_from_slice(&values[..n]);
         self.offsets.push(self.indices.len());
     }
 

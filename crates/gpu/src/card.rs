@@ -3,15 +3,17 @@
 
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchArgs,
-    LaunchConfig, PinnedHostSlice, ValidAsZeroBits, result, sys,
+    LaunchConfig, PinnedHostSlice, PushKernelArg, ValidAsZeroBits, result, sys,
 };
 use cudarc::nvrtc::Ptx;
+use rosenblatt_core::Random;
 use rosenblatt_kernel::{Ending, Found, Trouble};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What runs on the card.
-pub(crate) const CODE: &str = include_str!("kernels.ptx");
+/// What runs on the card, and what has better instructions on cards since Hopper.
+const CODE: &str = include_str!("kernels.ptx");
+const TENSOR_CODE: &str = include_str!("tensors.ptx");
 /// The oldest version of CUDA whose drivers read it.
 const OLDEST_DRIVER: (i32, &str) = (12_000, "12.0");
 /// The oldest kind of card that runs it.
@@ -96,6 +98,8 @@ pub(crate) struct Card {
 #[derive(Debug)]
 pub(crate) struct Functions {
     pub(crate) dense_products: CudaFunction,
+    /// The same by tensor units, where these are quicker and add in the processor's order.
+    pub(crate) tensor_products: Option<CudaFunction>,
     pub(crate) dense_distances: CudaFunction,
     pub(crate) dense_minima: CudaFunction,
     pub(crate) whole_products: CudaFunction,
@@ -112,8 +116,10 @@ pub(crate) struct Functions {
     pub(crate) walk: CudaFunction,
 }
 
-/// How much shared memory the tile of whole numbers takes: three stages of two sides of 128 lines of 80 bytes.
-pub(crate) const WHOLE_SHARED: u32 = 3 * 2 * 128 * 80;
+/// How much shared memory the tile of whole numbers takes: three slabs of 128 and 128 lines of 80 bytes. That of doubles by
+/// tensor units: three of 128 and 64 lines of 160 bytes.
+pub(crate) const WHOLE_SHARED: u32 = 3 * (128 + 128) * 80;
+pub(crate) const TENSOR_SHARED: u32 = 3 * (128 + 64) * 160;
 
 /// The cards that are open. Opening takes a fifth of a second, and whoever opened one will likely want it again.
 static OPEN: Mutex<BTreeMap<usize, Arc<Card>>> = Mutex::new(BTreeMap::new());
@@ -148,8 +154,18 @@ impl Card {
         let memory = context.mem_get_info().map(|(free, _)| free).map_err(trouble)?;
         let module: Arc<CudaModule> = context.load_module(Ptx::from_src(CODE)).map_err(trouble)?;
         let function = |name: &str| module.load_function(name).map_err(trouble);
-        let does = Functions {
+        // Other cards have such units only in name.
+        let tensor_products = match found {
+            (8, 0) => Some(function("tensor_products")?),
+            (9, 0) | (10, 0 | 3) => {
+                let module = context.load_module(Ptx::from_src(TENSOR_CODE)).map_err(trouble)?;
+                Some(module.load_function("tensor_products").map_err(trouble)?)
+            }
+            _ => None,
+        };
+        let mut does = Functions {
             dense_products: function("dense_products")?,
+            tensor_products,
             dense_distances: function("dense_distances")?,
             dense_minima: function("dense_minima")?,
             whole_products: function("whole_products")?,
@@ -167,6 +183,12 @@ impl Card {
         };
         let most_shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         does.whole_products.set_attribute(most_shared, WHOLE_SHARED.cast_signed()).map_err(trouble)?;
+        if let Some(tensors) = &does.tensor_products {
+            tensors.set_attribute(most_shared, TENSOR_SHARED.cast_signed()).map_err(trouble)?;
+            if !add_alike(&context, tensors, &does.dense_products)? {
+                does.tensor_products = None;
+            }
+        }
         Ok(Self { context, name, memory, does, spare: Mutex::default() })
     }
 
@@ -178,6 +200,45 @@ impl Card {
     pub(crate) fn stream(&self) -> Result<Arc<CudaStream>, Trouble> {
         self.context.new_stream().map_err(trouble)
     }
+}
+
+/// Whether tensor units give the bits of plain ones, for rows whose sums depend on the order and on every rounding: numbers of
+/// all sizes that cancel each other, and rows whose products are next to nothing.
+fn add_alike(
+    context: &Arc<CudaContext>,
+    tensors: &CudaFunction,
+    plain: &CudaFunction,
+) -> Result<bool, Trouble> {
+    let (n_rows, n_slots, stride) = (200_u32, 144_u32, 144_u32);
+    let mut random = Random::for_purpose(0, "tensor units");
+    let mut draw = |n: u32| -> Vec<f64> {
+        let mut one = |row: u32| {
+            let size = if row % 4 == 3 {
+                -530
+            } else {
+                [0, 0, random.below(60) as i32 - 30][random.below(3) as usize]
+            };
+            (random.unit() - 0.5) * 2.0_f64.powi(size)
+        };
+        (0..n * stride).map(|place| one(place / stride)).collect()
+    };
+    let stream = context.new_stream().map_err(trouble)?;
+    let (rows, block) = (draw(n_rows), draw(n_slots));
+    let (rows, block) =
+        (stream.clone_htod(&rows).map_err(trouble)?, stream.clone_htod(&block).map_err(trouble)?);
+    let norms2 = stream.alloc_zeros::<f64>(n_rows as usize).map_err(trouble)?;
+    let sums_of = |function: &CudaFunction, shared: u32| {
+        let mut sums = stream.alloc_zeros::<f64>((n_rows * n_slots) as usize).map_err(trouble)?;
+        let (nothing, zero, ending) = (0_u64, 0_u32, RawEnding::default());
+        let mut args = stream.launch_builder(function);
+        args.arg(&rows).arg(&nothing).arg(&n_rows).arg(&zero).arg(&n_rows).arg(&zero).arg(&block);
+        args.arg(&n_slots).arg(&stride).arg(&norms2).arg(&norms2).arg(&nothing).arg(&ending).arg(&mut sums);
+        launch(args, (n_slots.div_ceil(64) as usize, n_rows.div_ceil(128) as usize), 128, shared)?;
+        let sums = stream.clone_dtoh(&sums).map_err(trouble)?;
+        stream.synchronize().map_err(trouble)?;
+        Ok(sums.iter().map(|sum| sum.to_bits()).collect::<Vec<u64>>())
+    };
+    Ok(sums_of(tensors, TENSOR_SHARED)? == sums_of(plain, 0)?)
 }
 
 /// Has the driver keep memory that was let go for the next who wants some, instead of unmapping it at every stop.
@@ -293,7 +354,7 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Copies numbers from the card, and waits for them and for all else in the queue.
+    /// Asks for numbers of the card, which are here when the queue is empty: whoever asks must wait for that.
     pub(crate) fn fetch(
         &mut self,
         card: &Card,
@@ -317,8 +378,7 @@ impl Pinned {
         }
         // SAFETY: there is room for `n` numbers, and nobody looks at them before the queue is empty.
         let room = unsafe { std::slice::from_raw_parts_mut(self.from as *mut f64, n) };
-        stream.memcpy_dtoh(&from.slice(..n), room).map_err(trouble)?;
-        stream.synchronize().map_err(trouble)
+        stream.memcpy_dtoh(&from.slice(..n), room).map_err(trouble)
     }
 
     /// Leaves the memory to others.
@@ -333,7 +393,7 @@ impl Pinned {
     /// What was fetched last.
     pub(crate) fn numbers(&self) -> &[f64] {
         let Some(memory) = &self.memory else { return &[] };
-        // SAFETY: the memory is there as long as this is, and was written before `fetch` returned.
+        // SAFETY: the memory is there as long as this is, and the worker waits for what it asked for before it returns.
         unsafe { std::slice::from_raw_parts(self.from as *const f64, memory.len()) }
     }
 }

@@ -144,7 +144,192 @@ template <int OP> __device__ __forceinline__ double step(double sum, double x, d
     return __dadd_rn(sum, x < y ? x : y);
 }
 
-// Dense rows in doubles. 128 support rows by 64 slots per thread block, 8 by 8 per thread; features in slabs of 8, the
+// Brings 16 bytes into shared memory while others are met; zeros if there are none.
+__device__ __forceinline__ void copy16(u32 to, const void *from, bool there) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
+}
+
+// What a tile brings into shared memory, and has the tensor units meet: TM support rows and TN slots, SLAB bytes of each
+// at a time, DEEP slabs on their way. Neighbours in the grid share support rows, which so are read once.
+template <int TM, int TN, int SLAB, int DEEP, int THREADS> struct Slabs {
+    // So long that eight lines of 16 bytes, or of four doubles, lie in different banks.
+    enum : u32 { PITCH = SLAB + (SLAB % 128 ? 16 : 32), BYTES = (TM + TN) * PITCH };
+    enum : int { PER_LINE = SLAB / 16, STEP = THREADS / PER_LINE, PIECES = (TM + TN) / STEP };
+    const u8 *from[PIECES];
+    u32 there, base, to, at;
+
+    __device__ __forceinline__ Slabs(const void *shared, const void *supports, const u32 *listed, u32 first_row, u32 n_here,
+                                     const void *block, u32 first_slot, u32 n_slots, u32 line_bytes) {
+        u32 line = threadIdx.x / PER_LINE;
+        at = threadIdx.x % PER_LINE * 16, there = 0;
+        base = (u32)__cvta_generic_to_shared(shared), to = base + line * PITCH + at;
+#pragma unroll
+        for (int p = 0; p < PIECES; p++) {
+            u32 mine = line + p * STEP;
+            bool is_row = mine < TM;
+            u32 number = is_row ? first_row + mine : first_slot + mine - TM;
+            bool here = number < (is_row ? n_here : n_slots);
+            u64 which = here ? (is_row && listed ? listed[number] : number) : 0;
+            from[p] = (const u8 *)(is_row ? supports : block) + which * line_bytes + at;
+            there |= (u32)here << p;
+        }
+    }
+
+    // Asks for a slab, if there is one; what is behind the end of the lines is zero.
+    __device__ __forceinline__ void fetch(u32 slab, u32 n_slabs, u32 line_bytes) {
+        if (slab < n_slabs) {
+            bool inside = slab * SLAB + at < line_bytes;
+#pragma unroll
+            for (int p = 0; p < PIECES; p++)
+                copy16(to + slab % DEEP * BYTES + p * STEP * PITCH, from[p] + (inside ? slab * SLAB : 0),
+                       inside && (there >> p & 1));
+        }
+        asm volatile("cp.async.commit_group;");
+    }
+};
+
+// Powers of many sums at once, each as `power` has it.
+template <int N> __device__ __forceinline__ void finish_powers(const Ending &end, double (&values)[N]) {
+    double squares[N];
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        squares[k] = __dadd_rn(__dmul_rn(end.gamma, values[k]), end.offset), values[k] = 1.0;
+    for (u32 left = end.degree; left > 0; left >>= 1) {
+        if (left & 1)
+#pragma unroll
+            for (int k = 0; k < N; k++) values[k] = __dmul_rn(values[k], squares[k]);
+#pragma unroll
+        for (int k = 0; k < N; k++) squares[k] = __dmul_rn(squares[k], squares[k]);
+    }
+}
+
+// What is made of the sums that the tensor units leave with a thread: rows 8 apart, of each pairs of slots 8 apart.
+template <int MI, int NI, class T>
+__device__ __forceinline__ void finish_tile(const Ending &end, const T (&sums)[MI][NI][4], u32 first_row, u32 n_here,
+                                            const u32 *listed, const double *norms2, u32 first_slot, u32 n_slots,
+                                            const double *block_norms2, u32 first, u32 n_listed, u32 line,
+                                            double *values) {
+    u64 at[NI];
+    u32 step = line ? line : PANEL;
+#pragma unroll
+    for (int j = 0; j < NI; j++) at[j] = place_of(first_slot + j * 8, first, n_listed, line);
+    if (end.kind == END_POWER || end.kind == END_SUM) {
+#pragma unroll
+        for (int i = 0; i < MI * 2; i++) {
+            double mine[NI * 2];
+#pragma unroll
+            for (int k = 0; k < NI * 2; k++) mine[k] = (double)sums[i / 2][k / 2][i % 2 * 2 + k % 2];
+            if (end.kind == END_POWER) finish_powers(end, mine);
+            if (end.constant != 0.0)
+#pragma unroll
+                for (int k = 0; k < NI * 2; k++) mine[k] = __dadd_rn(mine[k], end.constant);
+            u32 row = first_row + i * 8;
+#pragma unroll
+            for (int j = 0; j < NI; j++)
+                if (row < n_here && first_slot + j * 8 < n_slots)
+                    *(double2 *)&values[at[j] + (u64)row * step] = make_double2(mine[2 * j], mine[2 * j + 1]);
+        }
+        return;
+    }
+    // Not unrolled: what the other kernels make of a sum is long.
+#pragma unroll 1
+    for (int i = 0; i < MI * 2; i++) {
+        T mine[NI][2];
+#pragma unroll
+        for (int m = 0; m < MI; m++)
+#pragma unroll
+            for (int j = 0; j < NI; j++)
+#pragma unroll
+                for (int k = 0; k < 4; k++)
+                    if (m * 2 + k / 2 == i) mine[j][k % 2] = sums[m][j][k];
+        u32 row = first_row + i * 8;
+        if (row >= n_here) continue;
+        double norm2 = norms2[listed ? listed[row] : row];
+#pragma unroll
+        for (int j = 0; j < NI; j++) {
+            u32 slot = first_slot + j * 8;
+            if (slot >= n_slots) continue;
+            double2 two;
+            two.x = finish<OP_PRODUCTS>(end, (double)mine[j][0], norm2, block_norms2[slot]);
+            two.y = finish<OP_PRODUCTS>(end, (double)mine[j][1], norm2, block_norms2[slot + 1]);
+            *(double2 *)&values[at[j] + (u64)row * step] = two;
+        }
+    }
+}
+
+template <int MI, int NI, class T> __device__ __forceinline__ void clear(T (&sums)[MI][NI][4]) {
+#pragma unroll
+    for (int i = 0; i < MI; i++)
+#pragma unroll
+        for (int j = 0; j < NI; j++)
+#pragma unroll
+            for (int k = 0; k < 4; k++) sums[i][j][k] = 0;
+}
+
+// Four features more of 16 rows with 8 slots. The tensor units fuse and round product after product in ascending
+// order, which is the processor's chain: a card is asked whether it does so before this is used.
+__device__ __forceinline__ void meet_doubles(double (&sums)[4], double x_low, double x_high, double y) {
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
+        : "d"(x_low), "d"(x_high), "d"(y));
+#else
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+        : "+d"(sums[0]), "+d"(sums[1])
+        : "d"(x_low), "d"(y));
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+        : "+d"(sums[2]), "+d"(sums[3])
+        : "d"(x_high), "d"(y));
+#endif
+}
+
+// Products of dense rows in doubles by the tensor units: 128 support rows by 64 slots per thread block of four warps,
+// each 64 by 32; features in slabs of 16. `stride` is a multiple of 8.
+typedef Slabs<128, 64, 128, 3, 128> DoubleSlabs;
+extern "C" __global__ void __launch_bounds__(128, 2)
+    tensor_products(const double *supports, const u32 *listed, u32 n_here, u32 first, u32 n_listed, u32 line,
+                    const double *block, u32 n_slots, u32 stride, const double *norms2, const double *block_norms2,
+                    const u32 *needed, Ending end, double *values) {
+    u32 first_row = blockIdx.y * 128, first_slot = blockIdx.x * 64;
+    // Rows are listed by their last use: those before the first one that the slots need are not met.
+    if (needed && first + first_row + 128 <= needed[blockIdx.x]) return;
+    extern __shared__ __align__(16) u8 shared[];
+    DoubleSlabs slabs(shared, supports, listed, first_row, n_here, block, first_slot, n_slots, stride * 8);
+    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    u32 warp_row = warp % 2 * 64 + lane / 4, warp_slot = warp / 2 * 32;
+    u32 n_slabs = (stride + 15) / 16;
+    double sums[4][4][4];
+    clear(sums);
+    slabs.fetch(0, n_slabs, stride * 8);
+    slabs.fetch(1, n_slabs, stride * 8);
+    for (u32 slab = 0; slab < n_slabs; slab++) {
+        asm volatile("cp.async.wait_group 1;");
+        __syncthreads();
+        slabs.fetch(slab + 2, n_slabs, stride * 8);
+        const double *here = (const double *)(shared + slab % 3 * DoubleSlabs::BYTES) + lane % 4;
+        const u32 pitch = DoubleSlabs::PITCH / 8;
+        const double *rows = here + warp_row * pitch, *slots = here + (128 + warp_slot + lane / 4) * pitch;
+#pragma unroll
+        for (int k = 0; k < 16; k += 4) {
+            double y[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++) y[j] = slots[j * 8 * pitch + k];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                double x_low = rows[i * 16 * pitch + k], x_high = rows[(i * 16 + 8) * pitch + k];
+#pragma unroll
+                for (int j = 0; j < 4; j++) meet_doubles(sums[i][j], x_low, x_high, y[j]);
+            }
+        }
+    }
+    finish_tile(end, sums, first_row + warp_row, n_here, listed, norms2, first_slot + warp_slot + lane % 4 * 2, n_slots,
+                block_norms2, first, n_listed, line, values);
+}
+
+// The code for cards since Hopper is this much; all other functions are the same for all.
+#ifndef TENSORS_ALONE
+
+// Dense rows in doubles, by plain units. 128 support rows by 64 slots per thread block, 8 by 8 per thread; features in slabs of 8, the
 // next two of which are on their way while one is met. `stride` is a multiple of 8.
 #define BM 128
 #define BN 64
@@ -162,9 +347,8 @@ __device__ __forceinline__ void dense_tile(const double *supports, const u32 *li
                                            u32 n_listed, u32 line, const double *block, u32 n_slots, u32 stride,
                                            const double *norms2, const double *block_norms2, const u32 *needed,
                                            Ending end, double *values) {
-    u32 first_row = blockIdx.x * BM, first_slot = blockIdx.y * BN;
-    // Rows are listed by their last use: those before the first one that the slots need are not met.
-    if (needed && first + first_row + BM <= needed[blockIdx.y]) return;
+    u32 first_row = blockIdx.y * BM, first_slot = blockIdx.x * BN;
+    if (needed && first + first_row + BM <= needed[blockIdx.x]) return;
     __shared__ __align__(16) double rows[DEPTH][BK][BM];
     __shared__ __align__(16) double slots[DEPTH][BK][BN];
     u32 t = threadIdx.x, tx = t % 8, ty = t / 8;
@@ -251,80 +435,48 @@ DENSE(dense_distances, OP_DISTANCES)
 DENSE(dense_minima, OP_MINIMA)
 
 // Dense rows of bytes: exact in any order, so the tensor units may have them. 128 support rows by 128 slots per thread
-// block of eight warps, each 64 by 32; features in slabs of 64, three of them on their way. `stride` is a multiple
-// of 64.
-#define WM 128
-#define WN 128
-#define WK 64
-#define WPITCH 80
-#define STAGES 3
-
-__device__ __forceinline__ void copy16(u32 to, const void *from, bool there) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
-}
-
+// block of four warps, each 64 by 64; features in slabs of 64. `stride` is a multiple of 64.
 __device__ __forceinline__ void load_matrices(u32 (&to)[4], u32 from) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                  : "r"(from));
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2)
+typedef Slabs<128, 128, 64, 3, 128> ByteSlabs;
+extern "C" __global__ void __launch_bounds__(128, 2)
     whole_products(const u8 *supports, const u32 *listed, u32 n_here, u32 first, u32 n_listed, u32 line,
-                   const u8 *block, u32 n_slots, u32 stride, const double *norms2, const double *block_norms2, const u32 *needed,
-                   Ending end, double *values) {
-    u32 first_row = blockIdx.x * WM, first_slot = blockIdx.y * WN;
-    if (needed && first + first_row + WM <= needed[blockIdx.y]) return;
+                   const u8 *block, u32 n_slots, u32 stride, const double *norms2, const double *block_norms2,
+                   const u32 *needed, Ending end, double *values) {
+    u32 first_row = blockIdx.y * 128, first_slot = blockIdx.x * 128;
+    if (needed && first + first_row + 128 <= needed[blockIdx.x]) return;
     extern __shared__ __align__(16) u8 shared[];
-    u32 base = (u32)__cvta_generic_to_shared(shared);
-    const u32 side_bytes = WM * WPITCH, stage_bytes = 2 * side_bytes;
-    u32 t = threadIdx.x, lane = t % 32, warp = t / 32;
-    u32 warp_row = warp % 2 * 64, warp_slot = warp / 2 * 32;
-    // Each thread brings 32 bytes of a row and 32 of a slot.
-    u32 brought = t / 2, part = t % 2 * 32;
-    u32 my_row = first_row + brought, my_slot = first_slot + brought;
-    bool has_row = my_row < n_here, has_slot = my_slot < n_slots;
-    const u8 *row_from = supports + (has_row ? (u64)(listed ? listed[my_row] : my_row) * stride : 0) + part;
-    const u8 *slot_from = block + (has_slot ? (u64)my_slot * stride : 0) + part;
-    u32 n_slabs = stride / WK;
-    auto fetch = [&](u32 slab) {
-        if (slab < n_slabs) {
-            u32 to = base + slab % STAGES * stage_bytes + brought * WPITCH + part;
-            copy16(to, row_from + slab * WK, has_row);
-            copy16(to + 16, row_from + slab * WK + 16, has_row);
-            copy16(to + side_bytes, slot_from + slab * WK, has_slot);
-            copy16(to + side_bytes + 16, slot_from + slab * WK + 16, has_slot);
-        }
-        asm volatile("cp.async.commit_group;");
-    };
-    int sums[4][4][4];
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-#pragma unroll
-            for (int k = 0; k < 4; k++) sums[i][j][k] = 0;
-    fetch(0);
-    fetch(1);
+    ByteSlabs slabs(shared, supports, listed, first_row, n_here, block, first_slot, n_slots, stride);
+    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    u32 warp_row = warp % 2 * 64, warp_slot = warp / 2 * 64;
+    const u32 pitch = ByteSlabs::PITCH;
+    u32 rows = (warp_row + lane % 16) * pitch + lane / 16 * 16;
+    u32 slots = (128 + warp_slot + lane / 16 * 8 + lane % 8) * pitch + lane / 8 % 2 * 16;
+    u32 n_slabs = stride / 64;
+    int sums[4][8][4];
+    clear(sums);
+    slabs.fetch(0, n_slabs, stride);
+    slabs.fetch(1, n_slabs, stride);
     for (u32 slab = 0; slab < n_slabs; slab++) {
         asm volatile("cp.async.wait_group 1;");
         __syncthreads();
-        fetch(slab + 2);
-        u32 stage = base + slab % STAGES * stage_bytes;
+        slabs.fetch(slab + 2, n_slabs, stride);
+        u32 here = slabs.base + slab % 3 * ByteSlabs::BYTES;
 #pragma unroll
-        for (int k = 0; k < WK; k += 32) {
-            u32 x[4][4], y[2][4];
+        for (int k = 0; k < 64; k += 32) {
+            u32 x[4][4], y[4][4];
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                load_matrices(x[i], stage + (warp_row + i * 16 + lane % 16) * WPITCH + k + lane / 16 * 16);
+            for (int i = 0; i < 4; i++) load_matrices(x[i], here + rows + i * 16 * pitch + k);
 #pragma unroll
-            for (int j = 0; j < 2; j++)
-                load_matrices(y[j], stage + side_bytes +
-                                        (warp_slot + j * 16 + lane / 16 * 8 + lane % 8) * WPITCH + k + lane / 8 % 2 * 16);
+            for (int j = 0; j < 4; j++) load_matrices(y[j], here + slots + j * 16 * pitch + k);
 #pragma unroll
             for (int i = 0; i < 4; i++)
 #pragma unroll
-                for (int j = 0; j < 4; j++)
+                for (int j = 0; j < 8; j++)
                     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
                                  "{%0,%1,%2,%3};"
                                  : "+r"(sums[i][j][0]), "+r"(sums[i][j][1]), "+r"(sums[i][j][2]), "+r"(sums[i][j][3])
@@ -332,32 +484,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                                    "r"(y[j / 2][j % 2 * 2 + 1]));
         }
     }
-#pragma unroll 1
-    for (int i = 0; i < 4; i++) {
-        int mine[4][4];
-#pragma unroll
-        for (int m = 0; m < 4; m++)
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-#pragma unroll
-                for (int k = 0; k < 4; k++)
-                    if (m == i) mine[j][k] = sums[m][j][k];
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            u32 row = first_row + warp_row + i * 16 + half * 8 + lane / 4;
-            if (row >= n_here) continue;
-            double norm2 = norms2[listed ? listed[row] : row];
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                u32 slot = first_slot + warp_slot + j * 8 + lane % 4 * 2;
-                if (slot >= n_slots) continue;
-                double2 two;
-                two.x = finish<OP_PRODUCTS>(end, (double)mine[j][half * 2], norm2, block_norms2[slot]);
-                two.y = finish<OP_PRODUCTS>(end, (double)mine[j][half * 2 + 1], norm2, block_norms2[slot + 1]);
-                *(double2 *)&values[place_of(slot, first + row, n_listed, line)] = two;
-            }
-        }
-    }
+    finish_tile(end, sums, first_row + warp_row + lane / 4, n_here, listed, norms2,
+                first_slot + warp_slot + lane % 4 * 2, n_slots, block_norms2, first, n_listed, line, values);
 }
 
 // Sparse support rows with slots that lie feature by feature, side by side. One thread a slot, four rows each.
@@ -448,58 +576,75 @@ __device__ __forceinline__ u64 sum_at(u32 slot, u32 output, u32 n_outputs) {
 }
 
 // Brings sums to the end of the log: one thread a slot and output, from the entry its group of slots begins with. The
-// chain of additions is what takes the time, so the values of the next entries are on their way meanwhile.
-#define AHEAD 16
+// chain of additions is what takes the time, so the values of the next two batches of entries are on their way
+// meanwhile. Where all entries of a batch keep all of the sum, as most rules do, nothing is multiplied with it.
+#define BATCH 32
+#define AHEAD 2
 extern "C" __global__ void __launch_bounds__(32)
     add_up(const Entry *__restrict__ lists, const u32 *__restrict__ list_ends, const u32 *__restrict__ starts,
            const u32 *__restrict__ groups, const u32 *__restrict__ at, const double *__restrict__ values, u32 n_listed,
            u32 n_slots, u32 n_outputs, double *sums) {
-    u32 slot = blockIdx.x * blockDim.x + threadIdx.x, output = blockIdx.y;
+    u32 lane = threadIdx.x, slot = blockIdx.x * 32 + lane, output = blockIdx.y;
     bool real = slot < n_slots;
     u32 safe = real ? slot : n_slots - 1;
     double sum = sums[sum_at(safe, output, n_outputs)];
     const double *mine = values + (u64)(safe / PANEL) * n_listed * PANEL + safe % PANEL;
     u32 from = starts[(u64)groups[safe] * n_outputs + output], to = list_ends[output];
     // All threads of a warp go through the same entries; who begins later lets the first ones pass.
-    u32 first = __reduce_min_sync(0xffffffffu, from);
-    __shared__ Entry entries[2][32];
-    u32 lane = threadIdx.x;
-    auto fetch = [&](u32 begin) {
-        Entry entry = {0.0, 1.0, NO_ROW, 0};
-        if (begin + lane < to) {
-            entry = lists[begin + lane];
-            if (at && entry.row != NO_ROW) entry.row = at[entry.row];
+    u32 first = __reduce_min_sync(0xffffffffu, from), last = __reduce_max_sync(0xffffffffu, from);
+    __shared__ Entry entries[AHEAD + 2][BATCH];
+    __shared__ bool plain[AHEAD + 2];
+    Entry next;
+    auto look = [&](u32 batch) {
+        u32 place = first + batch * BATCH + lane;
+        next = {0.0, 1.0, NO_ROW, 0};
+        if (place < to) {
+            next = lists[place];
+            if (at && next.row != NO_ROW) next.row = at[next.row];
         }
-        return entry;
     };
-    auto value_of = [&](const Entry &entry) { return entry.row == NO_ROW ? 0.0 : mine[(u64)entry.row * PANEL]; };
-    entries[0][lane] = fetch(first);
-    __syncwarp();
-    double value[AHEAD];
-#pragma unroll
-    for (int k = 0; k < AHEAD; k++) value[k] = value_of(entries[0][k]);
-    int side = 0;
-    for (u32 begin = first; begin < to; begin += 32, side ^= 1) {
-        entries[side ^ 1][lane] = fetch(begin + 32);
+    auto file = [&](u32 batch) {
+        bool keeps = __all_sync(0xffffffffu, next.keep == 1.0 && next.row != NO_ROW);
+        entries[batch % (AHEAD + 2)][lane] = next;
+        if (lane == 0) plain[batch % (AHEAD + 2)] = keeps && first + batch * BATCH >= last;
         __syncwarp();
+    };
+    double value[AHEAD][BATCH];
+    auto bring = [&](double(&into)[BATCH], u32 batch) {
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-            double now[AHEAD];
+        for (int k = 0; k < BATCH; k++) {
+            u32 row = entries[batch % (AHEAD + 2)][k].row;
+            into[k] = row == NO_ROW ? 0.0 : mine[(u64)row * PANEL];
+        }
+    };
 #pragma unroll
-            for (int k = 0; k < AHEAD; k++) {
-                now[k] = value[k];
-                value[k] = value_of(half ? entries[side ^ 1][k] : entries[side][AHEAD + k]);
-            }
+    for (int batch = 0; batch < AHEAD; batch++) look(batch), file(batch), bring(value[batch], batch);
+    look(AHEAD);
+    u32 n_batches = to > first ? (to - first + BATCH - 1) / BATCH : 0;
+    for (u32 begin = 0; begin < n_batches; begin += AHEAD) {
 #pragma unroll
-            for (int k = 0; k < AHEAD; k++) {
-                u32 place = begin + half * AHEAD + k;
-                Entry entry = entries[side][half * AHEAD + k];
-                double kept = __dmul_rn(entry.keep, sum);
-                double moved = entry.row == NO_ROW ? kept : __dadd_rn(kept, __dmul_rn(entry.amount, now[k]));
-                if (place >= from && place < to) sum = moved;
+        for (int turn = 0; turn < AHEAD; turn++) {
+            u32 batch = begin + turn;
+            file(batch + AHEAD);
+            look(batch + AHEAD + 1);
+            double now[BATCH];
+#pragma unroll
+            for (int k = 0; k < BATCH; k++) now[k] = value[turn][k];
+            bring(value[turn], batch + AHEAD);
+            const Entry *here = entries[batch % (AHEAD + 2)];
+            if (plain[batch % (AHEAD + 2)]) {
+#pragma unroll
+                for (int k = 0; k < BATCH; k++) sum = __dadd_rn(sum, __dmul_rn(here[k].amount, now[k]));
+            } else {
+#pragma unroll
+                for (int k = 0; k < BATCH; k++) {
+                    u32 place = first + batch * BATCH + k;
+                    double kept = __dmul_rn(here[k].keep, sum);
+                    double moved = here[k].row == NO_ROW ? kept : __dadd_rn(kept, __dmul_rn(here[k].amount, now[k]));
+                    if (place >= from && place < to) sum = moved;
+                }
             }
         }
-        __syncwarp();
     }
     if (real) sums[sum_at(slot, output, n_outputs)] = sum;
 }
@@ -656,3 +801,5 @@ extern "C" __global__ void __launch_bounds__(32)
         __syncwarp();
     }
 }
+
+#endif

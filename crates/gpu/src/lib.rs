@@ -18,6 +18,9 @@ use card::Card;
 use rosenblatt_kernel::{Device, Kernel, PANEL, Sum, Trouble, Worker};
 use std::sync::Arc;
 
+/// From how many support rows on blocks are twice as large.
+const MANY_SUPPORTS: usize = 1 << 14;
+
 /// A card that computes.
 #[derive(Debug, Clone)]
 pub struct Gpu {
@@ -61,12 +64,14 @@ impl Device for Gpu {
         self.card.name().to_owned()
     }
 
-    fn block(&self) -> Option<usize> {
-        Some(self.block)
+    fn block(&self, n_supports: usize) -> Option<usize> {
+        // The values of a block's rows with each other are many, and are only on their way unseen while those with support
+        // rows are computed, which take longer the more there are.
+        Some(if n_supports < MANY_SUPPORTS { self.block } else { 2 * self.block })
     }
 
     fn at_once(&self) -> usize {
-        170 * PANEL
+        70 * PANEL
     }
 
     fn least_work(&self) -> u128 {

@@ -61,9 +61,18 @@ impl Layout {
     }
 }
 
-/// Whether all of these fit a byte.
+/// A number to which whole ones are added without loss, so that they stand in its last bits.
+const WHOLES: f64 = 4_503_599_627_370_496.0;
+
+/// Whether all of these fit a byte. So many are asked at once that it takes no branch each.
 fn are_whole(values: &[f64]) -> bool {
-    values.iter().all(|value| f64::from(*value as u8) == *value)
+    let fits = |value: f64| f64::from(byte_of(value)) == value;
+    values.chunks(512).all(|values| values.iter().fold(true, |all, value| all & fits(*value)))
+}
+
+/// One of them as a byte.
+fn byte_of(value: f64) -> u8 {
+    (value + WHOLES).to_bits() as u8
 }
 
 /// Memory of the card that grows.
@@ -198,7 +207,17 @@ impl Store {
         Ok(())
     }
 
-    /// Makes room for so many rows with their zeros.
+    /// Makes room for so many rows in the place of what is there, so that none is moved when they come in parts.
+    pub(crate) fn make_room(&mut self, stream: &Arc<CudaStream>, n_rows: usize) -> Result<(), Trouble> {
+        self.norms2.hold(stream, n_rows, 0)?;
+        match self.layout {
+            Layout::Whole => self.bytes.hold(stream, n_rows * self.stride, 0).map(|_| ()),
+            Layout::Doubles => self.doubles.hold(stream, n_rows * self.stride, 0).map(|_| ()),
+            Layout::Sparse => Ok(()),
+        }
+    }
+
+    /// Makes room for exactly so many rows with their zeros.
     pub(crate) fn reserve(&mut self, stream: &Arc<CudaStream>, n_rows: usize) -> Result<(), Trouble> {
         self.norms2.exactly(stream, n_rows)?;
         match self.layout {
@@ -244,7 +263,7 @@ impl Store {
             }
             Layout::Whole => {
                 self.as_bytes.clear();
-                self.as_bytes.extend(values.iter().map(|value| *value as u8));
+                self.as_bytes.extend(values.iter().map(|value| byte_of(*value)));
                 self.entry_bytes.write(stream, 0, &self.as_bytes)?;
                 let mut room = self.bytes.hold(stream, to, from)?.slice_mut(from..to);
                 stream.memset_zeros(&mut room).map_err(trouble)?;
@@ -276,7 +295,11 @@ mod tests {
         assert_eq!(Layout::of(Sum::Distances, &pixels, 784), Layout::Doubles);
         assert_eq!(Layout::of(Sum::Products, &reals, 784), Layout::Doubles);
         assert_eq!(Layout::of(Sum::Products, &pixels, 100_000), Layout::Sparse);
-        for beyond in [256.0, -1.0, 0.5, 1e300, -0.5] {
+        for whole in 0..=255 {
+            assert_eq!(byte_of(f64::from(whole)), whole);
+            assert_eq!(Layout::Whole.and(&rows(&[f64::from(whole)])), Layout::Whole);
+        }
+        for beyond in [256.0, -1.0, 0.5, 1e300, -0.5, 254.999_999, f64::NAN, f64::INFINITY] {
             assert_eq!(Layout::Whole.and(&rows(&[1.0, beyond])), Layout::Doubles, "{beyond}");
         }
         assert_eq!(Layout::Whole.and(&pixels), Layout::Whole);

@@ -1,6 +1,8 @@
 //! One who computes on a card: support rows and log lie there and grow, blocks of rows come and go.
 
-use crate::card::{Card, Pinned, RawEnding, RawEntry, RawLife, RawStage, WHOLE_SHARED, launch, trouble};
+use crate::card::{
+    Card, Pinned, RawEnding, RawEntry, RawLife, RawStage, TENSOR_SHARED, WHOLE_SHARED, launch, trouble,
+};
 use crate::lists::{Lists, raw};
 use crate::rows::{Layout, Room, Store};
 use cudarc::driver::{CudaFunction, CudaStream, CudaViewMut, PushKernelArg};
@@ -26,6 +28,8 @@ const NOTHING: u64 = 0;
 pub(crate) struct Hand {
     card: Arc<Card>,
     stream: Arc<CudaStream>,
+    /// A second queue, for what the block's rows have to do with each other alone.
+    beside: Arc<CudaStream>,
     sum: Sum,
     ending: RawEnding,
     needs_norms: bool,
@@ -103,9 +107,10 @@ impl Hand {
         memory: usize,
         asked: Option<Layout>,
     ) -> Result<Self, Trouble> {
-        let stream = card.stream()?;
+        let (stream, beside) = (card.stream()?, card.stream()?);
         Ok(Self {
             stream,
+            beside,
             card,
             sum,
             ending: RawEnding::new(ending, constant),
@@ -140,12 +145,11 @@ impl Hand {
     }
 
     /// The layout for these rows beside those that are there.
-    fn layout(&self, rows: &SparseRows, width: usize) -> Layout {
+    fn layout(&self, parts: &[SparseRows], width: usize) -> Layout {
         let before = self.supports.as_ref().filter(|store| store.width == width).map(|store| store.layout);
-        match before.or(self.asked.filter(|asked| *asked != Layout::Whole)) {
-            Some(layout) => layout.and(rows),
-            None => Layout::of(self.sum, rows, width),
-        }
+        let first = || parts.first().map_or(Layout::Doubles, |rows| Layout::of(self.sum, rows, width));
+        let layout = before.or(self.asked.filter(|asked| *asked != Layout::Whole)).unwrap_or_else(first);
+        parts.iter().fold(layout, Layout::and)
     }
 
     /// Sees to it that the support rows lie in this layout, and those that are new with them, if there is room.
@@ -200,14 +204,15 @@ impl Hand {
                 let norms2: Vec<f64> = some.iter().map(|row| rows.norm2(*row)).collect();
                 supports.clear();
                 supports.append(&self.card, &self.stream, &gathered, &norms2, some.len())?;
-                self.tile((&supports, &block), None, (some.len(), part * at_once), meeting, &mut room)?;
+                let here = (some.len(), part * at_once);
+                self.tile(&self.stream, (&supports, &block), None, here, meeting, &mut room)?;
             }
         } else {
             if let Some(listed) = listed {
                 self.listed.write(&self.stream, 0, listed)?;
             }
             let which = listed.map(|_| &self.listed);
-            self.tile((&supports, &block), which, (n_listed, 0), meeting, &mut room)?;
+            self.tile(&self.stream, (&supports, &block), which, (n_listed, 0), meeting, &mut room)?;
         }
         (self.values, self.supports, self.block) = (values, Some(supports), Some(block));
         Ok(())
@@ -217,6 +222,7 @@ impl Hand {
     /// of the block.
     fn tile(
         &self,
+        stream: &Arc<CudaStream>,
         (store, block): (&Store, &Store),
         listed: Option<&Room<u32>>,
         (n_here, first): (usize, usize),
@@ -237,17 +243,24 @@ impl Hand {
             }
         };
         let (function, rows_per_tile, slots_per_tile, threads, shared) = match store.layout {
-            Layout::Whole => (&does.whole_products, TILE, WHOLE_SLOTS, 256, WHOLE_SHARED),
-            Layout::Doubles => {
-                let function = of_sum(&does.dense_products, &does.dense_distances, &does.dense_minima);
-                (function, TILE, DENSE_SLOTS, 128, 0)
-            }
+            Layout::Whole => (&does.whole_products, TILE, WHOLE_SLOTS, 128, WHOLE_SHARED),
+            Layout::Doubles => match &does.tensor_products {
+                Some(function) if self.sum == Sum::Products => {
+                    (function, TILE, DENSE_SLOTS, 128, TENSOR_SHARED)
+                }
+                _ => {
+                    let function = of_sum(&does.dense_products, &does.dense_distances, &does.dense_minima);
+                    (function, TILE, DENSE_SLOTS, 128, 0)
+                }
+            },
             Layout::Sparse => {
                 let function = of_sum(&does.sparse_products, &does.sparse_distances, &does.sparse_minima);
                 (function, if self.sum == Sum::Distances { 1 } else { 4 }, 64, 64, 0)
             }
         };
-        let grid = (n_here.div_ceil(rows_per_tile), slots.len().div_ceil(slots_per_tile));
+        let (by_rows, by_slots) = (n_here.div_ceil(rows_per_tile), slots.len().div_ceil(slots_per_tile));
+        // Tiles that run at the same time share rows, which are many more than slots.
+        let grid = if store.layout == Layout::Sparse { (by_rows, by_slots) } else { (by_slots, by_rows) };
         let from = slots.start * store.stride..slots.end * store.stride;
         let bytes =
             if store.layout == Layout::Whole { Some(block.bytes.get()?.slice(from.clone())) } else { None };
@@ -258,7 +271,7 @@ impl Hand {
         } else {
             None
         };
-        let mut args = self.stream.launch_builder(function);
+        let mut args = stream.launch_builder(function);
         match store.layout {
             Layout::Whole => args.arg(store.bytes.get()?),
             Layout::Doubles => args.arg(store.doubles.get()?),
@@ -321,22 +334,27 @@ impl Hand {
         (0..self.n_slots).step_by(at_once).map(|first| first..self.n_slots.min(first + at_once)).collect()
     }
 
-    /// The values of the block's rows with each other.
+    /// Asks for the values of the block's rows with each other.
     fn meet_each_other(&mut self) -> Result<(), Trouble> {
         let n = self.n_slots;
         let (mut matrix, block) = (std::mem::take(&mut self.matrix), self.block.take().ok_or_else(lost)?);
         let room = matrix.hold(&self.stream, n * n, 0)?;
+        // Sparse rows are laid out anew for every meeting, so these meet one after the other.
+        let stream = Arc::clone(if block.layout == Layout::Sparse { &self.stream } else { &self.beside });
+        if block.layout != Layout::Sparse {
+            stream.join(&self.stream).map_err(trouble)?;
+        }
         self.block = Some(block);
         for slots in self.parts(n) {
             let block = self.block.take().ok_or_else(lost)?;
             self.lay_across(&block, &slots)?;
             let mut room = room.slice_mut(slots.start..n * n);
             let meeting = Meeting { listed: None, n_listed: n, slots, needed: None, line: n };
-            self.tile((&block, &block), None, (n, 0), &meeting, &mut room)?;
+            self.tile(&stream, (&block, &block), None, (n, 0), &meeting, &mut room)?;
             self.block = Some(block);
         }
         self.matrix = matrix;
-        Ok(())
+        self.strips.fetch(&self.card, &stream, self.matrix.get()?, n * n)
     }
 
     /// Squared lengths, where a kernel needs them.
@@ -363,23 +381,38 @@ impl Hand {
 
 impl Drop for Hand {
     fn drop(&mut self) {
+        // Nothing may be on its way to memory that is given back.
+        let _ = self.beside.synchronize();
         self.strips.give_back(&self.card);
     }
 }
 
 impl Worker for Hand {
-    fn pack(&mut self, supports: &Supports<'_>, rows: &SparseRows, _numbers: &[u32]) -> Result<(), Trouble> {
+    fn pack(
+        &mut self,
+        supports: &Supports<'_>,
+        parts: &[SparseRows],
+        _numbers: &[u32],
+    ) -> Result<(), Trouble> {
         let width = supports.rows.width();
-        let layout = self.layout(rows, width);
+        let layout = self.layout(parts, width);
         self.sync_supports(supports.rows, layout)?;
         // The support rows may have needed a wider layout than these.
         let layout = self.supports.as_ref().map_or(layout, |store| store.layout);
         let fits = |store: &Store| store.layout == layout && store.width == width;
         let mut block = self.block.take().filter(fits).unwrap_or_else(|| Store::new(layout, width));
         block.clear();
-        self.n_slots = rows.len().next_multiple_of(PANEL);
-        let norms2 = self.norms2_of(rows);
-        block.append(&self.card, &self.stream, rows, &norms2, self.n_slots)?;
+        let n_rows: usize = parts.iter().map(SparseRows::len).sum();
+        self.n_slots = n_rows.next_multiple_of(PANEL);
+        for (part, rows) in parts.iter().enumerate() {
+            let norms2 = self.norms2_of(rows);
+            let is_last = part + 1 == parts.len();
+            let n_new = if is_last { rows.len() + self.n_slots - n_rows } else { rows.len() };
+            if part == 0 {
+                block.make_room(&self.stream, self.n_slots)?;
+            }
+            block.append(&self.card, &self.stream, rows, &norms2, n_new)?;
+        }
         self.block = Some(block);
         Ok(())
     }
@@ -387,28 +420,38 @@ impl Worker for Hand {
     fn would_keep(&self, supports: &Supports<'_>, n_rows: usize) -> bool {
         // How much they take is known when the first of them come; bytes are the least.
         self.asked != Some(Layout::Sparse)
-            && Layout::Whole.bytes(supports.rows.width(), n_rows, 0) <= self.memory / 3
+            && Layout::Whole.bytes(supports.rows.width(), n_rows, 0) <= self.memory / 2
             && self.kept.is_none()
     }
 
-    fn keep(&mut self, supports: &Supports<'_>, rows: &SparseRows, n_rows: usize) -> Result<bool, Trouble> {
+    fn keep(
+        &mut self,
+        supports: &Supports<'_>,
+        parts: &[SparseRows],
+        n_rows: usize,
+    ) -> Result<bool, Trouble> {
         let width = supports.rows.width();
         if self.kept.is_none() {
-            let layout = self.layout(rows, width);
-            if layout == Layout::Sparse || layout.bytes(width, n_rows, 0) > self.memory / 3 {
+            let layout = self.layout(parts, width);
+            let bytes = layout.bytes(width, n_rows, 0);
+            if layout == Layout::Sparse || bytes > self.memory / 2 {
                 return Ok(false);
             }
             let mut store = Store::new(layout, width);
             store.reserve(&self.stream, n_rows)?;
+            self.memory -= bytes;
             self.kept = Some(store);
         }
-        // One that is no whole number among many that are: each block for itself, then.
-        let Some(mut store) = self.kept.take().filter(|store| store.layout.and(rows) == store.layout) else {
-            return Ok(false);
-        };
-        let norms2 = self.norms2_of(rows);
-        store.append(&self.card, &self.stream, rows, &norms2, rows.len())?;
-        self.kept = Some(store);
+        for rows in parts {
+            // One that is no whole number among many that are: each block for itself, then.
+            let Some(mut store) = self.kept.take().filter(|store| store.layout.and(rows) == store.layout)
+            else {
+                return Ok(false);
+            };
+            let norms2 = self.norms2_of(rows);
+            store.append(&self.card, &self.stream, rows, &norms2, rows.len())?;
+            self.kept = Some(store);
+        }
         Ok(true)
     }
 
@@ -440,11 +483,14 @@ impl Worker for Hand {
         let (from, to) = (until.first().copied().unwrap_or(0), until.last().copied().unwrap_or(0));
         let n_outputs = log.n_outputs;
         let moves = &log.entries[from..];
+        // On their way to the processor while the rest is computed.
+        self.meet_each_other()?;
         if !moves.is_empty() {
             self.sync_log(log.entries, n_outputs)?;
-            let listed = used_since(moves, from, log.last_use);
             // All rows for all slots need no list.
-            let is_all = from == to && listed.len() == supports.rows.len();
+            let is_all = to == 0;
+            let listed = if is_all { Vec::new() } else { used_since(moves, from, log.last_use) };
+            let n_listed = if is_all { supports.rows.len() } else { listed.len() };
             let mut needed = Vec::new();
             if !is_all {
                 let mut at = vec![u32::MAX; supports.rows.len()];
@@ -473,10 +519,10 @@ impl Worker for Hand {
             self.ends.write(&self.stream, 0, &ends)?;
             self.groups.write(&self.stream, 0, &groups)?;
             self.sums.write(&self.stream, 0, sums)?;
-            for slots in self.parts(listed.len()) {
+            for slots in self.parts(n_listed) {
                 let meeting = Meeting {
                     listed: (!is_all).then_some(&listed),
-                    n_listed: listed.len(),
+                    n_listed,
                     slots: slots.clone(),
                     needed: (from != to).then_some(&needed[..]),
                     line: 0,
@@ -484,8 +530,7 @@ impl Worker for Hand {
                 self.meet_all(supports.rows, &meeting)?;
                 let groups = self.groups.get()?.slice(slots.start..slots.end);
                 let mut sums = self.sums.there()?.slice_mut(slots.start * n_outputs..slots.end * n_outputs);
-                let (n_listed, n_slots, outputs) =
-                    (listed.len() as u32, slots.len() as u32, n_outputs as u32);
+                let (n_listed, n_slots, outputs) = (n_listed as u32, slots.len() as u32, n_outputs as u32);
                 let mut args = self.stream.launch_builder(&self.card.does.add_up);
                 args.arg(self.entries.get()?).arg(self.ends.get()?).arg(self.starts.get()?).arg(&groups);
                 if is_all {
@@ -496,15 +541,12 @@ impl Worker for Hand {
                 args.arg(self.values.get()?).arg(&n_listed).arg(&n_slots).arg(&outputs).arg(&mut sums);
                 launch(args, (slots.len().div_ceil(32), n_outputs), 32, 0)?;
             }
-            self.effort.pairs += (listed.len() * self.n_slots) as u64;
-        }
-        self.meet_each_other()?;
-        self.strips.fetch(&self.card, &self.stream, self.matrix.get()?, self.n_slots * self.n_slots)?;
-        if !moves.is_empty() {
+            self.effort.pairs += (n_listed * self.n_slots) as u64;
             let there = self.sums.get()?.slice(..sums.len());
             self.stream.memcpy_dtoh(&there, sums).map_err(trouble)?;
-            self.stream.synchronize().map_err(trouble)?;
         }
+        self.stream.synchronize().map_err(trouble)?;
+        self.beside.synchronize().map_err(trouble)?;
         self.effort.seconds += start.elapsed().as_secs_f64();
         Ok(())
     }

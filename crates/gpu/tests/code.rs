@@ -5,25 +5,26 @@ use rosenblatt_kernel::Trouble;
 
 const SOURCE: &str = include_str!("../src/kernels.cu");
 const CODE: &str = include_str!("../src/kernels.ptx");
+const TENSOR_CODE: &str = include_str!("../src/tensors.ptx");
 
 #[test]
 fn the_code_is_that_of_the_source() {
     let hash = SOURCE.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     });
-    let said = CODE.lines().next().unwrap_or_default();
-    assert_eq!(said, format!("// of kernels.cu {hash:016x}"), "run compile.py again");
-    assert!(
-        CODE.contains(".version 8.0") && CODE.contains(".target sm_80"),
-        "for drivers and cards since 2020"
-    );
+    // For drivers since CUDA 12.0, and for cards since 2020 and since Hopper.
+    for (code, target) in [(CODE, ".target sm_80"), (TENSOR_CODE, ".target sm_90")] {
+        let said = code.lines().next().unwrap_or_default();
+        assert_eq!(said, format!("// of kernels.cu {hash:016x}"), "run compile.py again");
+        assert!(code.contains(".version 8.0") && code.contains(target));
+    }
 }
 
 /// Arithmetic in doubles is rounded to nearest, once per operation; nothing is approximate.
 #[test]
 fn the_code_rounds_as_the_processor_does() {
     let mut n_seen = 0;
-    for line in CODE.lines().map(str::trim) {
+    for line in CODE.lines().chain(TENSOR_CODE.lines()).map(str::trim) {
         let Some(operation) =
             line.split_whitespace().next().filter(|word| word.rsplit('.').next() == Some("f64"))
         else {
@@ -47,6 +48,7 @@ fn every_function_of_the_source_is_in_the_code() {
     let mut n_seen = 0;
     for name in [
         "dense_products",
+        "tensor_products",
         "dense_distances",
         "dense_minima",
         "whole_products",
@@ -66,6 +68,8 @@ fn every_function_of_the_source_is_in_the_code() {
         n_seen += 1;
     }
     assert_eq!(CODE.matches(".visible .entry ").count(), n_seen);
+    assert!(TENSOR_CODE.contains(".visible .entry tensor_products("));
+    assert_eq!(TENSOR_CODE.matches(".visible .entry ").count(), 1);
 }
 
 /// Where the compiler is installed, the source still compiles, with the same functions.

@@ -8,7 +8,7 @@
 
 use crate::expansion::{Combination, Expansion};
 use crate::kernels::Kernel;
-use crate::products::{Block, Gathered, Wanted, available_threads, suits_dense};
+use crate::products::{Block, Gathered, Wanted, available_threads, joined, suits_dense};
 use crate::rows::Rows;
 use crate::simd::PANEL;
 use rosenblatt_core::memory::{Ballot, Kept};
@@ -291,7 +291,8 @@ impl Space for BudgetSpace {
         let supports =
             self.rows.get_or_insert_with(|| Rows::new(width, suits_dense(kernel, examples, &numbers)));
         let mut gathered = Gathered::default();
-        let block = Block::pack(kernel, supports, gathered.of(examples, visits, width), &numbers);
+        let rows = joined(gathered.of(examples, visits, width));
+        let block = Block::pack(kernel, supports, &rows, &numbers);
         let listed: Vec<u32> = (0..supports.len() as u32).collect();
         let n_panels = block.n_panels();
         let mut values = Vec::new();

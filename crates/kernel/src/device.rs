@@ -16,8 +16,9 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// What a person calls it.
     fn name(&self) -> String;
 
-    /// How many rows it is best given at once while learning, if it has a say in it.
-    fn block(&self) -> Option<usize> {
+    /// How many rows it is best given at once while learning, when there are so many support rows; nothing if it does not
+    /// matter to it.
+    fn block(&self, _n_supports: usize) -> Option<usize> {
         None
     }
 
@@ -40,8 +41,10 @@ pub trait Device: fmt::Debug + Send + Sync {
 
 /// Somebody who computes with one kernel for one set of support rows, which only ever grows.
 pub trait Worker: fmt::Debug + Send + Sync {
-    /// Takes up a block of rows; row `k` has the number `numbers[k]` and is from now on called slot `k`.
-    fn pack(&mut self, supports: &Supports<'_>, rows: &SparseRows, numbers: &[u32]) -> Result<(), Trouble>;
+    /// Takes up a block of rows, which come in parts that follow each other; row `k` has the number `numbers[k]` and is
+    /// from now on called slot `k`.
+    fn pack(&mut self, supports: &Supports<'_>, parts: &[SparseRows], numbers: &[u32])
+    -> Result<(), Trouble>;
 
     /// Whether it would keep so many rows that are met again and again, by their numbers, until it is let go.
     fn would_keep(&self, _supports: &Supports<'_>, _n_rows: usize) -> bool {
@@ -52,7 +55,7 @@ pub trait Worker: fmt::Debug + Send + Sync {
     fn keep(
         &mut self,
         _supports: &Supports<'_>,
-        _rows: &SparseRows,
+        _parts: &[SparseRows],
         _n_rows: usize,
     ) -> Result<bool, Trouble> {
         Ok(false)

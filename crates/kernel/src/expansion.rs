@@ -9,7 +9,7 @@ use crate::products::Gathered;
 use crate::rows::Rows;
 use crate::simd::PANEL;
 use rosenblatt_core::memory::{Ballot, Other};
-use rosenblatt_core::{Average, Examples, Random, Readout, SparseExamples, SparseRows, Visits};
+use rosenblatt_core::{Average, Examples, Random, Readout, SparseExamples, SparseRows};
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 
@@ -208,7 +208,6 @@ impl Expansion {
         scores.clear();
         scores.resize(rows.len() * self.n_outputs, 0.0);
         let supports = Supports { kernel: &*self.kernel, constant: self.constant, rows: &self.rows };
-        let n_panels = |rows: &[u32]| rows.len().div_ceil(PANEL);
         let work = rows.len() as u128 * self.rows.len() as u128 * self.rows.width() as u128;
         // Without a device that is worth the way, the processor.
         let mut desk = Desk { worker: Some(Processor::default().hired()), ..Desk::default() };
@@ -218,20 +217,27 @@ impl Expansion {
         }
         let at_once = if kept.is_some() { self.at_once() } else { Processor::default().at_once() };
         let desk = kept.as_deref_mut().unwrap_or(&mut desk);
-        for (rows, scores) in rows.chunks(at_once).zip(scores.chunks_mut(at_once * self.n_outputs)) {
-            let spoken = if self.rows.is_empty() {
-                self.combination.speak(self.n_outputs, &[]).repeat(n_panels(rows))
-            } else {
-                let Desk { worker, gathered } = &mut *desk;
-                let here = gathered.of(examples, Visits::Listed(rows), self.rows.width());
-                self.spoken(&supports, here, rows, worker)
-            };
-            for (slot, scores) in scores.chunks_exact_mut(self.n_outputs).enumerate() {
+        let mut left = &mut scores[..];
+        let mut hear = |spoken: &[f64], n_rows: usize| {
+            let (here, behind) = std::mem::take(&mut left).split_at_mut(n_rows * self.n_outputs);
+            left = behind;
+            for (slot, scores) in here.chunks_exact_mut(self.n_outputs).enumerate() {
                 for (output, score) in scores.iter_mut().enumerate() {
                     *score = spoken[(slot / PANEL * self.n_outputs + output) * PANEL + slot % PANEL];
                 }
             }
+        };
+        if self.rows.is_empty() {
+            let spoken = self.combination.speak(self.n_outputs, &[]).repeat(rows.len().div_ceil(PANEL));
+            hear(&spoken, rows.len());
+            return;
         }
+        let Desk { worker, gathered } = desk;
+        let all = gathered.in_turn(examples, rows, self.rows.width(), at_once, |parts, rows| {
+            hear(&self.spoken(&supports, parts, rows, worker), rows.len());
+            Ok::<bool, std::convert::Infallible>(true)
+        });
+        let Ok(()) = all;
     }
 
     /// What the support rows say of these, in the words of `worker`, of another one if there is none, or of the processor
@@ -239,12 +245,12 @@ impl Expansion {
     fn spoken(
         &self,
         supports: &Supports<'_>,
-        rows: &SparseRows,
+        parts: &[SparseRows],
         numbers: &[u32],
         worker: &mut Option<Box<dyn Worker>>,
     ) -> Vec<f64> {
         let speak = |worker: &mut Box<dyn Worker>| {
-            worker.pack(supports, rows, numbers)?;
+            worker.pack(supports, parts, numbers)?;
             worker.speak(supports, &self.combination, self.n_outputs)
         };
         let found = match worker.take() {

@@ -3,7 +3,7 @@
 use crate::device::{Device, Effort, Log, Supports, Trouble, Worker};
 use crate::kernels::Kernel;
 use crate::learned::{Entry, NO_ROW};
-use crate::products::{Block, Wanted, available_threads, on_threads};
+use crate::products::{Block, Wanted, available_threads, joined, on_threads};
 use crate::simd::PANEL;
 use crate::space::Limits;
 use rosenblatt_core::SparseRows;
@@ -75,8 +75,14 @@ struct Cores {
 }
 
 impl Worker for Cores {
-    fn pack(&mut self, supports: &Supports<'_>, rows: &SparseRows, numbers: &[u32]) -> Result<(), Trouble> {
-        self.block = Block::pack(supports.kernel, supports.rows, rows, numbers);
+    fn pack(
+        &mut self,
+        supports: &Supports<'_>,
+        parts: &[SparseRows],
+        numbers: &[u32],
+    ) -> Result<(), Trouble> {
+        let rows = joined(parts);
+        self.block = Block::pack(supports.kernel, supports.rows, &rows, numbers);
         self.constant = supports.constant;
         self.strips.clear();
         self.met.clear();

@@ -4,6 +4,7 @@ use crate::kernels::{Kernel, Sum};
 use crate::rows::{Rows, Stored, is_dense, norm2_of};
 use crate::simd::{self, ABSENT, PANEL, SWEEP};
 use rosenblatt_core::{Examples, Row, SparseRows, Visits};
+use std::borrow::Cow;
 use std::sync::Mutex;
 
 /// How many support rows a thread takes at a time.
@@ -110,51 +111,85 @@ const SHARE: usize = 256;
 /// Room for rows of a data set in one form, whatever form they have there; used again and again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gathered {
-    rows: SparseRows,
     parts: Vec<SparseRows>,
+    /// Those that come after them.
+    next: Vec<SparseRows>,
 }
 
 impl Gathered {
-    /// These rows of `examples`, as far as there are features.
-    pub(crate) fn of<E: Examples>(&mut self, examples: E, visits: Visits<'_>, width: usize) -> &SparseRows {
-        if visits.len() < MANY {
-            self.rows.clear();
-            for place in 0..visits.len() {
-                self.rows.push(examples.row(visits.row(place)), width);
-            }
-        } else {
-            let n_parts = self.parts_of(examples, visits, width).len();
-            self.rows.clear();
-            self.parts[..n_parts].iter().for_each(|part| self.rows.append(part));
-        }
-        &self.rows
-    }
-
-    /// The same in parts that follow each other, each gathered by a thread.
-    pub(crate) fn parts_of<E: Examples>(
-        &mut self,
-        examples: E,
-        visits: Visits<'_>,
-        width: usize,
-    ) -> &[SparseRows] {
-        let share = visits.len().div_ceil(available_threads()).max(SHARE);
-        let n_parts = visits.len().div_ceil(share);
-        if self.parts.len() < n_parts {
-            self.parts.resize_with(n_parts, SparseRows::default);
-        }
-        let tasks = Mutex::new(self.parts[..n_parts].iter_mut().enumerate());
-        on_threads(n_parts, || {
-            loop {
-                let task = tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-                let Some((part, rows)) = task else { break };
-                rows.clear();
-                for place in part * share..visits.len().min((part + 1) * share) {
-                    rows.push(examples.row(visits.row(place)), width);
-                }
-            }
-        });
+    /// These rows of `examples`, as far as there are features, in parts that follow each other.
+    pub(crate) fn of<E: Examples>(&mut self, examples: E, visits: Visits<'_>, width: usize) -> &[SparseRows] {
+        let n_parts = gather(&mut self.parts, examples, visits, width);
         &self.parts[..n_parts]
     }
+
+    /// Hands these rows over, so many at once; if they are many, the next are gathered meanwhile. Ends with the last, or
+    /// when `take` wants no more.
+    pub(crate) fn in_turn<E: Examples, F>(
+        &mut self,
+        examples: E,
+        rows: &[u32],
+        width: usize,
+        at_once: usize,
+        mut take: impl FnMut(&[SparseRows], &[u32]) -> Result<bool, F>,
+    ) -> Result<(), F> {
+        let Self { parts, next } = self;
+        let gather = |room: &mut Vec<SparseRows>, rows| gather(room, examples, Visits::Listed(rows), width);
+        let mut chunks = rows.chunks(at_once).peekable();
+        let mut n_parts = chunks.peek().map_or(0, |rows| gather(parts, rows));
+        while let Some(rows) = chunks.next() {
+            let (here, after) = (&parts[..n_parts], chunks.peek().copied().unwrap_or(&[]));
+            let (wants_more, n_next) = if after.len() < MANY {
+                (take(here, rows)?, gather(next, after))
+            } else {
+                std::thread::scope(|scope| {
+                    let gathering = scope.spawn(|| gather(next, after));
+                    let wants_more = take(here, rows)?;
+                    Ok((wants_more, gathering.join().unwrap_or(0)))
+                })?
+            };
+            if !wants_more {
+                break;
+            }
+            std::mem::swap(parts, next);
+            n_parts = n_next;
+        }
+        Ok(())
+    }
+}
+
+/// Gathers rows in parts, and says in how many. If they are many, each part is gathered by a thread.
+fn gather<E: Examples>(parts: &mut Vec<SparseRows>, examples: E, visits: Visits<'_>, width: usize) -> usize {
+    let share = visits.len().div_ceil(available_threads()).max(SHARE);
+    let share = if visits.len() < MANY { MANY } else { share };
+    let n_parts = visits.len().div_ceil(share);
+    if parts.len() < n_parts {
+        parts.resize_with(n_parts, SparseRows::default);
+    }
+    let tasks = Mutex::new(parts[..n_parts].iter_mut().enumerate());
+    on_threads(n_parts, || {
+        loop {
+            let task = tasks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+            let Some((part, rows)) = task else { break };
+            rows.clear();
+            for place in part * share..visits.len().min((part + 1) * share) {
+                rows.push(examples.row(visits.row(place)), width);
+            }
+        }
+    });
+    n_parts
+}
+
+/// Rows that were gathered in parts, in one piece.
+pub(crate) fn joined(parts: &[SparseRows]) -> Cow<'_, SparseRows> {
+    if let [rows] = parts {
+        return Cow::Borrowed(rows);
+    }
+    let mut rows = SparseRows::default();
+    for part in parts {
+        rows.append(part);
+    }
+    Cow::Owned(rows)
 }
 
 /// The entries of a row that are not zero, as far as there are features.

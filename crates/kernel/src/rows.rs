@@ -107,12 +107,17 @@ impl Rows {
     /// The number of the row with these entries, which is stored if it is new.
     pub(crate) fn intern(&mut self, entries: impl Iterator<Item = (usize, f64)> + Clone) -> u32 {
         let entries = entries.filter(|(_, value)| *value != 0.0);
-        self.find(&entries).unwrap_or_else(|| self.push(SparseRows::hash_of(entries.clone()), entries))
+        let hash = SparseRows::hash_of(entries.clone());
+        self.find_hashed(hash, &entries).unwrap_or_else(|| self.push(hash, entries))
     }
 
     /// The number of the row with these entries, none of them zero.
     pub(crate) fn find(&self, entries: &(impl Iterator<Item = (usize, f64)> + Clone)) -> Option<u32> {
-        let known = self.by_hash.get(&SparseRows::hash_of(entries.clone())).map_or(&[][..], Vec::as_slice);
+        self.find_hashed(SparseRows::hash_of(entries.clone()), entries)
+    }
+
+    fn find_hashed(&self, hash: u64, entries: &(impl Iterator<Item = (usize, f64)> + Clone)) -> Option<u32> {
+        let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
         known.iter().copied().find(|&other| self.entries(other).eq(entries.clone()))
     }
 

@@ -21,7 +21,7 @@ use rosenblatt_core::{Examples, Hypothesis, Readout, Row, Visits};
 use std::sync::Arc;
 
 /// How many rows are handed over at once to somebody who keeps them.
-const KEPT_AT_ONCE: usize = 1 << 13;
+const KEPT_AT_ONCE: usize = 1 << 14;
 
 /// How much a kernel space may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,18 +180,13 @@ impl KernelSpace {
         let log = Log { entries: &learned.log, last_use, n_outputs: learned.n_outputs };
         let width = supports.rows.width();
         let keep_all = |worker: &mut Box<dyn Worker>, gathered: &mut Gathered| {
-            if *stays && worker.would_keep(&supports, examples.len()) {
-                for first in (0..examples.len()).step_by(KEPT_AT_ONCE) {
-                    let rows: Vec<u32> =
-                        (first as u32..examples.len().min(first + KEPT_AT_ONCE) as u32).collect();
-                    for part in gathered.parts_of(examples, Visits::Listed(&rows), width) {
-                        if !worker.keep(&supports, part, examples.len())? {
-                            return Ok(());
-                        }
-                    }
-                }
+            if !*stays || !worker.would_keep(&supports, examples.len()) {
+                return Ok(());
             }
-            Ok(())
+            let rows: Vec<u32> = (0..examples.len() as u32).collect();
+            gathered.in_turn(examples, &rows, width, KEPT_AT_ONCE, |parts, _| {
+                worker.keep(&supports, parts, examples.len())
+            })
         };
         let found = match hand.0.take() {
             Some(worker) => Ok(Some(worker)),
@@ -258,7 +253,8 @@ impl Space for KernelSpace {
     type Memory = ();
 
     fn block<E: Examples>(&self, _examples: E) -> usize {
-        self.learned.device.block().unwrap_or(self.limits.block)
+        let n_supports = self.learned.rows().map_or(0, Rows::len);
+        self.learned.device.block(n_supports).unwrap_or(self.limits.block)
     }
 
     fn prepare<E: Examples>(&mut self, examples: E, visits: Visits<'_>) {
@@ -317,7 +313,8 @@ impl Space for KernelSpace {
         } else if let Some(moved) = self.ahead.moved[place] {
             moved
         } else {
-            let entries: Vec<(usize, f64)> = row.entries().collect();
+            // Looked at several times from here on.
+            let entries: Vec<(usize, f64)> = row.entries().filter(|(_, value)| *value != 0.0).collect();
             let support = self.learned.support(entries.into_iter(), number as usize);
             if let Some(supports) = self.learned.supports() {
                 worker.meet(&supports, support, slot as usize);
