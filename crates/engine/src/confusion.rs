@@ -147,7 +147,9 @@ mod tests {
         let met = [(0, 0), (1, 0), (1, 2), (1, 2), (2, 1)];
         let [few, many] = [3, FEW + 1].map(|n_classes| {
             let mut confusion = ConfusionMatrix::new(n_classes);
-            met.iter().for_each(|&(truth, given)| confusion.add(truth, given));
+            for (truth, given) in met {
+                confusion.add(truth, given);
+            }
             let whole = confusion.clone();
             confusion.merge(&whole);
             confusion
