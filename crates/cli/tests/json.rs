@@ -73,7 +73,8 @@ fn every_command_prints_what_its_schema_says() {
     let schema: Value = serde_json::from_str(include_str!("../../../docs/json-schema.json")).unwrap();
     let bench = Bench::new();
     let (notes, iris) = ("crates/data/bundled/banknote.csv", "crates/data/bundled/iris.csv");
-    let tags = "the D B-NP\ndog N I-NP\n\nan D B-NP\nodd N I-NP\nruns V O\n\n".repeat(4) + "odd V B-NP\n\n";
+    let tags = "the D B-NP\ndog N I-NP\n\nan D B-NP\nodd N I-NP\nruns V O\n\n".repeat(4)
+        + &"so R O\n\nso R B-NP\n\n".repeat(10);
     bench.write("tags.conll", &tags);
     bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
     for (name, lines) in [

@@ -186,7 +186,8 @@ fn every_example_of_every_help_page_works() {
     bench.write("xor.csv", "x1,x2,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n");
     bench.write(
         "news.conllu",
-        "# text = Ada runs\n1\tAda\tAda\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n2\truns\trun\tVERB\tVBZ\t_\t0\troot\t_\t_\n\n",
+        "# text = Ada runs\n1\tAda\tAda\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n2\truns\trun\tVERB\tVBZ\t_\t0\troot\t_\t_\n\n"
+            .repeat(6),
     );
     bench.write("train.txt", "Ada NNP B-NP\nruns VBZ B-VP\n\n");
     bench.write("template.txt", "U00:%x[0,0]\nU01:%x[0,1]\nB\n");

@@ -233,11 +233,12 @@ fn taggers_go_on_learning_and_are_mixed() {
     let told =
         bench.ok("rosenblatt train two.conll --start-from one.model --online --model other.model --json");
     assert!(told.contains("\"progressive\":{"), "{told}");
+    bench.ok("rosenblatt train two.conll --hash-bits 16 --model hashed.model");
     bench.ok("rosenblatt train one.conll --shards 3 --model a.model");
     bench.ok("rosenblatt train two.conll --shards 3 --model b.model");
     let told = bench.ok("rosenblatt mix a.model b.model -o mean.model");
     assert!(told.starts_with("mean of 2 taggers, uniform: 300 sentences"), "{told}");
-    for model in ["more", "other", "mean"] {
+    for model in ["more", "other", "mean", "hashed"] {
         let measured = bench.ok(&format!("rosenblatt evaluate two.conll --model {model}.model --json"));
         let value: serde_json::Value = serde_json::from_str(&measured).unwrap();
         assert!(value["accuracy"].as_f64().unwrap() > 0.95, "{model}: {measured}");

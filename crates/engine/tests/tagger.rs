@@ -461,6 +461,32 @@ fn shards_learn_together_and_taggers_are_mixed() {
 }
 
 #[test]
+fn hashed_attributes_learn_are_kept_and_mixed() {
+    let new = Source::bytes("new.conll", columns(&sentences(72, 100), " "));
+    let wide = TaggerOptions { hash_bits: Some(18), ..options() };
+    let tagger = train(&wide, "a.conll", columns(&sentences(71, 300), " ")).unwrap();
+    let bytes = tagger.to_bytes();
+    let again = Tagger::from_bytes(&bytes).unwrap();
+    assert_eq!(again.to_bytes(), bytes);
+    let measured = again.evaluate(&new, None).unwrap();
+    assert_eq!(measured, tagger.evaluate(&new, None).unwrap());
+    assert!(measured.accuracy() > 0.95, "{}", measured.accuracy());
+    let other = train(&wide, "a.conll", columns(&sentences(73, 300), " ")).unwrap();
+    assert!(
+        mix_taggers(&[tagger, other], Mixing::Uniform).unwrap().evaluate(&new, None).unwrap().accuracy()
+            > 0.95
+    );
+    // Where everything shares a few numbers, little can be told apart.
+    let narrow = TaggerOptions { hash_bits: Some(8), epochs: 2, ..options() };
+    let crowded = train(&narrow, "a.conll", columns(&sentences(71, 300), " ")).unwrap();
+    assert!(crowded.evaluate(&new, None).unwrap().accuracy() <= measured.accuracy());
+    assert!(crowded.to_bytes().len() < bytes.len());
+    for bits in [0, 7, 27] {
+        assert!(TaggerOptions { hash_bits: Some(bits), ..options() }.check().is_err());
+    }
+}
+
+#[test]
 fn taggers_are_compared_on_the_same_folds_and_the_better_comes_first() {
     let source = Source::bytes("a.conll", columns(&sentences(61, 120), " "));
     let blind = TaggerOptions { template: Some("U:%x[0,1]".to_owned()), epochs: 2, ..options() };
@@ -490,6 +516,13 @@ fn a_trace_adds_up() {
     let options =
         TaggerOptions { template: Some("U0:%x[0,0]".to_owned()), epochs: 20, ..TaggerOptions::default() };
     let source = Source::bytes("a.conll", text.as_bytes().to_vec());
+    let second = TaggerOptions { history: 2, ..options.clone() };
+    let threes = tagger::trace(&second, &source, None, 2..=2).unwrap();
+    let moved = &threes.rounds[0].moved;
+    assert!(
+        moved.iter().any(|weight| weight.from == "D, A" && weight.label == "N" && weight.after == 1.0),
+        "{moved:?}"
+    );
     let traced = tagger::trace(&options, &source, None, 1..=1000).unwrap();
     assert!(traced.is_clean);
     assert_eq!(traced.labels, ["A", "D", "N"]);

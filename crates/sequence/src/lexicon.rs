@@ -8,7 +8,7 @@
 use crate::corpus::Corpus;
 use crate::template::{Function, Template};
 use ahash::RandomState;
-use rosenblatt_data::Sentences;
+use rosenblatt_data::{Sentences, hash_slot};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -118,6 +118,8 @@ pub struct Lexicon {
     keys: Vec<(u32, u32, u32)>,
     /// The attributes themselves, where a file has them.
     items: Option<Names>,
+    /// Where attributes have no names: their numbers are hashes of so many bits of the names they would have.
+    bits: Option<u32>,
     hasher: RandomState,
 }
 
@@ -127,6 +129,7 @@ pub struct Scratch {
     /// Per column and function, the outcomes token by token, with the edges.
     outcomes: Vec<Vec<u32>>,
     word: String,
+    name: String,
 }
 
 /// The attributes of a lexicon, as a model keeps them.
@@ -138,6 +141,8 @@ pub struct Stored {
     pub templates: Vec<u32>,
     /// The outcomes of its cells.
     pub outcomes: Vec<u32>,
+    /// The attributes themselves, ascending, where they are hashed and nothing else is kept.
+    pub numbers: Vec<u32>,
 }
 
 impl Lexicon {
@@ -184,12 +189,23 @@ impl Lexicon {
             further,
             between,
             keys: Vec::new(),
+            bits: None,
             hasher,
         }
     }
 
+    /// The same with attributes hashed into a table of `2^bits`: nothing has to be kept of what they are called, and some
+    /// share a number.
+    #[must_use]
+    pub fn hashed(self, bits: Option<u32>) -> Self {
+        Self { bits, ..self }
+    }
+
     /// How many attributes there are.
     pub fn len(&self) -> usize {
+        if let Some(bits) = self.bits {
+            return 1 << bits;
+        }
         self.items.as_ref().map_or(self.keys.len(), Names::len)
     }
 
@@ -210,6 +226,9 @@ impl Lexicon {
 
     /// Whether a word of the training data stands in this cell; nothing if that column is not looked at.
     pub fn knows(&self, column: usize, cell: &str) -> Option<bool> {
+        if self.bits.is_some() {
+            return None;
+        }
         let column = self.columns.iter().find(|known| known.place == column)?;
         Some(column.cells.find(&self.hasher, cell).is_some())
     }
@@ -223,6 +242,9 @@ impl Lexicon {
         scratch: &mut Scratch,
         corpus: &mut Corpus,
     ) {
+        if let Some(bits) = self.bits {
+            return self.hash(sentences, (sentence, skip), |column| column, bits, scratch, corpus);
+        }
         let tokens = sentences.tokens(sentence);
         if let Some(items) = &mut self.items {
             for token in tokens {
@@ -299,6 +321,9 @@ impl Lexicon {
         scratch: &mut Scratch,
         corpus: &mut Corpus,
     ) {
+        if let Some(bits) = self.bits {
+            return self.hash(sentences, (sentence, skip), at, bits, scratch, corpus);
+        }
         let tokens = sentences.tokens(sentence);
         if let Some(items) = &self.items {
             for token in tokens {
@@ -355,6 +380,49 @@ impl Lexicon {
         );
     }
 
+    /// The attributes of a sentence as hashes of their names.
+    fn hash(
+        &self,
+        sentences: &Sentences,
+        (sentence, skip): (usize, usize),
+        at: impl Fn(usize) -> usize,
+        bits: u32,
+        scratch: &mut Scratch,
+        corpus: &mut Corpus,
+    ) {
+        let tokens = sentences.tokens(sentence);
+        let Scratch { word, name, .. } = scratch;
+        for token in tokens.clone() {
+            if self.items.is_some() {
+                for cell in (0..sentences.n_cells(token)).filter(|cell| *cell != skip) {
+                    let item = sentences.cell(token, cell).unwrap_or_default();
+                    corpus.push_attribute(hash_slot(item.as_bytes(), bits), sentences.value(token, cell));
+                }
+            }
+            'templates: for template in &self.templates {
+                name.clear();
+                name.push_str(template.literals.first().map_or("", String::as_str));
+                for (place, look) in template.looks.iter().enumerate() {
+                    let (here, far) = (token as i64 + i64::from(look.offset), tokens.start as i64);
+                    if here < far {
+                        let _ = write!(name, "_B-{}", far - here);
+                    } else if here >= tokens.end as i64 {
+                        let _ = write!(name, "_B+{}", here - tokens.end as i64 + 1);
+                    } else {
+                        let cell = sentences.cell(here as usize, at(look.column)).unwrap_or_default();
+                        if !look.function.apply(cell, word) {
+                            continue 'templates;
+                        }
+                        name.push_str(word);
+                    }
+                    name.push_str(template.literals.get(place + 1).map_or("", String::as_str));
+                }
+                corpus.push_attribute(hash_slot(name.as_bytes(), bits), 1.0);
+            }
+            corpus.end_token();
+        }
+    }
+
     /// The outcomes of the cells of an attribute.
     fn path(&self, attribute: u32) -> (usize, Vec<u32>) {
         let (template, mut left, right) = self.keys[attribute as usize];
@@ -374,6 +442,9 @@ impl Lexicon {
 
     /// What an attribute is called: its template, with its cells filled in.
     pub fn name(&self, attribute: u32) -> String {
+        if self.bits.is_some() {
+            return format!("#{attribute}");
+        }
         if let Some(items) = &self.items {
             return items.get(attribute).to_owned();
         }
@@ -396,6 +467,10 @@ impl Lexicon {
     pub fn store(&self, keep: impl Fn(u32) -> bool) -> Stored {
         let mut stored = Stored::default();
         let kept = (0..self.len() as u32).filter(|attribute| keep(*attribute));
+        if self.bits.is_some() {
+            stored.numbers = kept.collect();
+            return stored;
+        }
         if let Some(items) = &self.items {
             stored.cells.push((0, kept.map(|attribute| items.get(attribute).to_owned()).collect()));
             return stored;
@@ -462,6 +537,9 @@ impl Lexicon {
 
     /// Takes in the attributes of a lexicon of the same templates, and says which numbers they have here.
     pub fn join(&mut self, other: &Self) -> Vec<u32> {
+        if self.bits.is_some() {
+            return (0..other.len() as u32).collect();
+        }
         if let (Some(items), Some(others)) = (&mut self.items, &other.items) {
             return (0..others.len() as u32).map(|item| items.add(&self.hasher, others.get(item))).collect();
         }
@@ -632,6 +710,39 @@ mod tests {
         let source = Source::bytes("a.conll", text.as_bytes());
         assert!(sentences(&source, None).unwrap().next(&mut block).unwrap());
         block
+    }
+
+    #[test]
+    fn hashed_attributes_are_hashes_of_the_names_they_would_have() {
+        let templates =
+            parse("U0:%x[-1,0]\nU1:%x[0,0]/%x[1,0]\nU2:%suffix[0,0,2]+%x[0,1]+%x[1,1]\nU3").unwrap();
+        let block = read("Ada N x\nran V y\n\na D z\n\n");
+        let (mut named, mut hashed) =
+            (Lexicon::new(templates.clone()), Lexicon::new(templates).hashed(Some(20)));
+        let (mut by_name, mut by_hash, mut scratch) =
+            (Corpus::default(), Corpus::default(), Scratch::default());
+        for number in 0..block.len() {
+            named.learn(&block, number, 2, &mut scratch, &mut by_name);
+            hashed.learn(&block, number, 2, &mut scratch, &mut by_hash);
+            hashed.look_up(&block, number, 2, |column| column, &mut scratch, &mut by_hash);
+            by_name.end_sentence();
+            by_hash.end_sentence();
+        }
+        for number in 0..block.len() {
+            let n_tokens = block.tokens(number).len();
+            for token in 0..n_tokens {
+                let names = by_name.sentence(number).token(token).0.iter().map(|at| named.name(*at));
+                let slots: Vec<u32> = names.map(|name| hash_slot(name.as_bytes(), 20)).collect();
+                assert_eq!(by_hash.sentence(number).token(token).0, slots);
+                assert_eq!(
+                    by_hash.sentence(number).token(token + n_tokens).0,
+                    slots,
+                    "what is new has them, too"
+                );
+            }
+        }
+        assert_eq!((hashed.len(), hashed.knows(0, "Ada")), (1 << 20, None));
+        assert_eq!(hashed.store(|attribute| attribute < 3).numbers, [0, 1, 2]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
   rosenblatt compare iris.csv --algorithms perceptron,perceptron@poly^2,perceptron@rbf:voted
   rosenblatt compare iris.csv --algorithms 'perceptron,mlp(hidden=8),mlp(hidden=64)' --activation tanh
   rosenblatt compare a9a --algorithms pa1,arow,logistic --folds 10 --epochs 5 --json
-  rosenblatt compare news.conll --features chunking,template.txt --history 1,2   taggers of sentences")]
+  rosenblatt compare news.conllu --history 1,2    taggers of sentences")]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]

@@ -47,7 +47,7 @@ Examples:
   rosenblatt plot precision-recall test.csv --model mail.model -o precision.svg
   rosenblatt plot reliability test.csv --model mail.model -o reliability.svg
   rosenblatt plot confusion data.svm --theme dark -o confusion.png
-  rosenblatt plot transitions --model tags.model -o transitions.svg    of a tagger"
+  rosenblatt plot transitions --model news.model -o transitions.svg    of a tagger"
 )]
 pub(crate) struct Args {
     /// The kind of picture

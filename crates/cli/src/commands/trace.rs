@@ -28,7 +28,7 @@ Examples:
   rosenblatt trace points.csv --algorithm pa --rounds 5-10
   rosenblatt trace xor.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5
   rosenblatt trace points.csv --zero plus --mistake pred --to csv > rounds.csv
-  rosenblatt trace phrases.conll --rounds 2           sentences: the lattice, the best labels, the update"
+  rosenblatt trace news.conllu --rounds 2         sentences: the lattice, the best labels, the update"
 )]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin

@@ -58,6 +58,9 @@ pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
     }
     body.u32s("templates", stored.templates.iter().copied());
     body.u32s("outcomes", stored.outcomes.iter().copied());
+    if tagger.options.hash_bits.is_some() {
+        body.u32s("numbers", stored.numbers.iter().copied());
+    }
     let (mut counts, mut of, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for attribute in (0..weights.n_attributes() as u32).filter(|attribute| has_weights(*attribute)) {
         let row = weights.of_attribute(attribute).unwrap_or_default();
@@ -161,11 +164,19 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
         Some(text) => template::parse(text).map_err(|error| content(error.to_string()))?,
         None => Vec::new(),
     };
-    let lexicon = Lexicon::restore(templates, &stored).map_err(content)?;
+    let lexicon = Lexicon::restore(templates, &stored).map_err(content)?.hashed(options.hash_bits);
+    let numbers: Vec<u32> = match options.hash_bits {
+        Some(_) => arrays.u32s("numbers")?,
+        None => (0..lexicon.len() as u32).collect(),
+    };
+    let is_known = |number: &u32| (*number as usize) < lexicon.len();
+    if !numbers.is_sorted_by(|one, other| one < other) || !numbers.iter().all(is_known) {
+        return Err(content("the numbers of hashed attributes should ascend, and be of so many bits"));
+    }
     let (counts, of, values) =
         (arrays.u32s("counts")?, arrays.u32s("weight-labels")?, arrays.f64s("weights")?);
     let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
-    if counts.len() != lexicon.len() || total != values.len() as u64 || of.len() != values.len() {
+    if counts.len() != numbers.len() || total != values.len() as u64 || of.len() != values.len() {
         return Err(content("the weights do not fit the attributes"));
     }
     let needed = lexicon.len() as u128 * n_labels.next_multiple_of(4) as u128 * 8;
@@ -174,12 +185,12 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
     }
     let mut weights = Weights::zero(Shape { n_labels, order: meaning.order }, lexicon.len());
     let mut places = of.iter().zip(&values);
-    for (attribute, count) in counts.iter().enumerate() {
+    for (attribute, count) in numbers.iter().zip(&counts) {
         for (label, weight) in places.by_ref().take(*count as usize) {
             if *label as usize >= n_labels {
                 return Err(content("a weight is for a label that is not there"));
             }
-            weights.set_attribute(attribute as u32, *label, *weight);
+            weights.set_attribute(*attribute, *label, *weight);
         }
     }
     let (pairs, triples) = (arrays.f64s("pairs")?, arrays.f64s("triples")?);

@@ -44,6 +44,8 @@ pub struct TaggerOptions {
     pub constraints: String,
     /// Attributes that turn up less often are left out.
     pub min_count: u32,
+    /// Attributes are hashed into a table of two to the power of this, and their names forgotten; not if nothing is said.
+    pub hash_bits: Option<u32>,
     /// Shards that learn beside each other, the mean of which is taken after every epoch; 1 is one after the other.
     pub shards: usize,
     /// The column of the label, by name or number (1 is the first, -1 the last).
@@ -66,6 +68,7 @@ impl Default for TaggerOptions {
             cost: 0.0,
             constraints: "auto".to_owned(),
             min_count: 1,
+            hash_bits: None,
             shards: 1,
             label: None,
         }
@@ -157,6 +160,9 @@ impl TaggerOptions {
                 &self.algorithm,
             );
         };
+        if let Some(bits) = self.hash_bits.filter(|bits| !(8..=26).contains(bits)) {
+            return wrong("hash-bits", "8 to 26", &bits.to_string());
+        }
         if self.shards == 0 || self.shards > MOST_SHARDS {
             return wrong("shards", "1 to 64", &self.shards.to_string());
         }

@@ -6,7 +6,7 @@ use super::train::Material;
 use crate::error::Error;
 use rosenblatt_core::{Stopped, Visits};
 use rosenblatt_data::{SentenceFormat, Sentences, Source, sentences};
-use rosenblatt_sequence::{Numbers, Search, Tagging, Weights};
+use rosenblatt_sequence::{Numbers, Order, Search, Tagging, Weights};
 use serde::Serialize;
 use std::ops::RangeInclusive;
 
@@ -60,7 +60,7 @@ pub struct TracedSentence {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct MovedWeight {
-    /// The attribute, or the label before.
+    /// The attribute, or the label or the two labels before.
     pub from: String,
     /// Whether that is a label.
     pub is_transition: bool,
@@ -167,6 +167,17 @@ fn moved(material: &Material, number: usize, before: &Weights, after: &Weights) 
             let [then, now] = [before, after].map(|weights| weights.of_pair(first as u32, label as u32));
             if then != now {
                 let (from, label) = (name(first), name(label));
+                found.push(MovedWeight { from, is_transition: true, label, before: then, after: now });
+            }
+        }
+    }
+    let n_threes = if before.shape().order == Order::Second { n_labels } else { 0 };
+    for (first, second) in (0..n_threes).flat_map(|first| (0..n_threes).map(move |second| (first, second))) {
+        for label in 0..n_threes {
+            let [then, now] =
+                [before, after].map(|weights| weights.of_triple(first as u32, second as u32, label as u32));
+            if then != now {
+                let (from, label) = (format!("{}, {}", name(first), name(second)), name(label));
                 found.push(MovedWeight { from, is_transition: true, label, before: then, after: now });
             }
         }

@@ -352,6 +352,10 @@ impl Reader {
         let columns = Columns::new(&block, format, options.label.as_deref())?;
         let scratch = Scratch::default();
         if let Some(start) = start {
+            if options.hash_bits != start.options.hash_bits {
+                let what = "its attributes are hashed in another way, or not at all".to_owned();
+                return Err(Error::BadStart { what });
+            }
             if columns != start.columns {
                 let what = format!(
                     "it learned from {} of {} columns with the label in number {}, and here are {} of {} with it in \
@@ -407,7 +411,7 @@ impl Reader {
             stream,
             block,
             is_read: true,
-            lexicon: Lexicon::new(templates),
+            lexicon: Lexicon::new(templates).hashed(options.hash_bits),
             scratch,
             numbers: HashMap::new(),
             names: Vec::new(),

@@ -22,7 +22,8 @@ pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> 
     if args.probabilities && tagger.calibration().is_none() {
         return Err(Failure::Work(
             "`--probabilities` needs a calibrated tagger, but this one has no calibration\n\
-             help: train it again with `--holdout` or `--folds`, which leave sentences to fit it on"
+             help: train it again with `--holdout` or `--folds`, which leave sentences to fit it on; some of their labels \
+             must be found wrongly"
                 .to_owned(),
         ));
     }

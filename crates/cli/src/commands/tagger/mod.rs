@@ -96,6 +96,7 @@ const TRAINING: &[&str] = &[
     "constraints",
     "min_count",
     "shards",
+    "hash_bits",
     "holdout",
     "folds",
     "calibrate",
@@ -200,6 +201,7 @@ fn options(
         cost: said.label_cost.unwrap_or(plain.cost),
         constraints: said.constraints.clone().unwrap_or(plain.constraints),
         min_count: said.min_count.unwrap_or(plain.min_count),
+        hash_bits: data.hash_bits.or(plain.hash_bits),
         shards: said.shards.unwrap_or(plain.shards),
         label: data.label.clone().or(plain.label),
     })
