@@ -155,8 +155,8 @@ class Tagger:
     >>> tagger = train(b"the DT\\ndog NN\\nruns VB\\n\\na DT\\ncat NN\\nruns VB\\n\\n", features="tagging").model
     >>> tagger.predict([["the", "cat", "runs"]])
     [['DT', 'NN', 'VB']]
-    >>> tagger.write(b"a\\ndog\\n\\n", format="columns")
-    'a DT\\ndog NN\\n\\n'
+    >>> tagger.write(b"a\\ndog\\nruns\\n\\n", format="columns")
+    'a DT\\ndog NN\\nruns VB\\n\\n'
     """
 
     def __init__(self, native: _rosenblatt.Tagger) -> None:
@@ -358,8 +358,7 @@ def train(
         if meant := [name for name, value in rows.items() if value is not None]:
             raise ValueError(f"`{meant[0]}` is for rows of a table, but these are sentences")
         options.update(_kebab({"label": None if label is None else str(label)}), **_attributes(features))
-        native = _rosenblatt.train_tagger(json.dumps(options), given, reading.get("format"), name)
-        tagger = Tagger(native)
+        tagger = Tagger(_rosenblatt.train_tagger(json.dumps(options), given, reading.get("format"), name))
         return Trained(tagger, None, None, [], tagger.summary(0))
     recipe = _kebab({"positive": positive, "calibration": calibrate})
     recipe["reading"] = _reading(label=label, text=text, **reading)

@@ -4,8 +4,9 @@
 //! Ten epochs, all taking turns: processor seconds and peak memory from the file to the saved model, what is right on the
 //! test file with the template that all are given and with our ready-made attributes, mean of five seeds, tokens a second from
 //! text to text on one core and on two, and labels that may not follow each other. Then spans as the script conlleval counts
-//! them beside ours, on random labels, broken ones included. Options: `--only TASK`, `--repeats N` (turns of peers), `--seeds N`,
-//! `--epochs N`, `--no-peers`, `--python PATH`. The outcome is a folder below `bench/runs`.
+//! them beside ours, on random labels, broken ones included. Options: `--only TASK` (`conlleval` is one), `--repeats N` (turns of
+//! peers), `--seeds N`, `--epochs N`, `--no-peers`, `--python PATH`, `--program PATH` (a release that was built elsewhere). The
+//! outcome is a folder below `bench/runs`.
 
 use super::measure::measured;
 use super::tools::{Random, after, build, load, machine, number, output_of, python, today, told, versions};
@@ -82,7 +83,11 @@ struct Seen {
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let (n_repeats, n_seeds) = (number(words, "--repeats", 2_usize)?, number(words, "--seeds", 5_usize)?);
     let epochs: usize = number(words, "--epochs", 10)?;
-    build(&["--package", "rosenblatt-cli"])?;
+    let only = after(words, "--only").map(String::as_str);
+    let program = after(words, "--program").map_or(OURS, String::as_str).to_owned();
+    if program == OURS && only != Some("conlleval") {
+        build(&["--package", "rosenblatt-cli"])?;
+    }
     let folder = PathBuf::from(FOLDER);
     fs::create_dir_all(&folder).map_err(told("making a folder"))?;
     let own = || python(&["numpy", "python-crfsuite", "nltk", "vowpalwabbit"]);
@@ -98,10 +103,10 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         output_of(Command::new(python).arg(folder.join("data.py")).arg(&data))?;
     }
     let data = fs::canonicalize(data).map_err(told("finding the sentences"))?;
-    let bench = Bench { folder, data, epochs, python };
+    let bench = Bench { folder, data, epochs, python, program };
     let begun = load();
     let mut lines = String::new();
-    for task in TASKS.iter().filter(|task| after(words, "--only").is_none_or(|only| only == task.name)) {
+    for task in TASKS.iter().filter(|task| only.is_none_or(|only| only == task.name)) {
         if !bench.data.join(bench.file(task, "train")).exists() {
             say(&format!("missing: the sentences of {}", task.name));
             continue;
@@ -109,7 +114,13 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         let with_peers = !words.iter().any(|word| word == "--no-peers");
         lines.push_str(&bench.task(task, n_seeds, if with_peers { n_repeats } else { 0 })?);
     }
-    lines.push_str(&agreement(&bench.data.join("conlleval"))?);
+    if only.is_none_or(|only| only == "conlleval") {
+        lines.push_str(&agreement(&bench.data.join("conlleval"))?);
+    }
+    if only.is_some() {
+        say(&lines);
+        return Ok(());
+    }
     let date = today();
     let out = PathBuf::from(format!("bench/runs/{date}-sequence"));
     fs::create_dir_all(&out).map_err(told("making the folder of the run"))?;
@@ -136,6 +147,7 @@ struct Bench {
     data: PathBuf,
     epochs: usize,
     python: Option<PathBuf>,
+    program: String,
 }
 
 fn text(path: &Path) -> String {
@@ -214,7 +226,7 @@ impl Bench {
     fn ours(&self, task: &Task, features: &str, seed: usize, seen: &mut Seen) -> Result<(), String> {
         let model = text(&self.folder.join("tags.model"));
         let test = self.file(task, "test");
-        let mut command = vec![OURS.to_owned(), "train".to_owned(), self.file(task, "train")];
+        let mut command = vec![self.program.clone(), "train".to_owned(), self.file(task, "train")];
         let (epochs, seed) = (self.epochs.to_string(), seed.to_string());
         let said =
             ["--features", features, "--epochs", &epochs, "--seed", &seed, "--model", &model, "--quiet"];
@@ -222,7 +234,8 @@ impl Bench {
         let taken = measured(&command, &self.folder, Some(1), MOST)?.taken;
         seen.peak_mib = if seen.cpu.is_empty() { u64::MAX } else { seen.peak_mib }.min(taken.peak_kib / 1024);
         seen.cpu.push(taken.cpu);
-        let judged = output_of(Command::new(OURS).args(["evaluate", &test, "--model", &model, "--json"]))?;
+        let judged =
+            output_of(Command::new(&self.program).args(["evaluate", &test, "--model", &model, "--json"]))?;
         let found: serde_json::Value = serde_json::from_str(&judged).map_err(|error| error.to_string())?;
         let right = if task.spans { &found["spans"]["f1"] } else { &found["accuracy"] };
         seen.right.push(right.as_f64().unwrap_or(0.0));
@@ -236,7 +249,7 @@ impl Bench {
         let n_tokens = one.lines().filter(|line| !line.trim().is_empty()).count() * COPIES;
         for n_cores in [1, 2] {
             let out = text(&self.folder.join("out.conll"));
-            let command = [OURS, "predict", &text(&large), "--model", &model, "-o", &out];
+            let command = [&*self.program, "predict", &text(&large), "--model", &model, "-o", &out];
             let taken = measured(&command.map(str::to_owned), &self.folder, Some(n_cores), MOST)?.taken;
             let rate = n_tokens as f64 / if n_cores == 1 { taken.cpu } else { taken.wall };
             seen.rates[n_cores - 1] = seen.rates[n_cores - 1].max(rate);

@@ -82,7 +82,7 @@ def letters():
             for pixels, labels, _ in (row for row, is_chosen in zip(zip(data["data"], data["labels"], folds), chosen) if is_chosen):
                 for row, label in zip(pixels, labels):
                     on = "\t".join(f"p{place}" for place, value in enumerate(row) if value)
-                    out.write(f"{chr(ord('a') + int(label))}\t{on}\n")
+                    out.write(f"{chr(ord('a') + int(label))}\tbias\t{on}\n")
                 out.write("\n")
 
     # As Taskar has it: small learns from one fold of ten, large from nine.
