@@ -12,7 +12,7 @@ use rosenblatt::sequence::spans::{Agreement, Count};
 use rosenblatt::tagger::{Reason, Room, agreement_report};
 use rosenblatt_data::Source;
 use rosenblatt_data::write::NewFile;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write as _;
 
 pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> {

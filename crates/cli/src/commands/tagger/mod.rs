@@ -25,7 +25,7 @@ use rosenblatt::files::{Apart, Claim};
 use rosenblatt::model::TaggerCheckpoint;
 use rosenblatt::recipe::Plan;
 use rosenblatt::sequence::template::SETS;
-use rosenblatt::tagger::{Judging, are_sentences};
+use rosenblatt::tagger::{Judging, TaggerEstimate, are_sentences};
 use rosenblatt::{Error, Tagger, TaggerOptions, TaggerTraining};
 use rosenblatt_data::Source;
 use rosenblatt_figures::describe_estimate;
