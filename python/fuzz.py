@@ -117,6 +117,44 @@ def estimator(rng):
     return PerceptronClassifier(**settings)
 
 
+def thing(rng, depth=0):
+    """Anything that may stand where an attribute, a token or a label should."""
+    simple = ["a", "b", "", "é", "\ud800", "x\ty", "O", "B-NP", "I-NP", 1, 2.5, -1, True, None, 10**400, float("nan"), float("inf"),
+              b"raw", np.float32(2), np.str_("n"), np.array([1.0, 2.0]), np.array("s"), object()]
+    kind = rng.random()
+    if depth > 3 or kind < 0.6:
+        return rng.choice(simple)
+    some = [thing(rng, depth + 1) for _ in range(rng.randrange(4))]
+    if kind < 0.8:
+        return {one if isinstance(one, (str, int)) else "k": thing(rng, depth + 1) for one in some}
+    return rng.choice([some, tuple(some), iter(some), {one for one in some if isinstance(one, (str, int))}])
+
+
+def tokens(rng):
+    """Sentences, mostly as they should be."""
+    kinds = [lambda: {"w": rng.choice("abc"), "n": rng.random()}, lambda: [rng.choice("abc")], lambda: rng.choice("abc")]
+    kind = rng.choice(kinds)
+    return [[thing(rng) if rng.random() < 0.02 else kind() for _ in range(rng.randrange(5))] for _ in range(rng.randrange(5))]
+
+
+def tagger(rng):
+    words = {
+        "algorithm": ["ap", "pa", "arow", "lbfgs", "svm-dual", "x", None],
+        "max_iterations": [1, 2, 0, -1, 2.5],
+        "features": ["auto", "tagging", "ner", "letters", "x", None],
+        "template": [None, "U0:%x[0,0]", "U0:%x[0,9]", "x", ""],
+        "history": [1, 2, 3],
+        "beam": [None, 1, 4, 0],
+        "constraints": ["auto", "none", "bio", "x"],
+        "min_freq": [1, 2, -1],
+        "label_cost": [0.0, 1.0, -1.0, float("nan")],
+        "c": [None, 1.0, -1.0],
+        "random_state": [0, None, -1],
+    }
+    chosen = rng.sample(sorted(words), rng.choice([0, 0, 1, 2, 4]))
+    return rosenblatt.SequencePerceptron(**{"max_iterations": 2, **{name: rng.choice(words[name]) for name in chosen}})
+
+
 OPTIONS = json.dumps({"algorithm": "perceptron", "epochs": 2})
 
 
@@ -129,7 +167,8 @@ class Calls:
         self.fitted = rosenblatt.AveragedPerceptron(max_iter=2).fit(X, np.array([0, 1, 1, 0]))
         self.bytes = self.fitted.model_.to_bytes()
         self.online = rosenblatt.AveragedPerceptron()
-        self.kinds = [self.fit, self.fit, self.native, self.native, self.predict, self.partial, self.spoiled, self.table,
+        self.tagger = rosenblatt.SequencePerceptron().fit([[{"w": "a"}, {"w": "b"}]], [["A", "B"]])
+        self.kinds = [self.fit, self.fit, self.tag, self.tag, self.native, self.native, self.predict, self.partial, self.spoiled, self.table,
                       self.certificate, self.read]
 
     def fit(self):
@@ -137,6 +176,24 @@ class Calls:
         y = classes(self.rng, len(X) if hasattr(X, "__len__") else 3)
         weight = self.rng.choice([None, None, None, 1.0, numbers(self.rng, 3), [-1.0] * 3])
         estimator(self.rng).fit(X, y, sample_weight=weight).predict(X)
+
+    def tag(self):
+        rng = self.rng
+        X = thing(rng) if rng.random() < 0.1 else tokens(rng)
+        y = [[rng.choice(["A", "B", "O", "B-NP", "I-NP"]) for _ in line] for line in X] if isinstance(X, list) else thing(rng)
+        if rng.random() < 0.2:
+            y = rng.choice([y[1:], [*y, ["A"]], [["A"]], thing(rng), None]) if isinstance(y, list) else y
+        kind = rng.random()
+        if kind < 0.5:
+            self.tagger = tagger(rng).fit(X, y)
+        elif kind < 0.6:
+            rng.choice([self.tagger.score, self.tagger.evaluate])(X, y)
+        elif kind < 0.9:
+            rng.choice([self.tagger.predict, self.tagger.explain, self.tagger.predict_single])(X)
+        else:
+            bad = bytearray(self.tagger.model_.to_bytes())
+            bad[rng.randrange(len(bad))] = rng.randrange(256)
+            rosenblatt.Tagger.from_bytes(bytes(bad)).predict(X)
 
     def native(self):
         rng = self.rng

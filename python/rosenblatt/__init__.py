@@ -16,18 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from ._rosenblatt import __version__
 from ._client import Client, ServerError
-from ._product import Model, Trained, catalogue, compare, load, mix, plot, trace, train
+from ._product import Model, Tagger, Trained, catalogue, compare, load, mix, plot, trace, train
 from ._proof import Certificate, certify
 
 if TYPE_CHECKING:
     from ._estimators import PerceptronClassifier as PerceptronClassifier
     from ._named import *
     from ._network import MLPClassifier as MLPClassifier
+    from ._sequence import SequencePerceptron as SequencePerceptron
 
 
 def _all_estimators() -> dict[str, Any]:
     # scikit-learn takes a second to import: those who only train from files need not wait for it.
-    modules = [import_module(f"{__name__}.{name}") for name in ("_estimators", "_named", "_network")]
+    modules = [import_module(f"{__name__}.{name}") for name in ("_estimators", "_named", "_network", "_sequence")]
     return {name: getattr(module, name) for module in modules for name in module.__all__}
 
 
@@ -43,5 +44,5 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Certificate", "Client", "Model", "ServerError", "Trained", "catalogue", "certify", "compare", "load", "mix", "plot", "trace", "train", "__version__",
+    "Certificate", "Client", "Model", "ServerError", "Tagger", "Trained", "catalogue", "certify", "compare", "load", "mix", "plot", "trace", "train", "__version__",
 ]

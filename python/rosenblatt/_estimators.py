@@ -223,9 +223,7 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         return {"given": {_inputs.class_name(name): float(weight) for name, weight in self.class_weight.items()}}
 
     def _seed(self):
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return seed_of(self.random_state)
 
     def _take_in(self, X, y, sample_weight, reset):
         known = _inputs.is_plain(X) and _inputs.is_plain_column(y, len(X))
@@ -277,7 +275,7 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         given = (_inputs.lend(X), codes.astype(np.uint32), self._names(), weights, self._features(), self.merge_rows)
         context = self._context(X, y)
         if self.calibrate is None:
-            native = _rosenblatt.fit(json.dumps(options), *given, start, self._told(context))
+            native = _rosenblatt.fit(json.dumps(options), *given, start, self._told(context), self._base())
         else:
             folds = min(5, int(np.bincount(codes).min()))
             if folds < 2:
@@ -340,6 +338,10 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
             return stop
 
         return told
+
+    def _base(self):
+        """The model to start from, of those that have no hyperplanes."""
+        return None
 
     def _start(self, coef, intercept):
         if self.warm_start and coef is None and getattr(self, "model_", None) is not None:
@@ -459,6 +461,13 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         if learner is not None:
             state["_checkpoint"] = learner.checkpoint()
         return state
+
+
+def seed_of(random_state):
+    """The engine's seed for what scikit-learn takes as one."""
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _plain(value):

@@ -104,6 +104,11 @@ def is_path(data):
     )
 
 
+def is_file(data):
+    """Whether these are names of files, or the bytes of one."""
+    return is_path(data) or isinstance(data, (bytes, bytearray))
+
+
 def source(data):
     """What the engine reads: files by name, the bytes of one, or a table where it is; and what to call it."""
     if is_path(data):

@@ -1,5 +1,6 @@
 """The multi-layer perceptron with the parameters of scikit-learn's `MLPClassifier`."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -17,9 +18,8 @@ _BATCH = 200
 class MLPClassifier(PerceptronClassifier):
     """Layers of units between features and scores, learned by back-propagation.
 
-    The parameters are those of scikit-learn's `MLPClassifier`, and mean the same; `solver="lbfgs"`, other values of
-    `learning_rate` than "constant" and `warm_start` are not to be had. Weights are drawn after He for relu and after
-    Glorot for the others, biases begin with zero.
+    The parameters are those of scikit-learn's `MLPClassifier`, and mean the same; `solver="lbfgs"` is not to be had. Weights
+    are drawn after He for relu and after Glorot for the others, biases begin with zero.
 
     Parameters
     ----------
@@ -33,10 +33,13 @@ class MLPClassifier(PerceptronClassifier):
         How much weights are drawn to zero.
     batch_size : int or "auto", default="auto"
         Rows of a batch; 200 if "auto".
-    learning_rate : "constant"
-        The rate stays as it is.
+    learning_rate : "constant", "invscaling" or "adaptive", default="constant"
+        "sgd": the rate stays as it is; is divided by the number of rows seen to the power of `power_t` after every epoch; or
+        is divided by 5 where lack of progress would have ended the fit, until it is below 1e-6.
     learning_rate_init : float, default=0.001
-        The rate.
+        The rate to begin with.
+    power_t : float, default=0.5
+        The power of "invscaling".
     max_iter : int, default=200
         The most epochs.
     shuffle : bool, default=True
@@ -44,7 +47,11 @@ class MLPClassifier(PerceptronClassifier):
     random_state : int, RandomState or None, default=0
         Decides every random choice.
     tol, n_iter_no_change : float, int
-        End when the loss was not lower by `tol` for so many epochs.
+        End when the loss was not lower by `tol` for so many epochs; with `early_stopping`, when the validation set says so.
+    verbose : bool, default=False
+        Print the loss of every epoch.
+    warm_start : bool, default=False
+        Start from the weights of the last fit, if that was to rows in memory, of the same classes and layers.
     momentum, nesterovs_momentum : float, bool
         How much of the last step is made again ("sgd").
     early_stopping : bool, default=False
@@ -52,6 +59,8 @@ class MLPClassifier(PerceptronClassifier):
         and keep the network that did best there.
     beta_1, beta_2, epsilon : float
         The numbers of "adam".
+    max_fun : int
+        Taken for the sake of those who give it: it is about "lbfgs".
     loss : "softmax", "hinge" or "perceptron", default="softmax"
         What scores cost; only "softmax" makes them probabilities.
     class_weight : dict, "balanced" or None, default=None
@@ -63,12 +72,31 @@ class MLPClassifier(PerceptronClassifier):
     ----------
     coefs_, intercepts_ : list of ndarray
         Weights and biases, layer by layer.
+    loss_curve_, loss_ : list of float, float
+        The mean loss of every epoch of `fit`, weight decay included, and of the last one.
+    best_loss_ : float or None
+        The least of them; None with early stopping.
+    validation_scores_, best_validation_score_ : list of float, float, or None
+        With early stopping, which share of the validation set was right after every epoch, and at best.
+    t_ : int
+        Rows seen by `fit`, epoch by epoch.
+    n_layers_, n_outputs_, out_activation_
+        Layers, those of features and scores included; scores; and "logistic" of two classes, else "softmax".
     classes_, n_iter_, n_features_in_, feature_names_in_, model_
         As in `PerceptronClassifier`.
     """
 
     coefs_: list[NDArray[np.float64]]
     intercepts_: list[NDArray[np.float64]]
+    loss_curve_: list[float]
+    loss_: float
+    best_loss_: float | None
+    validation_scores_: list[float] | None
+    best_validation_score_: float | None
+    t_: int
+    n_layers_: int
+    n_outputs_: int
+    out_activation_: str
 
     _fixed = {"algorithm": "mlp"}
 
@@ -82,10 +110,13 @@ class MLPClassifier(PerceptronClassifier):
         batch_size: int | str = "auto",
         learning_rate: str = "constant",
         learning_rate_init: float = 0.001,
+        power_t: float = 0.5,
         max_iter: int = 200,
         shuffle: bool = True,
         random_state: Any = 0,
         tol: float = 1e-4,
+        verbose: bool = False,
+        warm_start: bool = False,
         momentum: float = 0.9,
         nesterovs_momentum: bool = True,
         early_stopping: bool = False,
@@ -94,6 +125,7 @@ class MLPClassifier(PerceptronClassifier):
         beta_2: float = 0.999,
         epsilon: float = 1e-8,
         n_iter_no_change: int = 10,
+        max_fun: int = 15000,
         loss: str = "softmax",
         class_weight: Mapping[Any, float] | str | None = None,
         calibrate: str | None = None,
@@ -103,7 +135,7 @@ class MLPClassifier(PerceptronClassifier):
         super().__init__(
             "mlp", max_iter=max_iter, early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, class_weight=class_weight, calibrate=calibrate, merge_rows=merge_rows,
-            callback=callback, random_state=random_state,
+            warm_start=warm_start, callback=callback, random_state=random_state,
         )
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -112,6 +144,9 @@ class MLPClassifier(PerceptronClassifier):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.learning_rate_init = learning_rate_init
+        self.power_t = power_t
+        self.verbose = verbose
+        self.max_fun = max_fun
         self.shuffle = shuffle
         self.tol = tol
         self.momentum = momentum
@@ -122,8 +157,15 @@ class MLPClassifier(PerceptronClassifier):
         self.loss = loss
 
     def _options(self, seed):
-        if self.learning_rate != "constant":
-            raise ValueError(f'learning_rate should be "constant", but is {self.learning_rate!r}')
+        if self.learning_rate not in ("constant", "invscaling", "adaptive"):
+            raise ValueError(f'learning_rate should be "constant", "invscaling" or "adaptive", but is {self.learning_rate!r}')
+        if self.solver == "lbfgs":
+            raise ValueError(
+                'solver should be "adam" or "sgd", but is "lbfgs"; for few rows, solver="adam" with learning_rate_init=0.01 '
+                "and as large a batch_size comes as far"
+            )
+        if self._falls("adaptive") and self.early_stopping:
+            raise ValueError('learning_rate="adaptive" goes by the loss of the rows learned from: early_stopping should be False')
         asked = super()._options(seed)
         asked["rate"] = str(_plain(self.learning_rate_init))
         asked["order"] = None if self.shuffle else "given"
@@ -135,11 +177,38 @@ class MLPClassifier(PerceptronClassifier):
         }
         return asked
 
+    def _falls(self, how):
+        return self.solver == "sgd" and self.learning_rate == how
+
+    def _base(self):
+        if not self.warm_start or "model_" not in self.__dict__:
+            return None
+        if self.model_.classes != self._names():
+            raise ValueError(f"warm_start needs the classes of the last fit, which were {self.model_.classes}")
+        return self.model_._native
+
+    def _told(self, context):
+        told = super()._told(context)
+        self._losses = losses = []
+
+        def each(*counts):
+            epoch, loss = counts[0], counts[-1]
+            if epoch == 1:
+                losses.clear()
+            losses.append(loss)
+            if self.verbose:
+                print(f"Iteration {epoch}, loss = {loss:.8f}", flush=True)
+            return told is not None and told(*counts)
+
+        return each
+
     def _will_have_probabilities(self):
         return self.loss == "softmax" or super()._will_have_probabilities()
 
     def _params(self):
         batch = _BATCH if self.batch_size == "auto" else self.batch_size
+        # With a validation set, that alone says when it is enough. Zero would be no tolerance at all, and never end.
+        tolerance = 0.0 if self.early_stopping else max(self.tol, np.nextafter(0.0, 1.0))
         numbers = {
             "batch": min(batch, getattr(self, "_few_rows", batch)),
             "weight-decay": self.alpha,
@@ -148,8 +217,10 @@ class MLPClassifier(PerceptronClassifier):
             "beta1": self.beta_1,
             "beta2": self.beta_2,
             "epsilon": self.epsilon,
-            "tolerance": self.tol,
+            "tolerance": tolerance,
             "patience": self.n_iter_no_change,
+            "power": self.power_t if self._falls("invscaling") else 0.0,
+            "adaptive": self._falls("adaptive"),
         }
         return {name: float(value) for name, value in numbers.items()}
 
@@ -170,6 +241,18 @@ class MLPClassifier(PerceptronClassifier):
 
     def _fitted(self, native, context):
         self.__dict__.pop("_few_rows", None)
+        before = (self.loss_curve_, self.t_) if self.warm_start and "loss_curve_" in self.__dict__ else ([], 0)
+        summary = json.loads(native.summary(0))["training-summary"]
+        self.loss_curve_ = before[0] + self.__dict__.pop("_losses")
+        self.t_ = before[1] + summary["rows"] * native.n_epochs
+        self.loss_ = self.loss_curve_[-1]
+        validation = summary.get("validation") if self.early_stopping else None
+        if validation is None:
+            self.best_loss_, self.validation_scores_, self.best_validation_score_ = min(self.loss_curve_), None, None
+        else:
+            self.best_loss_ = None
+            self.validation_scores_ = [1 - errors / validation["rows"] for errors in validation["errors"]]
+            self.best_validation_score_ = max(self.validation_scores_)
         super()._fitted(native, context)
 
     def _take_over(self, native):
@@ -181,3 +264,5 @@ class MLPClassifier(PerceptronClassifier):
             self.coefs_.append(weights[: inputs * units].reshape(inputs, units).copy())
             self.intercepts_.append(biases[:units].copy())
             weights, biases = weights[inputs * units :], biases[units:]
+        self.n_layers_, self.n_outputs_ = len(sizes), sizes[-1]
+        self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"

@@ -146,6 +146,86 @@ class Model:
         return f"<rosenblatt.Model of {self.n_features} features and classes {', '.join(self.classes[:5])}>"
 
 
+class Tagger:
+    """A trained tagger of sentences: the same file that the command line writes and reads.
+
+    Sentences are files in any of its formats, the bytes of one, or lists of tokens: words where it was trained on words
+    (lists of cells where its columns are more), dicts or lists of attributes where it was trained on those.
+
+    >>> tagger = train(b"the DT\\ndog NN\\nruns VB\\n\\na DT\\ncat NN\\nruns VB\\n\\n", features="tagging").model
+    >>> tagger.predict([["the", "cat", "runs"]])
+    [['DT', 'NN', 'VB']]
+    >>> tagger.write(b"a\\ndog\\nruns\\n\\n", format="columns")
+    'a DT\\ndog NN\\nruns VB\\n\\n'
+    """
+
+    def __init__(self, native: _rosenblatt.Tagger) -> None:
+        self._native = native
+
+    @property
+    def classes(self) -> list[str]:
+        """What the labels are called."""
+        return self._native.labels
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the tagger to a file, whole or not at all."""
+        self._native.save(path)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of its file."""
+        return self._native.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The tagger in these bytes; nothing in them is ever executed."""
+        return cls(_rosenblatt.Tagger.from_bytes(data))
+
+    def predict(self, data: Any, format: str | None = None) -> list[list[str]]:
+        """The label of each token of each sentence."""
+        if not _inputs.is_file(data):
+            return self._native.predict(data)
+        given, name = _inputs.source(data)
+        return self._native.predict_source(given, format, name)
+
+    def write(self, data: Any, path: str | os.PathLike[str] | None = None, format: str | None = None) -> str:
+        """The sentences of a file with their labels, as the command line writes them; written to `path` if there is one."""
+        given, name = _inputs.source(data)
+        written = self._native.write_source(given, format, name)
+        if path is not None:
+            _inputs.write(path, written)
+        return written
+
+    def evaluate(self, data: Any, labels: Any = None, format: str | None = None) -> dict[str, Any]:
+        """Accuracy of tokens and sentences, and precision, recall and F1 of spans as conlleval counts them."""
+        if not _inputs.is_file(data):
+            return json.loads(self._native.evaluate(data, labels))
+        given, name = _inputs.source(data)
+        return json.loads(self._native.evaluate_source(given, format, name))
+
+    def explain(self, data: Any, most: int = 5, format: str | None = None) -> list[list[dict[str, Any]]]:
+        """For each token its label, how far it leads over the best labels in which it has another, what the labels before
+        it add, and the attributes that add most."""
+        if not _inputs.is_file(data):
+            return json.loads(self._native.explain(data, most))
+        given, name = _inputs.source(data)
+        return json.loads(self._native.explain_source(given, most, format, name))
+
+    def summary(self, most: int = 10) -> dict[str, Any]:
+        """What it is: options, labels, how the run went, strongest attributes, how labels follow each other."""
+        return json.loads(self._native.summary(most))
+
+    def __reduce__(self):
+        return (Tagger.from_bytes, (self.to_bytes(),))
+
+    def __eq__(self, other):
+        return isinstance(other, Tagger) and self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self):
+        return f"<rosenblatt.Tagger of labels {', '.join(self.classes[:5])}>"
+
+
 class Picture(str):
     """An SVG, which notebooks show."""
 
@@ -202,7 +282,8 @@ class Page(str):
 class Trained:
     """A model and all there is to say about it."""
 
-    model: Model
+    #: A `Model`, or a `Tagger` where the data were sentences.
+    model: Any
     #: How good it is on rows it did not learn from: error, its interval, confusion and more; None if none were held out.
     estimate: dict[str, Any] | None
     #: How it was chosen, if candidates raced for it.
@@ -213,12 +294,16 @@ class Trained:
     story: dict[str, Any]
 
     def __repr__(self):
+        if "sentences" in self.story:
+            return f"<{self.story['sentences']} sentences, {len(self.story['labels'])} labels>"
         told = "" if self.estimate is None else f", {100 * self.estimate['error']:.1f} % of new rows wrong"
         return f"<{self.story['rows']} rows, {self.story['features']} features{told}>"
 
 
-def load(path: str | os.PathLike[str]) -> Model:
-    """The model in a file."""
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model in a file: a `Model`, or a `Tagger` if it is one."""
+    if _rosenblatt.Tagger.is_at(path):
+        return Tagger(_rosenblatt.Tagger.load(path))
     return Model(_rosenblatt.Model.load(path))
 
 
@@ -247,6 +332,7 @@ def train(
     online: bool = False,
     learning: Mapping[str, Any] | None = None,
     callback: Callable[[str], object] | None = None,
+    features: str | os.PathLike[str] | None = None,
     **reading: Any,
 ) -> Trained:
     """Trains from a file, several files, a folder, a pandas, polars or pyarrow table, exactly as the command line does.
@@ -256,12 +342,24 @@ def train(
     by name (see `catalogue()`); other keywords say how the data is read (`missing="mean"`, `scale="none"`,
     `ignore=["id"]`). `callback` is called with a word for each stage.
 
+    Files that are called like sentences (`news.conllu`, `news.conll`) or whose `format` is one of sentences give a tagger, as
+    does `features`: a ready-made set of attributes ("tagging", "chunking", "ner", "letters"), "auto", or a file of templates.
+
     >>> trained = train(b"u,v,kind\\n" + b"".join(b"%d,%d,%s\\n" % (i, -i, b"ab"[i > 20 :][:1]) for i in range(40)))
     >>> trained.model.classes
     ['a', 'b']
     """
     options = _kebab({"algorithm": algorithm, "params": params, "epochs": epochs, "seed": seed})
     options.update(_kebab(learning or {}))
+    given, name = _inputs.source(data)
+    if features is not None or _rosenblatt.are_sentences(given if isinstance(given, list) else [], reading.get("format")):
+        rows = {"text": text, "holdout": holdout, "folds": folds, "calibrate": calibrate, "positive": positive,
+                "memory": memory, "online": online or None, "callback": callback, **{**reading, "format": None}}
+        if meant := [name for name, value in rows.items() if value is not None]:
+            raise ValueError(f"`{meant[0]}` is for rows of a table, but these are sentences")
+        options.update(_kebab({"label": None if label is None else str(label)}), **_attributes(features))
+        tagger = Tagger(_rosenblatt.train_tagger(json.dumps(options), given, reading.get("format"), name))
+        return Trained(tagger, None, None, [], tagger.summary(0))
     recipe = _kebab({"positive": positive, "calibration": calibrate})
     recipe["reading"] = _reading(label=label, text=text, **reading)
     recipe["learning"] = options
@@ -272,11 +370,24 @@ def train(
         recipe["estimate"] = {"hold-out": holdout}
     if memory is not None:
         recipe["memory"] = {"bytes": int(memory)}
-    given, name = _inputs.source(data)
     native, story = _rosenblatt.train(json.dumps(recipe), given, name, callback)
     story = json.loads(story)
     estimate, race, notes = (story.pop(part) for part in ("estimate", "race", "notes"))
     return Trained(Model(native), estimate, race, notes, story)
+
+
+def _attributes(features):
+    """What makes the attributes of tokens: a ready-made set, or the templates in a file."""
+    if features is None:
+        return {}
+    if features in ("auto", *_rosenblatt.feature_sets()):
+        return {"features": features}
+    try:
+        with open(features, encoding="utf-8") as file:
+            return {"template": file.read()}
+    except (OSError, TypeError) as error:
+        sets = ", ".join(_rosenblatt.feature_sets())
+        raise ValueError(f"features should be auto, {sets} or a file of templates, but is {features!r}") from error
 
 
 def compare(

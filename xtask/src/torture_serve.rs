@@ -26,6 +26,9 @@ const LEARN: &str = "/v1/models/pets/learn";
 const PREDICT: &str = "/v1/models/pets/predict";
 const JSON: &str = "content-type: application/json\r\n";
 
+/// A part of the torture.
+type Part<'a> = dyn Fn() -> Result<Line, String> + 'a;
+
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let value = |name: &str, usual: u64| {
         let place = words.iter().position(|word| word == name);
@@ -37,7 +40,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         None => built(words.iter().any(|word| word == "--release"))?,
     })?;
     let (n_kills, seconds) = (value("--kills", 1000), value("--soak", 1200));
-    let parts: [(bool, &dyn Fn() -> Result<Line, String>); 3] = [
+    let parts: [(bool, &Part<'_>); 3] = [
         (n_kills > 0, &|| room.kills(n_kills as usize)),
         (value("--hostile", 1) > 0, &|| room.hostile()),
         (seconds > 0, &|| room.soak(Duration::from_secs(seconds))),

@@ -92,6 +92,11 @@ pub trait Snapshot {
 
     /// All that a fresh run of the same setup needs to go on from here.
     fn state(&self) -> State<'_>;
+
+    /// The mean loss of the rows of the last epoch, for a space that sums it up.
+    fn loss(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// Someone who watches a run.

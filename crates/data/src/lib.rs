@@ -99,6 +99,6 @@ pub use rows::schema::{Column, ColumnKind, Layout, Missing, Picture, Precision, 
 #[doc(hidden)]
 pub use scan::marks::count_marks;
 pub use sentences::{
-    SENTENCE_FORMATS, SentenceFormat, SentenceStream, Sentences, find_sentence_format,
+    MadeSentences, SENTENCE_FORMATS, SentenceFormat, SentenceStream, Sentences, find_sentence_format,
     sentence_format_by_name, sentences, tokens,
 };

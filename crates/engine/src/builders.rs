@@ -186,7 +186,7 @@ macro_rules! builders {
         builder! { Descent as MultiLayerPerceptron(rosenblatt_layers::INFO) {
             hidden: "hidden", layers: "layers", batch: "batch", weight_decay: "weight-decay", momentum: "momentum",
             nesterov: "nesterov", beta1: "beta1", beta2: "beta2", epsilon: "epsilon", tolerance: "tolerance",
-            patience: "patience"
+            patience: "patience", power: "power", adaptive: "adaptive"
         } }
 
         /// Every builder: its parameters with the methods that set them, and the options it begins with.
@@ -217,6 +217,8 @@ const NETWORK: &[Setter] = &[
     ("epsilon", |value| MultiLayerPerceptron::new().epsilon(value).into()),
     ("tolerance", |value| MultiLayerPerceptron::new().tolerance(value).into()),
     ("patience", |value| MultiLayerPerceptron::new().patience(value).into()),
+    ("power", |value| MultiLayerPerceptron::new().power(value).into()),
+    ("adaptive", |value| MultiLayerPerceptron::new().adaptive(value).into()),
 ];
 
 #[cfg(test)]

@@ -264,8 +264,13 @@ pub enum Error {
     #[error("the test rows should have the classes of the training rows, in the same order, but do not")]
     OtherClasses,
     /// A kernel run starts from nothing.
-    #[error("a run with a kernel, or of a network, cannot start from hyperplanes; leave the start out")]
+    #[error("a run with a kernel cannot start from hyperplanes; leave the start out")]
     StartBesideKernel,
+    /// A start of another kind or shape.
+    #[error(
+        "a run should start from weights of its own kind and as many, as hyperplanes of the same features or a network of the same layers; leave the start out"
+    )]
+    OtherStart,
     /// Weights are asked of a model that has none of its own.
     #[error(
         "this model is a vote of many hyperplanes, of a kernel or of a network, and has no weights of its own"

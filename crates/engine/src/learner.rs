@@ -13,7 +13,7 @@ use rosenblatt_data::{View, Visitor};
 #[cfg(not(target_family = "wasm"))]
 use rosenblatt_kernel::BudgetSpace;
 use rosenblatt_kernel::{Kernel, KernelSpace, Removal};
-use rosenblatt_layers::{Descent, Design, NetworkSpace, suited_rate};
+use rosenblatt_layers::{Descent, Design, Network, NetworkSpace, suited_rate};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -67,6 +67,37 @@ pub(crate) trait Learner: Snapshot + Send {
 pub(crate) type Epoch<'a> =
     dyn FnMut(&mut dyn Learner, &mut dyn Observer) -> Result<ControlFlow<Option<Stopped>>, Error> + 'a;
 
+/// Where a run starts.
+#[derive(Debug, Clone)]
+pub enum Start {
+    /// From these hyperplanes.
+    Planes(Hyperplanes),
+    /// From the weights of this network.
+    Network(Network),
+}
+
+impl Start {
+    /// All its weights and biases.
+    pub(crate) fn numbers(&self) -> Vec<f64> {
+        match self {
+            Self::Planes(planes) => [planes.raw_weights(), planes.biases()].concat(),
+            Self::Network(network) => [network.raw_weights(), network.raw_biases()].concat(),
+        }
+    }
+}
+
+impl From<Hyperplanes> for Start {
+    fn from(planes: Hyperplanes) -> Self {
+        Self::Planes(planes)
+    }
+}
+
+impl From<Network> for Start {
+    fn from(network: Network) -> Self {
+        Self::Network(network)
+    }
+}
+
 /// The outline of the data a learner is built for.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
@@ -75,7 +106,7 @@ pub(crate) struct Shape {
     /// How much each class counts; empty for all alike.
     pub class_weights: Vec<f64>,
     /// Where to start, if not from zero.
-    pub start: Option<Hyperplanes>,
+    pub start: Option<Start>,
     /// What takes the place of the product of rows, if anything does.
     pub kernel: Option<Arc<dyn Kernel>>,
     /// How many rows there are, if they stay and keep their numbers.
@@ -116,11 +147,16 @@ pub(crate) fn build<A: Algorithm>(
         check_per_row(spec, A::INFO.name, n_classes, shape.n_rows)?;
     }
     let kernel = shape.kernel;
+    let start = match shape.start {
+        Some(Start::Network(_)) => return Err(Error::OtherStart),
+        Some(Start::Planes(planes)) => Some(planes),
+        None => None,
+    };
     let setup = Setup {
         width: shape.width,
         convention: spec.convention(),
         remember: Remember::for_readout(spec.readout(), spec.ratchet(), options.seed),
-        start: shape.start,
+        start,
         class_weights: shape.class_weights,
         seed: options.seed,
     };
@@ -199,13 +235,16 @@ pub(crate) fn build_network(spec: &Spec, n_classes: usize, shape: Shape) -> Resu
     if needed > crate::train::MOST_WEIGHT_BYTES {
         return Err(Error::TooLarge { features: shape.width, outputs: sizes[1], needed });
     }
-    if shape.start.is_some() {
-        return Err(Error::StartBesideKernel);
-    }
     let rule: Box<dyn Rule + Send + Sync> = Box::new(Descent(design.loss));
     let class_weights = shape.class_weights.clone();
     let design = Design { class_weights: shape.class_weights, seed: options.seed, ..design };
-    let space = NetworkSpace::new(design, shape.width, n_outputs);
+    let space = match shape.start {
+        None => NetworkSpace::new(design, shape.width, n_outputs),
+        Some(Start::Network(network)) if network.sizes() == sizes => {
+            NetworkSpace::starting_from(network.with_activation(design.activation), design)
+        }
+        Some(_) => return Err(Error::OtherStart),
+    };
     // All classes are learned together, each with its own output.
     let decision = match n_classes {
         2 => Multiclass::Binary(Binary),

@@ -120,6 +120,7 @@ pub use error::Error;
 pub use evaluate::{Evaluation, cross_validate, evaluate};
 pub use explain::Explainer;
 pub use export::export;
+pub use learner::Start;
 pub use mix::{Mixing, mix};
 pub use model::{Checkpoint, Model, Predictor};
 pub use monitor::Monitor;

@@ -12,7 +12,7 @@
 
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
-use crate::learner::{Learner, Shape};
+use crate::learner::{Learner, Shape, Start};
 use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
 use crate::spec::{ClassWeights, Classes, Spec};
@@ -94,7 +94,14 @@ impl Online {
         let learner = build(
             &spec,
             labels.len(),
-            Shape { width, class_weights, start, kernel, n_rows: None, n_visits: None },
+            Shape {
+                width,
+                class_weights,
+                start: start.map(Start::from),
+                kernel,
+                n_rows: None,
+                n_visits: None,
+            },
         )?;
         let shown = Shown { rows: 0, digest: Fingerprint::of(&labels), is_whole: true, resumed: None };
         Ok(Self { spec, labels, feature_names: None, learner, mapper, shown, keeps_track: false })

@@ -8,7 +8,7 @@
 use crate::device::DeviceChoice;
 use crate::error::Error;
 use crate::evaluate::each_prediction;
-use crate::learner::{Learner, Shape};
+use crate::learner::{Learner, Shape, Start};
 use crate::mapped::{self, Mapper};
 use crate::model::{
     Checkpoint, Mark, Model, Provenance, TrainingSummary, Validated, Watched, encode_checkpoint, expansion,
@@ -19,9 +19,7 @@ use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
-use rosenblatt_core::{
-    Epoch, Examples, Hyperplanes, Law, Observer, Order, Plan, Readout, Row, Stopped, Totals, Visits,
-};
+use rosenblatt_core::{Epoch, Examples, Law, Observer, Order, Plan, Readout, Row, Stopped, Totals, Visits};
 use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
 use rosenblatt_kernel::maps::FeatureMap;
 use std::cell::RefCell;
@@ -57,7 +55,7 @@ pub struct Training<'a> {
     spec: &'a Spec,
     data: RowSource<'a>,
     rows: Option<&'a [u32]>,
-    start: Option<Hyperplanes>,
+    start: Option<Start>,
     schema: Option<Arc<Schema>>,
     checkpoint: Option<Checkpoint>,
     checkpointer: Option<&'a mut dyn Checkpointer>,
@@ -116,10 +114,10 @@ impl<'a> Training<'a> {
         Self { rows: Some(rows), ..self }
     }
 
-    /// Starts from these hyperplanes instead of zero.
+    /// Starts from these hyperplanes, or this network, instead of zero or drawn weights.
     #[must_use]
-    pub fn start(self, planes: Hyperplanes) -> Self {
-        Self { start: Some(planes), ..self }
+    pub fn start(self, start: impl Into<Start>) -> Self {
+        Self { start: Some(start.into()), ..self }
     }
 
     /// The model shall expect data of this schema.
@@ -291,7 +289,7 @@ pub(crate) fn prepare(
     spec: &Spec,
     data: &mut RowSource<'_>,
     rows: &[u32],
-    start: Option<&Hyperplanes>,
+    start: Option<&Start>,
 ) -> Result<Prepared, Error> {
     let options = spec.options();
     let (width, labels) = (data.width(), data.labels().clone());
@@ -777,7 +775,7 @@ mod tests {
         assert!(refused("precomputed").contains("3 rows of 2 columns"));
         assert!(refused("intersection").contains("feature 1 of row 0 is -1"));
         let start = Training::new(&with_kernel("rbf", Readout::Last), &data)
-            .start(Hyperplanes::zero(2, 1))
+            .start(rosenblatt_core::Hyperplanes::zero(2, 1))
             .run(&mut ());
         assert_eq!(start.unwrap_err(), Error::StartBesideKernel);
         let long = Dataset::from_rows(&[[1e200, 1.0], [1.0, 2.0]], &["a", "b"]);

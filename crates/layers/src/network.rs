@@ -120,6 +120,12 @@ impl Network {
         std::iter::once(inputs).chain(self.layers.iter().map(|layer| layer.n_units)).collect()
     }
 
+    /// The same weights, of which hidden units make something else.
+    #[must_use]
+    pub fn with_activation(self, activation: Activation) -> Self {
+        Self { activation, ..self }
+    }
+
     /// What its hidden units make of their sums.
     pub fn activation(&self) -> Activation {
         self.activation

@@ -34,7 +34,16 @@ pub struct Pace {
     pub epsilon: f64,
     /// How much weights are drawn to zero.
     pub decay: f64,
+    /// `sgd`: the rate is divided by this power of the number of rows seen, epoch by epoch; 0 leaves it alone.
+    pub power: f64,
+    /// `sgd`: the rate is divided by [`SLOWER`] where lack of progress would have ended the run.
+    pub adaptive: bool,
 }
+
+/// What an adaptive rate is divided by.
+pub(crate) const SLOWER: f64 = 5.0;
+/// The rate at which lack of progress ends a run after all.
+pub(crate) const SLOWEST: f64 = 1e-6;
 
 impl Pace {
     /// How many numbers are kept beside every weight.
@@ -45,9 +54,10 @@ impl Pace {
         }
     }
 
-    /// What step number `step` has in common for all weights, `powers` being those of the betas, which are taken on.
-    pub(crate) fn stride(&self, step: u64, powers: &mut [f64; 2]) -> Stride {
-        let mut rate = self.rate.rate(step);
+    /// What step number `step` has in common for all weights, `powers` being those of the betas, which are taken on. Rates
+    /// have become `slower` times what they were.
+    pub(crate) fn stride(&self, step: u64, slower: f64, powers: &mut [f64; 2]) -> Stride {
+        let mut rate = self.rate.rate(step) * slower;
         if self.optimiser == Optimiser::Adam {
             for (power, beta) in powers.iter_mut().zip(self.betas) {
                 *power *= beta;

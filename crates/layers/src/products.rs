@@ -494,7 +494,7 @@ mod tests {
                     crate::Optimiser::Adam,
                     &rosenblatt_core::Params::new(),
                 );
-                let stride = pace.unwrap().pace.stride(1, &mut [1.0, 1.0]);
+                let stride = pace.unwrap().pace.stride(1, 1.0, &mut [1.0, 1.0]);
                 let backward = Backward {
                     rows,
                     turned: &turned,

@@ -76,6 +76,18 @@ pub const INFO: Info = Info {
             default: 10.0,
             range: Range::Count,
         },
+        Param {
+            name: "power",
+            meaning: "sgd: after every epoch the rate is divided by this power of the rows seen so far",
+            default: 0.0,
+            range: Range::NonNegative,
+        },
+        Param {
+            name: "adaptive",
+            meaning: "sgd: divide the rate by 5 where lack of progress would end training, down to 1e-6",
+            default: 0.0,
+            range: Range::Flag,
+        },
     ],
     rate: true,
     settles: true,
@@ -133,6 +145,8 @@ impl Design {
             betas: [get("beta1"), get("beta2")],
             epsilon: get("epsilon"),
             decay: get("weight-decay"),
+            power: get("power"),
+            adaptive: get("adaptive") == 1.0,
         };
         let tolerance = get("tolerance");
         Ok(Self {

@@ -9,13 +9,13 @@
 use crate::activation::Activation;
 use crate::loss::Loss;
 use crate::network::{Network, Stored, widened};
-use crate::optimiser::Pace;
+use crate::optimiser::{Optimiser, Pace, SLOWER, SLOWEST};
 use crate::products::{Backward, Forward, Moved, Rows, Strips, Turned, available_threads, padded, turn_over};
 use crate::wide::STRIP;
 use rosenblatt_core::memory::{Ballot, Kept};
 use rosenblatt_core::space::{Move, Outcome, Space};
 use rosenblatt_core::state::{Resumable, State, StateError, refuse};
-use rosenblatt_core::{Examples, Hypothesis, Readout, Row, Visits};
+use rosenblatt_core::{Examples, Hypothesis, Readout, Row, Visits, elementary};
 use std::sync::Arc;
 
 /// What a network is to be, and how it is to learn.
@@ -77,13 +77,40 @@ struct Batch {
 }
 
 /// How the loss has gone.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Progress {
     /// The summed cost of this epoch's rows, and their weight.
     cost: f64,
     weight: f64,
     /// The mean loss of every epoch.
     losses: Vec<f64>,
+    /// Rows seen in all epochs.
+    n_seen: u64,
+    /// What the rate is multiplied by.
+    slower: f64,
+    /// How many epochs were over when the rate was lowered last for lack of progress.
+    lowered: u64,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self { cost: 0.0, weight: 0.0, losses: Vec::new(), n_seen: 0, slower: 1.0, lowered: 0 }
+    }
+}
+
+impl Progress {
+    /// How many of the last epochs were not better by `tolerance` than the best before them, since the rate was lowered.
+    fn in_vain(&self, tolerance: f64) -> u64 {
+        let (mut best, mut in_vain) = (f64::INFINITY, 0);
+        for (epoch, loss) in self.losses.iter().enumerate() {
+            if epoch as u64 == self.lowered {
+                in_vain = 0;
+            }
+            in_vain = if *loss > best - tolerance { in_vain + 1 } else { 0 };
+            best = best.min(*loss);
+        }
+        in_vain
+    }
 }
 
 impl NetworkSpace {
@@ -156,6 +183,7 @@ impl NetworkSpace {
         if n_rows == 0 {
             return;
         }
+        self.progress.n_seen += n_rows as u64;
         let weight: f64 = self.batch.weights.iter().sum();
         if weight > 0.0 {
             self.slopes_at_output(weight);
@@ -234,7 +262,7 @@ impl NetworkSpace {
     fn move_weights(&mut self, n_rows: usize, weight: f64) {
         let threads = self.design.threads;
         self.steps += 1;
-        let stride = self.design.pace.stride(self.steps, &mut self.powers);
+        let stride = self.design.pace.stride(self.steps, self.progress.slower, &mut self.powers);
         let (decay, share) = (self.design.pace.decay, 1.0 / weight);
         let Self { network, memories, bias_memories, batch, slopes, room, turned, .. } = self;
         for (number, layer) in network.layers.iter_mut().enumerate() {
@@ -354,17 +382,31 @@ impl Space for NetworkSpace {
 
     fn end_epoch(&mut self) -> bool {
         self.step();
-        let Progress { cost, weight, losses } = &mut self.progress;
+        let Progress { cost, weight, losses, n_seen, slower, .. } = &mut self.progress;
         losses.push(if *weight > 0.0 { *cost / *weight } else { 0.0 });
         (*cost, *weight) = (0.0, 0.0);
-        let Some((tolerance, patience)) = self.design.patience else { return false };
-        let mut best = f64::INFINITY;
-        let mut in_vain = 0;
-        for loss in losses.iter() {
-            in_vain = if *loss > best - tolerance { in_vain + 1 } else { 0 };
-            best = best.min(*loss);
+        let pace = &self.design.pace;
+        let falls = pace.optimiser == Optimiser::Sgd;
+        if falls && pace.power > 0.0 {
+            // Our own, as every system's power function has bits of its own.
+            *slower = elementary::exp(-pace.power * elementary::ln(*n_seen as f64 + 1.0));
         }
-        in_vain > patience
+        let Some((tolerance, patience)) = self.design.patience else { return false };
+        let is_stuck = self.progress.in_vain(tolerance) > patience;
+        if is_stuck
+            && falls
+            && pace.adaptive
+            && pace.rate.rate(self.steps.max(1)) * self.progress.slower > SLOWEST
+        {
+            self.progress.slower /= SLOWER;
+            self.progress.lowered = self.progress.losses.len() as u64;
+            return false;
+        }
+        is_stuck
+    }
+
+    fn loss(&self) -> Option<f64> {
+        self.progress.losses.last().copied()
     }
 
     fn track_norm(&mut self) {}
@@ -394,14 +436,15 @@ impl Space for NetworkSpace {
 
 impl Resumable for NetworkSpace {
     fn save<'a>(&'a self, state: &mut State<'a>) {
-        let Progress { cost, weight, losses } = &self.progress;
+        let Progress { cost, weight, losses, n_seen, slower, lowered } = &self.progress;
         let Stored { width, sparse, n_rows, offsets, indices, values } = &self.batch.rows;
         let n_inputs = self.network.layers[0].n_inputs;
-        let counts = [n_inputs, self.steps as usize, *n_rows, *width, usize::from(*sparse)];
-        state.u64s("counts", counts.map(|count| count as u64).to_vec());
+        let [n_inputs, n_rows, width] = [n_inputs, *n_rows, *width].map(|count| count as u64);
+        let counts = [n_inputs, self.steps, n_rows, width, u64::from(*sparse), *n_seen, *lowered];
+        state.u64s("counts", counts.to_vec());
         state.f64s(
             "numbers",
-            vec![self.spread.unwrap_or(-1.0), self.powers[0], self.powers[1], *cost, *weight],
+            vec![self.spread.unwrap_or(-1.0), self.powers[0], self.powers[1], *cost, *weight, *slower],
         );
         state.f64s("losses", &losses[..]);
         for (number, layer) in self.network.layers.iter().enumerate() {
@@ -425,8 +468,8 @@ impl Resumable for NetworkSpace {
     }
 
     fn restore(&mut self, state: &mut State<'_>) -> Result<(), StateError> {
-        let [n_inputs, steps, n_rows, width, sparse] = state.take_counters("counts")?;
-        let numbers = state.take_n_f64s("numbers", 5)?;
+        let [n_inputs, steps, n_rows, width, sparse, n_seen, lowered] = state.take_counters("counts")?;
+        let numbers = state.take_n_f64s("numbers", 6)?;
         let losses = state.take_f64s("losses")?;
         // No more inputs than there are weights for: the list of the first layer is as long as it is.
         let first = self.network.layers[0].n_units;
@@ -463,7 +506,8 @@ impl Resumable for NetworkSpace {
         self.spread = (numbers[0] >= 0.0).then_some(numbers[0]);
         self.powers = [numbers[1], numbers[2]];
         self.steps = steps;
-        self.progress = Progress { cost: numbers[3], weight: numbers[4], losses };
+        self.progress =
+            Progress { cost: numbers[3], weight: numbers[4], losses, n_seen, slower: numbers[5], lowered };
         self.restore_batch(n_rows as usize, width as usize, sparse == 1, state)
     }
 }

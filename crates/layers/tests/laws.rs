@@ -150,7 +150,7 @@ fn losses_are_those_of_scikit_learn() {
     };
     let lines: Vec<&str> = lines.collect();
     let cases: Vec<&[&str]> = lines.split(|line| line.starts_with("case ")).skip(1).collect();
-    assert_eq!(cases.len(), 4);
+    assert_eq!(cases.len(), 6);
     for case in cases {
         let said = |name: &str| {
             let line = case.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -166,6 +166,10 @@ fn losses_are_those_of_scikit_learn() {
             .with("weight-decay", number("decay"))
             .with("momentum", number("momentum"))
             .with("nesterov", number("nesterov"))
+            .with("power", number("power"))
+            .with("adaptive", number("adaptive"))
+            .with("tolerance", number("tolerance"))
+            .with("patience", number("patience"))
             .with_rate(Schedule::Constant(number("rate")));
         let activation = said("activation").parse().unwrap();
         let optimiser = said("optimiser").parse().unwrap();

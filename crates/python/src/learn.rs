@@ -72,7 +72,7 @@ pub(crate) fn spec(options: &str) -> Outcome<Spec> {
 
 /// Trains on rows in memory, as they are.
 #[pyfunction]
-#[pyo3(signature = (options, rows, classes, names, weights=None, features=None, merge=false, start=None, told=None))]
+#[pyo3(signature = (options, rows, classes, names, weights=None, features=None, merge=false, start=None, told=None, base=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -85,14 +85,19 @@ pub(crate) fn fit(
     merge: bool,
     start: Option<(Vec<f64>, Vec<f64>)>,
     told: Option<&Bound<'_, PyAny>>,
+    base: Option<&Bound<'_, PyModel>>,
 ) -> PyResult<PyModel> {
     let spec = spec(options)?;
     let data = labelled(rows, classes, names, weights, features)?;
     let start = start.map(started).transpose()?;
     let told = told.map(|told| told.clone().unbind());
+    let network = base.and_then(|base| base.get().model.network().cloned());
     alone(py, |signals| {
         let data = if merge { data.merged() } else { data };
         let mut training = Training::new(&spec, &data);
+        if let Some(network) = network {
+            training = training.start(network);
+        }
         if let Some(start) = start {
             training = training.start(start);
         }

@@ -11,6 +11,8 @@ mod model;
 mod product;
 mod proof;
 mod rows;
+mod sentences;
+mod tagger;
 mod work;
 
 use pyo3::prelude::*;
@@ -31,6 +33,8 @@ mod _rosenblatt {
     use crate::product::{Drawing, catalogue, compare, plot, trace, train};
     #[pymodule_export]
     use crate::proof::{certify, check_certificate, plot_certificate};
+    #[pymodule_export]
+    use crate::tagger::{PyTagger, are_sentences, feature_sets, fit_tagger, train_tagger};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -2,7 +2,8 @@
 
 use crate::error::{Failure, Outcome, broken};
 use pyo3::prelude::*;
-use rosenblatt::core::{EachEpoch, Epoch, Totals};
+use rosenblatt::core::observer::Snapshot;
+use rosenblatt::core::{Epoch, Observer, Totals};
 use rosenblatt::monitor::Stage;
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{Error, Model, Monitor, Training};
@@ -101,25 +102,35 @@ pub(crate) fn watched(
     signals: &mut Signals,
     told: Option<&Py<PyAny>>,
 ) -> Result<Model, Error> {
-    let Some(told) = told else { return training.checkpointer(signals).run(&mut ()) };
-    let mut raised = None;
-    let mut each = EachEpoch(|epoch: &Epoch| {
+    let mut told = Told { told, raised: None };
+    let outcome = training.checkpointer(signals).run(&mut told);
+    // What Python raised is what Python shall see.
+    signals.raised = signals.raised.take().or(told.raised);
+    outcome
+}
+
+/// Calls a function of Python after each epoch, which ends the run by saying something true, or by raising.
+pub(crate) struct Told<'a> {
+    pub(crate) told: Option<&'a Py<PyAny>>,
+    /// What it raised.
+    pub(crate) raised: Option<PyErr>,
+}
+
+impl Observer for Told<'_> {
+    fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
+        let Some(told) = self.told else { return ControlFlow::Continue(()) };
         let Epoch { number, visited, mistakes, updates, errors, .. } = *epoch;
-        let said =
-            Python::attach(|py| told.call1(py, (number, visited, mistakes, updates, errors))?.is_truthy(py));
+        let counts = (number, visited, mistakes, updates, errors, run.loss());
+        let said = Python::attach(|py| told.call1(py, counts)?.is_truthy(py));
         match said {
             Ok(false) => ControlFlow::Continue(()),
             Ok(true) => ControlFlow::Break(()),
             Err(error) => {
-                raised = Some(error);
+                self.raised = Some(error);
                 ControlFlow::Break(())
             }
         }
-    });
-    let outcome = training.checkpointer(signals).run(&mut each);
-    // What Python raised is what Python shall see.
-    signals.raised = signals.raised.take().or(raised);
-    outcome
+    }
 }
 
 /// Somebody outside was interrupted.

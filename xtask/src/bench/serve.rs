@@ -104,6 +104,9 @@ impl Findings {
     }
 }
 
+/// Teaches for a while.
+type Teacher<'a> = dyn Fn() -> Result<Measured, String> + Sync + 'a;
+
 /// A peer that is ended with its owner, and with it all that it started.
 struct Peer(Child);
 
@@ -265,7 +268,7 @@ impl Bench {
         // Predictions at a steady pace, alone, beside a steady stream of examples, and beside as many as can be learned.
         let paced = || pace(&server.address, &asking, Duration::from_millis(1), time);
         found.add("1,000 predictions a second, alone", paced()?);
-        let teachers: [(&str, &(dyn Fn() -> Result<Measured, String> + Sync)); 2] = [
+        let teachers: [(&str, &Teacher<'_>); 2] = [
             ("1,000 examples a second", &|| pace(&server.address, &request, Duration::from_millis(1), time)),
             ("all that can be learned", &|| load(&server.address, &request, TEACHERS, time, of_http)),
         ];

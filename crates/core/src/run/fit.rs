@@ -282,4 +282,8 @@ impl<R: Rule, S: Outcome, D: Decision> Snapshot for Run<R, S, D> {
         self.space.save_memory(&self.memory, &mut state);
         state
     }
+
+    fn loss(&self) -> Option<f64> {
+        self.space.loss()
+    }
 }

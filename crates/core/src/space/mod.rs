@@ -63,6 +63,11 @@ pub trait Space: Hypothesis {
         false
     }
 
+    /// The mean loss of the rows of the last epoch, for a space that sums it up.
+    fn loss(&self) -> Option<f64> {
+        None
+    }
+
     /// Whether a step along `row` moves nothing but a bias.
     #[inline(always)]
     fn is_still<R: Row>(&self, row: R) -> bool {

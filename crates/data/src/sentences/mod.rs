@@ -7,17 +7,19 @@
 mod columns;
 mod conllu;
 mod items;
+mod made;
 mod plain;
 mod token_lists;
 
 use crate::bytes::source::{Input, Part, Source};
 use crate::bytes::window::Window;
-use crate::error::{DataError, ErrorKind, Mistake};
+use crate::error::{DataError, ErrorKind, Mistake, Position};
 use crate::formats::{FormatInfo, shown};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use made::MadeSentences;
 pub use plain::tokens;
 
 /// All formats of sentences, in the order in which files are tried.
@@ -166,11 +168,17 @@ impl Sentences {
     pub fn error(&self, token: usize, cell: usize, kind: ErrorKind, message: impl Into<String>) -> DataError {
         let at = self.cells_of(token).start + cell;
         let (from, to) = self.cells.get(at).copied().unwrap_or((0, 0));
+        let row = self.first_row + self.ends.partition_point(|(end, _)| (*end as usize) <= token) as u64;
+        if self.n_raw == 0 {
+            // No file has it, so there is no line to show.
+            let at = Position { row: Some(row), line: None, column: None };
+            return DataError::new(kind, message).in_source(&self.name).at(at);
+        }
         Mistake::new(kind, from as usize..to as usize, message).locate(
             &self.name,
             &self.text.as_bytes()[..self.n_raw],
             self.first_line,
-            self.first_row + self.ends.partition_point(|(end, _)| (*end as usize) <= token) as u64,
+            row,
             false,
         )
     }
@@ -291,6 +299,8 @@ fn tabbed(text: &str, line: Range<usize>) -> impl Iterator<Item = Range<usize>> 
 #[derive(Debug)]
 pub struct SentenceStream {
     parts: std::vec::IntoIter<Part>,
+    /// Blocks that no part holds.
+    made: std::vec::IntoIter<Sentences>,
     wanted: Option<&'static dyn SentenceFormat>,
     format: &'static dyn SentenceFormat,
     window: Option<Window>,
@@ -324,6 +334,7 @@ pub fn sentences(
     let parts: Vec<Part> = source.parts().to_vec();
     let mut stream = SentenceStream {
         parts: parts.into_iter(),
+        made: Vec::new().into_iter(),
         wanted: format,
         format: format.unwrap_or(&columns::Columns),
         window: None,
@@ -360,6 +371,10 @@ impl SentenceStream {
 
     /// Empties `into` and fills it with the next sentences, at least one; `false` at the end.
     pub fn next(&mut self, into: &mut Sentences) -> Result<bool, DataError> {
+        if let Some(block) = self.made.next() {
+            *into = block;
+            return Ok(true);
+        }
         loop {
             let Some(window) = &mut self.window else { return Ok(false) };
             if read(window, self.format, self.width, self.n_sentences, into)? {

@@ -3,7 +3,7 @@
 use super::Mixing;
 use super::share::{Learned, Share, bad, counted, reason, state_of, stopped, sum, totals};
 use crate::error::Error;
-use crate::learner::{Learner, Shape};
+use crate::learner::{Learner, Shape, Start};
 use crate::model::{Model, Provenance, Watched, bundle, unbundle};
 use crate::spec::{Options, Spec};
 use crate::train::{build, check_room, hypothesis, training_summary, weights_by_counts};
@@ -143,6 +143,7 @@ impl Mixture {
     pub(super) fn learner(&self, start: Option<Hyperplanes>, spec: &Spec) -> Result<Box<dyn Learner>, Error> {
         let n_visits = Some(self.counts.iter().sum::<u64>() as usize);
         let class_weights = self.class_weights.clone();
+        let start = start.map(Start::from);
         let shape = Shape { width: self.width, class_weights, start, kernel: None, n_rows: None, n_visits };
         build(spec, self.labels.len(), shape)
     }

@@ -11,8 +11,8 @@ use super::file::{
 };
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
+use crate::learner::Start;
 use crate::spec::{Options, Spec};
-use rosenblatt_core::Hyperplanes;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::state::State;
 use rosenblatt_data::{Labels, Schema};
@@ -107,15 +107,14 @@ impl Mark {
         (n_rows, width, labels): (usize, usize, &Labels),
         values: &str,
         rows: &[u32],
-        start: Option<&Hyperplanes>,
+        start: Option<&Start>,
         reading: String,
     ) -> Self {
         let mut choice = Fingerprint::default();
         for row in rows {
             choice.add(u64::from(*row));
         }
-        let started = start.into_iter().flat_map(|planes| planes.raw_weights().iter().chain(planes.biases()));
-        for weight in started {
+        for weight in start.into_iter().flat_map(Start::numbers) {
             choice.add(weight.to_bits());
         }
         Self {

@@ -8,6 +8,7 @@ mod estimate;
 mod online;
 mod options;
 mod reading;
+mod report;
 mod shards;
 mod trace;
 mod train;
@@ -15,6 +16,8 @@ mod train;
 pub use compare::{TaggerComparison, TaggerTrial, compare};
 pub use estimate::{Judging, TaggerEstimate};
 pub use options::TaggerOptions;
+pub use reading::are_sentences;
+pub use report::{agreement_report, estimate_report};
 pub use trace::{MovedWeight, TaggerTrace, TracedSentence, trace};
 pub use train::TaggerTraining;
 
@@ -227,58 +230,30 @@ impl Tagger {
         threads: usize,
         mut lend: impl FnMut(&str) -> Result<(), X>,
     ) -> Result<(), X> {
-        type Written = Result<String, Error>;
-        let threads =
-            if threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { threads };
-        let mut rooms: Vec<Room> = (0..threads).map(|_| Room::default()).collect();
-        let mut waiting: Vec<Sentences> = Vec::new();
-        let mut spare: Vec<Sentences> = Vec::new();
-        let fill =
-            |stream: &mut SentenceStream, spare: &mut Vec<Sentences>| -> Result<Vec<Sentences>, DataError> {
-                let mut blocks = Vec::new();
-                for _ in 0..threads {
-                    let mut block = spare.pop().unwrap_or_default();
-                    if !stream.next(&mut block)? {
-                        break;
-                    }
-                    blocks.push(block);
-                }
-                Ok(blocks)
-            };
-        waiting.extend(fill(stream, &mut spare)?);
-        while !waiting.is_empty() {
-            let format = stream.format();
-            let work = |block: &Sentences, room: &mut Room| -> Written {
-                let mut out = String::new();
-                self.write(block, format, room, &mut out).map(|()| out)
-            };
-            // While blocks are tagged, the next ones are read.
-            let (written, next) = if threads == 1 {
-                let written: Vec<Written> =
-                    waiting.iter().zip(&mut rooms).map(|(block, room)| work(block, room)).collect();
-                (written, fill(stream, &mut spare))
-            } else {
-                std::thread::scope(|scope| {
-                    let tagged = waiting
-                        .iter()
-                        .zip(&mut rooms)
-                        .map(|(block, room)| scope.spawn(move || work(block, room)));
-                    let tagged: Vec<_> = tagged.collect();
-                    let next = fill(stream, &mut spare);
-                    let join = |thread: std::thread::ScopedJoinHandle<'_, Written>| match thread.join() {
-                        Ok(written) => written,
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    };
-                    (tagged.into_iter().map(join).collect::<Vec<Written>>(), next)
-                })
-            };
-            for text in written {
-                lend(&text?)?;
-            }
-            spare.append(&mut waiting);
-            waiting = next?;
-        }
-        Ok(())
+        let work = |block: &Sentences, format: &dyn SentenceFormat, room: &mut Room| {
+            let mut out = String::new();
+            self.write(block, format, room, &mut out).map(|()| out)
+        };
+        each_block(stream, threads, work, |written: String| lend(&written))
+    }
+
+    /// The labels of all sentences of a stream by their numbers, one after the other, found on `threads` threads. Before
+    /// each block `go_on` is asked, which may say why not.
+    pub fn tag_all<X: From<Error> + From<DataError>>(
+        &self,
+        stream: &mut SentenceStream,
+        threads: usize,
+        mut go_on: impl FnMut() -> Result<(), X>,
+    ) -> Result<Vec<Vec<u32>>, X> {
+        let work = |block: &Sentences, format: &dyn SentenceFormat, room: &mut Room| {
+            (0..block.len()).map(|number| Ok(self.tag(block, number, format, room)?.to_vec())).collect()
+        };
+        let mut all = Vec::new();
+        each_block(stream, threads, work, |mut found: Vec<Vec<u32>>| {
+            all.append(&mut found);
+            go_on()
+        })?;
+        Ok(all)
     }
 
     /// How well it does on sentences whose labels are known.
@@ -287,17 +262,20 @@ impl Tagger {
         source: &Source,
         format: Option<&'static dyn SentenceFormat>,
     ) -> Result<Agreement, Error> {
-        self.evaluate_each(source, format, |_, _, _| Ok(()))
+        self.evaluate_all(self.open(source, format)?)
+    }
+
+    /// How well it does on the sentences of a stream.
+    pub fn evaluate_all(&self, stream: SentenceStream) -> Result<Agreement, Error> {
+        self.evaluate_each(stream, |_, _, _| Ok(()))
     }
 
     /// The same, with `visit` called for every sentence: its block and number, and whether all labels were right.
     fn evaluate_each(
         &self,
-        source: &Source,
-        format: Option<&'static dyn SentenceFormat>,
+        mut stream: SentenceStream,
         mut visit: impl FnMut((&Sentences, usize), &dyn SentenceFormat, &[&str]) -> Result<(), Error>,
     ) -> Result<Agreement, Error> {
-        let mut stream = self.open(source, format)?;
         let mut block = Sentences::default();
         let mut room = Room::default();
         let mut agreement = Agreement::default();
@@ -340,7 +318,7 @@ impl Tagger {
     ) -> Result<(Agreement, Vec<Mistaken>), Error> {
         let mut room = Room::default();
         let mut mistakes: Vec<Mistaken> = Vec::new();
-        let agreement = self.evaluate_each(source, format, |(block, number), format, gold| {
+        let agreement = self.evaluate_each(self.open(source, format)?, |(block, number), format, gold| {
             let told = self.tell(block, number, format, 0, &mut room)?;
             let wrong = (0..gold.len()).filter(|token| told.labels[*token] != gold[*token]);
             let Some(token) = wrong.max_by(|one, other| told.leads[*one].total_cmp(&told.leads[*other]))
@@ -460,4 +438,62 @@ impl Tagger {
         all.truncate(n);
         all.into_iter().map(|(attribute, weight)| (self.lexicon.name(attribute), weight)).collect()
     }
+}
+
+/// Has every block of a stream worked on by `threads` threads, one per core if 0, and lends the outcomes in the order of
+/// the blocks.
+fn each_block<T: Send, X: From<Error> + From<DataError>>(
+    stream: &mut SentenceStream,
+    threads: usize,
+    work: impl Fn(&Sentences, &dyn SentenceFormat, &mut Room) -> Result<T, Error> + Sync,
+    mut lend: impl FnMut(T) -> Result<(), X>,
+) -> Result<(), X> {
+    let threads =
+        if threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { threads };
+    let mut rooms: Vec<Room> = (0..threads).map(|_| Room::default()).collect();
+    let mut waiting: Vec<Sentences> = Vec::new();
+    let mut spare: Vec<Sentences> = Vec::new();
+    let fill =
+        |stream: &mut SentenceStream, spare: &mut Vec<Sentences>| -> Result<Vec<Sentences>, DataError> {
+            let mut blocks = Vec::new();
+            for _ in 0..threads {
+                let mut block = spare.pop().unwrap_or_default();
+                if !stream.next(&mut block)? {
+                    break;
+                }
+                blocks.push(block);
+            }
+            Ok(blocks)
+        };
+    waiting.extend(fill(stream, &mut spare)?);
+    while !waiting.is_empty() {
+        let format = stream.format();
+        let work = &work;
+        // While blocks are tagged, the next ones are read.
+        let (done, next) = if threads == 1 {
+            let done: Vec<Result<T, Error>> =
+                waiting.iter().zip(&mut rooms).map(|(block, room)| work(block, format, room)).collect();
+            (done, fill(stream, &mut spare))
+        } else {
+            std::thread::scope(|scope| {
+                let begun = waiting
+                    .iter()
+                    .zip(&mut rooms)
+                    .map(|(block, room)| scope.spawn(move || work(block, format, room)));
+                let begun: Vec<_> = begun.collect();
+                let next = fill(stream, &mut spare);
+                let join = |thread: std::thread::ScopedJoinHandle<'_, Result<T, Error>>| match thread.join() {
+                    Ok(done) => done,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                };
+                (begun.into_iter().map(join).collect::<Vec<_>>(), next)
+            })
+        };
+        for outcome in done {
+            lend(outcome?)?;
+        }
+        spare.append(&mut waiting);
+        waiting = next?;
+    }
+    Ok(())
 }

@@ -97,10 +97,18 @@ impl<'a> TaggerTraining<'a> {
 
     /// Reads and trains, watched by `observer`.
     pub fn run(self, source: &Source, observer: &mut dyn Observer) -> Result<Tagger, Error> {
-        let Self { options, format, start, judging, checkpoint, checkpointer } = self;
+        self.options.check()?;
+        self.judging.check(self.start.is_some())?;
+        let stream = sentences(source, self.format)?;
+        self.run_on(stream, observer)
+    }
+
+    /// The same of sentences that somebody else opened, or has in memory.
+    pub fn run_on(self, stream: SentenceStream, observer: &mut dyn Observer) -> Result<Tagger, Error> {
+        let Self { options, format: _, start, judging, checkpoint, checkpointer } = self;
         let meaning = options.meaning()?;
         judging.check(start.is_some())?;
-        let material = Material::read(source, format, options, start)?;
+        let material = Material::of(stream, options, start)?;
         let parts = judging.parts(material.corpus.len(), options.seed)?;
         let weights = start.map(|tagger| material.room_for(tagger));
         // What is judged learns beside what is kept: neither waits for the other, nor has a part in it.
@@ -156,8 +164,13 @@ impl Material {
         options: &TaggerOptions,
         start: Option<&Tagger>,
     ) -> Result<Self, Error> {
+        Self::of(sentences(source, format)?, options, start)
+    }
+
+    /// Reads the sentences of a stream.
+    fn of(stream: SentenceStream, options: &TaggerOptions, start: Option<&Tagger>) -> Result<Self, Error> {
         let meaning = options.meaning()?;
-        let mut reader = Reader::new(source, format, options, start)?;
+        let mut reader = Reader::over(stream, options, start)?;
         let mut corpus = Corpus::default();
         while reader.take_in(&mut corpus)? {}
         let Reader { lexicon, mut names, columns, set, template, .. } = reader;
@@ -343,7 +356,14 @@ impl Reader {
         options: &TaggerOptions,
         start: Option<&Tagger>,
     ) -> Result<Self, Error> {
-        let mut stream = sentences(source, format)?;
+        Self::over(sentences(source, format)?, options, start)
+    }
+
+    fn over(
+        mut stream: SentenceStream,
+        options: &TaggerOptions,
+        start: Option<&Tagger>,
+    ) -> Result<Self, Error> {
         let mut block = Sentences::default();
         if !stream.next(&mut block)? {
             return Err(Error::NoRows);
@@ -430,8 +450,9 @@ impl Reader {
         for number in 0..block.len() {
             for token in block.tokens(number) {
                 let label = block.cell(token, columns.label).unwrap_or_default();
-                if label.is_empty() {
-                    let message = "a token to learn from should have a label";
+                if label.is_empty() || label.contains(['\t', '\n', '\r', '\0']) {
+                    let message =
+                        "a token to learn from should have a label, without tabs, line ends and zeros";
                     return Err(block.error(token, columns.label, ErrorKind::Label, message).into());
                 }
                 let known = numbers.get(label).copied();

@@ -9,11 +9,10 @@ use rosenblatt::Tagger;
 use rosenblatt::data::{SentenceFormat, Sentences};
 use rosenblatt::files::{Apart, is_stdout};
 use rosenblatt::sequence::spans::{Agreement, Count};
-use rosenblatt::tagger::{Reason, Room};
+use rosenblatt::tagger::{Reason, Room, agreement_report};
 use rosenblatt_data::Source;
 use rosenblatt_data::write::NewFile;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use serde_json::json;
 use std::fmt::Write as _;
 
 pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> {
@@ -135,7 +134,7 @@ pub(in crate::commands) fn evaluate(args: &evaluate::Args) -> Result<(), Failure
     let format = format_of(args.data.format.as_deref())?;
     let agreement = tagger.evaluate(&Source::find_all(&args.files)?, format)?;
     if args.json {
-        return ui::print(&format!("{}\n", agreement_json(&agreement)));
+        return ui::print(&format!("{}\n", agreement_report(&agreement)));
     }
     let Agreement { sentences, tokens, tokens_right, .. } = agreement;
     let mut text = format!(
@@ -178,34 +177,4 @@ pub(in crate::commands) fn evaluate(args: &evaluate::Args) -> Result<(), Failure
         std::iter::once(heads("label")).chain(labels.map(|(name, count)| row(name, count))).collect()
     };
     ui::print(&format!("{text}\n{}", ui::table(&rows)))
-}
-
-pub(super) fn agreement_json(agreement: &Agreement) -> Value {
-    let all = |counts: &BTreeMap<String, Count>| {
-        counts
-            .iter()
-            .map(|(name, count)| (name.clone(), count_json(count)))
-            .collect::<serde_json::Map<_, _>>()
-    };
-    let confused = agreement.confused.iter();
-    let confused =
-        confused.map(|((truth, found), times)| json!({"true": truth, "found": found, "tokens": times}));
-    json!({
-        "sentences": agreement.sentences,
-        "sentence-accuracy": agreement.sentence_accuracy(),
-        "tokens": agreement.tokens,
-        "accuracy": agreement.accuracy(),
-        "unknown-tokens": agreement.unknown,
-        "unknown-accuracy": agreement.unknown_accuracy(),
-        "invalid-sentences": agreement.invalid,
-        "spans": count_json(&agreement.all_spans()),
-        "spans-by-type": all(&agreement.spans),
-        "labels": all(&agreement.labels),
-        "confused": confused.collect::<Vec<_>>(),
-    })
-}
-
-pub(super) fn count_json(count: &Count) -> Value {
-    json!({"there": count.gold, "found": count.found, "right": count.right,
-        "precision": count.precision(), "recall": count.recall(), "f1": count.f1()})
 }

@@ -1,6 +1,6 @@
 //! What `inspect`, `report` and `mix` make of taggers.
 
-use super::{LISTED, LISTED_LABELS, ask, describe, format_of, only, summary};
+use super::{LISTED, LISTED_LABELS, describe, format_of, only};
 use crate::again;
 use crate::commands::{inspect, mix, report};
 use crate::failure::Failure;
@@ -9,9 +9,10 @@ use crate::ui;
 use rosenblatt::Tagger;
 use rosenblatt::files::{Apart, check_writable, write_whole};
 use rosenblatt::mix::mix_taggers;
+use rosenblatt::tagger::{agreement_report, estimate_report};
 use rosenblatt_data::Source;
 use rosenblatt_figures::TaggerReport;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write as _;
 
 /// So many mistakes are shown on a page.
@@ -34,15 +35,7 @@ pub(in crate::commands) fn inspect(args: &inspect::Args) -> Result<(), Failure> 
         return ui::print(&text);
     }
     if args.json {
-        let mut report = summary(&tagger);
-        let tops = (0..n_labels).map(|label| {
-            (tagger.labels()[label as usize].clone(), json!(tagger.top_attributes(label, LISTED)))
-        });
-        report["top-attributes"] = Value::Object(tops.collect());
-        let row =
-            |before: u32| (0..n_labels).map(|label| weights.of_pair(before, label)).collect::<Vec<f64>>();
-        report["transitions"] = json!((0..n_labels).map(row).collect::<Vec<_>>());
-        return ui::print(&format!("{report}\n"));
+        return ui::print(&format!("{}\n", tagger.insight(LISTED)));
     }
     let mut text = describe(&tagger);
     text.push_str("\nstrongest attributes\n");
@@ -98,8 +91,8 @@ pub(in crate::commands) fn report(args: &report::Args) -> Result<(), Failure> {
         let told = json!({
             "report": output.display().to_string(),
             "bytes": text.len(),
-            "evaluation": ask::agreement_json(&page.agreement),
-            "estimate": tagger.estimate().map(super::estimate_json),
+            "evaluation": agreement_report(&page.agreement),
+            "estimate": tagger.estimate().map(estimate_report),
         });
         return ui::print(&format!("{told}\n"));
     }

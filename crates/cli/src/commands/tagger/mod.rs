@@ -20,16 +20,16 @@ use crate::signals;
 use crate::ui::{self, count, percent};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Average, Epoch, Observer, Readout};
-use rosenblatt::data::{SentenceFormat, find_sentence_format, sentence_format_by_name};
+use rosenblatt::data::{SentenceFormat, find_sentence_format};
 use rosenblatt::files::{Apart, Claim};
 use rosenblatt::model::TaggerCheckpoint;
 use rosenblatt::recipe::Plan;
 use rosenblatt::sequence::template::SETS;
-use rosenblatt::tagger::{Judging, TaggerEstimate};
+use rosenblatt::tagger::{Judging, TaggerEstimate, are_sentences};
 use rosenblatt::{Error, Tagger, TaggerOptions, TaggerTraining};
 use rosenblatt_data::Source;
 use rosenblatt_figures::describe_estimate;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -136,11 +136,7 @@ impl TaggerArgs {
 
 /// Whether sentences are to be learned from.
 pub(super) fn is_meant(files: &[String], format: Option<&str>, features: Option<&str>) -> bool {
-    let by_format = format.is_some_and(|name| find_sentence_format(name).is_ok());
-    let by_name = |file: &String| {
-        sentence_format_by_name(file).is_some_and(|format| format.info().name != "token-lists")
-    };
-    features.is_some() || by_format || format.is_none() && !files.is_empty() && files.iter().all(by_name)
+    features.is_some() || are_sentences(format, files.iter().map(String::as_str))
 }
 
 fn format_of(name: Option<&str>) -> Result<Option<&'static dyn SentenceFormat>, Failure> {
@@ -311,7 +307,7 @@ fn told(
 ) -> Result<(), Failure> {
     let size = std::fs::metadata(path).map_or(0, |data| data.len());
     if args.json {
-        let mut report = summary(tagger);
+        let mut report = tagger.summary();
         report["mistakes-by-epoch"] = json!(mistakes);
         report["seconds"] = json!(begun.elapsed().as_secs_f64());
         report["model"] = json!(path.display().to_string());
@@ -388,32 +384,4 @@ fn describe(tagger: &Tagger) -> String {
         );
     }
     text
-}
-
-fn summary(tagger: &Tagger) -> Value {
-    let training = tagger.training_summary();
-    json!({
-        "kind": "tagger",
-        "options": tagger.options(),
-        "labels": tagger.labels(),
-        "sentences": training.rows,
-        "tokens": tagger.n_tokens(),
-        "attributes": tagger.lexicon().len(),
-        "constraints": tagger.scheme().map(rosenblatt::sequence::Scheme::name),
-        "estimate": tagger.estimate().map(estimate_json),
-        "progressive": tagger.progressive().map(estimate_json),
-        "calibration": tagger.calibration(),
-        "training-summary": training,
-    })
-}
-
-fn estimate_json(estimate: &TaggerEstimate) -> Value {
-    json!({
-        "sentences": estimate.sentences,
-        "sentence-accuracy": estimate.sentence_accuracy(),
-        "tokens": estimate.tokens,
-        "accuracy": estimate.accuracy(),
-        "spans": ask::count_json(&estimate.count()),
-        "trainings": estimate.trainings,
-    })
 }
