@@ -258,7 +258,7 @@ class PerceptronClassifier(
         if self.getOrDefault("probabilityCol") and not n_validation:
             raise ValueError("there are too few rows to hold some out for probabilities: a thousand in all are needed")
         digest = hashlib.sha256("".join(one["fingerprint"] for one in told).encode()).hexdigest()
-        checkpoint = self._latest(spark, digest) if self.getOrDefault("resume") else None
+        checkpoint, turn = self._latest(spark, digest) if self.getOrDefault("resume") else (None, 0)
         mixture = _rosenblatt.Mixture(
             options, [_inputs.class_name(value) for value in values], counts, widths[0], len(told),
             self.getOrDefault("mixing"), told[0]["fingerprint"] if len(told) == 1 else None, checkpoint,
@@ -286,7 +286,10 @@ class PerceptronClassifier(
                 epoch["seconds"] = round(time.monotonic() - began, 3)
                 history.append(epoch)
                 _log.info("epoch %(epoch)d: %(mistakes)d mistakes in %(rounds)d rows, %(seconds).1f s", epoch)
-                self._save_checkpoint(spark, mixture, digest)
+                if self.isSet("checkpointDir") and (number % self.getOrDefault("checkpointInterval") == 0 or mixture.is_over):
+                    # In turn, so that one of the two is whole whatever happens while the other is written.
+                    _write(spark, self._slots()[turn], number, mixture.checkpoint(), digest)
+                    turn = 1 - turn
             model = mixture.model(schema)
             if self.getOrDefault("probabilityCol"):
                 said = _validation(spark, packed, model, _Scores, "shard int, said binary")
@@ -297,32 +300,25 @@ class PerceptronClassifier(
     def _slots(self):
         return [f"{self.getOrDefault('checkpointDir').rstrip('/')}/slot-{slot}" for slot in (0, 1)]
 
-    def _save_checkpoint(self, spark, mixture, digest):
-        due = mixture.n_epochs % self.getOrDefault("checkpointInterval") == 0 or mixture.is_over
-        if self.isSet("checkpointDir") and due:
-            # In turn, so that one of the two is whole whatever happens while the other is written.
-            slot = self._slots()[mixture.n_epochs % 2]
-            _write(spark, slot, mixture.n_epochs, mixture.checkpoint(), digest)
-
     def _latest(self, spark, digest):
-        """The last whole checkpoint, if there is one."""
+        """The last whole checkpoint, if there is one, and whose turn is next."""
         if not self.isSet("checkpointDir"):
             raise ValueError("resume needs checkpointDir, the folder to resume from")
         found, unreadable = [], None
-        for slot in self._slots():
+        for turn, slot in enumerate(self._slots()):
             try:
-                found += _read(spark, slot)
-            except PySparkException as error:
+                found += [(row.number, 1 - turn, row) for row in _read(spark, slot)]
+            except Exception as error:  # noqa: BLE001  (of what kind, that depends on the file system)
                 # The other is whole: the two are never written at once.
                 unreadable = error
         if not found:
             if unreadable is not None:
                 raise unreadable
-            return None
-        last = max(found, key=lambda one: one.number)
+            return None, 0
+        _, turn, last = max(found)
         if last.rows != digest:
             raise ValueError("the checkpoint is of other rows, or of rows parted in another way; leave resume out to begin anew")
-        return bytes(last.data)
+        return bytes(last.data), turn
 
 
 class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable, MLWritable):

@@ -16,8 +16,8 @@ _CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 class Cluster:
     """A master and workers; everything that was started ends with it."""
 
-    def __init__(self, folder, n_workers=2, cores=1, memory="900m"):
-        self.folder, self.n_workers, self.cores, self.memory = Path(folder), n_workers, cores, memory
+    def __init__(self, folder, n_workers=2, cores=1, memory="900m", java=""):
+        self.folder, self.n_workers, self.cores, self.memory, self.java = Path(folder), n_workers, cores, memory, java
         self.processes, self.workers = [], []
 
     def __enter__(self):
@@ -45,7 +45,10 @@ class Cluster:
 
     def _start(self, name, *words):
         log = open(self.folder / f"{name}.log", "wb")
-        environment = dict(os.environ, SPARK_NO_DAEMONIZE="1", PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
+        environment = dict(
+            os.environ, SPARK_NO_DAEMONIZE="1", PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1",
+            SPARK_DAEMON_JAVA_OPTS=self.java,
+        )
         process = subprocess.Popen([_CLASS, *words], stdout=log, stderr=subprocess.STDOUT, env=environment)
         self.processes.append(process)
         return process
@@ -84,7 +87,8 @@ class Cluster:
             "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
             "spark.executor.memory": "600m", "spark.executor.cores": "1", "spark.sql.shuffle.partitions": "4",
             "spark.ui.showConsoleProgress": "false", "spark.driver.memory": "1g",
-            "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""), **settings,
+            "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""), "spark.driver.extraJavaOptions": self.java,
+            "spark.executor.extraJavaOptions": self.java, **settings,
         }.items():
             builder = builder.config(name, value)
         spark = builder.getOrCreate()

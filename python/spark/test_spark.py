@@ -44,7 +44,9 @@ def deadline():
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+    # Six machines of Java that live for minutes: what compiles most quickly is quickest.
+    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    with Cluster(tmp_path_factory.mktemp("cluster"), java=java) as cluster:
         yield cluster
 
 
@@ -299,7 +301,8 @@ def test_probabilities_are_fitted_on_rows_that_nobody_learned_from(spark, n_clas
     answers = fitted.transform(new).select("label", "prediction", "rawPrediction", "probability").collect()
     shares = np.array([row.probability.toArray() for row in answers])
     assert np.array_equal(shares, np.frombuffer(fitted.model._native.predict_proba(X[4000:])).reshape(-1, n_classes))
-    assert np.array_equal(np.argmax(shares, axis=1), [row.prediction for row in answers])
+    # The most probable class is named; where several are, whichever of them.
+    assert np.array_equal(shares.max(axis=1), [share[int(row.prediction)] for share, row in zip(shares, answers)])
     # What is said to be so likely is so often the case.
     assert abs(shares[:, 1].mean() - np.mean([row.label == 1 for row in answers])) < 0.03
     with pytest.raises(ValueError, match="raise validationFraction"):
@@ -490,8 +493,11 @@ def test_checkpoints_go_on_in_the_same_bits(spark, tmp_path):
     with pytest.raises(ValueError, match="of other rows"):
         PerceptronClassifier(maxIter=4, seed=2, checkpointDir=folder, resume=True).fit(frame(spark, -X, y, 3))
     PerceptronClassifier(maxIter=1, seed=2, checkpointDir=folder).fit(data)
+    # The other of the two is there while one is written, and cut in the middle.
+    for part in Path(tmp_path, "checkpoints/slot-0").glob("*.parquet"):
+        part.write_bytes(part.read_bytes()[:50])
     anew = PerceptronClassifier(maxIter=4, seed=2, checkpointDir=folder, resume=True).fit(data)
-    assert anew._data == straight._data and len(anew.history) == 3
+    assert anew._data == straight._data and len(anew.history) == 4
     with pytest.raises(ValueError, match="`seed` was 2 and is 9"):
         PerceptronClassifier(maxIter=4, seed=9, checkpointDir=folder, resume=True).fit(data)
 
