@@ -403,13 +403,15 @@ impl Lexicon {
                 name.clear();
                 name.push_str(template.literals.first().map_or("", String::as_str));
                 for (place, look) in template.looks.iter().enumerate() {
-                    let (here, far) = (token as i64 + i64::from(look.offset), tokens.start as i64);
-                    if here < far {
-                        let _ = write!(name, "_B-{}", far - here);
-                    } else if here >= tokens.end as i64 {
-                        let _ = write!(name, "_B+{}", here - tokens.end as i64 + 1);
+                    let (here, n_tokens) = ((token - tokens.start) as u32, i64::from(tokens.len() as u32));
+                    let here = i64::from(here) + i64::from(look.offset);
+                    if here < 0 {
+                        let _ = write!(name, "_B-{}", -here);
+                    } else if here >= n_tokens {
+                        let _ = write!(name, "_B+{}", here - n_tokens + 1);
                     } else {
-                        let cell = sentences.cell(here as usize, at(look.column)).unwrap_or_default();
+                        let at_token = tokens.start + here as usize;
+                        let cell = sentences.cell(at_token, at(look.column)).unwrap_or_default();
                         if !look.function.apply(cell, word) {
                             continue 'templates;
                         }
