@@ -259,7 +259,9 @@ fn read_sentences(source: &Source, format: Option<&'static dyn SentenceFormat>) 
     }
     // Plain text is written as columns; attributes begin with the label, which is another one now.
     if format.info().name != "plain" && !format.holds_attributes() && n_sentences > 0 {
-        let again = Source::bytes("again", written.into_bytes());
+        // A word may begin as only a file may: with the mark of its encoding.
+        let gap = if format.by_line() { "" } else { "\n" };
+        let again = Source::bytes("again", format!("{gap}{written}").into_bytes());
         let (mut stream, mut n_again) = (sentences(&again, Some(format))?, 0);
         let mut words = words.into_iter();
         while stream.next(&mut block)? {
