@@ -362,8 +362,7 @@ def train(
         options.update(_kebab({"label": None if label is None else str(label)}), **_attributes(features))
         judging = _judging(holdout, folds, calibrate)
         tagger = Tagger(_rosenblatt.train_tagger(json.dumps(options), given, reading.get("format"), name, None, judging))
-        story = tagger.summary(0)
-        return Trained(tagger, story["estimate"], None, [], story)
+        return Trained(tagger, tagger.summary(0)["estimate"], None, [], tagger.summary(0))
     recipe = _kebab({"positive": positive, "calibration": calibrate})
     recipe["reading"] = _reading(label=label, text=text, **reading)
     recipe["learning"] = options

@@ -170,6 +170,8 @@ def test_it_learns_and_is_an_estimator():
 
 def test_sentences_that_are_held_out_make_probabilities(tmp_path):
     words, y = sentences(200, 9)
+    # Some labels are wrong: who is never wrong on new sentences learns nothing of how sure to be.
+    y = [["NN" if (7 * i + j) % 11 == 0 else label for j, label in enumerate(line)] for i, line in enumerate(y)]
     model = SequencePerceptron(max_iterations=3, holdout=0.25).fit(dicts(words), y)
     plain = SequencePerceptron(max_iterations=3).fit(dicts(words), y)
     assert model.estimate_["sentences"] == 50 and model.estimate_["accuracy"] > 0.8 and plain.estimate_ is None
@@ -187,7 +189,7 @@ def test_sentences_that_are_held_out_make_probabilities(tmp_path):
         subprocess.run(command, check=True)
         assert trained.model.to_bytes() == (tmp_path / "m").read_bytes()
     hashed = SequencePerceptron(max_iterations=3, hash_bits=12, shards=2).fit(dicts(words), y)
-    assert hashed.score(dicts(words), y) > 0.9
+    assert hashed.score(dicts(words), y) > 0.85
 
 
 def test_grid_search_with_a_scorer():
@@ -287,7 +289,7 @@ def test_what_cannot_be_had_is_said_with_a_cure(tmp_path):
         SequencePerceptron().fit(tmp_path / "bad.conll")
     with pytest.raises(ValueError, match="`positive` is for rows of a table"):
         rosenblatt.train(tmp_path / "bad.conll", positive="N")
-    with pytest.raises(ValueError, match="holdout should be a share"):
+    with pytest.raises(ValueError, match="`holdout` should be a share"):
         SequencePerceptron(holdout=2.0).fit(X, y)
     spoiled = bytearray(fitted.model_.to_bytes())
     spoiled[-3] ^= 1
