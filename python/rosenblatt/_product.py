@@ -204,7 +204,8 @@ class Tagger:
 
     def explain(self, data: Any, most: int = 5, format: str | None = None) -> list[list[dict[str, Any]]]:
         """For each token its label, how far it leads over the best labels in which it has another, what the labels before
-        it add, and the attributes that add most."""
+        it add, and the attributes that add most; of a tagger for which sentences were held out, also the probability that
+        the label is right."""
         if not _inputs.is_file(data):
             return json.loads(self._native.explain(data, most))
         given, name = _inputs.source(data)
@@ -284,7 +285,8 @@ class Trained:
 
     #: A `Model`, or a `Tagger` where the data were sentences.
     model: Any
-    #: How good it is on rows it did not learn from: error, its interval, confusion and more; None if none were held out.
+    #: How good it is on rows, or sentences, it did not learn from: error, its interval, confusion and more; None if none were
+    #: held out.
     estimate: dict[str, Any] | None
     #: How it was chosen, if candidates raced for it.
     race: dict[str, Any] | None
@@ -353,13 +355,14 @@ def train(
     options.update(_kebab(learning or {}))
     given, name = _inputs.source(data)
     if features is not None or _rosenblatt.are_sentences(given if isinstance(given, list) else [], reading.get("format")):
-        rows = {"text": text, "holdout": holdout, "folds": folds, "calibrate": calibrate, "positive": positive,
-                "memory": memory, "online": online or None, "callback": callback, **{**reading, "format": None}}
+        rows = {"text": text, "positive": positive, "memory": memory, "online": online or None, "callback": callback,
+                **{**reading, "format": None}}
         if meant := [name for name, value in rows.items() if value is not None]:
             raise ValueError(f"`{meant[0]}` is for rows of a table, but these are sentences")
         options.update(_kebab({"label": None if label is None else str(label)}), **_attributes(features))
-        tagger = Tagger(_rosenblatt.train_tagger(json.dumps(options), given, reading.get("format"), name))
-        return Trained(tagger, None, None, [], tagger.summary(0))
+        judging = _judging(holdout, folds, calibrate)
+        tagger = Tagger(_rosenblatt.train_tagger(json.dumps(options), given, reading.get("format"), name, None, judging))
+        return Trained(tagger, tagger.summary(0)["estimate"], None, [], tagger.summary(0))
     recipe = _kebab({"positive": positive, "calibration": calibrate})
     recipe["reading"] = _reading(label=label, text=text, **reading)
     recipe["learning"] = options
@@ -374,6 +377,12 @@ def train(
     story = json.loads(story)
     estimate, race, notes = (story.pop(part) for part in ("estimate", "race", "notes"))
     return Trained(Model(native), estimate, race, notes, story)
+
+
+def _judging(holdout, folds, calibrate):
+    """How a tagger is judged: which sentences are held out, and how leads become probabilities."""
+    plan = {"hold-out": float(holdout or 0.0)} if folds is None else {"folds": folds}
+    return json.dumps([plan, calibrate or "auto"])
 
 
 def _attributes(features):

@@ -185,10 +185,20 @@ def fit_by_recipe(
     told: _Epochs | None = None,
 ) -> Model: ...
 def fit_tagger(
-    options: str, sentences: _Sentences, labels: _Labels, tokens: str | None = None, told: _Epochs | None = None
+    options: str,
+    sentences: _Sentences,
+    labels: _Labels,
+    tokens: str | None = None,
+    told: _Epochs | None = None,
+    judging: str | None = None,
 ) -> Tagger: ...
 def train_tagger(
-    options: str, source: _Given, format: str | None = None, name: str | None = None, told: _Epochs | None = None
+    options: str,
+    source: _Given,
+    format: str | None = None,
+    name: str | None = None,
+    told: _Epochs | None = None,
+    judging: str | None = None,
 ) -> Tagger: ...
 def are_sentences(files: list[str], format: str | None = None) -> bool: ...
 def feature_sets() -> list[str]: ...

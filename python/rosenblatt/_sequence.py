@@ -8,7 +8,7 @@ from typing import Any, Self
 from . import _inputs, _rosenblatt
 from ._base import BaseEstimator, NotFittedError
 from ._estimators import _plain, seed_of
-from ._product import Tagger, _attributes
+from ._product import Tagger, _attributes, _judging
 
 __all__ = ["SequencePerceptron"]
 
@@ -28,7 +28,8 @@ class SequencePerceptron(BaseEstimator):
     instead. `X` may also be the name of a file of sentences.
 
     There are no marginal probabilities, as this is no conditional random field: `explain` says by how much the found
-    labels lead over the best ones in which a token has another, which is how sure it is.
+    labels lead over the best ones in which a token has another, which is how sure it is. With `holdout`, sentences that were
+    not learned from say how probable that makes a label.
 
     Parameters
     ----------
@@ -57,6 +58,13 @@ class SequencePerceptron(BaseEstimator):
         Which labels may follow which: "bio", "bioes", "bilou", "iob1", "none", or "auto" for the scheme that `y` keeps to.
     min_freq : int, default=1
         Attributes that turn up less often are left out.
+    hash_bits : int, default=None
+        Attributes are hashed into a table of two to the power of this, and their names forgotten.
+    shards : int, default=1
+        Sentences are parted into so many shards that learn beside each other, and the mean is taken after every epoch.
+    holdout : float, default=0.0
+        A second tagger does not see this share of the sentences and is judged on them: `estimate_`, and probabilities. The
+        one that is kept learns from all.
     c : float, default=None
         The aggressiveness of "pa1" and "pa2", which `params={"C": c}` says as well.
     all_possible_states, all_possible_transitions : True or None
@@ -74,6 +82,8 @@ class SequencePerceptron(BaseEstimator):
     classes_ : list of str
     n_iter_ : int
         Epochs of the last fit.
+    estimate_ : dict or None
+        What was right of the sentences that were held out.
     model_ : rosenblatt.Tagger
         The tagger, which can be saved, explained and written with.
     state_features_, transition_features_ : dict
@@ -88,6 +98,7 @@ class SequencePerceptron(BaseEstimator):
 
     classes_: list[str]
     n_iter_: int
+    estimate_: dict[str, Any] | None
     model_: Tagger
 
     def __init__(
@@ -105,6 +116,9 @@ class SequencePerceptron(BaseEstimator):
         label_cost: float = 0.0,
         constraints: str = "auto",
         min_freq: int = 1,
+        hash_bits: int | None = None,
+        shards: int = 1,
+        holdout: float = 0.0,
         c: float | None = None,
         all_possible_states: bool | None = None,
         all_possible_transitions: bool | None = None,
@@ -124,6 +138,9 @@ class SequencePerceptron(BaseEstimator):
         self.label_cost = label_cost
         self.constraints = constraints
         self.min_freq = min_freq
+        self.hash_bits = hash_bits
+        self.shards = shards
+        self.holdout = holdout
         self.c = c
         self.all_possible_states = all_possible_states
         self.all_possible_transitions = all_possible_transitions
@@ -157,6 +174,8 @@ class SequencePerceptron(BaseEstimator):
             "cost": self.label_cost,
             "constraints": self.constraints,
             "min-count": self.min_freq,
+            "hash-bits": self.hash_bits,
+            "shards": self.shards,
             "label": label,
             **({} if self.template is not None else _attributes(self.features)),
         }
@@ -185,15 +204,17 @@ class SequencePerceptron(BaseEstimator):
 
         `X` may be the name of a file of sentences, or of several, and `y` the name or the number of its label's column.
         """
+        judging = _judging(self.holdout, None, None)
         if _inputs.is_file(X):
             if y is not None and not isinstance(y, (str, int)):
                 raise ValueError("beside the name of a file, y should be the name or the number of its label's column")
             given, name = _inputs.source(X)
-            native = _rosenblatt.train_tagger(self._options(None if y is None else str(y)), given, None, name, self._told())
+            options = self._options(None if y is None else str(y))
+            native = _rosenblatt.train_tagger(options, given, None, name, self._told(), judging)
         else:
             if y is None:
                 raise ValueError("y should be a list of lists of labels; only files bring their own")
-            native = _rosenblatt.fit_tagger(self._options(), X, y, self._tokens(), self._told())
+            native = _rosenblatt.fit_tagger(self._options(), X, y, self._tokens(), self._told(), judging)
         self._take_over(Tagger(native))
         return self
 
@@ -201,6 +222,7 @@ class SequencePerceptron(BaseEstimator):
         self.model_ = tagger
         self.classes_ = tagger.classes
         self.n_iter_ = max(1, tagger._native.n_epochs)
+        self.estimate_ = tagger.summary(0)["estimate"]
 
     def _fitted(self):
         if "model_" not in self.__dict__:
@@ -250,6 +272,7 @@ class SequencePerceptron(BaseEstimator):
         options = tagger.summary(0)["options"]
         named = {"averaged": "averaging", "epochs": "max_iterations", "seed": "random_state", "cost": "label_cost",
                  "min-count": "min_freq"}
-        model = cls(**{named.get(name, name): value for name, value in options.items() if name != "label"})
+        known = {named.get(name, name.replace("-", "_")): value for name, value in options.items() if name != "label"}
+        model = cls(**known)
         model._take_over(tagger)
         return model

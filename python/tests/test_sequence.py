@@ -168,6 +168,30 @@ def test_it_learns_and_is_an_estimator():
     assert again.predict(new_X) == model.predict(new_X) and again.model_ == model.model_
 
 
+def test_sentences_that_are_held_out_make_probabilities(tmp_path):
+    words, y = sentences(200, 9)
+    # Some labels are wrong: who is never wrong on new sentences learns nothing of how sure to be.
+    y = [["NN" if (7 * i + j) % 11 == 0 else label for j, label in enumerate(line)] for i, line in enumerate(y)]
+    model = SequencePerceptron(max_iterations=3, holdout=0.25).fit(dicts(words), y)
+    plain = SequencePerceptron(max_iterations=3).fit(dicts(words), y)
+    assert model.estimate_["sentences"] == 50 and model.estimate_["accuracy"] > 0.8 and plain.estimate_ is None
+    shares = [token["probability"] for line in model.explain(dicts(words)) for token in line]
+    assert all(0 <= share <= 1 for share in shares) and np.mean(shares) > 0.8
+    # What is kept learned from all of them.
+    assert model.predict(dicts(words)) == plain.predict(dicts(words))
+    assert "probability" not in plain.explain(dicts(words))[0][0]
+    lines = "".join("".join(f"{w} {l}\n" for w, l in zip(*line)) + "\n" for line in zip(words, y))
+    (tmp_path / "a.conll").write_text(lines)
+    trained = rosenblatt.train(tmp_path / "a.conll", folds=3, epochs=2)
+    assert trained.estimate["trainings"] == 3 and trained.estimate["sentences"] == 200
+    if PROGRAM is not None:
+        command = [PROGRAM, "train", tmp_path / "a.conll", "--folds", "3", "--epochs", "2", "--quiet", "--model", tmp_path / "m"]
+        subprocess.run(command, check=True)
+        assert trained.model.to_bytes() == (tmp_path / "m").read_bytes()
+    hashed = SequencePerceptron(max_iterations=3, hash_bits=12, shards=2).fit(dicts(words), y)
+    assert hashed.score(dicts(words), y) > 0.85
+
+
 def test_grid_search_with_a_scorer():
     words, y = sentences(60, 5)
     X = dicts(words)
@@ -263,8 +287,10 @@ def test_what_cannot_be_had_is_said_with_a_cure(tmp_path):
     (tmp_path / "bad.conll").write_text("a b N\nc d\n\n")
     with pytest.raises(ValueError, match="bad.conll:2:1"):
         SequencePerceptron().fit(tmp_path / "bad.conll")
-    with pytest.raises(ValueError, match="`folds` is for rows of a table"):
-        rosenblatt.train(tmp_path / "bad.conll", folds=3)
+    with pytest.raises(ValueError, match="`positive` is for rows of a table"):
+        rosenblatt.train(tmp_path / "bad.conll", positive="N")
+    with pytest.raises(ValueError, match="`holdout` should be a share"):
+        SequencePerceptron(holdout=2.0).fit(X, y)
     spoiled = bytearray(fitted.model_.to_bytes())
     spoiled[-3] ^= 1
     with pytest.raises(ValueError):

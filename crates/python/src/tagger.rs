@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use rosenblatt::data::{SentenceFormat, SentenceStream, Sentences, find_sentence_format, sentences};
 use rosenblatt::sequence::template::SETS;
-use rosenblatt::tagger::{self, Room, agreement_report};
+use rosenblatt::tagger::{self, Judging, Room, agreement_report};
 use rosenblatt::{Tagger, TaggerOptions, TaggerTraining};
 use serde_json::json;
 use std::path::PathBuf;
@@ -24,17 +24,27 @@ fn open(source: Given, format: Option<&str>, name: Option<&str>) -> Outcome<Sent
     Ok(sentences(&source.open(name)?, format)?)
 }
 
+/// How it is to be judged, as JSON: which sentences are held out, and how leads become probabilities.
+fn judging(asked: Option<&str>) -> Outcome<Judging> {
+    let Some(asked) = asked else { return Ok(Judging::default()) };
+    let (plan, calibrate) = serde_json::from_str(asked)?;
+    Ok(Judging { plan, calibrate })
+}
+
 fn trained(
     options: &str,
+    asked: Option<&str>,
     signals: &mut Signals,
     told: Option<&Py<PyAny>>,
     stream: impl FnOnce() -> Outcome<SentenceStream>,
 ) -> Outcome<PyTagger> {
     let options: TaggerOptions = serde_json::from_str(options)?;
     options.check()?;
+    let judging = judging(asked)?;
     let stream = stream()?;
     let mut told = Told { told, raised: None };
-    let outcome = TaggerTraining::new(&options).checkpointer(signals).run_on(stream, &mut told);
+    let outcome =
+        TaggerTraining::new(&options).judged(judging).checkpointer(signals).run_on(stream, &mut told);
     if let Some(raised) = told.raised {
         signals.raise(raised);
     }
@@ -43,7 +53,7 @@ fn trained(
 
 /// Trains on sentences in memory. `tokens` says what tokens are, if that is known: `cells` or `attributes`.
 #[pyfunction]
-#[pyo3(signature = (options, sentences, labels, tokens=None, told=None))]
+#[pyo3(signature = (options, sentences, labels, tokens=None, told=None, judging=None))]
 pub(crate) fn fit_tagger(
     py: Python<'_>,
     options: &str,
@@ -51,6 +61,7 @@ pub(crate) fn fit_tagger(
     labels: &Bound<'_, PyAny>,
     tokens: Option<&str>,
     told: Option<&Bound<'_, PyAny>>,
+    judging: Option<&str>,
 ) -> PyResult<PyTagger> {
     let told = told.map(|told| told.clone().unbind());
     let tokens = match tokens {
@@ -59,12 +70,12 @@ pub(crate) fn fit_tagger(
         None => None,
     };
     let given = take_in(sentences, Some(labels), tokens)?;
-    alone(py, |signals| trained(options, signals, told.as_ref(), || Ok(given.made.stream())))
+    alone(py, |signals| trained(options, judging, signals, told.as_ref(), || Ok(given.made.stream())))
 }
 
 /// Trains on files of sentences, or the bytes of one.
 #[pyfunction]
-#[pyo3(signature = (options, source, format=None, name=None, told=None))]
+#[pyo3(signature = (options, source, format=None, name=None, told=None, judging=None))]
 pub(crate) fn train_tagger(
     py: Python<'_>,
     options: &str,
@@ -72,9 +83,10 @@ pub(crate) fn train_tagger(
     format: Option<&str>,
     name: Option<&str>,
     told: Option<&Bound<'_, PyAny>>,
+    judging: Option<&str>,
 ) -> PyResult<PyTagger> {
     let told = told.map(|told| told.clone().unbind());
-    alone(py, |signals| trained(options, signals, told.as_ref(), || open(source, format, name)))
+    alone(py, |signals| trained(options, judging, signals, told.as_ref(), || open(source, format, name)))
 }
 
 /// Whether files are sentences, by the format that is named or by how they are called.
@@ -103,10 +115,18 @@ impl PyTagger {
         while stream.next(&mut block)? {
             for number in 0..block.len() {
                 let reasons = self.tagger.explain(&block, number, stream.format(), &mut room)?;
-                let each = reasons.into_iter().map(|mut reason| {
+                let probabilities = match self.tagger.calibration() {
+                    Some(_) => self.tagger.tell(&block, number, stream.format(), 0, &mut room)?.probabilities,
+                    None => None,
+                };
+                let each = reasons.into_iter().enumerate().map(|(token, mut reason)| {
                     reason.attributes.truncate(most);
-                    json!({"label": reason.label, "lead": reason.lead, "transition": reason.transition,
-                        "attributes": reason.attributes})
+                    let mut told = json!({"label": reason.label, "lead": reason.lead,
+                        "transition": reason.transition, "attributes": reason.attributes});
+                    if let Some(probability) = probabilities.as_ref().and_then(|all| all.get(token)) {
+                        told["probability"] = json!(probability);
+                    }
+                    told
                 });
                 all.push(each.collect::<Vec<_>>());
             }
