@@ -409,16 +409,17 @@ def test_tables_that_are_none_are_refused_and_odd_ones_are_not(spark):
     weighed = spark.createDataFrame(columns, [*"abcdef", "label", "w"]).coalesce(1)
     given = {"inputCols": [*"abcdef"], "order": "given", "readout": "last", **settings}
     light = PerceptronClassifier(weightCol="w", **given).fit(weighed)
-    without = PerceptronClassifier(**given).fit(weighed.where("w > 0"))
-    assert light.model._native.planes() == without.model._native.planes()
+    said = {"epochs": 1, "validation": None}
+    without = by_hand(X[weights > 0], y[weights > 0], 1, {**said, "order": "given", "readout": "last"})
+    assert light.model._native.planes() == _rosenblatt.Model.from_bytes(without).planes()
     # Partitions without rows, and more partitions than rows.
     few = PerceptronClassifier(**settings).fit(frame(spark, X[:5], [0.0, 1, 0, 1, 1], 12))
     single = [slice(row, row + 1) for row in range(5)]
-    assert few._data == by_hand(X[:5], np.array([0.0, 1, 0, 1, 1]), single, {"epochs": 1, "validation": None})
+    assert few._data == by_hand(X[:5], np.array([0.0, 1, 0, 1, 1]), single, said)
     # Labels are in the order of numbers, not of digits, and words in that of the alphabet.
-    plain, is_one = PerceptronClassifier(**settings).fit(data), F.col("label") == 1
+    plain, is_one = _rosenblatt.Model.from_bytes(by_hand(X, y, 3, said)), F.col("label") == 1
     tens = PerceptronClassifier(**settings).fit(data.withColumn("label", F.when(is_one, 10).otherwise(9)))
-    assert tens.classes == [9.0, 10.0] and tens.model._native.planes() == plain.model._native.planes()
+    assert tens.classes == [9.0, 10.0] and tens.model._native.planes() == plain.planes()
     words = PerceptronClassifier(**settings).fit(data.withColumn("label", F.when(is_one, "no").otherwise("yes")))
     assert words.classes == ["no", "yes"]
     # What is asked about must be like what was learned from.
