@@ -71,6 +71,21 @@ impl TryFrom<String> for DeviceChoice {
 }
 
 impl DeviceChoice {
+    /// Does some work while the card that may be taken is opened, which takes a quarter of a second: whoever takes it later
+    /// has it at once, or is told what the trouble is.
+    pub fn meanwhile<T>(self, work: impl FnOnce() -> T) -> T {
+        let number = match self {
+            Self::Cpu => return work(),
+            Self::Auto => 0,
+            Self::Gpu(number) => number,
+        };
+        std::thread::scope(|scope| {
+            // A thread that cannot be had is done without.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, move || drop(open(number)));
+            work()
+        })
+    }
+
     /// The card to learn on from so many rows, whose number may not be known. Nothing is the processor.
     pub(crate) fn to_learn(
         self,
@@ -151,6 +166,9 @@ mod tests {
         assert!(DeviceChoice::Auto.to_learn(Some(10_000), 784).unwrap().is_none());
         assert!(DeviceChoice::Auto.to_learn(None, 784).unwrap().is_none());
         assert!(DeviceChoice::Cpu.to_learn(Some(1 << 30), 784).unwrap().is_none());
+        for choice in [DeviceChoice::Cpu, DeviceChoice::Auto, DeviceChoice::Gpu(1 << 20)] {
+            assert_eq!(choice.meanwhile(|| 7), 7, "whether there is such a card or not");
+        }
     }
 
     /// Where there is no card, whoever asks for one is told why; where there is one, it has a name.

@@ -1,7 +1,7 @@
 //! Kernel perceptrons on NVIDIA cards: kernel values and sums of the log, with the bits of the processor.
 //!
 //! Nothing of CUDA is needed to build this, and nothing but a driver to run it: the driver is found at run time, and the
-//! code for the card (`kernels.ptx`, compiled from `kernels.cu` by `compile.py`) is part of the program. Where there is no
+//! code for the card (`kernels.ptx` and `tensors.ptx`, compiled from `kernels.cu` by `compile.py`) is part of the program. Where there is no
 //! driver, no card or no memory, a [`Trouble`] says so. What is decided row by row stays on the processor, which is given
 //! all values that it may need for a block of rows: measured on an H200, that takes as long as sending them, and serves
 //! every rule, while one block of threads per class would serve one.

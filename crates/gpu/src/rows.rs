@@ -66,8 +66,11 @@ const WHOLES: f64 = 4_503_599_627_370_496.0;
 
 /// Whether all of these fit a byte. So many are asked at once that it takes no branch each.
 fn are_whole(values: &[f64]) -> bool {
-    let fits = |value: f64| f64::from(byte_of(value)) == value;
-    values.chunks(512).all(|values| values.iter().fold(true, |all, value| all & fits(*value)))
+    let differs = |value: f64| {
+        let byte = WHOLES.to_bits() | u64::from(byte_of(value));
+        (f64::from_bits(byte) - WHOLES).to_bits() ^ value.to_bits()
+    };
+    values.chunks(512).all(|values| values.iter().fold(0, |all, value| all | differs(*value)) == 0)
 }
 
 /// One of them as a byte.

@@ -5,7 +5,7 @@
 //! a pass over digits that are deformed at random. What the processor computes too must be the same to the last move
 //! of the log. `--parts mnist,predict,table,rbf,deformed` measures some of them, `--cpu-rows N` how many rows the processor
 //! learns from beside the card (60,000), `--rbf-rows N`, `--deformed N` how many there are (500,000 and 8,100,000),
-//! `--repeats N` how often (3). `--torch PYTHON` runs `bench/gpu_peer.py`, the same algorithm in `PyTorch`. The outcome is a
+//! `--strength N` how much they are deformed (2; 1 is half as much), `--repeats N` how often (3). `--torch PYTHON` runs `bench/gpu_peer.py`, the same algorithm in `PyTorch`. The outcome is a
 //! folder below `bench/runs`.
 
 use super::kernel::{self, read};
@@ -49,6 +49,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let wants = |part: &str| parts.split(',').any(|other| other == part);
     let (repeats, cpu_rows) = (number("--repeats", 3)?, number("--cpu-rows", 60_000)?);
     let (rbf_rows, n_deformed) = (number("--rbf-rows", 500_000)?, number("--deformed", 8_100_000)?);
+    let strength = number("--strength", 2)?;
     if cfg!(debug_assertions) {
         return kernel::in_release("gpu", words);
     }
@@ -78,7 +79,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         rbf(&gpu, rbf_rows, &mut note);
     }
     if wants("deformed") {
-        deformed(&gpu, &train, n_deformed, &mut note);
+        deformed(&gpu, &train, (n_deformed, strength as f64), &mut note);
     }
     if let Some(python) = after("--torch") {
         let told = output_of(Command::new(python).args(["bench/gpu_peer.py", folder]))?;
@@ -335,7 +336,12 @@ fn rbf(gpu: &Gpu, n_rows: usize, note: &mut dyn FnMut(&str, &str, f64, String)) 
 }
 
 /// Digits of MNIST, each turned, sheared, stretched and moved at random (seed 0), and a pass over them.
-fn deformed(gpu: &Gpu, train: &Dataset, n_rows: usize, note: &mut dyn FnMut(&str, &str, f64, String)) {
+fn deformed(
+    gpu: &Gpu,
+    train: &Dataset,
+    (n_rows, strength): (usize, f64),
+    note: &mut dyn FnMut(&str, &str, f64, String),
+) {
     struct Pixels;
     impl Visitor for Pixels {
         type Output = Vec<f32>;
@@ -358,13 +364,18 @@ fn deformed(gpu: &Gpu, train: &Dataset, n_rows: usize, note: &mut dyn FnMut(&str
             scope.spawn(move || {
                 for (k, out) in values.chunks_exact_mut(784).enumerate() {
                     let row = part * share + k;
-                    deform(&pixels[row % train.len() * 784..][..784], row as u64, out);
+                    deform(&pixels[row % train.len() * 784..][..784], row as u64, strength, out);
                 }
             });
         }
     });
     let classes: Vec<u32> = (0..n_rows).map(|row| train.classes()[row % train.len()]).collect();
-    note(&format!("deform {n_rows} digits"), "processor", start.elapsed().as_secs_f64(), String::new());
+    note(
+        &format!("deform {n_rows} digits, strength {strength}"),
+        "processor",
+        start.elapsed().as_secs_f64(),
+        String::new(),
+    );
     let rows = DenseExamples::new(&values, 784, &classes);
     for (who, device) in
         [("card, whole numbers", gpu.clone()), ("card, doubles", gpu.clone().laid_out(Layout::Doubles))]
@@ -373,16 +384,18 @@ fn deformed(gpu: &Gpu, train: &Dataset, n_rows: usize, note: &mut dyn FnMut(&str
         let rows_all = (0..n_rows as u32).collect();
         let learn = Learn { space, n_outputs: 10, rows: rows_all, order: Order::Given, epochs: 1, seed: 0 };
         let (seconds, run) = learn.visit(rows);
-        note(&format!("{n_rows} deformed digits, a pass"), who, seconds, told_of(&run));
+        note(&format!("{n_rows} deformed digits, strength {strength}, a pass"), who, seconds, told_of(&run));
     }
 }
 
 /// One digit deformed as its number says, in whole grey levels.
-fn deform(from: &[f32], seed: u64, to: &mut [f32]) {
+fn deform(from: &[f32], seed: u64, strength: f64, to: &mut [f32]) {
     let mut random = Random::for_purpose(seed, "deformed digit");
     let mut within = |size: f64| (random.unit() * 2.0 - 1.0) * size;
-    let (turn, shear, wide, high) = (within(0.1), within(0.1), 1.0 + within(0.06), 1.0 + within(0.06));
-    let (right, down) = (13.5 + within(1.0), 13.5 + within(1.0));
+    let (turn, shear) = (within(0.1 * strength), within(0.1 * strength));
+    let (wide, high) = (1.0 + within(0.06 * strength), 1.0 + within(0.06 * strength));
+    let away = 0.5 + 0.5 * strength;
+    let (right, down) = (13.5 + within(away), 13.5 + within(away));
     for (place, pixel) in to.iter_mut().enumerate() {
         let (x, y) = ((place % 28) as f64 - right, (place / 28) as f64 - down);
         let (x, y) = (wide * (x + shear * y - turn * y) + 13.5, high * (y + turn * x) + 13.5);

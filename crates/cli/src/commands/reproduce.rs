@@ -144,8 +144,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let Experiment::FreundSchapire(args) = &args.experiment;
     let progress = Progress::new(true);
     progress.stage("reading MNIST");
-    let mut train = read(&args.data, "train", &progress)?;
-    let test = read(&args.data, "t10k", &progress)?;
+    let both =
+        || Ok::<_, Failure>((read(&args.data, "train", &progress)?, read(&args.data, "t10k", &progress)?));
+    let (mut train, test) = args.device.meanwhile(both)?;
     if let Some(n_rows) = args.rows {
         train = first_rows(&train, n_rows);
     }
