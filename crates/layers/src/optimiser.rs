@@ -36,7 +36,7 @@ pub struct Pace {
     pub decay: f64,
     /// `sgd`: the rate is divided by this power of the number of rows seen, epoch by epoch; 0 leaves it alone.
     pub power: f64,
-    /// `sgd`: the rate is divided by [`SLOWER`] where lack of progress would have ended the run.
+    /// `sgd`: the rate is divided by five where lack of progress would have ended the run.
     pub adaptive: bool,
 }
 
