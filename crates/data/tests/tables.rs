@@ -146,6 +146,49 @@ fn columns_are_taken_for_what_they_are_and_that_is_said() {
     assert!(load_with_schema(&Source::bytes("t.csv", unclear.as_bytes()), &named).is_ok());
 }
 
+/// Money and shares are numbers in every kind of table, as if their signs were not there.
+#[test]
+fn money_and_shares_are_numbers() {
+    let line = |i: usize| (1_000 * i + i % 7, i % 90, ["u", "v"][i % 2]);
+    let grouped =
+        |n: usize| if n < 1_000 { n.to_string() } else { format!("{},{:03}", n / 1_000, n % 1_000) };
+    let (mut plain, mut marked, mut objects) = (String::new(), String::new(), String::new());
+    for (price, share, kind) in (0..60).map(line) {
+        plain += &format!("{price}.50,{share},{kind}\n");
+        marked += &format!("\"${}.50\",{share} %,{kind}\n", grouped(price));
+        objects += &format!(
+            "{{\"price\": \"${}.50\", \"share\": \"{share} %\", \"kind\": \"{kind}\"}}\n",
+            grouped(price)
+        );
+    }
+    let head = "price,share,kind\n";
+    let how = ReadOptions { label: LabelColumn::Named("kind".into()), ..ReadOptions::as_stored() };
+    let (expected, _) = read("t.csv", (head.to_owned() + &plain).as_bytes(), &how);
+    for (name, text) in [("t.csv", head.to_owned() + &marked), ("t.jsonl", objects)] {
+        let (data, schema) = read(name, text.as_bytes(), &how);
+        assert_eq!(data, expected, "{name}");
+        let notes = schema.notes.join("\n");
+        for said in [
+            "read as numbers whose commas part thousands: `price`",
+            "read as numbers without the sign of money or percent beside them: `price`, `share`",
+        ] {
+            assert!(notes.contains(said), "{said}\n{notes}");
+        }
+        // One row alone is read as it was learned, and another sign is refused by line and column.
+        let again = how.clone().with_schema(std::sync::Arc::new(schema));
+        let one = "price,share,kind\n\"$1,002.50\",1 %,u\n";
+        assert_eq!(read("one.csv", one.as_bytes(), &again).0.len(), 1);
+        for (other, said) in [
+            ("\"$1,002.50\",0.01,u", "column `share` should hold numbers with `%`, but holds `0.01`"),
+            ("\"€1,002.50\",1 %,u", "column `price` should hold numbers with `$`, but holds `€1,002.50`"),
+        ] {
+            let other = format!("price,share,kind\n{other}\n");
+            let error = load_with_schema(&Source::bytes("one.csv", other.as_bytes()), &again).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+}
+
 #[test]
 fn time_stamps_are_not_rounded() {
     let line = |i: u32| format!("{},{}\n", 1_700_000_000 + i * 7, ["a", "b"][i as usize % 2]);

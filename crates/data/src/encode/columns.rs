@@ -225,7 +225,7 @@ impl<T: Stored> Fitting for Fitted<T> {
         let mut kept = Vec::new();
         for Column { name, mut kind } in std::mem::take(&mut schema.columns) {
             let slot = match &mut kind {
-                ColumnKind::Number { fill } => {
+                ColumnKind::Number { fill, .. } => {
                     let slot = numbers.next().unwrap_or(0);
                     *fill = self.number_fill(slot);
                     slot
@@ -400,7 +400,7 @@ impl ColumnEncoder {
         let makers = columns.map(|((column, slot), start)| {
             let start = start as u32;
             match &column.kind {
-                ColumnKind::Number { fill } => Maker::Number { slot, feature: start, fill: *fill },
+                ColumnKind::Number { fill, .. } => Maker::Number { slot, feature: start, fill: *fill },
                 ColumnKind::Category { values, fill } => {
                     let values: HashMap<String, u32> = values.iter().cloned().zip(0..).collect();
                     let fill = fill.as_ref().and_then(|fill| values.get(fill).copied());

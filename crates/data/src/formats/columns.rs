@@ -9,7 +9,8 @@
 //! While the schema is provisional, cells are left as they are for [`crate::encode`] to fit; under a settled one the
 //! rows of a block become features as soon as it is full ([`Columns::finish`]).
 
-use super::sense::{Decimal, Judged, Role, Seen, Sense, for_table, is_missing, judge, list};
+use super::sense::{Judged, Role, Seen, Sense, for_table, is_missing, judge, list};
+use super::spelling::Spelling;
 use crate::encode::{ColumnEncoder, TextEncoder, check_width, layout_of};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
@@ -17,7 +18,7 @@ use crate::options::{OnBadRow, ReadOptions, Unknown};
 use crate::remedy;
 use crate::rows::block::{Block, MISSING, Stored, merge_row, sort_row};
 use crate::rows::label_table::{BadLabel, LabelTable};
-use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Schema};
+use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Schema, known_mark};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ pub(super) enum Use {
     Nothing,
     Number {
         slot: usize,
-        decimal: Decimal,
+        spelling: Spelling,
     },
     /// The values are those that must be known, if new ones are refused.
     Category {
@@ -195,8 +196,10 @@ impl Plan {
                 (Role::Feature, _, &Some(column)) => {
                     let slot = slots[column];
                     match &schema.columns[column].kind {
-                        ColumnKind::Number { .. } => {
-                            Use::Number { slot, decimal: file_column.seen.decimal() }
+                        ColumnKind::Number { mark, .. } => {
+                            // Numbers of one unit are not taken for those of another that were learned from.
+                            let mark = mark.as_deref().and_then(known_mark);
+                            Use::Number { slot, spelling: Spelling { mark, ..file_column.seen.spelling() } }
                         }
                         ColumnKind::Category { values, .. } => {
                             let is_strict = how.unknown == Unknown::Error && !schema.provisional;
@@ -396,7 +399,7 @@ impl<T: Stored> Columns<T> {
             Use::Weight => {
                 let number = match cell {
                     Cell::Number(number) => Some(number),
-                    _ => Decimal::Point.parse(text).ok(),
+                    _ => Spelling::PLAIN.parse(text).ok(),
                 };
                 let number = number.filter(|number| *number >= 0.0 && number.is_finite());
                 self.weight = Some(number.ok_or_else(|| {
@@ -418,16 +421,23 @@ impl<T: Stored> Columns<T> {
                     _ => {}
                 }
             }
-            Use::Number { slot, decimal } => {
+            Use::Number { slot, spelling } => {
                 let number = match cell {
-                    Cell::Number(number) => number,
-                    _ => decimal.parse(text).map_err(|bad| {
-                        let message = format!(
-                            "column {} should hold finite numbers, but holds {}{}",
-                            name(),
-                            quote(text),
-                            bad.why()
-                        );
+                    Cell::Number(number) if spelling.takes_plain() => number,
+                    Cell::Number(number) => {
+                        let message =
+                            format!("column {} should hold numbers with `%`, but holds {number}", name());
+                        return Err(mistake(ErrorKind::Number, message)
+                            .with_help(format!("write `{number} %` if it is one")));
+                    }
+                    _ => spelling.parse(text).map_err(|bad| {
+                        let kind = match spelling.mark {
+                            Some(mark) => format!("numbers with `{mark}`"),
+                            None => "finite numbers".to_owned(),
+                        };
+                        let (name, found) = (name(), quote(text));
+                        let message =
+                            format!("column {name} should hold {kind}, but holds {found}{}", bad.why());
                         mistake(ErrorKind::Number, message).with_help(format!(
                             "if its values are names, say {}",
                             remedy::set("categorical", &plan.names[place])
@@ -731,7 +741,10 @@ fn fresh_schema(
                 (Sense::Text, bits) => ColumnKind::Text(TextEncoder::new(how.text.clone(), bits)),
                 (Sense::Category, Some(_)) => ColumnKind::Hashed,
                 (Sense::Category, None) => ColumnKind::Category { values: Vec::new(), fill: None },
-                (Sense::Number | Sense::Whole, _) => ColumnKind::Number { fill },
+                (Sense::Number | Sense::Whole, _) => {
+                    let mark = columns[place].seen.spelling().mark.map(str::to_owned);
+                    ColumnKind::Number { fill, mark }
+                }
             };
             Column { name: columns[place].name.clone(), kind }
         })

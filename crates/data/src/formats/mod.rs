@@ -18,6 +18,7 @@ mod matrix;
 mod numpy;
 mod parquet;
 mod sense;
+mod spelling;
 mod text;
 mod vw;
 mod zip;

@@ -6,6 +6,7 @@
 //! could, the user is asked. Whatever is decided here is said in a note.
 
 use super::columns::{Cell, FileColumn, Form};
+use super::spelling::{Decimal, Spelled, Spelling};
 use crate::error::{DataError, ErrorKind, quote};
 use crate::options::{LabelColumn, ReadOptions, find_column};
 use crate::remedy;
@@ -45,30 +46,6 @@ pub(super) fn is_missing(cell: &[u8]) -> bool {
     cell.is_empty() || cell == b"?" || ["na", "n/a", "nan", "null"].into_iter().any(word)
 }
 
-/// How a table writes the numbers of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Decimal {
-    /// `1234.5`.
-    #[default]
-    Point,
-    /// `1234,5`.
-    Comma,
-    /// `1.234,5`.
-    CommaAfterPoints,
-}
-
-impl Decimal {
-    /// The number that a cell spells.
-    pub(super) fn parse(self, cell: &[u8]) -> Result<f64, BadNumber> {
-        if self == Self::Point {
-            return number::parse(cell);
-        }
-        let kept = cell.iter().filter(|byte| self == Self::Comma || **byte != b'.');
-        let plain: Vec<u8> = kept.map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
-        number::parse(&plain)
-    }
-}
-
 /// Values that differ.
 #[derive(Debug, Clone, Default)]
 struct Distinct {
@@ -89,10 +66,7 @@ pub(super) struct Seen {
     n_dates: usize,
     n_whole: usize,
     n_words: usize,
-    /// Numbers with a comma, those that could be thousands as well, and whether points stand before the comma.
-    n_commas: usize,
-    n_thousands: usize,
-    points: bool,
+    spelled: Spelled,
     /// Whether the cells are 0, 1, 2, … or 1, 2, 3, … so far.
     is_off_count: bool,
     /// Different values; nothing if a model says what the columns are, so that they need not be told apart.
@@ -161,13 +135,7 @@ impl Seen {
         self.n_names += 1;
         self.n_words += text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
         self.n_dates += usize::from(is_date(text));
-        if let Some(comma) = memchr::memchr(b',', text)
-            && Decimal::CommaAfterPoints.parse(text).is_ok()
-        {
-            self.n_commas += 1;
-            self.n_thousands += usize::from(text.len() - comma == 4 && comma <= 4);
-            self.points |= text[..comma].contains(&b'.');
-        }
+        self.spelled.see(text);
     }
 
     fn n_distinct(&self) -> usize {
@@ -189,7 +157,7 @@ impl Seen {
     pub(super) fn form(&self) -> Form {
         match self.nested {
             Some(form) if self.n_nested > self.n_cells => form,
-            _ if self.decimal() != Decimal::Point => Form::Number,
+            _ if self.spelling() != Spelling::PLAIN => Form::Number,
             _ if self.n_names > self.n_numbers || self.is_scale_with_names() => Form::Text,
             _ => Form::Number,
         }
@@ -204,13 +172,9 @@ impl Seen {
             && self.n_names > 0
     }
 
-    /// How numbers are written. A comma before three digits may part thousands: that alone says nothing.
-    pub(super) fn decimal(&self) -> Decimal {
-        match self.n_commas > self.n_thousands && (self.n_commas + self.n_numbers) * 10 >= self.n_cells * 9 {
-            false => Decimal::Point,
-            true if self.points => Decimal::CommaAfterPoints,
-            true => Decimal::Comma,
-        }
+    /// How numbers are written.
+    pub(super) fn spelling(&self) -> Spelling {
+        self.spelled.spelling(self.n_cells, self.n_numbers)
     }
 
     fn is_prose(&self) -> bool {
@@ -536,6 +500,7 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
         places.map(|place| columns[place].name.clone()).collect()
     };
     let seen = |place: usize| &columns[place].seen;
+    let spelling = |place: usize| seen(place).spelling();
     for (places, what) in [
         // Without a table of hashes, what categories there are is told when all rows are seen.
         (
@@ -544,13 +509,27 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
         ),
         (features(&|place| senses[place] == Sense::Text && how.text_columns.is_empty()), "read as text"),
         (
-            features(&|place| senses[place] == Sense::Number && seen(place).decimal() != Decimal::Point),
+            features(&|place| {
+                let has_comma = matches!(spelling(place).decimal, Decimal::Comma | Decimal::CommaAfterPoints);
+                senses[place] == Sense::Number && has_comma
+            }),
             "read as numbers with a decimal comma",
         ),
         (
             features(&|place| {
+                let parts_thousands = spelling(place).decimal == Decimal::PointAfterCommas;
+                senses[place] == Sense::Number && parts_thousands
+            }),
+            "read as numbers whose commas part thousands",
+        ),
+        (
+            features(&|place| senses[place] == Sense::Number && spelling(place).mark.is_some()),
+            "read as numbers without the sign of money or percent beside them",
+        ),
+        (
+            features(&|place| {
                 let is_typed = columns[place].is_typed && seen(place).n_spelled > 0;
-                senses[place] == Sense::Number && is_typed && seen(place).decimal() == Decimal::Point
+                senses[place] == Sense::Number && is_typed && spelling(place) == Spelling::PLAIN
             }),
             "read as numbers, though written as text",
         ),

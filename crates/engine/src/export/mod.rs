@@ -118,7 +118,7 @@ pub fn left_to_user(model: &Model, format: Export) -> Vec<String> {
         );
     }
     if has(|kind| {
-        matches!(kind, ColumnKind::Number { fill: Some(_) } | ColumnKind::Category { fill: Some(_), .. })
+        matches!(kind, ColumnKind::Number { fill: Some(_), .. } | ColumnKind::Category { fill: Some(_), .. })
     }) {
         notes.push("what stands in for missing values is not in it".to_owned());
     }

@@ -7,7 +7,8 @@ use super::record::{Record, is_blank, open_quote, scan_record, sniff_delimiter};
 use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Position};
 use crate::formats::columns::{Cell, FileColumn, Form, Plan, Use};
-use crate::formats::sense::{Decimal, LABEL_NAMES, SAMPLE_ROWS, Seen, is_missing, precision};
+use crate::formats::sense::{LABEL_NAMES, SAMPLE_ROWS, Seen, is_missing, precision};
+use crate::formats::spelling::{Decimal, Spelling};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::schema::Precision;
 use crate::scan::number;
@@ -232,8 +233,8 @@ impl TablePlan {
             let seen = sample.seen(first_row, place, how);
             let is_unnamed = name.is_empty();
             let name = if is_unnamed { format!("column_{}", place + 1) } else { name };
-            let form =
-                if delimiter == b',' && seen.decimal() != Decimal::Point { Form::Text } else { seen.form() };
+            let has_comma = matches!(seen.spelling().decimal, Decimal::Comma | Decimal::CommaAfterPoints);
+            let form = if delimiter == b',' && has_comma { Form::Text } else { seen.form() };
             FileColumn { name, form, seen, is_unnamed, is_typed: false }
         });
         let columns: Vec<FileColumn> = columns.collect();
@@ -260,7 +261,7 @@ impl TablePlan {
         let (mut n_numbers, mut n_categories) = (0, 0);
         for (place, use_) in self.plan.uses.iter().enumerate() {
             match *use_ {
-                Use::Number { slot, decimal: Decimal::Point } if slot == n_numbers => {
+                Use::Number { slot, spelling: Spelling::PLAIN } if slot == n_numbers => {
                     n_numbers += 1;
                     match steps.last_mut() {
                         Some(Step::Numbers(n_columns)) => *n_columns += 1,
