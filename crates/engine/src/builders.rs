@@ -2,7 +2,9 @@
 //!
 //! A builder only fills in [`Options`]; what they mean is decided by [`Spec`], as for everybody else. Its methods that
 //! set parameters are called as the rule's table entry calls them, in lower case. They come from the same
-//! line of the core's table of rules as everything else.
+//! line of the core's table of rules as everything else. Nor does it choose a read-out that its name does not say: a
+//! [`Perceptron`] ends in the engine's default, the average, and with `.readout(Readout::Last)` in the textbook's last
+//! weights, as scikit-learn's `Perceptron` and the one of the Python package do.
 //!
 //! ```
 //! use rosenblatt::Dataset;

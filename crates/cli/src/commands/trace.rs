@@ -26,6 +26,7 @@ Examples:
   rosenblatt trace points.csv
   rosenblatt trace points.csv --bias none --to latex
   rosenblatt trace points.csv --algorithm pa --rounds 5-10
+  rosenblatt trace points.csv --readout voted     ends in the hypotheses that vote, and their votes
   rosenblatt trace xor.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5
   rosenblatt trace points.csv --zero plus --mistake pred --to csv > rounds.csv
   rosenblatt trace news.conllu --rounds 2         sentences: the lattice, the best labels, the update"
@@ -95,17 +96,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         "jsonl" => ui::print(&told.json_lines(&ending))?,
         _ => {
             let (header, rows) = told.table();
-            let table = match form {
-                "markdown" => markdown(&header, &rows),
-                "latex" => latex(&header, &rows),
-                _ => aligned(&header, &rows),
-            };
+            let table = in_form(form, &header, &rows);
             let more = match left_out {
                 0 => String::new(),
                 more => format!("… {} more; `--rounds` shows them\n", ui::counted(more, "round", "rounds")),
             };
             let gap = if form == "latex" { "\n% " } else { "\n" };
-            ui::print(&format!("{}{table}{more}{gap}{ending}\n", told.sides(form)))?;
+            let read_out = told.read_out().map_or(String::new(), |(heading, header, rows)| {
+                let between = if form == "markdown" { "\n" } else { "" };
+                format!("{gap}{heading}\n{between}{}", in_form(form, &header, &rows))
+            });
+            ui::print(&format!("{}{table}{more}{gap}{ending}\n{read_out}", told.sides(form)))?;
             return Ok(());
         }
     }
@@ -137,11 +138,7 @@ fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
             "{comment}hidden units: h = {activation}(z); loss: {loss}; steps by {optimiser}, one row at a time"
         );
     }
-    let print = |header: &[&str], rows: &[Vec<String>]| match form {
-        "markdown" => markdown(header, rows),
-        "latex" => latex(header, rows),
-        _ => aligned(header, rows),
-    };
+    let print = |header: &[&str], rows: &[Vec<String>]| in_form(form, header, rows);
     for round in rounds {
         let mut inputs = features.clone();
         let (mut units, mut weights) = (Vec::new(), Vec::new());
@@ -204,7 +201,16 @@ fn networks(traced: &BackPropagation, form: &str) -> Result<(), Failure> {
     ui::print(&text)
 }
 
-pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+/// A table in the form that is wished.
+pub(super) fn in_form(form: &str, header: &[&str], rows: &[Vec<String>]) -> String {
+    match form {
+        "markdown" => markdown(header, rows),
+        "latex" => latex(header, rows),
+        _ => aligned(header, rows),
+    }
+}
+
+fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     let header = header.iter().map(|&name| name.to_owned()).collect();
     let table: Vec<Vec<String>> = std::iter::once(header).chain(rows.iter().cloned()).collect();
     ui::table(&table)

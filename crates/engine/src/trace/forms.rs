@@ -1,6 +1,6 @@
 //! Traces as text: the forms that a person, a table or a paper reads.
 
-use super::{Trace, TracedRound, TracedStep};
+use super::{ReadOut, Trace, TracedRound, TracedStep};
 use rosenblatt_data::Dataset;
 use rosenblatt_data::write::csv_cell;
 use serde_json::json;
@@ -128,6 +128,54 @@ impl Told<'_> {
         text
     }
 
+    /// What the run is read out as, where that is not its last hypothesis: a heading, names of columns, and a row for
+    /// every output of every hypothesis.
+    pub fn read_out(&self) -> Option<(String, Vec<&'static str>, Vec<Vec<String>>)> {
+        let ReadOut { readout, hypotheses, n_hypotheses } = self.trace.read_out.as_ref()?;
+        let votes = hypotheses.iter().any(|(_, survived)| survived.is_some());
+        let mut header = Vec::new();
+        if !self.is_binary() {
+            header.push("asked");
+        }
+        header.extend(["w", "b"]);
+        let heading = match n_hypotheses.saturating_sub(hypotheses.len()) {
+            _ if !votes => format!("read out as {readout}:"),
+            0 => format!("read out as {readout}, each as often as it survived:"),
+            more => format!("read out as {readout}, each as often as it survived, {more} more behind these:"),
+        };
+        if votes {
+            header.push("survived");
+        }
+        let mut rows = Vec::new();
+        for (planes, survived) in hypotheses {
+            for (output, bias) in planes.biases().iter().enumerate() {
+                let mut cells = vec![vector(&planes.weights(output)), number(*bias)];
+                if !self.is_binary() {
+                    cells.insert(0, self.trace.outputs[output].clone());
+                }
+                cells.extend(survived.map(|survived| survived.to_string()));
+                rows.push(cells);
+            }
+        }
+        Some((heading, header, rows))
+    }
+
+    fn read_out_as_json(&self, read_out: &ReadOut) -> serde_json::Value {
+        let outputs = &self.trace.outputs;
+        let hypotheses = read_out.hypotheses.iter().map(|(planes, survived)| {
+            let of_outputs =
+                planes.biases().iter().enumerate().map(
+                    |(output, b)| json!({"asked": outputs[output], "w": planes.weights(output), "b": b}),
+                );
+            json!({"survived": survived, "outputs": of_outputs.collect::<Vec<_>>()})
+        });
+        json!({
+            "readout": read_out.readout.to_string(),
+            "n_hypotheses": read_out.n_hypotheses,
+            "hypotheses": hypotheses.collect::<Vec<_>>(),
+        })
+    }
+
     /// A record for every round, then one for the end.
     pub fn json_lines(&self, ending: &str) -> String {
         let mut text = String::new();
@@ -141,6 +189,7 @@ impl Told<'_> {
             "epochs": totals.epochs,
             "mistakes": totals.mistakes,
             "steps": totals.updates,
+            "read_out": self.trace.read_out.as_ref().map(|read_out| self.read_out_as_json(read_out)),
         });
         let _ = writeln!(text, "{end}");
         text

@@ -12,11 +12,13 @@ pub use forms::{Told, latex, markdown, number, step_in_words, vector};
 pub use walk::Walk;
 
 use crate::error::Error;
+use crate::model::Model;
 use crate::spec::{Classes, Spec};
 use crate::train::Training;
+use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Observer, Round};
 use rosenblatt_core::space::Hypothesis;
-use rosenblatt_core::{Bias, Examples, Row, Schedule, Stopped, Totals};
+use rosenblatt_core::{Bias, Examples, Hyperplanes, Readout, Row, Schedule, Stopped, Totals};
 use rosenblatt_data::{Dataset, Labels, Visitor};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -137,6 +139,43 @@ pub struct Trace {
     pub totals: Totals,
     /// Why it ends.
     pub ending: Ending,
+    /// What the run is read out as, where that is not its last hypothesis.
+    pub read_out: Option<ReadOut>,
+}
+
+/// What a run is read out as: the hypotheses that vote, or the one that all of them were made into.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadOut {
+    /// How it was read out.
+    pub readout: Readout,
+    /// The first of the hypotheses, each with the number of rounds it survived if it votes.
+    pub hypotheses: Vec<(Hyperplanes, Option<u64>)>,
+    /// How many there are.
+    pub n_hypotheses: usize,
+}
+
+/// So many hypotheses that vote are written down.
+const MOST_VOTERS: usize = 100;
+
+impl ReadOut {
+    fn of(model: &Model) -> Option<Self> {
+        let readout = model.spec().readout();
+        let (mut hypotheses, mut n_hypotheses) = (Vec::new(), 0);
+        match &model.kept {
+            _ if readout == Readout::Last => return None,
+            Kept::Hyperplanes(planes) => {
+                (hypotheses, n_hypotheses) = (vec![(planes.clone(), None)], 1);
+            }
+            Kept::Votes(votes) => votes.replay(|planes, survived| {
+                n_hypotheses += 1;
+                if hypotheses.len() < MOST_VOTERS {
+                    hypotheses.push((planes.clone(), Some(survived)));
+                }
+            }),
+            Kept::Other(_) => return None,
+        }
+        Some(Self { readout, hypotheses, n_hypotheses })
+    }
 }
 
 /// Trains and writes down the rounds in `window`.
@@ -158,7 +197,7 @@ pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result
     let summary = model.training_summary();
     let ending = tracer.ending(spec, data, summary.stopped);
     let totals = if tracer.repeats.is_some() { tracer.totals } else { summary.totals };
-    Ok(Trace::new(spec, data, tracer.rounds, totals, ending))
+    Ok(Trace { read_out: ReadOut::of(&model), ..Trace::new(spec, data, tracer.rounds, totals, ending) })
 }
 
 /// Refuses what has no weights that could be written down.
@@ -215,7 +254,7 @@ impl Trace {
         }
         let outputs = output_names(spec, data.labels());
         let (classes, features) = (data.labels().names().to_vec(), feature_names(data));
-        Self { rounds, outputs, classes, features, totals, ending }
+        Self { rounds, outputs, classes, features, totals, ending, read_out: None }
     }
 
     /// What became of the run, in a sentence without an end.
@@ -407,6 +446,33 @@ mod tests {
     fn xor() -> Dataset {
         let rows = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
         Dataset::from_rows(&rows, &["+1", "-1", "-1", "+1"])
+    }
+
+    /// The weights of the lecture's four steps are (0, 0) for no round, then (-1, -1), (3, -1) and so on; what they
+    /// average to and how long each survived is added up here by hand from the rounds themselves.
+    #[test]
+    fn a_trace_ends_in_what_the_run_is_read_out_as() {
+        let of = |readout: &str| {
+            let options =
+                Options { readout: Some(readout.parse().unwrap()), ..textbook(Bias::Learned) };
+            trace(&Spec::new(options).unwrap(), &lecture(), 1..=1_000).unwrap()
+        };
+        assert_eq!(of("last").read_out, None);
+        let averaged = of("averaged");
+        let n_rounds = averaged.rounds.len() as f64;
+        let read_out = averaged.read_out.unwrap();
+        let (planes, survived) = &read_out.hypotheses[0];
+        assert_eq!((read_out.n_hypotheses, *survived), (1, None));
+        for feature in 0..2 {
+            let mean = averaged.rounds.iter().map(|round| round.weights[feature]).sum::<f64>() / n_rounds;
+            assert!((planes.weights(0)[feature] - mean).abs() < 1e-12, "{planes:?} and {mean}");
+        }
+        let voted = of("voted");
+        let read_out = voted.read_out.unwrap();
+        let survived: u64 = read_out.hypotheses.iter().filter_map(|(_, survived)| *survived).sum();
+        assert_eq!(survived, voted.rounds.len() as u64, "every round has one hypothesis");
+        let (last, _) = read_out.hypotheses.last().unwrap();
+        assert_eq!(Some(last.weights(0)), voted.rounds.last().map(|round| round.weights.clone()));
     }
 
     fn textbook(bias: Bias) -> Options {

@@ -1,6 +1,6 @@
 //! A run that is made a few rounds at a time, and looked at in between.
 
-use super::{Ending, Trace, TracedRound, Tracer};
+use super::{Ending, ReadOut, Trace, TracedRound, Tracer};
 use crate::error::Error;
 use crate::learner::Learner;
 use crate::model::Model;
@@ -149,8 +149,8 @@ impl Walk {
         (walk.tracer.window, walk.tracer.only_last) = (window, false);
         walk.fit_to(u64::MAX)?;
         let ending = walk.ending.unwrap_or(Ending::Over(Stopped::Epochs));
-        let totals = walk.totals();
-        Ok(Trace::new(&walk.spec, &walk.data, walk.tracer.rounds, totals, ending))
+        let (totals, read_out) = (walk.totals(), ReadOut::of(&walk.model()));
+        Ok(Trace { read_out, ..Trace::new(&walk.spec, &walk.data, walk.tracer.rounds, totals, ending) })
     }
 
     fn fit_to(&mut self, round: u64) -> Result<(), Error> {

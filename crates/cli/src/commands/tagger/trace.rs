@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::ui;
 use rosenblatt::TaggerOptions;
 use rosenblatt::tagger::{self, TaggerTrace, TracedSentence};
-use rosenblatt::trace::{latex, markdown, number};
+use rosenblatt::trace::number;
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{ReadOptions, Source};
 use serde_json::json;
@@ -54,11 +54,7 @@ fn score(value: f64) -> String {
 
 fn text(traced: &TaggerTrace, form: &str) -> String {
     let comment = if form == "latex" { "% " } else { "" };
-    let print = |head: &[&str], rows: &[Vec<String>]| match form {
-        "markdown" => markdown(head, rows),
-        "latex" => latex(head, rows),
-        _ => trace::aligned(head, rows),
-    };
+    let print = |head: &[&str], rows: &[Vec<String>]| trace::in_form(form, head, rows);
     let mut text = format!(
         "{comment}sentences in their order; a cell is the best score of a way to the label, and in brackets what the \
          token itself says\n"
