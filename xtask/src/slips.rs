@@ -326,9 +326,8 @@ impl Room {
             let words = COMMANDS[which];
             let (signal, code) = [("HUP", 129), ("INT", 130), ("TERM", 143)][dice.below(3) as usize];
             let mut child = self.command(words).spawn().map_err(told("starting the program"))?;
-            // Not before it listens, a few milliseconds after it started.
-            let first = Duration::from_millis(30);
-            sleep(first + Duration::from_micros(dice.below(times[which].as_micros() as u64 + 1)));
+            wait_until_it_listens(child.id());
+            sleep(Duration::from_micros(dice.below(times[which].as_micros() as u64 + 1)));
             let over = child.try_wait().map_err(told("looking at the program"))?.is_some();
             let start = Instant::now();
             if !over {
@@ -362,6 +361,26 @@ impl Room {
         }
         let remarks = format!("{met} met it at work, the slowest answer took {} ms", slowest.as_millis());
         Ok(Line { what: "signals in every phase".to_owned(), done, lost, remarks })
+    }
+}
+
+/// Waits until a process that was started has a handler for SIGTERM, the last that the program gets, or is over. Before
+/// that nothing is at work, and a signal ends it as it ends any program.
+fn wait_until_it_listens(process: u32) {
+    const SIGTERM: u64 = 1 << 14;
+    let path = format!("/proc/{process}/status");
+    for _ in 0..5_000 {
+        let Ok(status) = fs::read_to_string(&path) else { return };
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        if status.contains("State:\tZ") {
+            return;
+        }
+        if caught.is_none_or(|mask| mask & SIGTERM != 0) {
+            // The thread that answers starts right behind.
+            return sleep(Duration::from_millis(10));
+        }
+        sleep(Duration::from_millis(1));
     }
 }
 

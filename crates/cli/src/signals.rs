@@ -66,9 +66,11 @@ pub(crate) fn code(signal: i32) -> i32 {
     128 + signal
 }
 
-/// From now on the work at hand stops by itself when asked, and [answers](answer) when it has.
+/// From now on the work at hand stops by itself when asked, and [answers](answer) when it has. A will that is being
+/// done already is the end of the program: nothing is begun beside it.
 pub(crate) fn be_careful() {
     CAREFUL.store(true, Ordering::SeqCst);
+    *LAST_WILL.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
 /// Ends the careful part, in which `done` was done. A signal that came meanwhile is answered now.
@@ -82,10 +84,14 @@ pub(crate) fn last_will(will: impl FnOnce(i32) + Send + 'static) {
     *LAST_WILL.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(will));
 }
 
-/// Ends the program between two lines of output.
+/// Ends the program between two lines of output, unless its work has become careful in the meantime.
 fn leave(signal: i32) {
-    let will = LAST_WILL.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(will) = will {
+    // Held to the end: who would be careful now waits for it.
+    let mut will = LAST_WILL.lock().unwrap_or_else(PoisonError::into_inner);
+    if CAREFUL.load(Ordering::SeqCst) {
+        return;
+    }
+    if let Some(will) = will.take() {
         will(signal);
     }
     let end = move || {
