@@ -144,8 +144,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let Experiment::FreundSchapire(args) = &args.experiment;
     let progress = Progress::new(true);
     progress.stage("reading MNIST");
-    let both =
-        || Ok::<_, Failure>((read(&args.data, "train", &progress)?, read(&args.data, "t10k", &progress)?));
+    let half = |half: &str| read(&args.data, half, &progress);
+    let both = || {
+        std::thread::scope(|scope| {
+            let test = scope.spawn(|| half("t10k"));
+            let train = half("train");
+            let test = test.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok::<_, Failure>((train?, test?))
+        })
+    };
     let (mut train, test) = args.device.meanwhile(both)?;
     if let Some(n_rows) = args.rows {
         train = first_rows(&train, n_rows);
