@@ -42,7 +42,7 @@ struct FreundSchapireArgs {
         value_parser = clap::value_parser!(u32).range(1..=6))]
     degree: Vec<u32>,
     /// Measure after 0.1, 1, 2, 3, 4, 10 and 30 epochs, up to this many
-    #[arg(long, value_name = "T", default_value = "10")]
+    #[arg(long, alias = "passes", value_name = "T", default_value = "10")]
     epochs: Most,
     /// Take the mean of so many random permutations of the training rows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
