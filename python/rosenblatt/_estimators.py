@@ -410,6 +410,8 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first.")
         if _inputs.is_plain(X) and self._fits(X):
             return X
+        if _inputs.is_plain_sparse(X) and self._fits(X):
+            return _inputs.lend(X)
         return _inputs.lend(validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False))
 
     def _said(self, X, what):

@@ -22,6 +22,17 @@ def is_plain(X):
     )
 
 
+def is_plain_sparse(X):
+    """Whether this is a sparse matrix that the engine reads where it is."""
+    return (
+        getattr(X, "format", None) == "csr"
+        and X.ndim == 2
+        and (X.dtype == np.float64 or X.dtype == np.float32)
+        and X.shape[0] > 0
+        and X.has_canonical_format
+    )
+
+
 def is_plain_column(y, n_rows):
     """Whether these are classes, one for each row."""
     return type(y) is np.ndarray and y.shape == (n_rows,) and y.dtype.kind in "iubU"

@@ -396,3 +396,24 @@ def test_names_are_wrong_in_python_words():
         PerceptronClassifier().fit(X, np.zeros(150))
     with pytest.raises(ValueError, match="X has 3 features, but"):
         PerceptronClassifier().fit(X, y).predict(X[:, :3])
+
+
+def test_sparse_rows_are_predicted_in_parts_as_if_at_once():
+    import scipy.sparse
+
+    rng = np.random.default_rng(5)
+    X = scipy.sparse.random(5_000, 40, density=0.2, format="csr", random_state=5)
+    y = rng.integers(0, 3, 5_000)
+    model = rosenblatt.AveragedPerceptron(max_iter=2).fit(X[:500], y[:500])
+    dense = X.toarray()
+    assert np.array_equal(model.predict(X), model.predict(dense))
+    if hasattr(model, "decision_function"):
+        assert np.array_equal(model.decision_function(X), model.decision_function(dense))
+    late = X.copy()
+    late.data[late.indptr[4_500]] = np.nan
+    with pytest.raises(ValueError, match="NaN|finite"):
+        model.predict(late)
+    beyond = X.copy()
+    beyond.indices[beyond.indptr[4_501] - 1] = 40
+    with pytest.raises(ValueError):
+        model.predict(beyond)

@@ -8,6 +8,7 @@ use crate::work::{alone, unless_stopped};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rosenblatt::calibration::class_scores;
+use rosenblatt::core::Zero;
 use rosenblatt::data::{Dataset, Labels, ReadOptions, Source, load_source};
 use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
@@ -16,6 +17,9 @@ use rosenblatt::{Explainer, Model, evaluate, export};
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_figures::{Subject, report};
 use std::path::PathBuf;
+
+/// So many sparse rows are looked at and then predicted, while they lie near the processor.
+const AT_ONCE: usize = 2048;
 
 /// A trained model: what the command line writes to a file, and reads from one.
 #[pyclass(name = "Model", module = "rosenblatt._rosenblatt", frozen)]
@@ -30,18 +34,27 @@ impl From<Model> for PyModel {
 }
 
 impl PyModel {
-    /// What `answer` says of rows of an array, which are of nobody's class.
-    fn of_rows<T: Send>(
+    /// Has `answer` look at the rows of an array, which are of nobody's class.
+    fn of_rows(
         &self,
         given: &Bound<'_, PyAny>,
-        answer: impl FnOnce(&Model, &Dataset) -> Outcome<T> + Send,
-    ) -> PyResult<T> {
-        let rows = rows::rows(given)?;
-        let n_rows = rows.lend().n_rows();
-        rows::check_room(rows.lend().width(), 1)?;
-        alone(given.py(), |_| {
-            let data = Dataset::of_lender(rows, vec![0; n_rows], Labels::in_order(["?"]));
-            answer(&self.model, &data)
+        mut answer: impl FnMut(&Model, &Dataset) -> Outcome<()> + Send,
+    ) -> PyResult<()> {
+        let (rows, model) = (rows::unchecked(given)?, &self.model);
+        let n_rows = rows.n_rows();
+        rows::check_room(rows.width(), 1)?;
+        let is_plain = model.planes().is_some() && model.map().is_none();
+        // Coins are thrown row after row, so that all rows must come at once.
+        let in_parts = rows.is_sparse() && is_plain && model.spec().options().zero != Zero::Random;
+        let at_once = if in_parts { AT_ONCE } else { n_rows.max(1) };
+        alone(given.py(), |signals| {
+            for first in (0..n_rows).step_by(at_once) {
+                let end = n_rows.min(first + at_once);
+                let labels = Labels::in_order(["?"]);
+                answer(model, &Dataset::of_lender(rows.part(first..end)?, vec![0; end - first], labels))?;
+                unless_stopped(signals)?;
+            }
+            Ok(())
         })
     }
 }
@@ -151,10 +164,10 @@ impl PyModel {
 
     /// The class of each row, by number.
     fn predict<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let classes = self.of_rows(rows, |model, data| {
-            let mut classes = Vec::with_capacity(data.len());
-            model.each_row(data.view(), |_, class, _| classes.push(class))?;
-            Ok(classes)
+        let mut classes = Vec::new();
+        self.of_rows(rows, |model, data| {
+            classes.reserve(data.len());
+            Ok(model.each_row(data.view(), |_, class, _| classes.push(class))?)
         })?;
         bytes_of(py, &classes, u32::to_ne_bytes)
     }
@@ -165,15 +178,21 @@ impl PyModel {
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let all = self.of_rows(rows, |model, data| scores(model, data.view()))?;
+        let mut all = Vec::new();
+        self.of_rows(rows, |model, data| {
+            all.extend(scores(model, data.view())?);
+            Ok(())
+        })?;
         numbers(py, &all)
     }
 
     /// The probability of each class of each row.
     fn predict_proba<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let all = self.of_rows(rows, |model, data| {
+        let mut all = Vec::new();
+        self.of_rows(rows, |model, data| {
             check_finite(data.view())?;
-            Ok(model.predict_proba_all(data)?)
+            all.extend(model.predict_proba_all(data)?);
+            Ok(())
         })?;
         numbers(py, &all)
     }

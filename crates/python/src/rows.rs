@@ -8,6 +8,7 @@ use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rosenblatt_data::{DenseRef, Lender, MatrixRef, SparseRef};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An array that stays Python's.
@@ -109,6 +110,87 @@ impl Lender for Array {
 
 /// Rows as Python gives them: an array of two axes, or `(indptr, indices, data, n_features)`.
 pub(crate) fn rows(given: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Lender>> {
+    let Unchecked(array) = unchecked(given)?;
+    array.check(0..array.lend().n_rows())?;
+    Ok(array)
+}
+
+/// Rows whose sparse indices nobody has looked at yet: who reads rows once looks at some while they are at hand.
+pub(crate) struct Unchecked(Arc<Array>);
+
+impl Unchecked {
+    pub(crate) fn n_rows(&self) -> usize {
+        self.0.lend().n_rows()
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.0.lend().width()
+    }
+
+    pub(crate) fn is_sparse(&self) -> bool {
+        matches!(*self.0, Array::Sparse32(..) | Array::Sparse64(..))
+    }
+
+    /// Some of the rows, looked at. Of dense rows that is all of them.
+    pub(crate) fn part(&self, rows: Range<usize>) -> PyResult<Arc<dyn Lender>> {
+        self.0.check(rows.clone())?;
+        let (Array::Sparse32(all, _) | Array::Sparse64(all, _)) = &*self.0 else { return Ok(self.0.clone()) };
+        let bounds = &all.offsets[rows.start..=rows.end];
+        let entries = bounds[0]..bounds[bounds.len() - 1];
+        let offsets = bounds.iter().map(|offset| offset - entries.start).collect();
+        Ok(Arc::new(Part { whole: Arc::clone(&self.0), offsets, entries }))
+    }
+}
+
+/// Some rows of a sparse array.
+#[derive(Debug)]
+struct Part {
+    whole: Arc<Array>,
+    offsets: Vec<usize>,
+    entries: Range<usize>,
+}
+
+impl Lender for Part {
+    fn lend(&self) -> MatrixRef<'_> {
+        fn of<'a, T>(part: &'a Part, whole: SparseRef<'a, T>) -> SparseRef<'a, T> {
+            let entries = part.entries.clone();
+            let (indices, values) = (&whole.indices[entries.clone()], &whole.values[entries]);
+            SparseRef { offsets: &part.offsets, indices, values, width: whole.width }
+        }
+        match self.whole.lend() {
+            MatrixRef::Sparse32(whole) => MatrixRef::Sparse32(of(self, whole)),
+            MatrixRef::Sparse64(whole) => MatrixRef::Sparse64(of(self, whole)),
+            dense => dense,
+        }
+    }
+}
+
+fn broken(what: &str) -> PyErr {
+    PyValueError::new_err(format!("the sparse matrix is broken: {what}"))
+}
+
+impl Array {
+    /// Looks whether the indices of these rows ascend below the number of features.
+    fn check(&self, rows: Range<usize>) -> PyResult<()> {
+        let (Self::Sparse32(all, _) | Self::Sparse64(all, _)) = self else { return Ok(()) };
+        let indices = all.indices.values();
+        for bounds in all.offsets[rows.start..=rows.end].windows(2) {
+            let row = &indices[bounds[0]..bounds[1]];
+            // Nothing leaves the loop early, so that many indices are compared at once.
+            let pairs = row.iter().zip(row.iter().skip(1));
+            if pairs.filter(|(one, next)| one >= next).count() > 0 {
+                return Err(broken("the indices of a row do not ascend"));
+            }
+            if row.last().is_some_and(|&last| last as usize >= all.width) {
+                return Err(broken("an index is negative, or beyond the number of features"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// [`rows`], sparse ones not looked at yet.
+pub(crate) fn unchecked(given: &Bound<'_, PyAny>) -> PyResult<Unchecked> {
     let array = if let Ok((indptr, indices, data, width)) =
         given.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>, usize)>()
     {
@@ -126,7 +208,7 @@ pub(crate) fn rows(given: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Lender>> {
         let width = dense_width(values.shape())?;
         Array::Dense32(values, width)
     };
-    Ok(Arc::new(array))
+    Ok(Unchecked(Arc::new(array)))
 }
 
 fn wrong_values() -> PyErr {
@@ -161,14 +243,14 @@ fn check_count(n_rows: usize) -> PyResult<()> {
     Err(PyValueError::new_err(format!("{n_rows} rows are more than {}, the most there may be", u32::MAX)))
 }
 
-/// The offsets and indices of sparse rows, compared with the number of values and features.
+/// The offsets and indices of sparse rows, compared with the number of values.
 fn compressed(
     indptr: &Bound<'_, PyAny>,
     indices: &Bound<'_, PyAny>,
     data: &Bound<'_, PyAny>,
     width: usize,
 ) -> PyResult<Compressed> {
-    let wrong = |what: &str| Err(PyValueError::new_err(format!("the sparse matrix is broken: {what}")));
+    let wrong = |what: &str| Err(broken(what));
     let Ok(offsets) = whole_numbers(indptr)?.into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>()
     else {
         return wrong("`indptr` is negative");
@@ -191,20 +273,8 @@ fn compressed(
             Err(_) => return wrong("an index is negative, or beyond 32 bits"),
         }
     };
-    let all = indices.values();
-    if all.len() != n_entries {
+    if indices.values().len() != n_entries {
         return wrong("there are not as many indices as values");
-    }
-    for bounds in offsets.windows(2) {
-        let row = &all[bounds[0]..bounds[1]];
-        // Nothing leaves the loop early, so that many indices are compared at once.
-        let pairs = row.iter().zip(row.iter().skip(1));
-        if pairs.filter(|(one, next)| one >= next).count() > 0 {
-            return wrong("the indices of a row do not ascend");
-        }
-        if row.last().is_some_and(|&last| last as usize >= width) {
-            return wrong("an index is negative, or beyond the number of features");
-        }
     }
     Ok(Compressed { offsets, indices, width })
 }

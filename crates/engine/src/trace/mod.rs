@@ -453,8 +453,7 @@ mod tests {
     #[test]
     fn a_trace_ends_in_what_the_run_is_read_out_as() {
         let of = |readout: &str| {
-            let options =
-                Options { readout: Some(readout.parse().unwrap()), ..textbook(Bias::Learned) };
+            let options = Options { readout: Some(readout.parse().unwrap()), ..textbook(Bias::Learned) };
             trace(&Spec::new(options).unwrap(), &lecture(), 1..=1_000).unwrap()
         };
         assert_eq!(of("last").read_out, None);
