@@ -67,8 +67,15 @@ fn mistakes_are_told_with_their_place() {
         "{}",
         refused.stderr
     );
-    let refused = bench.run("rosenblatt train known.conll --readout voted");
-    assert!(refused.stderr.contains("should be averaged or last for sentences"), "{}", refused.stderr);
+    let refused = bench.run("rosenblatt train known.conll --readout pocket");
+    assert!(refused.stderr.contains("should be averaged, last or voted for sentences"), "{}", refused.stderr);
+    bench.ok("rosenblatt train known.conll --readout voted --model votes.model");
+    let refused = bench.run("rosenblatt predict known.conll --model votes.model --explain 2");
+    assert!(
+        refused.stderr.contains("is a vote of many") && refused.stderr.contains("averaged"),
+        "{}",
+        refused.stderr
+    );
     bench.ok("rosenblatt train known.conll --model tags.model");
     bench.write("short.conll", "Ada\n\n");
     let refused = bench.run("rosenblatt predict short.conll --model tags.model");
