@@ -41,6 +41,8 @@ class SequencePerceptron(BaseEstimator):
         The most epochs.
     averaging : bool, default=True
         Keep the mean of all hypotheses, not the last one.
+    voted : bool, default=False
+        Keep all hypotheses and let them vote, in place of their mean; for small data, as there may be 5000 of them.
     features : str, default="auto"
         Of words, the ready-made set that makes their attributes ("tagging", "chunking", "ner"), or a file of templates.
         Attributes are taken as they are ("letters"). "auto" takes what suits.
@@ -108,6 +110,7 @@ class SequencePerceptron(BaseEstimator):
         params: Mapping[str, float] | None = None,
         max_iterations: int | None = None,
         averaging: bool = True,
+        voted: bool = False,
         features: str | os.PathLike[str] = "auto",
         template: str | None = None,
         history: int = 1,
@@ -130,6 +133,7 @@ class SequencePerceptron(BaseEstimator):
         self.params = params
         self.max_iterations = max_iterations
         self.averaging = averaging
+        self.voted = voted
         self.features = features
         self.template = template
         self.history = history
@@ -166,6 +170,7 @@ class SequencePerceptron(BaseEstimator):
             "params": params,
             "epochs": self.max_iterations,
             "averaged": bool(self.averaging),
+            "voted": bool(self.voted),
             "seed": seed_of(self.random_state),
             "template": self.template,
             "history": self.history,

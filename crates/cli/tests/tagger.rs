@@ -67,8 +67,15 @@ fn mistakes_are_told_with_their_place() {
         "{}",
         refused.stderr
     );
-    let refused = bench.run("rosenblatt train known.conll --readout voted");
-    assert!(refused.stderr.contains("should be averaged or last for sentences"), "{}", refused.stderr);
+    let refused = bench.run("rosenblatt train known.conll --readout pocket");
+    assert!(refused.stderr.contains("should be averaged, last or voted for sentences"), "{}", refused.stderr);
+    bench.ok("rosenblatt train known.conll --readout voted --model votes.model");
+    let refused = bench.run("rosenblatt predict known.conll --model votes.model --explain 2");
+    assert!(
+        refused.stderr.contains("is a vote of many") && refused.stderr.contains("averaged"),
+        "{}",
+        refused.stderr
+    );
     bench.ok("rosenblatt train known.conll --model tags.model");
     bench.write("short.conll", "Ada\n\n");
     let refused = bench.run("rosenblatt predict short.conll --model tags.model");
@@ -243,6 +250,11 @@ fn taggers_go_on_learning_and_are_mixed() {
         let value: serde_json::Value = serde_json::from_str(&measured).unwrap();
         assert!(value["accuracy"].as_f64().unwrap() > 0.95, "{model}: {measured}");
     }
-    let refused = bench.run("rosenblatt train one.conll --online --resume --model x.model");
-    assert_eq!(refused.code, Some(2), "{}", refused.all());
+    // Nothing was stopped, so there is nothing to go on from, and that is said.
+    let begun =
+        bench.run("rosenblatt train one.conll --online --resume --checkpoint-every 50rows --model x.model");
+    assert_eq!(begun.code, Some(0), "{}", begun.all());
+    assert!(begun.all().contains("there is no checkpoint; starting from the beginning"), "{}", begun.all());
+    let read = |name: &str| std::fs::read(bench.path(name)).unwrap();
+    assert_eq!(read("x.model"), read("one.model"), "checkpoints have no part in what is learned");
 }

@@ -90,32 +90,42 @@ fn it_learns_keeps_to_the_scheme_and_comes_back_from_its_bytes() {
 
 #[test]
 fn the_same_bits_from_every_format_and_with_every_number_of_threads() {
+    let links = "U0:%x[0,0]\nB1:%x[0,0]\nB2:%x[-1,1]/%x[0,1]\n".to_owned();
+    for options in [options(), TaggerOptions { template: Some(links), ..options() }] {
+        same_bits_everywhere(&options);
+    }
+}
+
+fn same_bits_everywhere(options: &TaggerOptions) {
     let known = sentences(3, 400);
     let weights = |tagger: &Tagger| {
         let all = 0..tagger.lexicon().len() as u32;
+        let weights = tagger.tagging().weights();
         all.map(|attribute| {
-            (tagger.lexicon().name(attribute), tagger.tagging().weights().of_attribute(attribute))
+            (tagger.lexicon().name(attribute), weights.of_attribute(attribute), weights.links_of(attribute))
         })
         .collect::<Vec<_>>()
     };
-    let by_blanks = train(&options(), "a.conll", columns(&known, " ")).unwrap();
-    let by_tabs = train(&options(), "a.conll", columns(&known, "\t")).unwrap();
+    let by_blanks = train(options, "a.conll", columns(&known, " ")).unwrap();
+    let by_tabs = train(options, "a.conll", columns(&known, "\t")).unwrap();
     assert_eq!(by_blanks.to_bytes(), by_tabs.to_bytes());
-    let by_lists = train(&options(), "a.jsonl", lists(&known)).unwrap();
+    let by_lists = train(options, "a.jsonl", lists(&known)).unwrap();
     assert_eq!(weights(&by_blanks), weights(&by_lists));
+    let again = Tagger::from_bytes(&by_blanks.to_bytes()).unwrap();
     let large = columns(&sentences(4, 8000), " ");
-    let tag = |threads: usize| {
-        let mut stream = by_blanks.open(&Source::bytes("b.conll", large.clone()), None).unwrap();
+    let tag = |tagger: &Tagger, threads: usize| {
+        let mut stream = tagger.open(&Source::bytes("b.conll", large.clone()), None).unwrap();
         let mut out = String::new();
-        let written = by_blanks.write_all::<Error>(&mut stream, threads, |text| {
+        let written = tagger.write_all::<Error>(&mut stream, threads, |text| {
             out.push_str(text);
             Ok(())
         });
         written.map(|()| out).unwrap()
     };
-    let one = tag(1);
-    assert_eq!(one, tag(2));
-    assert_eq!(one, tag(5));
+    let one = tag(&by_blanks, 1);
+    assert_eq!(one, tag(&by_blanks, 2));
+    assert_eq!(one, tag(&by_blanks, 5));
+    assert_eq!(one, tag(&again, 2), "after it was saved and loaded");
 }
 
 /// Stops after so many questions.
@@ -135,11 +145,24 @@ impl Checkpointer for StopAfter {
 #[test]
 fn a_run_that_was_stopped_and_resumed_ends_in_the_same_bits() {
     let source = Source::bytes("a.conll", columns(&sentences(5, 2500), " "));
-    for (algorithm, averaged, history) in
-        [("perceptron", true, 1), ("perceptron", false, 1), ("pa1", true, 2), ("arow", true, 1)]
-    {
-        let options =
-            TaggerOptions { algorithm: algorithm.to_owned(), averaged, history, epochs: 3, ..options() };
+    let links = "U0:%x[0,0]\nB1:%x[0,0]\nB2:%x[-1,1]/%x[0,1]\n";
+    for (algorithm, averaged, history, template) in [
+        ("perceptron", true, 1, None),
+        ("perceptron", false, 1, None),
+        ("pa1", true, 2, None),
+        ("arow", true, 1, None),
+        ("perceptron", true, 1, Some(links)),
+        ("arow", true, 2, Some(links)),
+    ] {
+        let template = template.map(str::to_owned);
+        let options = TaggerOptions {
+            algorithm: algorithm.to_owned(),
+            averaged,
+            history,
+            template,
+            epochs: 3,
+            ..options()
+        };
         let whole = TaggerTraining::new(&options).run(&source, &mut ()).unwrap().to_bytes();
         for stop in [2, 4, 6] {
             let mut keeper = StopAfter(stop, Vec::new());
@@ -160,6 +183,97 @@ fn a_run_that_was_stopped_and_resumed_ends_in_the_same_bits() {
         let refused = TaggerTraining::new(&other).resume(Some(checkpoint)).run(&source, &mut ()).unwrap_err();
         assert!(refused.to_string().contains("`seed` was 0 and is 9"), "{refused}");
     }
+}
+
+#[test]
+fn shards_and_streams_that_were_stopped_and_resumed_end_in_the_same_bits() {
+    // Large enough for several blocks; labels and words that turn up late.
+    let mut late = sentences(5, 9000);
+    late.extend(sentences(6, 3000).into_iter().map(|mut sentence| {
+        sentence[0] = ["zut".to_owned(), "UH".to_owned(), "B-INTJ".to_owned()];
+        sentence[1] = ["alors".to_owned(), "UH".to_owned(), "I-INTJ".to_owned()];
+        sentence
+    }));
+    let bytes = columns(&late, " ");
+    let source = Source::bytes("a.conll", bytes.clone());
+    let links = Some("U0:%x[0,0]\nU1:%x[0,1]\nB1:%x[0,1]\n".to_owned());
+    for (averaged, template) in [(true, None), (false, links.clone()), (true, links)] {
+        let sharded = TaggerOptions { averaged, template, shards: 3, epochs: 4, ..options() };
+        let small = Source::bytes("a.conll", columns(&late[8700..9300], " "));
+        let whole = TaggerTraining::new(&sharded).run(&small, &mut ()).unwrap().to_bytes();
+        for stop in [1, 2] {
+            let mut keeper = StopAfter(stop, Vec::new());
+            let stopped = TaggerTraining::new(&sharded).checkpointer(&mut keeper).run(&small, &mut ());
+            assert!(matches!(stopped, Err(Error::Interrupted { .. })), "at {stop}");
+            let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+            let resumed = TaggerTraining::new(&sharded).resume(Some(checkpoint)).run(&small, &mut ());
+            assert!(resumed.unwrap().to_bytes() == whole, "shards, averaged {averaged}, stop {stop}");
+        }
+        let online = TaggerOptions { shards: 1, ..sharded };
+        let go_on = |_: &TaggerEstimate| std::ops::ControlFlow::Continue(());
+        let mut counter = StopAfter(u32::MAX, Vec::new());
+        let training = TaggerTraining::new(&online).checkpointer(&mut counter);
+        let whole = training.run_online(&source, go_on).unwrap();
+        let n_blocks = u32::MAX - counter.0;
+        assert!(n_blocks > 3, "only {n_blocks} blocks");
+        for stop in [1, n_blocks / 2, n_blocks - 1, n_blocks] {
+            let mut keeper = StopAfter(stop, Vec::new());
+            let training = TaggerTraining::new(&online).checkpointer(&mut keeper);
+            assert!(matches!(training.run_online(&source, go_on), Err(Error::Interrupted { .. })));
+            let checkpoint = || Some(TaggerCheckpoint::from_bytes(&keeper.1).unwrap());
+            let resume =
+                |source: &Source| TaggerTraining::new(&online).resume(checkpoint()).run_online(source, go_on);
+            let resumed = resume(&source).unwrap();
+            assert!(resumed.to_bytes() == whole.to_bytes(), "averaged {averaged}, stop {stop}");
+            assert_eq!(resumed.progressive(), whole.progressive());
+            let shorter = resume(&Source::bytes("a.conll", columns(&late[..10], " "))).unwrap_err();
+            assert!(shorter.to_string().contains("shorter than what it learned from"), "{shorter}");
+            let mut other = bytes.clone();
+            other[0] = b'x';
+            let other = resume(&Source::bytes("a.conll", other)).unwrap_err();
+            assert!(other.to_string().contains("and would from other ones"), "{other}");
+        }
+    }
+}
+
+#[test]
+fn hypotheses_that_vote_are_kept_resumed_and_bounded() {
+    let source = Source::bytes("a.conll", columns(&sentences(5, 300), " "));
+    let new = || Source::bytes("new.conll", columns(&sentences(6, 100), " "));
+    let links = Some("U0:%x[0,0]\nU1:%x[0,1]\nB1:%x[0,1]\n".to_owned());
+    for (template, hash_bits) in [(None, None), (links, None), (None, Some(12))] {
+        let options = TaggerOptions { voted: true, template, hash_bits, ..options() };
+        let whole = TaggerTraining::new(&options).run(&source, &mut ()).unwrap();
+        let agreement = whole.evaluate(&new(), None).unwrap();
+        assert!(agreement.accuracy() > 0.95 && agreement.invalid == 0, "{}", agreement.accuracy());
+        let votes = whole.tagging().votes().unwrap();
+        assert_eq!(votes.len() as u64, whole.training_summary().totals.updates + 1);
+        let again = Tagger::from_bytes(&whole.to_bytes()).unwrap();
+        assert_eq!(again.to_bytes(), whole.to_bytes());
+        assert_eq!(again.evaluate(&new(), None).unwrap(), agreement);
+        let mut keeper = StopAfter(2, Vec::new());
+        let stopped = TaggerTraining::new(&options).checkpointer(&mut keeper).run(&source, &mut ());
+        assert!(matches!(stopped, Err(Error::Interrupted { .. })));
+        let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+        let resumed = TaggerTraining::new(&options).resume(Some(checkpoint)).run(&source, &mut ()).unwrap();
+        assert!(resumed.to_bytes() == whole.to_bytes());
+        let judging = Judging { plan: Plan::HoldOut(0.25), ..Judging::default() };
+        let judged = TaggerTraining::new(&options).judged(judging).run(&source, &mut ()).unwrap();
+        assert!(judged.estimate().is_some() && judged.calibration().is_none());
+        let mut stream = whole.open(&new(), None).unwrap();
+        let mut block = rosenblatt::data::Sentences::default();
+        assert!(stream.next(&mut block).unwrap());
+        let told = whole.tell(&block, 0, stream.format(), 0, &mut Room::default());
+        assert!(matches!(told, Err(Error::NotLinear)));
+        assert!(mix_taggers(&[whole.clone(), again], Mixing::default()).is_err());
+        assert!(TaggerTraining::new(&options).start_from(Some(&whole)).run(&source, &mut ()).is_err());
+    }
+    let voted = TaggerOptions { voted: true, epochs: 20, ..options() };
+    let many =
+        TaggerTraining::new(&voted).run(&Source::bytes("n.conll", noise(1, 3000)), &mut ()).unwrap_err();
+    assert!(many.to_string().contains("more than 5000 updates"), "{many}");
+    let sharded = TaggerOptions { shards: 2, ..voted };
+    assert!(sharded.check().unwrap_err().to_string().contains("1 where hypotheses vote"));
 }
 
 /// `conlleval` as its Perl source has it, line by line, for one column: counts of (there, found, right).
@@ -226,14 +340,101 @@ fn spans_are_counted_as_conlleval_counts_them_broken_ones_included() {
     }
 }
 
+/// Sentences whose label is the one before it, or the other one, as the word says: what only an attribute of two labels can
+/// tell.
+fn switches(seed: u64, n: usize) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let mut text = String::new();
+    for _ in 0..n {
+        let mut is_on = random.below(2) == 0;
+        let _ = writeln!(text, "{} {}", if is_on { "up" } else { "down" }, if is_on { "ON" } else { "OFF" });
+        for _ in 0..random.below(8) {
+            let flips = random.below(2) == 0;
+            is_on ^= flips;
+            let _ = writeln!(
+                text,
+                "{} {}",
+                if flips { "flip" } else { "stay" },
+                if is_on { "ON" } else { "OFF" }
+            );
+        }
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+fn linked() -> TaggerOptions {
+    TaggerOptions { template: Some("U0:%x[0,0]\nB1:%x[0,0]\nB\n".to_owned()), ..options() }
+}
+
+#[test]
+fn attributes_of_two_labels_learn_what_those_of_one_cannot() {
+    let new = || Source::bytes("new.conll", switches(2, 300));
+    let alone = TaggerOptions { template: Some("U0:%x[0,0]\nB\n".to_owned()), ..options() };
+    let alone = train(&alone, "a.conll", switches(1, 300)).unwrap().evaluate(&new(), None).unwrap();
+    assert!(alone.accuracy() < 0.8, "{}", alone.accuracy());
+    for (algorithm, history, beam, hash_bits, shards) in [
+        ("perceptron", 1, None, None, 1),
+        ("perceptron", 1, Some(1), None, 1),
+        ("pa1", 2, None, None, 1),
+        ("arow", 1, None, None, 1),
+        ("perceptron", 1, None, Some(10), 1),
+        ("perceptron", 1, None, None, 3),
+    ] {
+        let algorithm = algorithm.to_owned();
+        let options = TaggerOptions { algorithm, history, beam, hash_bits, shards, ..linked() };
+        let tagger = train(&options, "a.conll", switches(1, 300)).unwrap();
+        let found = tagger.evaluate(&new(), None).unwrap();
+        assert_eq!(found.accuracy(), 1.0, "{options:?}");
+        let again = Tagger::from_bytes(&tagger.to_bytes()).unwrap();
+        assert_eq!(again.to_bytes(), tagger.to_bytes(), "{options:?}");
+        assert_eq!(again.evaluate(&new(), None).unwrap(), found);
+        let other = train(&options, "b.conll", switches(3, 300)).unwrap();
+        let mean = mix_taggers(&[tagger, other], Mixing::default()).unwrap();
+        assert_eq!(mean.evaluate(&new(), None).unwrap().accuracy(), 1.0, "{options:?}: the mean");
+    }
+}
+
+#[test]
+fn attributes_of_two_labels_are_told_and_add_up() {
+    let tagger = train(&linked(), "a.conll", switches(1, 300)).unwrap();
+    let tops = tagger.top_attributes(1, 8);
+    assert!(tops.iter().any(|(name, weight)| name == "B1:stay after ON" && *weight > 0.0), "{tops:?}");
+    let mut stream =
+        tagger.open(&Source::bytes("a.conll", b"up ?\nflip ?\nstay ?\n\n".to_vec()), None).unwrap();
+    let mut block = rosenblatt::data::Sentences::default();
+    assert!(stream.next(&mut block).unwrap());
+    let mut room = Room::default();
+    let told = tagger.tell(&block, 0, stream.format(), 1, &mut room).unwrap();
+    assert_eq!(told.labels, ["ON", "OFF", "OFF"]);
+    assert!(told.next[0].1 <= told.score && told.leads.iter().all(|lead| *lead > 0.0));
+    let reasons = tagger.explain(&block, 0, stream.format(), &mut room).unwrap();
+    assert!(reasons[1].attributes.iter().any(|(name, _)| name == "B1:flip after ON"));
+    let sum = |reason: &rosenblatt::tagger::Reason| {
+        reason.transition + reason.attributes.iter().map(|(_, weight)| weight).sum::<f64>()
+    };
+    assert!((reasons.iter().map(sum).sum::<f64>() - told.score).abs() < 1e-9, "{reasons:?}");
+    let source = Source::bytes("a.conll", switches(1, 20));
+    let traced = tagger::trace(&linked(), &source, None, 1..=40).unwrap();
+    let moved: Vec<_> = traced.rounds.iter().flat_map(|round| &round.moved).collect();
+    assert!(moved.iter().any(|moved| moved.is_transition && moved.from == "ON with B1:flip"), "{moved:?}");
+}
+
 #[test]
 fn files_of_taggers_that_are_wrong_are_refused() {
-    let options = TaggerOptions { epochs: 1, ..options() };
-    let bytes = train(&options, "a.conll", columns(&sentences(6, 20), " ")).unwrap().to_bytes();
+    for (template, voted) in [(None, false), (Some("U0:%x[0,0]\nB1:%x[0,1]\n".to_owned()), true)] {
+        let options = TaggerOptions { epochs: 1, template, voted, ..options() };
+        files_that_are_wrong(
+            &train(&options, "a.conll", columns(&sentences(6, 20), " ")).unwrap().to_bytes(),
+        );
+    }
+}
+
+fn files_that_are_wrong(bytes: &[u8]) {
     let mut random = Random::new(23);
     let mut n_refused = 0;
     for round in 0..3000 {
-        let mut wrong = bytes.clone();
+        let mut wrong = bytes.to_vec();
         // Half of them in the header, which is text.
         let within = if round % 2 == 0 { 64..1500 } else { 64..wrong.len() };
         for _ in 0..=random.below(3) {
@@ -269,6 +470,15 @@ fn what_cannot_be_learned_from_is_refused_with_its_place() {
     let many: String =
         (0..2000).flat_map(|number| ["w L".to_owned(), number.to_string(), "\n\n".to_owned()]).collect();
     assert!(wrong(&plain, "a.conll", &many).contains("at most 1000 labels"));
+    // Each of a thousand templates makes attributes of its own: they could take what no machine has.
+    let explodes: String = (0..1000).fold("U:%x[0,0]\n".to_owned(), |mut text, number| {
+        let _ = writeln!(text, "B{number}:%x[0,0]");
+        text
+    });
+    let explodes: String = explodes.lines().take(1000).map(|line| format!("{line}\n")).collect();
+    let explodes = TaggerOptions { template: Some(explodes), epochs: 10_000, ..options() };
+    let many: String = (0..3000).map(|number| format!("w{number} L{}\n\n", number % 900)).collect();
+    assert!(wrong(&explodes, "a.conll", &many).contains("write fewer of them, write them with U"));
     let own = TaggerOptions { template: Some("U:%x[0,5]".to_owned()), ..options() };
     assert!(wrong(&own, "a.conll", "a X\nb Y\n\n").contains("looks at column 5, but columns are 0 to 1"));
     let label = TaggerOptions { template: Some("U:%x[0,1]".to_owned()), ..options() };

@@ -54,7 +54,7 @@ fn transitions(tagger: &Tagger, title: String, canvas: Canvas) -> Result<Picture
 
 fn learner(tagger: &Tagger) -> String {
     let options = tagger.options();
-    let readout = if options.averaged { "averaged" } else { "last" };
+    let readout = options.readout();
     let scheme =
         tagger.scheme().map_or(String::new(), |scheme| format!(", labels keep to {}", scheme.name()));
     format!("{}, {readout}, {} labels{scheme}", options.algorithm, tagger.labels().len())
@@ -252,7 +252,7 @@ impl TaggerReport<'_> {
         };
         let mut facts = vec![
             ("algorithm", options.algorithm.clone()),
-            ("read-out", if options.averaged { "averaged" } else { "last" }.to_owned()),
+            ("read-out", options.readout().to_owned()),
             ("attributes", features),
             ("labels before a label that it depends on", options.history.to_string()),
             ("sentences", count(summary.rows as u64)),

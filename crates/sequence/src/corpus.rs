@@ -11,6 +11,10 @@ pub struct Corpus {
     /// How much each attribute counts; empty as long as all count 1.
     values: Vec<f64>,
     labels: Vec<u32>,
+    /// Attributes that speak of the label before, too; empty as long as there are none.
+    links: Vec<u32>,
+    /// Where those of each token end.
+    link_ends: Vec<usize>,
 }
 
 /// One sentence.
@@ -21,6 +25,9 @@ pub struct Sentence<'a> {
     ends: &'a [usize],
     attributes: &'a [u32],
     values: &'a [f64],
+    first_link: usize,
+    link_ends: &'a [usize],
+    links: &'a [u32],
     /// The true label of each token; empty if nobody knows them.
     pub labels: &'a [u32],
 }
@@ -38,10 +45,22 @@ impl Corpus {
         self.attributes.push(attribute);
     }
 
+    /// Takes in an attribute of the token that is being written and of the label before it.
+    #[inline]
+    pub fn push_link(&mut self, attribute: u32) {
+        if self.links.is_empty() {
+            self.link_ends.resize(self.tokens.len(), 0);
+        }
+        self.links.push(attribute);
+    }
+
     /// Ends the token.
     #[inline]
     pub fn end_token(&mut self) {
         self.tokens.push(self.attributes.len());
+        if !self.links.is_empty() {
+            self.link_ends.push(self.links.len());
+        }
     }
 
     /// The label of the next token that has none.
@@ -57,18 +76,21 @@ impl Corpus {
 
     /// Forgets all sentences, and keeps the room.
     pub fn clear(&mut self) {
-        let Self { sentences, tokens, attributes, values, labels } = self;
+        let Self { sentences, tokens, attributes, values, labels, links, link_ends } = self;
         sentences.clear();
         tokens.clear();
         attributes.clear();
         values.clear();
         labels.clear();
+        links.clear();
+        link_ends.clear();
     }
 
     /// Gives back room that nothing stands in.
     pub fn shrink(&mut self) {
         self.attributes.shrink_to_fit();
         self.values.shrink_to_fit();
+        self.links.shrink_to_fit();
     }
 
     /// How many sentences there are.
@@ -96,6 +118,11 @@ impl Corpus {
         &self.attributes
     }
 
+    /// All attributes that speak of two labels, token by token.
+    pub fn links(&self) -> &[u32] {
+        &self.links
+    }
+
     /// Whether every attribute counts 1.
     pub fn is_plain(&self) -> bool {
         self.values.is_empty()
@@ -113,6 +140,9 @@ impl Corpus {
             ends: &self.tokens[from..to],
             attributes: &self.attributes,
             values: &self.values,
+            first_link: if self.links.is_empty() || from == 0 { 0 } else { self.link_ends[from - 1] },
+            link_ends: self.link_ends.get(from..to).unwrap_or_default(),
+            links: &self.links,
             labels,
         }
     }
@@ -145,6 +175,21 @@ impl Corpus {
         }
         self.attributes.truncate(kept);
         self.values.truncate(kept);
+        let (mut from, mut kept) = (0, 0);
+        for end in &mut self.link_ends {
+            for idx in from..*end {
+                if let Some(attribute) = number(self.links[idx]) {
+                    self.links[kept] = attribute;
+                    kept += 1;
+                }
+            }
+            from = *end;
+            *end = kept;
+        }
+        self.links.truncate(kept);
+        if kept == 0 {
+            self.link_ends.clear();
+        }
     }
 }
 
@@ -166,5 +211,15 @@ impl<'a> Sentence<'a> {
         let from = if idx == 0 { self.first } else { self.ends[idx - 1] };
         let values = if self.values.is_empty() { self.values } else { &self.values[from..self.ends[idx]] };
         (&self.attributes[from..self.ends[idx]], values)
+    }
+
+    /// The attributes of a token that speak of the label before it, too.
+    #[inline(always)]
+    pub fn links(&self, idx: usize) -> &'a [u32] {
+        if self.link_ends.is_empty() {
+            return &[];
+        }
+        let from = if idx == 0 { self.first_link } else { self.link_ends[idx - 1] };
+        &self.links[from..self.link_ends[idx]]
     }
 }

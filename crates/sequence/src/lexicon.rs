@@ -6,10 +6,10 @@
 //! turn up.
 
 use crate::corpus::Corpus;
+use crate::forks::Forks;
 use crate::template::{Function, Template};
 use ahash::RandomState;
 use rosenblatt_data::{Sentences, hash_slot};
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// What is nowhere.
@@ -102,6 +102,15 @@ struct Look {
     offset: i32,
 }
 
+/// How the attribute of a template is found.
+#[derive(Debug, Clone)]
+struct Path {
+    /// Where the outcomes of its cells are, from the beginning of what the first token may look at.
+    views: Vec<usize>,
+    first_fork: u32,
+    is_link: bool,
+}
+
 /// What attributes there are.
 #[derive(Debug, Clone)]
 pub struct Lexicon {
@@ -110,8 +119,13 @@ pub struct Lexicon {
     columns: Vec<Column>,
     /// Per template: the attribute of each outcome of its only cell.
     firsts: Vec<Vec<u32>>,
-    /// Per template and further cell: where two numbers lead.
-    further: Vec<Vec<HashMap<u64, u32, RandomState>>>,
+    /// Per template: where its cells are found, and the first of its forks: one for every cell but the first.
+    paths: Vec<Path>,
+    /// Where two numbers lead.
+    forks: Forks,
+    /// How many outcomes a token has, of all columns and functions, and how far a template looks.
+    stride: usize,
+    reach: usize,
     /// The two numbers behind each number that is no attribute yet.
     between: Vec<Vec<Vec<(u32, u32)>>>,
     /// Per attribute: its template and the two numbers that led to it.
@@ -126,8 +140,8 @@ pub struct Lexicon {
 /// Room for the numbers of a sentence's cells.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
-    /// Per column and function, the outcomes token by token, with the edges.
-    outcomes: Vec<Vec<u32>>,
+    /// Token by token, with the edges: the outcomes of every column and function.
+    outcomes: Vec<u32>,
     word: String,
     name: String,
 }
@@ -177,8 +191,28 @@ impl Lexicon {
             };
             looks.push(template.looks.iter().map(resolve).collect::<Vec<Look>>());
         }
-        let maps = |n: usize| (0..n).map(|_| HashMap::with_hasher(hasher.clone())).collect();
-        let further = looks.iter().map(|looks| maps(looks.len().saturating_sub(1))).collect();
+        let begins: Vec<usize> = columns
+            .iter()
+            .scan(0, |end, column| {
+                let begin = *end;
+                *end += column.functions.len();
+                Some(begin)
+            })
+            .collect();
+        let stride = columns.iter().map(|column| column.functions.len()).sum();
+        let reach = looks.iter().flatten().map(|look| look.offset.unsigned_abs()).max().unwrap_or(0);
+        let mut first_fork = 0;
+        let path = |(looks, template): (&Vec<Look>, &Template)| {
+            let view = |look: &Look| {
+                let token = reach.saturating_add_signed(look.offset) as usize;
+                token * stride + begins[look.column] + look.function
+            };
+            let views = looks.iter().map(view).collect();
+            let path = Path { views, first_fork, is_link: template.is_link };
+            first_fork += looks.len().saturating_sub(1) as u32;
+            path
+        };
+        let paths = looks.iter().zip(&templates).map(path).collect();
         let between = looks.iter().map(|looks| vec![Vec::new(); looks.len().saturating_sub(2)]).collect();
         Self {
             firsts: vec![Vec::new(); templates.len()],
@@ -186,7 +220,10 @@ impl Lexicon {
             templates,
             looks,
             columns,
-            further,
+            paths,
+            forks: Forks::default(),
+            stride,
+            reach: reach as usize,
             between,
             keys: Vec::new(),
             bits: None,
@@ -217,6 +254,11 @@ impl Lexicon {
     /// The templates; none where cells are attributes.
     pub fn templates(&self) -> &[Template] {
         &self.templates
+    }
+
+    /// Whether attributes speak of the label before, too.
+    pub fn has_links(&self) -> bool {
+        self.templates.iter().any(|template| template.is_link)
     }
 
     /// The columns that are looked at.
@@ -257,29 +299,24 @@ impl Lexicon {
             return;
         }
         let n_tokens = tokens.len();
-        scratch.outcomes.resize(self.columns.iter().map(|column| column.functions.len()).sum(), Vec::new());
-        let mut place = 0;
+        self.lay_out(n_tokens, scratch);
+        let Scratch { outcomes, word, .. } = scratch;
+        let mut place = self.reach * self.stride;
         for column in &mut self.columns {
             let n_functions = column.functions.len();
-            for outcomes in &mut scratch.outcomes[place..place + n_functions] {
-                begin(outcomes);
-            }
-            for token in tokens.clone() {
+            for (token, row) in tokens.clone().zip(outcomes[place..].chunks_mut(self.stride)) {
                 let cell = sentences.cell(token, column.place).unwrap_or_default();
-                let number = column.add(&self.hasher, cell, &mut scratch.word) as usize;
-                for function in 0..n_functions {
-                    scratch.outcomes[place + function].push(column.derived[number * n_functions + function]);
-                }
+                let number = column.add(&self.hasher, cell, word) as usize;
+                row[..n_functions].copy_from_slice(&column.derived[number * n_functions..][..n_functions]);
             }
-            scratch.outcomes[place..place + n_functions].iter_mut().for_each(end);
             place += n_functions;
         }
-        let Self { firsts, further, between, keys, .. } = self;
+        let Self { firsts, forks, between, keys, hasher, paths, stride, .. } = self;
+        let paths: &[Path] = paths;
         each_attribute(
-            &self.looks,
-            &self.columns,
-            &scratch.outcomes,
-            n_tokens,
+            paths,
+            outcomes,
+            (n_tokens, *stride),
             corpus,
             |template, level, left, right, is_last| {
                 let mut new = |right| {
@@ -297,8 +334,8 @@ impl Lexicon {
                     }
                     return *number;
                 }
-                let key = u64::from(left) << 32 | u64::from(right);
-                *further[template][level - 1].entry(key).or_insert_with(|| {
+                let fork = paths[template].first_fork + level as u32 - 1;
+                forks.get_or(hasher, (fork, left, right), || {
                     if is_last {
                         new(right)
                     } else {
@@ -309,6 +346,17 @@ impl Lexicon {
                 })
             },
         );
+    }
+
+    /// Room for the outcomes of a sentence, and what is beyond its edges.
+    fn lay_out(&self, n_tokens: usize, scratch: &mut Scratch) {
+        let Self { reach, stride, .. } = *self;
+        let outcomes = &mut scratch.outcomes;
+        outcomes.resize((n_tokens + 2 * reach) * stride, 0);
+        for far in 0..reach {
+            outcomes[(reach - 1 - far) * stride..][..stride].fill(far as u32);
+            outcomes[(reach + n_tokens + far) * stride..][..stride].fill(u32::from(EDGE) + far as u32);
+        }
     }
 
     /// The attributes of a sentence as far as they are known; `at` says in which cell a column is found.
@@ -338,44 +386,37 @@ impl Lexicon {
             return;
         }
         let n_tokens = tokens.len();
-        scratch.outcomes.resize(self.columns.iter().map(|column| column.functions.len()).sum(), Vec::new());
-        let mut place = 0;
+        self.lay_out(n_tokens, scratch);
+        let Scratch { outcomes, word, .. } = scratch;
+        let mut place = self.reach * self.stride;
         for column in &self.columns {
             let n_functions = column.functions.len();
-            for outcomes in &mut scratch.outcomes[place..place + n_functions] {
-                begin(outcomes);
-            }
-            for token in tokens.clone() {
+            for (token, row) in tokens.clone().zip(outcomes[place..].chunks_mut(self.stride)) {
                 let cell = sentences.cell(token, at(column.place)).unwrap_or_default();
+                let row = &mut row[..n_functions];
                 if let Some(number) = column.cells.find(&self.hasher, cell) {
-                    let derived = &column.derived[number as usize * n_functions..][..n_functions];
-                    for (function, outcome) in derived.iter().enumerate() {
-                        scratch.outcomes[place + function].push(*outcome);
-                    }
+                    row.copy_from_slice(&column.derived[number as usize * n_functions..][..n_functions]);
                     continue;
                 }
-                for (function, made) in column.functions.iter().enumerate() {
-                    let found = made.apply(cell, &mut scratch.word);
-                    let found =
-                        found.then(|| column.outcomes[function].find(&self.hasher, &scratch.word)).flatten();
-                    scratch.outcomes[place + function].push(found.unwrap_or(NOWHERE));
+                for ((out, made), known) in row.iter_mut().zip(&column.functions).zip(&column.outcomes) {
+                    let found = made.apply(cell, word).then(|| known.find(&self.hasher, word)).flatten();
+                    *out = found.unwrap_or(NOWHERE);
                 }
             }
-            scratch.outcomes[place..place + n_functions].iter_mut().for_each(end);
             place += n_functions;
         }
+        let Self { firsts, forks, hasher, paths, .. } = self;
         each_attribute(
-            &self.looks,
-            &self.columns,
-            &scratch.outcomes,
-            n_tokens,
+            paths,
+            outcomes,
+            (n_tokens, self.stride),
             corpus,
             |template, level, left, right, _| {
                 if level == 0 {
-                    return self.firsts[template].get(left as usize).copied().unwrap_or(NOWHERE);
+                    return firsts[template].get(left as usize).copied().unwrap_or(NOWHERE);
                 }
-                let key = u64::from(left) << 32 | u64::from(right);
-                self.further[template][level - 1].get(&key).copied().unwrap_or(NOWHERE)
+                let fork = paths[template].first_fork + level as u32 - 1;
+                forks.get(hasher, fork, left, right).unwrap_or(NOWHERE)
             },
         );
     }
@@ -419,7 +460,12 @@ impl Lexicon {
                     }
                     name.push_str(template.literals.get(place + 1).map_or("", String::as_str));
                 }
-                corpus.push_attribute(hash_slot(name.as_bytes(), bits), 1.0);
+                let attribute = hash_slot(name.as_bytes(), bits);
+                if template.is_link {
+                    corpus.push_link(attribute)
+                } else {
+                    corpus.push_attribute(attribute, 1.0)
+                }
             }
             corpus.end_token();
         }
@@ -578,8 +624,8 @@ impl Lexicon {
             return self.firsts[template].get(left as usize).copied().filter(|number| *number != NOWHERE);
         }
         for (level, &right) in path[1..].iter().enumerate() {
-            let key = u64::from(left) << 32 | u64::from(right);
-            left = self.further[template][level].get(&key).copied()?;
+            left =
+                self.forks.get(&self.hasher, self.paths[template].first_fork + level as u32, left, right)?;
         }
         Some(left)
     }
@@ -602,16 +648,15 @@ impl Lexicon {
         }
         let mut left = left;
         for (level, &right) in path[1..].iter().enumerate() {
-            let key = u64::from(left) << 32 | u64::from(right);
-            let map = &mut self.further[template][level];
+            let at = (self.paths[template].first_fork + level as u32, left, right);
             if level + 2 == path.len() {
                 self.keys.push((template as u32, left, right));
-                if map.insert(key, number).is_some() {
+                if self.forks.get_or(&self.hasher, at, || number) != number {
                     return twice();
                 }
             } else {
                 let list = &mut self.between[template][level];
-                left = *map.entry(key).or_insert_with(|| {
+                left = self.forks.get_or(&self.hasher, at, || {
                     list.push((left, right));
                     list.len() as u32 - 1
                 });
@@ -635,66 +680,43 @@ impl Column {
     }
 }
 
-fn begin(outcomes: &mut Vec<u32>) {
-    outcomes.clear();
-    outcomes.extend((0..u32::from(EDGE)).rev());
-}
-
-fn end(outcomes: &mut Vec<u32>) {
-    outcomes.extend(u32::from(EDGE)..2 * u32::from(EDGE));
-}
-
 /// Goes over all attributes of a sentence. `find` is given the template, how many cells came before, and the two numbers
 /// that lead on; what is nowhere is left out.
 #[inline(always)]
 fn each_attribute(
-    looks: &[Vec<Look>],
-    columns: &[Column],
-    outcomes: &[Vec<u32>],
-    n_tokens: usize,
+    paths: &[Path],
+    outcomes: &[u32],
+    (n_tokens, stride): (usize, usize),
     corpus: &mut Corpus,
     mut find: impl FnMut(usize, usize, u32, u32, bool) -> u32,
 ) {
-    let mut begins = Vec::with_capacity(columns.len());
-    let mut place = 0;
-    for column in columns {
-        begins.push(place);
-        place += column.functions.len();
-    }
-    let views: Vec<Vec<(usize, usize)>> = looks
-        .iter()
-        .map(|looks| {
-            let view =
-                |look: &Look| (begins[look.column] + look.function, (i32::from(EDGE) + look.offset) as usize);
-            looks.iter().map(view).collect()
-        })
-        .collect();
     for token in 0..n_tokens {
-        for (template, views) in views.iter().enumerate() {
-            let mut views = views.iter().map(|&(view, offset)| outcomes[view][token + offset]);
-            let n_views = views.len();
-            let Some(mut left) = views.next() else {
-                corpus.push_attribute(find(template, 0, 0, NOWHERE, true), 1.0);
-                continue;
+        let seen = &outcomes[token * stride..];
+        for (template, path) in paths.iter().enumerate() {
+            let found = match *path.views {
+                [] => find(template, 0, 0, NOWHERE, true),
+                [only] if seen[only] == NOWHERE => NOWHERE,
+                [only] => find(template, 0, seen[only], NOWHERE, true),
+                [first, ref further @ ..] => {
+                    let mut left = seen[first];
+                    for (level, view) in further.iter().enumerate() {
+                        let right = seen[*view];
+                        if left == NOWHERE || right == NOWHERE {
+                            left = NOWHERE;
+                            break;
+                        }
+                        left = find(template, level + 1, left, right, level + 1 == further.len());
+                    }
+                    left
+                }
             };
-            if left == NOWHERE {
+            if found == NOWHERE {
                 continue;
             }
-            if n_views == 1 {
-                left = find(template, 0, left, NOWHERE, true);
-            }
-            for (level, right) in views.enumerate() {
-                if right == NOWHERE {
-                    left = NOWHERE;
-                    break;
-                }
-                left = find(template, level + 1, left, right, level + 2 == n_views);
-                if left == NOWHERE {
-                    break;
-                }
-            }
-            if left != NOWHERE {
-                corpus.push_attribute(left, 1.0);
+            if path.is_link {
+                corpus.push_link(found);
+            } else {
+                corpus.push_attribute(found, 1.0);
             }
         }
         corpus.end_token();

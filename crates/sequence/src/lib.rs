@@ -10,19 +10,24 @@
 
 mod constraints;
 mod corpus;
+mod forks;
 mod lexicon;
+mod links;
+mod saved;
 mod search;
 mod second;
 mod space;
 pub mod spans;
 mod tagging;
 pub mod template;
+mod votes;
 mod weights;
 
 pub use constraints::{Constraints, Scheme};
 pub use corpus::{Corpus, Sentence};
 pub use lexicon::{Lexicon, Scratch, Stored};
 pub use search::{Lattice, Search, Violation};
-pub use space::{Design, Lag, Lead, Met, Numbers, TaggerSpace};
+pub use space::{Design, Lead, Met, Numbers, Past, Recalled, TaggerSpace};
 pub use tagging::{Tagged, Tagging};
+pub use votes::Votes;
 pub use weights::{Order, Shape, Weights};

@@ -50,6 +50,9 @@ pub struct Lattice {
     /// The score of the true labels up to each token.
     gold: Vec<f64>,
     offsets: Vec<usize>,
+    lanes: Vec<[Quad; LANES]>,
+    /// What labels add after each other at a token whose attributes have a say in it.
+    bridge: Vec<Quad>,
     /// The labels that were found.
     pub(crate) path: Vec<u32>,
 }
@@ -62,6 +65,29 @@ pub(crate) struct Field<'a> {
     pub(crate) steps: &'a [Quad],
     pub(crate) constraints: &'a Constraints,
     pub(crate) search: Search,
+}
+
+impl<'a> Field<'a> {
+    /// What labels add after each other at a token with these links. `room` is for where they say something.
+    #[inline(always)]
+    pub(crate) fn steps_at<'r>(self, links: &[u32], room: &'r mut Vec<Quad>) -> &'r [Quad]
+    where
+        'a: 'r,
+    {
+        if links.is_empty() || !self.weights.links.speak(links) {
+            return self.steps;
+        }
+        self.bridge(links, room);
+        room
+    }
+
+    #[inline(never)]
+    fn bridge(self, links: &[u32], room: &mut Vec<Quad>) {
+        room.clear();
+        room.extend_from_slice(self.steps);
+        let Weights { links: known, store, .. } = self.weights;
+        known.add_to(&store.links, links, store.shape.quads(), room);
+    }
 }
 
 /// The strongest rival of the true labels.
@@ -103,8 +129,13 @@ impl Lattice {
             let (attributes, values) = sentence.token(token);
             self.offsets.clear();
             let row = |attribute: &u32| weights.rows.get(*attribute as usize).copied().unwrap_or(0) as usize;
+            let Store { table, index, present, .. } = &weights.store;
+            if !present.is_empty() {
+                self.offsets.extend(attributes.iter().map(row));
+                sum_present(&weights.store, &self.offsets, values, &mut self.lanes, out);
+                continue;
+            }
             self.offsets.extend(attributes.iter().map(|attribute| row(attribute) * quads));
-            let Store { table, index, .. } = &weights.store;
             let offsets = &self.offsets;
             match (weights.shape().is_wide(), values.is_empty()) {
                 (false, true) => sum_rows(offsets, out, |at, _| table[at].0),
@@ -149,6 +180,39 @@ fn sum_rows(offsets: &[usize], out: &mut [Quad], term: impl Fn(usize, usize) -> 
     }
 }
 
+/// The same where rows say which quads they have: the others are zero and add nothing.
+#[inline(always)]
+fn sum_present(
+    store: &Store,
+    rows: &[usize],
+    values: &[f64],
+    lanes: &mut Vec<[Quad; LANES]>,
+    out: &mut [Quad],
+) {
+    let Store { table, index, present, .. } = store;
+    lanes.clear();
+    lanes.resize(out.len(), [Quad::default(); LANES]);
+    for (place, row) in rows.iter().enumerate() {
+        let value = values.get(place).copied().unwrap_or(1.0);
+        let mut left = present[*row];
+        while left != 0 {
+            let quad = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let found = table[index[row * out.len() + quad] as usize].0;
+            let sum = &mut lanes[quad][place % LANES].0;
+            for label in 0..QUAD {
+                sum[label] += found[label] * value;
+            }
+        }
+    }
+    for (out, [a, b, c, d, e, f, g, h]) in out.iter_mut().zip(lanes) {
+        for label in 0..QUAD {
+            let even = (a.0[label] + e.0[label]) + (c.0[label] + g.0[label]);
+            out.0[label] = even + ((b.0[label] + f.0[label]) + (d.0[label] + h.0[label]));
+        }
+    }
+}
+
 struct Emit<'a, 's> {
     lattice: &'a mut Lattice,
     weights: &'a Weights,
@@ -182,12 +246,12 @@ impl Work for Tag<'_, '_> {
         }
         lattice.emit_all(field.weights, sentence);
         if field.weights.shape().order == Order::Second {
-            return crate::second::tag(lattice, field, sentence.len());
+            return crate::second::tag(lattice, field, sentence);
         }
-        lattice.forward(field, sentence.len(), &[]);
+        lattice.forward(field, sentence, &[]);
         let last = sentence.len() - 1;
         let (label, score) = lattice.highest(field, last, true);
-        lattice.trace_back(field, last, label, &[]);
+        lattice.trace_back(field, sentence, (last, label), &[]);
         score
     }
 }
@@ -217,9 +281,9 @@ impl Work for FindRival<'_, '_> {
             lattice.charge(field.weights.shape(), gold, cost);
         }
         if field.weights.shape().order == Order::Second {
-            return crate::second::rival(lattice, field, gold);
+            return crate::second::rival(lattice, field, sentence);
         }
-        let lost = lattice.forward(field, n_tokens, gold);
+        let lost = lattice.forward(field, sentence, gold);
         let margin = |lattice: &Lattice, token: usize, is_end: bool| {
             let end = if is_end { field.constraints.end(gold[token]) } else { 0.0 };
             (lattice.gold[token] + end) - lattice.highest(field, token, is_end).1
@@ -241,7 +305,7 @@ impl Work for FindRival<'_, '_> {
             return Rival { margin, n_tokens };
         }
         let (label, _) = lattice.highest(field, token, is_end);
-        lattice.trace_back(field, token, label, gold);
+        lattice.trace_back(field, sentence, (token, label), gold);
         Rival { margin, n_tokens: token + 1 }
     }
 }
@@ -261,17 +325,17 @@ impl Lattice {
     /// The best ways to all labels of all tokens. With true labels, ways that are none but the true one do not count, and
     /// the token is told at which those fell out of the beam.
     #[inline(always)]
-    fn forward(&mut self, field: Field<'_>, n_tokens: usize, gold: &[u32]) -> Option<usize> {
+    fn forward(&mut self, field: Field<'_>, sentence: Sentence<'_>, gold: &[u32]) -> Option<usize> {
         match field.weights.shape().quads() {
-            1 => self.forward_by::<1>(field, n_tokens, gold),
-            2 => self.forward_by::<2>(field, n_tokens, gold),
-            3 => self.forward_by::<3>(field, n_tokens, gold),
-            4 => self.forward_by::<4>(field, n_tokens, gold),
-            5 => self.forward_by::<5>(field, n_tokens, gold),
-            6 => self.forward_by::<6>(field, n_tokens, gold),
-            7 => self.forward_by::<7>(field, n_tokens, gold),
-            8 => self.forward_by::<8>(field, n_tokens, gold),
-            _ => self.forward_by::<0>(field, n_tokens, gold),
+            1 => self.forward_by::<1>(field, sentence, gold),
+            2 => self.forward_by::<2>(field, sentence, gold),
+            3 => self.forward_by::<3>(field, sentence, gold),
+            4 => self.forward_by::<4>(field, sentence, gold),
+            5 => self.forward_by::<5>(field, sentence, gold),
+            6 => self.forward_by::<6>(field, sentence, gold),
+            7 => self.forward_by::<7>(field, sentence, gold),
+            8 => self.forward_by::<8>(field, sentence, gold),
+            _ => self.forward_by::<0>(field, sentence, gold),
         }
     }
 
@@ -279,12 +343,13 @@ impl Lattice {
     fn forward_by<const Q: usize>(
         &mut self,
         field: Field<'_>,
-        n_tokens: usize,
+        sentence: Sentence<'_>,
         gold: &[u32],
     ) -> Option<usize> {
+        let n_tokens = sentence.len();
         let Shape { n_labels, .. } = field.weights.shape();
         let quads = if Q == 0 { field.weights.shape().quads() } else { Q };
-        let Self { emissions, reached, best, gold: gold_scores, .. } = self;
+        let Self { emissions, reached, best, gold: gold_scores, bridge, .. } = self;
         let room = (n_tokens * quads).max(best.len());
         reached.resize(room, Quad::default());
         best.resize(room, Quad::default());
@@ -294,6 +359,7 @@ impl Lattice {
             let said = &emissions[token * quads..][..quads];
             let (before, after) = best.split_at_mut(token * quads);
             let (here, reached) = (&mut after[..quads], &mut reached[token * quads..][..quads]);
+            let steps = if token == 0 { field.steps } else { field.steps_at(sentence.links(token), bridge) };
             if token == 0 {
                 for (place, out) in reached.iter_mut().flat_map(|quad| &mut quad.0).enumerate() {
                     *out = field.constraints.start(place as u32);
@@ -301,9 +367,9 @@ impl Lattice {
             } else {
                 let before = &before[(token - 1) * quads..];
                 if Q == 0 {
-                    step_wide(before, n_labels, field.steps, reached);
+                    step_wide(before, n_labels, steps, reached);
                 } else {
-                    step::<Q>(before, n_labels, field.steps, reached);
+                    step::<Q>(before, n_labels, steps, reached);
                 }
             }
             let truth = gold.get(token).copied();
@@ -314,7 +380,7 @@ impl Lattice {
                     way
                 } else {
                     let (previous, was) = (gold[token - 1], gold_scores[token - 1]);
-                    let steps = &field.steps[previous as usize * quads..][..quads];
+                    let steps = &steps[previous as usize * quads..][..quads];
                     let kept = reached_at(reached, truth);
                     let way = was + reached_at(steps, truth);
                     for (out, step) in reached.iter_mut().zip(steps) {
@@ -364,7 +430,13 @@ impl Lattice {
 
     /// Leaves the way to a label in the path.
     #[inline(always)]
-    fn trace_back(&mut self, field: Field<'_>, token: usize, label: u32, gold: &[u32]) {
+    fn trace_back(
+        &mut self,
+        field: Field<'_>,
+        sentence: Sentence<'_>,
+        (token, label): (usize, u32),
+        gold: &[u32],
+    ) {
         let Shape { n_labels, .. } = field.weights.shape();
         let quads = field.weights.shape().quads();
         self.path.clear();
@@ -373,7 +445,8 @@ impl Lattice {
         for token in (1..=token).rev() {
             let reached = reached_at(&self.reached[token * quads..][..quads], label);
             let before = &self.best[(token - 1) * quads..][..quads];
-            let step = |from: u32| reached_at(&field.steps[from as usize * quads..][..quads], label);
+            let steps = field.steps_at(sentence.links(token), &mut self.bridge);
+            let step = |from: u32| reached_at(&steps[from as usize * quads..][..quads], label);
             let found = (0..n_labels as u32).find(|&from| {
                 let score = reached_at(before, from);
                 score != NEVER && score + step(from) == reached

@@ -1,5 +1,6 @@
 //! The search where a label depends on the two before it: the same as in first order, over pairs of labels.
 
+use crate::corpus::Sentence;
 use crate::search::{Field, Lattice, Rival, lane, reached_at};
 use crate::weights::{QUAD, Quad, Shape};
 
@@ -21,7 +22,8 @@ impl Ways {
 
     /// Goes over all tokens. With true labels, the way that is none but the true one does not count; its scores are
     /// given.
-    fn go(field: Field<'_>, emissions: &[Quad], n_tokens: usize, gold: &[u32]) -> (Self, Vec<f64>) {
+    fn go(field: Field<'_>, emissions: &[Quad], sentence: Sentence<'_>, gold: &[u32]) -> (Self, Vec<f64>) {
+        let n_tokens = sentence.len();
         let Shape { n_labels: n, .. } = field.weights.shape();
         let quads = field.weights.shape().quads();
         let store = &field.weights.store;
@@ -37,7 +39,9 @@ impl Ways {
         }
         let room = vec![Quad::default(); n_tokens * n * quads];
         let mut ways = Self { n, quads, reached: room.clone(), best: room, first };
+        let mut bridge = Vec::new();
         for token in 1..n_tokens {
+            let pairs = field.steps_at(sentence.links(token), &mut bridge);
             for before in 0..n as u32 {
                 let mut out = vec![Quad([NEVER; QUAD]); quads];
                 if token == 1 {
@@ -62,7 +66,7 @@ impl Ways {
                     *lane(&mut out, label) = kept;
                 }
                 let at = (token * n + before as usize) * quads;
-                let steps = &field.steps[before as usize * quads..][..quads];
+                let steps = &pairs[before as usize * quads..][..quads];
                 for quad in 0..quads {
                     for label in 0..QUAD {
                         let way = out[quad].0[label] + steps[quad].0[label];
@@ -74,7 +78,7 @@ impl Ways {
             if let Some(&label) = gold.get(token) {
                 let before = gold[token - 1];
                 let triple = if token == 1 { 0.0 } else { store.triple(gold[token - 2], before, label) };
-                let step = reached_at(&field.steps[before as usize * quads..][..quads], label);
+                let step = reached_at(&pairs[before as usize * quads..][..quads], label);
                 let way = if token == 1 { truth[0] } else { truth[token - 1] + triple };
                 truth.push(way + step + reached_at(said(token), label));
             }
@@ -144,16 +148,17 @@ fn better(out: &mut [Quad], score: f64, steps: &[Quad]) {
     }
 }
 
-pub(crate) fn tag(lattice: &mut Lattice, field: Field<'_>, n_tokens: usize) -> f64 {
-    let (ways, _) = Ways::go(field, &lattice.emissions, n_tokens, &[]);
+pub(crate) fn tag(lattice: &mut Lattice, field: Field<'_>, sentence: Sentence<'_>) -> f64 {
+    let n_tokens = sentence.len();
+    let (ways, _) = Ways::go(field, &lattice.emissions, sentence, &[]);
     let (pair, score) = ways.highest(field, n_tokens - 1);
     ways.trace_back(field, n_tokens - 1, pair, &[], &mut lattice.path);
     score
 }
 
-pub(crate) fn rival(lattice: &mut Lattice, field: Field<'_>, gold: &[u32]) -> Rival {
-    let n_tokens = gold.len();
-    let (ways, truth) = Ways::go(field, &lattice.emissions, n_tokens, gold);
+pub(crate) fn rival(lattice: &mut Lattice, field: Field<'_>, sentence: Sentence<'_>) -> Rival {
+    let (gold, n_tokens) = (sentence.labels, sentence.len());
+    let (ways, truth) = Ways::go(field, &lattice.emissions, sentence, gold);
     let (pair, score) = ways.highest(field, n_tokens - 1);
     let margin = (truth[n_tokens - 1] + field.constraints.end(gold[n_tokens - 1])) - score;
     if margin < f64::INFINITY {

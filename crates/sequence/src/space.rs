@@ -8,12 +8,14 @@
 
 use crate::constraints::Constraints;
 use crate::corpus::Corpus;
+use crate::saved::{restore_store, save_store};
 use crate::search::{Field, Lattice, Search, Violation};
-use crate::weights::{Order, Place, QUAD, Quad, Shape, Store, Weights, flat, quads};
+use crate::votes::{Log, Votes};
+use crate::weights::{Order, Place, QUAD, Quad, Shape, Store, Weights, flat};
 use rosenblatt_core::decision::Problem;
 use rosenblatt_core::memory::{Ballot, Kept, Other};
 use rosenblatt_core::space::{Move, Outcome, Space};
-use rosenblatt_core::state::{List, Resumable, State, StateError, refuse};
+use rosenblatt_core::state::{Resumable, State, StateError, refuse};
 use rosenblatt_core::{
     Average, Decision, Examples, Hypothesis, Random, Readout, Recall, Row, Rule, Sparse, Visits, Zero,
 };
@@ -86,18 +88,33 @@ impl Met {
     }
 }
 
-/// The sum of all hypotheses, for their average: how much of each move is missing from it.
-#[derive(Debug, Clone, Default)]
-pub struct Lag {
-    lag: Option<Store>,
+/// What is remembered of all hypotheses but the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recalled {
+    /// Nothing.
+    Last,
+    /// Their sum, for the mean.
+    Mean,
+    /// Every step, for a vote.
+    Votes,
 }
 
-impl Recall for Lag {}
+/// What is remembered: how much of each move is missing from the sum of all hypotheses, or every step.
+#[derive(Debug, Clone, Default)]
+pub struct Past {
+    lag: Option<Store>,
+    log: Option<Log>,
+}
 
-impl Lag {
-    /// Remembers what an average needs, or nothing.
-    pub fn new(shape: Shape, averaged: bool) -> Self {
-        Self { lag: averaged.then(|| Store::new(shape, 0.0)) }
+impl Recall for Past {}
+
+impl Past {
+    /// Remembers what is asked for, and nothing yet.
+    pub fn new(shape: Shape, recalled: Recalled) -> Self {
+        Self {
+            lag: (recalled == Recalled::Mean).then(|| Store::new(shape, 0.0)),
+            log: (recalled == Recalled::Votes).then(Log::default),
+        }
     }
 }
 
@@ -176,15 +193,16 @@ impl TaggerSpace {
         self.met.as_ref().filter(|met| met.left == 0)
     }
 
-    /// The weights that are left of it, without a copy: the mean of all hypotheses after `rounds` rounds if `lag` remembers
-    /// what that needs, else the last one.
-    pub fn finish(self, lag: Lag, rounds: u64) -> Weights {
+    /// What is left of it, without a copy: the mean of all hypotheses after `rounds` rounds if `past` remembers what that needs, else
+    /// the last one, and all of them if they are to vote.
+    pub fn finish(self, past: Past, rounds: u64) -> (Weights, Option<Votes>) {
         let mut weights = self.weights;
-        if let Some(mut lag) = lag.lag {
+        if let Some(mut lag) = past.lag {
             lag.reshape(weights.shape());
             average(&mut weights.store, &lag, rounds);
         }
-        weights
+        let votes = past.log.map(|log| Votes::new(weights.shape(), log, rounds));
+        (weights, votes)
     }
 
     /// The sentences, to be visited by the core's loop.
@@ -224,6 +242,10 @@ impl TaggerSpace {
             if token >= 1 && (truth, gold[token - 1]) != (other, rival[token - 1]) {
                 visit(Touched::Place(Place::Pair(gold[token - 1], truth)), 1.0);
                 visit(Touched::Place(Place::Pair(rival[token - 1], other)), -1.0);
+                for &attribute in sentence.links(token) {
+                    visit(Touched::Link(attribute, gold[token - 1], truth), 1.0);
+                    visit(Touched::Link(attribute, rival[token - 1], other), -1.0);
+                }
             }
             if order == Order::Second && token >= 2 && gold[token - 2..=token] != rival[token - 2..=token] {
                 visit(Touched::Place(Place::Triple(gold[token - 2], gold[token - 1], truth)), 1.0);
@@ -244,6 +266,10 @@ impl TaggerSpace {
                 difference.push((Place::Attribute { label: other, attribute, row }, -value));
             }
             Touched::Place(place) => difference.push((place, value)),
+            Touched::Link(attribute, before, label) => {
+                let number = weights.link(attribute, before, label / QUAD as u32);
+                difference.push((Place::Link { before, label, attribute, number }, value));
+            }
         });
         // Stable, so that what is added to one weight is added in the order of the sentence.
         difference.sort_by_key(|(place, _)| *place);
@@ -255,9 +281,10 @@ impl TaggerSpace {
             same
         });
         difference.retain(|(_, value)| *value != 0.0);
-        let n_rows = self.weights.store.n_rows();
+        let (n_rows, n_links) = (self.weights.store.n_rows(), self.weights.links.len());
         if let Some(variances) = &mut self.variances {
             variances.grow(n_rows);
+            variances.grow_links(n_links);
         }
     }
 
@@ -299,6 +326,8 @@ impl TaggerSpace {
 enum Touched {
     /// An attribute, for the true label and, the other way round, for its rival.
     Attribute(u32, u32, u32),
+    /// An attribute, for a label after another one.
+    Link(u32, u32, u32),
     Place(Place),
 }
 
@@ -314,6 +343,7 @@ impl Reader<'_> {
             }
             Place::Pair(before, label) => self.0.pair(before, label),
             Place::Triple(first, before, label) => self.0.triple(first, before, label),
+            Place::Link { label, number, .. } => self.0.links[number].0[label as usize % QUAD],
         }
     }
 }
@@ -341,7 +371,7 @@ impl Hypothesis for TaggerSpace {
 }
 
 impl Space for TaggerSpace {
-    type Memory = Lag;
+    type Memory = Past;
 
     fn block<E: Examples>(&self, _examples: E) -> usize {
         1
@@ -388,7 +418,7 @@ impl Space for TaggerSpace {
         false
     }
 
-    fn shift<R: Row>(&mut self, _place: usize, _row: R, step: Move, memory: &mut Lag) {
+    fn shift<R: Row>(&mut self, _place: usize, _row: R, step: Move, memory: &mut Past) {
         if self.margin == f64::INFINITY {
             return;
         }
@@ -397,6 +427,9 @@ impl Space for TaggerSpace {
             lag.reshape(self.weights.shape());
             lag.reserve(self.weights.n_attributes() + 1);
         }
+        if let Some(log) = &mut memory.log {
+            log.step(step.round);
+        }
         let missed = (step.round - 1) as f64;
         let late = missed * step.amount;
         if self.measures {
@@ -404,9 +437,10 @@ impl Space for TaggerSpace {
                 self.norm2 +=
                     2.0 * step.amount * self.plain_margin + step.amount * step.amount * self.length2();
             }
-            let n_rows = self.weights.store.n_rows();
+            let (n_rows, n_links) = (self.weights.store.n_rows(), self.weights.links.len());
             if let Some(lag) = &mut memory.lag {
                 lag.grow(n_rows);
+                lag.grow_links(n_links);
             }
             for idx in 0..self.difference.len() {
                 let (place, value) = self.difference[idx];
@@ -417,6 +451,9 @@ impl Space for TaggerSpace {
                 *self.weights.store.at(place) += step.amount * along;
                 if let Some(lag) = &mut memory.lag {
                     *lag.at(place) += late * along;
+                }
+                if let Some(log) = &mut memory.log {
+                    log.change(place, step.amount * along);
                 }
                 if let Some(variances) = &mut self.variances
                     && step.extra != 0.0
@@ -443,11 +480,30 @@ impl Space for TaggerSpace {
                     *lag.of_row(row, truth) += late * value;
                     *lag.of_row(row, other) -= late * value;
                 }
+                if let Some(log) = &mut memory.log {
+                    log.change(Place::Attribute { label: truth, attribute, row }, step.amount * value);
+                    log.change(Place::Attribute { label: other, attribute, row }, -(step.amount * value));
+                }
+            }
+            Touched::Link(attribute, before, label) => {
+                let number = weights.link(attribute, before, label / QUAD as u32);
+                let place = Place::Link { before, label, attribute, number };
+                *weights.store.at(place) += step.amount * value;
+                if let Some(lag) = &mut memory.lag {
+                    lag.grow_links(number + 1);
+                    *lag.at(place) += late * value;
+                }
+                if let Some(log) = &mut memory.log {
+                    log.change(place, step.amount * value);
+                }
             }
             Touched::Place(place) => {
                 *weights.store.at(place) += step.amount * value;
                 if let Some(lag) = &mut memory.lag {
                     *lag.at(place) += late * value;
+                }
+                if let Some(log) = &mut memory.log {
+                    log.change(place, step.amount * value);
                 }
                 if let Place::Pair(before, label) = place {
                     let weight = weights.store.pair(before, label) + design.constraints.pair(before, label);
@@ -470,8 +526,7 @@ impl Resumable for TaggerSpace {
         let (left, wrong) = self.met.as_ref().map_or((u64::MAX, &[][..]), |met| (met.left, &met.wrong));
         state.u64s("moves", vec![self.moves, self.norm2.to_bits(), left]);
         state.u32s("met", wrong);
-        state.u32s("rows", &self.weights.rows[..]);
-        save_store(&self.weights.store, "weights", state);
+        self.weights.save("weights", state);
         if let Some(variances) = &self.variances {
             save_store(variances, "variances", state);
         }
@@ -495,36 +550,16 @@ impl Resumable for TaggerSpace {
             rest = behind;
         }
         self.met = (left != u64::MAX).then_some(Met { left, wrong });
-        let rows = state.take_u32s("rows")?;
-        if rows.len() < self.weights.rows.len() {
-            return Err(refuse("there are fewer attributes than the sentences have"));
-        }
-        let store = restore_store(self.weights.shape(), 0.0, "weights", state)?;
-        if rows.iter().any(|row| *row as usize >= store.n_rows()) {
-            return Err(refuse("an attribute has a row that is not there"));
-        }
-        self.weights = Weights { rows, store };
+        let (shape, n_attributes) = (self.weights.shape(), self.weights.n_attributes());
+        self.weights = Weights::restore(shape, n_attributes, "weights", state)?;
         if let Some(variances) = &mut self.variances {
             *variances = restore_store(variances.shape, 1.0, "variances", state)?;
             variances.grow(self.weights.store.n_rows());
+            variances.grow_links(self.weights.links.len());
         }
         self.steps = self.design.constraints.steps(&self.weights.store);
         Ok(())
     }
-}
-
-fn save_store<'a>(store: &'a Store, name: &str, state: &mut State<'a>) {
-    state.push(format!("{name}-index"), List::U32((&store.index[..]).into()));
-    for (list, part) in store.lists().into_iter().zip(["table", "pairs", "triples"]) {
-        state.push(format!("{name}-{part}"), List::F64(flat(list).into()));
-    }
-}
-
-fn restore_store(shape: Shape, fill: f64, name: &str, state: &mut State<'_>) -> Result<Store, StateError> {
-    let index = state.take_u32s(&format!("{name}-index"))?;
-    let mut take = |part: &str| Ok(quads(&state.take_f64s(&format!("{name}-{part}"))?));
-    let lists = [take("table")?, take("pairs")?, take("triples")?];
-    Store::of_lists(shape, fill, index, lists).ok_or_else(|| refuse("the weights do not fill their rows"))
 }
 
 impl Other for Weights {
@@ -556,7 +591,11 @@ fn average(store: &mut Store, lag: &Store, rounds: u64) {
 }
 
 impl Outcome for TaggerSpace {
-    fn read(&self, memory: &Lag, readout: Readout, _ballot: Ballot, rounds: u64) -> Option<Kept> {
+    fn read(&self, memory: &Past, readout: Readout, _ballot: Ballot, rounds: u64) -> Option<Kept> {
+        if readout == Readout::Voted {
+            let votes = Votes::new(self.weights.shape(), memory.log.clone()?, rounds);
+            return Some(Kept::Other(Arc::new(votes)));
+        }
         let mut weights = self.weights.clone();
         match readout {
             Readout::Last => {}
@@ -568,18 +607,29 @@ impl Outcome for TaggerSpace {
         Some(Kept::Other(Arc::new(weights)))
     }
 
-    fn save_memory<'a>(&self, memory: &'a Lag, state: &mut State<'a>) {
-        if let Some(lag) = &memory.lag {
-            save_store(lag, "lag", state);
+    fn save_memory<'a>(&self, memory: &'a Past, state: &mut State<'a>) {
+        if let Some(log) = &memory.log {
+            log.save(state);
         }
+        let Some(lag) = &memory.lag else { return };
+        if lag.shape == self.weights.shape() {
+            return save_store(lag, "lag", state);
+        }
+        // Labels have turned up since it last moved.
+        let mut lag = lag.clone();
+        lag.reshape(self.weights.shape());
+        save_store(&lag, "lag", state);
     }
 
     fn restore_memory(
         &self,
-        memory: &mut Lag,
+        memory: &mut Past,
         state: &mut State<'_>,
         _rounds: u64,
     ) -> Result<(), StateError> {
+        if let Some(log) = &mut memory.log {
+            *log = Log::restore(state, self.weights.shape())?;
+        }
         if let Some(lag) = &mut memory.lag {
             *lag = restore_store(lag.shape, 0.0, "lag", state)?;
         }

@@ -3,6 +3,7 @@
 use crate::constraints::Constraints;
 use crate::corpus::Sentence;
 use crate::search::{Field, Lattice, Search, reached_at};
+use crate::votes::Votes;
 use crate::weights::{Order, Quad, Shape, Weights};
 
 const NEVER: f64 = f64::NEG_INFINITY;
@@ -14,6 +15,8 @@ pub struct Tagging {
     constraints: Constraints,
     search: Search,
     steps: Vec<Quad>,
+    /// Who decides in place of the weights.
+    votes: Option<Votes>,
 }
 
 /// A label sequence and its score.
@@ -29,7 +32,18 @@ impl Tagging {
     /// These weights, under these constraints.
     pub fn new(weights: Weights, constraints: Constraints, search: Search) -> Self {
         let steps = constraints.steps(&weights.store);
-        Self { weights, constraints, search, steps }
+        Self { weights, constraints, search, steps, votes: None }
+    }
+
+    /// The same where all hypotheses vote, if any are kept; the weights are those of the last.
+    #[must_use]
+    pub fn voted(self, votes: Option<Votes>) -> Self {
+        Self { votes, ..self }
+    }
+
+    /// The hypotheses that vote, if they do.
+    pub fn votes(&self) -> Option<&Votes> {
+        self.votes.as_ref()
     }
 
     /// The weights.
@@ -43,17 +57,22 @@ impl Tagging {
     }
 
     fn field(&self) -> Field<'_> {
-        let Self { weights, constraints, search, steps } = self;
+        let Self { weights, constraints, search, steps, votes: _ } = self;
         Field { weights, steps, constraints, search: *search }
     }
 
     /// The best labels of a sentence, in room that is used again.
     pub fn tag<'l>(&self, sentence: Sentence<'_>, lattice: &'l mut Lattice) -> &'l [u32] {
-        let _ = lattice.tag(self.field(), sentence);
+        match &self.votes {
+            Some(votes) => lattice.path = votes.tag(sentence, &self.constraints, self.search),
+            None => {
+                let _ = lattice.tag(self.field(), sentence);
+            }
+        }
         &lattice.path
     }
 
-    /// The same with their score.
+    /// The best labels by the weights, whoever votes, with their score.
     pub fn best(&self, sentence: Sentence<'_>) -> Tagged {
         let mut lattice = Lattice::default();
         let score = lattice.tag(self.field(), sentence);
@@ -69,33 +88,35 @@ impl Tagging {
         rows.map(|row| (0..shape.n_labels as u32).map(|label| reached_at(row, label)).collect()).collect()
     }
 
-    /// What a label adds after those before it: the weight of the pair and, in second order, of the three.
+    /// What a label adds after those before it: the weight of the pair and, in second order, of the three. What attributes
+    /// say of it comes on top.
     pub fn step(&self, before: &[u32], label: u32) -> f64 {
         match *before {
             [] => self.constraints.start(label),
             [.., first, last] if self.weights.shape().order == Order::Second => {
-                self.weights.of_triple(first, last, label) + self.pair(last, label)
+                self.weights.of_triple(first, last, label) + self.pair(&self.steps, last, label)
             }
-            [.., last] => self.pair(last, label),
+            [.., last] => self.pair(&self.steps, last, label),
         }
     }
 
-    fn pair(&self, before: u32, label: u32) -> f64 {
+    fn pair(&self, steps: &[Quad], before: u32, label: u32) -> f64 {
         let quads = self.weights.shape().quads();
-        reached_at(&self.steps[before as usize * quads..][..quads], label)
+        reached_at(&steps[before as usize * quads..][..quads], label)
     }
 
     /// The score of given labels, summed from left to right.
     pub fn score(&self, sentence: Sentence<'_>, labels: &[u32]) -> f64 {
         let emissions = self.emissions(sentence);
-        let mut score = 0.0;
+        let (mut score, mut room) = (0.0, Vec::new());
         for (token, (said, &label)) in emissions.iter().zip(labels).enumerate() {
+            let steps = self.field().steps_at(sentence.links(token), &mut room);
             let way = match *labels[..token].as_ref() {
                 [] => self.constraints.start(label),
                 [.., first, last] if self.weights.shape().order == Order::Second => {
-                    (score + self.weights.of_triple(first, last, label)) + self.pair(last, label)
+                    (score + self.weights.of_triple(first, last, label)) + self.pair(steps, last, label)
                 }
-                [.., last] => score + self.pair(last, label),
+                [.., last] => score + self.pair(steps, last, label),
             };
             score = way + said[label as usize];
         }
@@ -116,7 +137,9 @@ impl Tagging {
         let n_states = if second { n * n } else { n };
         let emissions = self.emissions(sentence);
         let mut lists: Vec<Vec<Vec<Way>>> = Vec::with_capacity(emissions.len());
+        let mut room = Vec::new();
         for (token, said) in emissions.iter().enumerate() {
+            let steps = self.field().steps_at(sentence.links(token), &mut room);
             let mut here = vec![Vec::new(); n_states];
             for (state, ways) in here.iter_mut().enumerate() {
                 let (before, label) = (state / n, state % n);
@@ -133,7 +156,7 @@ impl Tagging {
                     };
                     for from in froms {
                         let last = from % n;
-                        let pair = self.pair(last as u32, label as u32);
+                        let pair = self.pair(steps, last as u32, label as u32);
                         for (rank, way) in lists[token - 1][from].iter().enumerate() {
                             let triple = second && token > 1;
                             let lead = if triple {
@@ -178,20 +201,21 @@ impl Tagging {
     }
 
     /// What a label adds after a state: a label, or in second order a label and the one before it.
-    fn after_state(&self, token: usize, from: usize, label: usize) -> f64 {
+    fn after_state(&self, steps: &[Quad], token: usize, from: usize, label: usize) -> f64 {
         let Shape { n_labels: n, order } = self.weights.shape();
         let (before, last) = ((from / n) as u32, (from % n) as u32);
         let is_triple = order == Order::Second && token > 1;
         let triple = if is_triple { self.weights.of_triple(before, last, label as u32) } else { 0.0 };
-        triple + self.pair(last, label as u32)
+        triple + self.pair(steps, last, label as u32)
     }
 
     /// The score of the best way to every state of every token.
-    fn ahead(&self, emissions: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    fn ahead(&self, sentence: Sentence<'_>, emissions: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let Shape { n_labels: n, order } = self.weights.shape();
         let second = order == Order::Second;
         let n_states = if second { n * n } else { n };
         let mut ahead = vec![vec![NEVER; n_states]; emissions.len()];
+        let mut room = Vec::new();
         for (token, said) in emissions.iter().enumerate() {
             if token == 0 {
                 for label in 0..n {
@@ -199,11 +223,12 @@ impl Tagging {
                 }
                 continue;
             }
+            let steps = self.field().steps_at(sentence.links(token), &mut room);
             let (before, here) = ahead.split_at_mut(token);
             for (from, score) in before[token - 1].iter().enumerate().filter(|(_, score)| **score > NEVER) {
                 for label in 0..n {
                     let best = &mut here[0][if second { from % n * n + label } else { label }];
-                    *best = best.max(score + self.after_state(token, from, label) + said[label]);
+                    *best = best.max(score + self.after_state(steps, token, from, label) + said[label]);
                 }
             }
         }
@@ -220,7 +245,7 @@ impl Tagging {
             }
             best
         };
-        self.ahead(&self.emissions(sentence)).into_iter().map(best).collect()
+        self.ahead(sentence, &self.emissions(sentence)).into_iter().map(best).collect()
     }
 
     /// How far the label of each token leads over the best sequence in which that token has another one. Infinite where
@@ -232,18 +257,20 @@ impl Tagging {
         let n_states = if second { n * n } else { n };
         let emissions = self.emissions(sentence);
         let n_tokens = emissions.len();
-        let step = |token: usize, from: usize, label: usize| self.after_state(token, from, label);
         let next = |from: usize, label: usize| if second { from % n * n + label } else { label };
-        let ahead = self.ahead(&emissions);
+        let ahead = self.ahead(sentence, &emissions);
+        let mut room = Vec::new();
         let mut behind = vec![vec![NEVER; n_states]; n_tokens];
         for token in (0..n_tokens).rev() {
+            let links: &[u32] = if token + 1 == n_tokens { &[] } else { sentence.links(token + 1) };
+            let steps = self.field().steps_at(links, &mut room);
             for state in 0..n_states {
                 behind[token][state] = if token + 1 == n_tokens {
                     self.constraints.end((state % n) as u32)
                 } else {
                     let way = |label: usize| {
                         let on = emissions[token + 1][label] + behind[token + 1][next(state, label)];
-                        step(token + 1, state, label) + on
+                        self.after_state(steps, token + 1, state, label) + on
                     };
                     (0..n).map(way).fold(NEVER, f64::max)
                 };

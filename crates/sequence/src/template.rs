@@ -5,6 +5,7 @@
 //! U05:%x[-1,0]/%x[0,0]     the cell of column 0 one token before, and the one here
 //! U10:%suffix[0,0,3]       the last three letters; prefix, lower, shape and short go the same way
 //! B                        labels depend on the label before them, as they always do
+//! B01:%x[0,0]              how they do depends on the cell: a link
 //! ```
 //!
 //! Beyond the edges of a sentence cells are `_B-1`, `_B-2`, …, `_B+1`, …, as in CRF++. Wapiti's `%X` is `%lower`.
@@ -86,6 +87,8 @@ pub struct Template {
     pub literals: Vec<String>,
     /// The cells.
     pub looks: Vec<Look>,
+    /// Whether its attributes speak of a label and the one before it, or of a label alone.
+    pub is_link: bool,
 }
 
 /// What is wrong with a template, and in which line.
@@ -113,12 +116,8 @@ pub fn parse(text: &str) -> Result<Vec<Template>, TemplateError> {
         let line = line.trim();
         match line.chars().next() {
             None | Some('#') => {}
-            Some('U' | 'u') => found.push(template(line).map_err(wrong)?),
-            Some('B' | 'b') if line.contains('%') => {
-                let message = "attributes of two labels together are not learned; write `B` alone, and the cells behind a `U`";
-                return Err(wrong(message.to_owned()));
-            }
-            Some('B' | 'b') => {}
+            Some('B' | 'b') if !line.contains('%') => {}
+            Some('U' | 'u' | 'B' | 'b') => found.push(template(line).map_err(wrong)?),
             Some(other) => {
                 let other = other.escape_debug();
                 return Err(wrong(format!(
@@ -133,14 +132,15 @@ pub fn parse(text: &str) -> Result<Vec<Template>, TemplateError> {
     if found.is_empty() {
         return Err(TemplateError {
             line: 1,
-            message: "there should be at least one that begins with U".to_owned(),
+            message: "there should be at least one that begins with U, or with B and has cells".to_owned(),
         });
     }
     Ok(found)
 }
 
 fn template(line: &str) -> Result<Template, String> {
-    let mut found = Template { literals: Vec::new(), looks: Vec::new() };
+    let is_link = line.starts_with(['B', 'b']);
+    let mut found = Template { literals: Vec::new(), looks: Vec::new(), is_link };
     let mut rest = line;
     while let Some(at) = rest.find('%') {
         let (literal, macro_) = rest.split_at(at);
@@ -316,7 +316,9 @@ mod tests {
         assert!(wrong("U1:%x[0]").starts_with("line 1 of the template: `%x[0]` should be one of"));
         assert!(wrong("U1:%m[0,0,\"x\"]").contains("should be one of"));
         assert!(wrong("X").contains("should begin with U or B"));
-        assert!(wrong("B:%x[0,0]").contains("write `B` alone"));
+        let linked = parse("U0:%x[0,0]\nB1:%x[-1,0]/%x[0,0]\nB\nb2\n").unwrap();
+        assert_eq!(linked.iter().map(|template| template.is_link).collect::<Vec<_>>(), [false, true]);
+        assert!(wrong("B1:%y[0,0]").contains("should be one of"));
         assert!(wrong("U:%x[99,0]").contains("at most 16 tokens away"));
         assert!(wrong(&"U:%x[0,0]\n".repeat(2000)).contains("at most 1000 templates"));
         assert!(wrong("# nothing").contains("at least one"));

@@ -1,9 +1,12 @@
-//! What a tagger weighs: (attribute, label) and (label, label), and (label, label, label) in second order.
+//! What a tagger weighs: (attribute, label), (label, label) and where templates ask for it (attribute, label, label), and
+//! (label, label, label) in second order.
 //!
 //! The weights of an attribute stand side by side, label by label, four to a [`Quad`]. An attribute gets its row when it
 //! first moves: most of what a text shows only once never does, and takes a number of four bytes until then. With many
 //! labels a row holds no quads, but says where they stand: most attributes speak of a few labels only, and a quad is there
 //! once it has moved.
+
+use crate::links::Links;
 
 /// Four numbers that are read together.
 #[repr(align(32))]
@@ -49,8 +52,17 @@ impl Shape {
         self.quads() >= MANY_QUADS
     }
 
+    /// Whether a row has a bit for each of its quads.
+    fn is_counted(self) -> bool {
+        self.is_wide() && self.quads() <= 64
+    }
+
+    pub(crate) fn has_triples(self) -> bool {
+        self.order == Order::Second
+    }
+
     fn n_triples(self) -> usize {
-        if self.order == Order::Second { self.n_labels * self.n_labels * self.quads() } else { 0 }
+        if self.has_triples() { self.n_labels * self.n_labels * self.quads() } else { 0 }
     }
 }
 
@@ -63,12 +75,16 @@ pub(crate) struct Store {
     /// With many labels, where the quads of each row stand in the table; the first quad there is for all that has not
     /// moved. Empty otherwise.
     pub(crate) index: Vec<u32>,
+    /// Which quads of each row stand there, a bit for each; empty where a row may have more than there are bits.
+    pub(crate) present: Vec<u64>,
     /// Row after row, or quad after quad; the first row belongs to all attributes that have none of their own.
     pub(crate) table: Vec<Quad>,
     /// By the label before, then by the label.
     pub(crate) pairs: Vec<Quad>,
     /// By the label before last, the label before, then the label.
     pub(crate) triples: Vec<Quad>,
+    /// By the number that [`Links`] has for them.
+    pub(crate) links: Vec<Quad>,
 }
 
 /// One weight.
@@ -80,6 +96,8 @@ pub(crate) enum Place {
     Pair(u32, u32),
     /// Of three.
     Triple(u32, u32, u32),
+    /// Of an attribute and two, in its quad.
+    Link { before: u32, label: u32, attribute: u32, number: usize },
 }
 
 impl Store {
@@ -89,9 +107,11 @@ impl Store {
             shape,
             fill,
             index: vec![0; if shape.is_wide() { shape.quads() } else { 0 }],
+            present: vec![0; usize::from(shape.is_counted())],
             table: vec![quad; if shape.is_wide() { 1 } else { shape.quads() }],
             pairs: vec![quad; shape.n_labels * shape.quads()],
             triples: vec![quad; shape.n_triples()],
+            links: Vec::new(),
         }
     }
 
@@ -119,8 +139,18 @@ impl Store {
             if n > self.index.len() {
                 self.index.resize(n, 0);
             }
+            if self.shape.is_counted() && n_rows > self.present.len() {
+                self.present.resize(n_rows, 0);
+            }
         } else if n > self.table.len() {
             self.table.resize(n, Quad([self.fill; QUAD]));
+        }
+    }
+
+    /// Room for `n` quads of links.
+    pub(crate) fn grow_links(&mut self, n: usize) {
+        if n > self.links.len() {
+            self.links.resize(n, Quad([self.fill; QUAD]));
         }
     }
 
@@ -140,6 +170,9 @@ impl Store {
             if *place == 0 {
                 *place = self.table.len() as u32;
                 self.table.push(Quad([self.fill; QUAD]));
+                if let Some(present) = self.present.get_mut(row) {
+                    *present |= 1 << quad;
+                }
             }
             at = *place as usize;
         }
@@ -166,6 +199,7 @@ impl Store {
         }
         self.pairs.iter_mut().zip(&other.pairs).for_each(|(ours, theirs)| change(ours, *theirs));
         self.triples.iter_mut().zip(&other.triples).for_each(|(ours, theirs)| change(ours, *theirs));
+        self.links.iter_mut().zip(&other.links).for_each(|(ours, theirs)| change(ours, *theirs));
     }
 
     /// Room for more labels, and for labels that look farther back.
@@ -192,6 +226,7 @@ impl Store {
                 }
             }
         }
+        wide.links = std::mem::take(&mut self.links);
         *self = wide;
     }
 
@@ -222,6 +257,7 @@ impl Store {
                 let row = first as usize * n_labels + before as usize;
                 &mut self.triples[row * quads + quad].0[lane]
             }
+            Place::Link { label, number, .. } => &mut self.links[number].0[Self::split(label).1],
         }
     }
 
@@ -245,7 +281,7 @@ impl Store {
         shape: Shape,
         fill: f64,
         index: Vec<u32>,
-        [table, pairs, triples]: [Vec<Quad>; 3],
+        [table, pairs, triples, links]: [Vec<Quad>; 4],
     ) -> Option<Self> {
         let empty = Self::new(shape, fill);
         let rows = if shape.is_wide() { index.len() } else { table.len() };
@@ -256,12 +292,22 @@ impl Store {
             && (shape.is_wide() || index.is_empty())
             && pairs.len() == empty.pairs.len()
             && triples.len() == empty.triples.len();
-        fits.then_some(Self { shape, fill, index, table, pairs, triples })
+        if !fits {
+            return None;
+        }
+        let of_row = |row: &[u32]| {
+            let there = row.iter().enumerate().filter(|(_, place)| **place != 0);
+            there.fold(0, |present, (quad, _)| present | 1 << quad)
+        };
+        let is_counted = shape.is_counted();
+        let rows = index.chunks_exact(shape.quads().max(1)).filter(|_| is_counted);
+        let present = rows.map(of_row).collect();
+        Some(Self { shape, fill, index, present, table, pairs, triples, links })
     }
 
     /// All numbers, list by list.
-    pub(crate) fn lists(&self) -> [&[Quad]; 3] {
-        [&self.table, &self.pairs, &self.triples]
+    pub(crate) fn lists(&self) -> [&[Quad]; 4] {
+        [&self.table, &self.pairs, &self.triples, &self.links]
     }
 }
 
@@ -280,6 +326,7 @@ pub(crate) fn quads(numbers: &[f64]) -> Vec<Quad> {
 pub struct Weights {
     /// The row of each attribute; 0 for those that have none.
     pub(crate) rows: Vec<u32>,
+    pub(crate) links: Links,
     pub(crate) store: Store,
 }
 
@@ -288,7 +335,7 @@ impl Weights {
     pub fn zero(shape: Shape, n_attributes: usize) -> Self {
         let mut store = Store::new(shape, 0.0);
         store.reserve(n_attributes + 1);
-        Self { rows: vec![0; n_attributes], store }
+        Self { rows: vec![0; n_attributes], links: Links::default(), store }
     }
 
     /// The same weights with room for more labels and attributes, or for labels that look farther back.
@@ -307,6 +354,9 @@ impl Weights {
         for (attribute, number) in (0..self.rows.len() as u32).zip(attributes) {
             for (weight, label) in self.of_attribute(attribute).into_iter().flatten().zip(labels) {
                 other.set_attribute(*number, *label, weight);
+            }
+            for (before, label, weight) in self.links_of(attribute) {
+                other.set_link(*number, labels[before as usize], labels[label as usize], weight);
             }
         }
         let n_triples = if self.store.triples.is_empty() { 0 } else { labels.len() };
@@ -341,13 +391,19 @@ impl Weights {
                     add(mean.store.quad_mut(to, quad), part.store.quad(from, quad), *factor);
                 }
             }
+            for attribute in part.links.attributes() {
+                for (before, quad, number) in part.links.of(attribute) {
+                    let to = mean.link(attribute, before, quad);
+                    add(&mut mean.store.links[to], part.store.links[number], *factor);
+                }
+            }
             let lists = mean.store.pairs.iter_mut().chain(&mut mean.store.triples);
             for (to, from) in lists.zip(part.store.pairs.iter().chain(&part.store.triples)) {
                 add(to, *from, *factor);
             }
         }
-        let Store { table, pairs, triples, .. } = &mut mean.store;
-        for quad in table.iter_mut().chain(pairs).chain(triples) {
+        let Store { table, pairs, triples, links, .. } = &mut mean.store;
+        for quad in table.iter_mut().chain(pairs).chain(triples).chain(links) {
             quad.0 = quad.0.map(|sum| sum / whole);
         }
         Some(mean)
@@ -395,6 +451,53 @@ impl Weights {
     /// Sets the weight of `label` after `first` and `before`, in second order.
     pub fn set_triple(&mut self, first: u32, before: u32, label: u32, weight: f64) {
         *self.store.at(Place::Triple(first, before, label)) = weight;
+    }
+
+    /// Whether attributes speak of two labels.
+    pub fn has_links(&self) -> bool {
+        !self.links.is_empty()
+    }
+
+    /// The weight of an attribute for `label` after `before`.
+    pub fn of_link(&self, attribute: u32, before: u32, label: u32) -> f64 {
+        let (quad, lane) = Store::split(label);
+        self.links.find(attribute, before, quad as u32).map_or(0.0, |at| self.store.links[at].0[lane])
+    }
+
+    /// The weights of an attribute for two labels that follow each other, those of zero left out: the label before, the
+    /// label, and the weight, ascending.
+    pub fn links_of(&self, attribute: u32) -> Vec<(u32, u32, f64)> {
+        let four = |(before, quad, number): (u32, u32, usize)| {
+            let lanes = (quad * QUAD as u32..).zip(self.store.links[number].0);
+            lanes.filter(|(_, weight)| *weight != 0.0).map(move |(label, weight)| (before, label, weight))
+        };
+        let mut all: Vec<(u32, u32, f64)> = self.links.of(attribute).flat_map(four).collect();
+        all.sort_by_key(|(before, label, _)| (*before, *label));
+        all
+    }
+
+    /// Sets the weight of an attribute for `label` after `before`.
+    pub fn set_link(&mut self, attribute: u32, before: u32, label: u32, weight: f64) {
+        let (quad, lane) = Store::split(label);
+        let number = self.link(attribute, before, quad as u32);
+        self.store.links[number].0[lane] = weight;
+    }
+
+    /// Sets all weights of an attribute for two labels, as [`Weights::links_of`] lists them.
+    pub fn set_links(&mut self, attribute: u32, links: impl IntoIterator<Item = (u32, u32, f64)>) {
+        for (before, label, weight) in links {
+            let (quad, lane) = Store::split(label);
+            let number = self.links.place_next(attribute, before, quad as u32);
+            self.store.grow_links(number + 1);
+            self.store.links[number].0[lane] = weight;
+        }
+    }
+
+    /// The number of a quad of links, which gets one if it has none.
+    pub(crate) fn link(&mut self, attribute: u32, before: u32, quad: u32) -> usize {
+        let number = self.links.place(attribute, before, quad);
+        self.store.grow_links(number + 1);
+        number
     }
 
     /// The row of an attribute, which gets one if it has none.

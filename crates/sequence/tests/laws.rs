@@ -7,8 +7,8 @@ use rosenblatt_core::{
     Readout, Remember, Round, Rule, Run, Setup, Share, Snapshot, SparseExamples, Stopped, Visits,
 };
 use rosenblatt_sequence::{
-    Constraints, Corpus, Design, Lag, Lattice, Lead, Numbers, Order, Scheme, Search, Sentence, Shape, Tagged,
-    TaggerSpace, Tagging, Violation, Weights,
+    Constraints, Corpus, Design, Lattice, Lead, Numbers, Order, Past, Recalled, Scheme, Search, Sentence,
+    Shape, Tagged, TaggerSpace, Tagging, Violation, Votes, Weights,
 };
 use std::any::TypeId;
 use std::ops::ControlFlow;
@@ -27,7 +27,8 @@ fn labels(n: usize) -> Vec<String> {
     ["O", "B-x", "I-x", "B-y", "I-y"].iter().take(n).map(ToString::to_string).collect()
 }
 
-/// Sentences of a few tokens with random attributes, numbers or ones, and weights that often tie.
+/// Sentences of a few tokens with random attributes, numbers or ones, and weights that often tie; in some, attributes speak
+/// of two labels, too.
 fn problem(seed: u64) -> Problem {
     let mut random = Random::new(seed);
     let n_labels = 1 + random.below(5) as usize;
@@ -40,12 +41,16 @@ fn problem(seed: u64) -> Problem {
     };
     let n_attributes = 1 + random.below(20) as u32;
     let mut weights = Weights::zero(shape, n_attributes as usize);
+    let has_links = seed % 7 < 3;
     for label in 0..n_labels as u32 {
         for attribute in 0..n_attributes {
             weights.set_attribute(attribute, label, number());
         }
         for before in 0..n_labels as u32 {
             weights.set_pair(before, label, number());
+            for attribute in (0..n_attributes).filter(|attribute| has_links && (attribute + label) % 3 > 0) {
+                weights.set_link(attribute, before, label, number());
+            }
             for first in 0..if order == Order::Second { n_labels as u32 } else { 0 } {
                 weights.set_triple(first, before, label, number());
             }
@@ -62,6 +67,9 @@ fn problem(seed: u64) -> Problem {
             for _ in 0..random.below(12) {
                 let value = if whole { 1.0 } else { random.unit() };
                 corpus.push_attribute(random.below(u64::from(n_attributes)) as u32, value);
+            }
+            for _ in 0..if has_links { random.below(4) } else { 0 } {
+                corpus.push_link(random.below(u64::from(n_attributes)) as u32);
             }
             corpus.end_token();
         }
@@ -183,12 +191,22 @@ fn the_lead_of_a_token_is_that_over_all_sequences_with_another_label_there() {
 type TaggerRun = Run<Box<dyn Rule + Send + Sync>, TaggerSpace, Lead>;
 
 fn start<A: Algorithm>(shape: Shape, design: Design, corpus: Corpus, n_attributes: usize) -> TaggerRun {
+    start_with::<A>(Recalled::Mean, shape, design, corpus, n_attributes)
+}
+
+fn start_with<A: Algorithm>(
+    recalled: Recalled,
+    shape: Shape,
+    design: Design,
+    corpus: Corpus,
+    n_attributes: usize,
+) -> TaggerRun {
     let rule = A::new(&Params::new()).unwrap();
     let variances = TypeId::of::<A>() == TypeId::of::<Arow>();
     let space = TaggerSpace::new(design, shape, n_attributes, Arc::new(corpus), &rule, variances);
     let convention = Convention { bias: Bias::None, ..Convention::default() };
     let boxed: Box<dyn Rule + Send + Sync> = Box::new(rule);
-    Run::from_parts(boxed, space, Lag::new(shape, true), Lead, convention, Vec::new(), 1)
+    Run::from_parts(boxed, space, Past::new(shape, recalled), Lead, convention, Vec::new(), 1)
 }
 
 fn kept(run: &TaggerRun, readout: Readout) -> Weights {
@@ -203,6 +221,9 @@ fn all_weights(weights: &Weights) -> Vec<f64> {
     let mut all = Vec::new();
     for attribute in 0..weights.n_attributes() as u32 {
         all.extend(weights.of_attribute(attribute).unwrap_or_else(|| vec![0.0; n_labels]));
+        for before in 0..n {
+            all.extend((0..n).map(|label| weights.of_link(attribute, before, label)));
+        }
     }
     for before in 0..n {
         for label in 0..n {
@@ -233,6 +254,60 @@ fn lazy_averages_equal_plain_ones() {
             assert_eq!(average, plain, "seed {seed}: whole numbers leave nothing to round but the division");
         }
     }
+}
+
+/// The vote as it is defined: every hypothesis after every round has a vote on every token, and of all allowed sequences that
+/// with the most votes is elected, the last token deciding first between equals.
+fn elected(hypotheses: &[Weights], sentence: Sentence<'_>, constraints: &Constraints) -> Vec<u32> {
+    let n_labels = hypotheses[0].shape().n_labels;
+    let mut votes = vec![vec![0; n_labels]; sentence.len()];
+    for weights in hypotheses {
+        let tagging = Tagging::new(weights.clone(), constraints.clone(), Search::Exact);
+        for (votes, label) in votes.iter_mut().zip(tagging.best(sentence).labels) {
+            votes[label as usize] += 1;
+        }
+    }
+    let count = |labels: &Vec<u32>| -> i32 {
+        labels.iter().zip(&votes).map(|(label, votes)| votes[*label as usize]).sum()
+    };
+    let all = sequences(sentence.len(), n_labels).into_iter().filter(|labels| constraints.allow(labels));
+    // Of equals, `max_by_key` has the last.
+    all.collect::<Vec<_>>().into_iter().rev().max_by_key(count).unwrap()
+}
+
+fn votes_of<A: Algorithm>(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let Problem { shape, constraints, weights, corpus } = problem(seed);
+        let n_sentences = corpus.len();
+        let design = Design { constraints: constraints.clone(), ..Design::default() };
+        let n_attributes = weights.n_attributes();
+        let mut run = start_with::<A>(Recalled::Votes, shape, design, corpus.clone(), n_attributes);
+        let mut hypotheses = Vec::new();
+        for number in (0..n_sentences as u32).cycle().take(9) {
+            let _ = run.learn(Numbers(n_sentences), Visits::Listed(&[number]), &mut ());
+            hypotheses.push(kept(&run, Readout::Last));
+            if run.totals().rounds % 4 > 0 {
+                continue;
+            }
+            let Some(Kept::Other(read)) = run.read(Readout::Voted) else { panic!("nobody votes") };
+            let read: &dyn std::any::Any = &*read;
+            let votes = read.downcast_ref::<Votes>().expect("votes were kept");
+            let (rounds, places, amounts) = votes.lists();
+            let again = Votes::of_lists(shape, run.totals().rounds, rounds, &places, &amounts).unwrap();
+            assert_eq!(&again, votes);
+            for sentence in corpus.iter() {
+                let found = votes.tag(sentence, &constraints, Search::Exact);
+                assert_eq!(found, elected(&hypotheses, sentence, &constraints), "seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn votes_are_those_of_all_hypotheses() {
+    votes_of::<Perceptron>(0..300);
+    votes_of::<PaOne>(300..400);
+    votes_of::<Arow>(400..500);
 }
 
 /// Rows of one token each, sparse, with numbers.
@@ -322,6 +397,7 @@ fn mistakes_stay_within_the_bound_on_separable_sequences() {
                 for (place, attribute) in attributes.iter().enumerate() {
                     labelled.push_attribute(*attribute, values.get(place).copied().unwrap_or(1.0));
                 }
+                sentence.links(token).iter().for_each(|link| labelled.push_link(*link));
                 labelled.end_token();
             }
             let best = truth.k_best(sentence, 2);
@@ -383,6 +459,7 @@ fn narrow_beams_with_early_and_max_violation_updates_converge_too() {
                 for attribute in attributes {
                     labelled.push_attribute(*attribute, 1.0);
                 }
+                sentence.links(token).iter().for_each(|link| labelled.push_link(*link));
                 labelled.end_token();
             }
             truth.best(sentence).labels.iter().for_each(|label| labelled.push_label(*label));

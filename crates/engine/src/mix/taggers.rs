@@ -87,6 +87,9 @@ fn differences_of(first: &Tagger, tagger: &Tagger) -> Vec<String> {
             differences.push(format!("`{name}` is {}, where tagger 1 has {said}", other[name]));
         }
     }
+    if tagger.tagging.votes().is_some() {
+        differences.push("its hypotheses vote, and a vote has no mean".to_owned());
+    }
     if tagger.template != first.template || tagger.columns != first.columns {
         differences.push("its sentences are read in another way than by tagger 1".to_owned());
     }

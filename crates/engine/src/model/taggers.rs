@@ -1,5 +1,6 @@
 //! Taggers and their checkpoints as files: the same container as a model's, checked in the same way.
 
+use super::TrainingSummary;
 use super::file::{
     Array, Arrays, Body, CalibrationText, FormatError, SummaryText, content, decode_calibration,
     encode_calibration, header_error, pack, unpack,
@@ -10,7 +11,7 @@ use crate::tagger::{Columns, Mark, Tagger, TaggerEstimate, TaggerOptions};
 use crate::train::MOST_WEIGHT_BYTES;
 use rosenblatt_core::state::{List, State};
 use rosenblatt_sequence::{
-    Constraints, Lexicon, Order, Scheme, Search, Shape, Stored, Tagging, Weights, template,
+    Constraints, Lexicon, Order, Scheme, Search, Shape, Stored, Tagging, Votes, Weights, template,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -49,6 +50,8 @@ pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
     let n_labels = tagger.labels.len() as u32;
     let has_weights = |attribute: u32| {
         weights.of_attribute(attribute).is_some_and(|row| row.iter().any(|weight| *weight != 0.0))
+            || !weights.links_of(attribute).is_empty()
+            || tagger.tagging.votes().is_some_and(|votes| votes.moved(attribute))
     };
     let stored = tagger.lexicon.store(has_weights);
     let mut body = Body::default();
@@ -74,6 +77,15 @@ pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
     body.u32s("counts", counts.iter().copied());
     body.u32s("weight-labels", of.iter().copied());
     body.f64s("weights", &values);
+    if tagger.lexicon.has_links() {
+        let kept = (0..weights.n_attributes() as u32).filter(|attribute| has_weights(*attribute));
+        let links: Vec<Vec<(u32, u32, f64)>> = kept.map(|attribute| weights.links_of(attribute)).collect();
+        body.u32s("link-counts", links.iter().map(|links| links.len() as u32));
+        let links: Vec<(u32, u32, f64)> = links.concat();
+        body.u32s("link-befores", links.iter().map(|(before, _, _)| *before));
+        body.u32s("link-labels", links.iter().map(|(_, label, _)| *label));
+        body.f64s("links", &links.iter().map(|(_, _, weight)| *weight).collect::<Vec<f64>>());
+    }
     let pairs: Vec<f64> = (0..n_labels)
         .flat_map(|before| (0..n_labels).map(move |label| weights.of_pair(before, label)))
         .collect();
@@ -87,6 +99,16 @@ pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
         }
     }
     body.f64s("triples", &triples);
+    if let Some(votes) = tagger.tagging.votes() {
+        // Attributes have the numbers that they will have when they are read.
+        let kept = (0..weights.n_attributes() as u32).filter(|attribute| has_weights(*attribute));
+        let kept: Vec<u32> = if tagger.options.hash_bits.is_some() { Vec::new() } else { kept.collect() };
+        let number = |attribute: u32| kept.binary_search(&attribute).map_or(attribute, |place| place as u32);
+        let (rounds, places, amounts) = votes.renumbered(number).lists();
+        body.u64s("vote-rounds", rounds.into_iter());
+        body.u32s("vote-places", places.into_iter());
+        body.f64s("vote-amounts", &amounts);
+    }
     let calibration = tagger.calibration.as_ref().map(|fitted| encode_calibration(fitted, &mut body));
     let header = Header {
         format: TAGGER.to_owned(),
@@ -193,6 +215,28 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
             weights.set_attribute(*attribute, *label, *weight);
         }
     }
+    if lexicon.has_links() {
+        let (counts, befores) = (arrays.u32s("link-counts")?, arrays.u32s("link-befores")?);
+        let (of, values) = (arrays.u32s("link-labels")?, arrays.f64s("links")?);
+        let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
+        if counts.len() != numbers.len()
+            || [befores.len(), of.len(), values.len()].map(|n| n as u64) != [total; 3]
+        {
+            return Err(content("the links do not fit the attributes"));
+        }
+        let mut links =
+            befores.into_iter().zip(of).zip(values).map(|((before, label), weight)| (before, label, weight));
+        for (attribute, count) in numbers.iter().zip(&counts) {
+            let links: Vec<(u32, u32, f64)> = links.by_ref().take(*count as usize).collect();
+            if !links.is_sorted_by(|one, other| (one.0, one.1) < (other.0, other.1)) {
+                return Err(content("the links of an attribute should ascend"));
+            }
+            if links.iter().any(|(before, label, _)| (*before).max(*label) as usize >= n_labels) {
+                return Err(content("a link is of a label that is not there"));
+            }
+            weights.set_links(*attribute, links);
+        }
+    }
     let (pairs, triples) = (arrays.f64s("pairs")?, arrays.f64s("triples")?);
     let n_triples = if meaning.order == Order::Second { n_labels.pow(3) } else { 0 };
     if pairs.len() != n_labels * n_labels || triples.len() != n_triples {
@@ -205,6 +249,17 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
         let (first, rest) = (place / (n_labels * n_labels), place % (n_labels * n_labels));
         weights.set_triple(first as u32, (rest / n_labels) as u32, (rest % n_labels) as u32, weight);
     }
+    let training_summary: TrainingSummary = training_summary.try_into()?;
+    let votes = if options.voted {
+        let (rounds, places) = (arrays.u64s("vote-rounds")?, arrays.u32s("vote-places")?);
+        let amounts = arrays.f64s("vote-amounts")?;
+        let n_rounds = training_summary.totals.rounds;
+        let votes = Votes::of_lists(weights.shape(), n_rounds, rounds, &places, &amounts)
+            .filter(|votes| votes.last_attribute().is_none_or(|last| (last as usize) < lexicon.len()));
+        Some(votes.ok_or_else(|| content("the steps of those that vote do not fit"))?)
+    } else {
+        None
+    };
     // One curve: whether a label is right.
     let calibration = calibration.map(|text| decode_calibration(&text, 1, &mut arrays)).transpose()?;
     arrays.finish()?;
@@ -224,8 +279,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
         columns,
         scheme,
         lexicon,
-        tagging: Tagging::new(weights, constraints, search),
-        training_summary: training_summary.try_into()?,
+        tagging: Tagging::new(weights, constraints, search).voted(votes),
+        training_summary,
         tokens,
         progressive,
         estimate,
@@ -264,7 +319,8 @@ impl Tagger {
 #[derive(Debug, Clone)]
 pub struct TaggerCheckpoint {
     options: TaggerOptions,
-    mark: Mark,
+    pub(crate) mark: Mark,
+    pub(crate) estimate: Option<TaggerEstimate>,
     pub(crate) state: State<'static>,
 }
 
@@ -275,10 +331,18 @@ struct CheckpointHeader {
     writer: String,
     options: TaggerOptions,
     data: Mark,
+    /// What a stream has shown so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    estimate: Option<TaggerEstimate>,
     arrays: Vec<Array>,
 }
 
-pub(crate) fn encode_checkpoint(options: &TaggerOptions, mark: &Mark, state: &State<'_>) -> Vec<u8> {
+pub(crate) fn encode_checkpoint(
+    options: &TaggerOptions,
+    mark: &Mark,
+    estimate: Option<&TaggerEstimate>,
+    state: &State<'_>,
+) -> Vec<u8> {
     let mut body = Body::default();
     body.state(state);
     let header = CheckpointHeader {
@@ -286,6 +350,7 @@ pub(crate) fn encode_checkpoint(options: &TaggerOptions, mark: &Mark, state: &St
         writer: env!("CARGO_PKG_VERSION").to_owned(),
         options: options.clone(),
         data: mark.clone(),
+        estimate: estimate.cloned(),
         arrays: std::mem::take(&mut body.arrays),
     };
     pack(&header, &body)
@@ -305,7 +370,8 @@ impl TaggerCheckpoint {
             state.push(name, list);
         }
         arrays.finish()?;
-        Ok(Self { options: header.options, mark: header.data, state })
+        let CheckpointHeader { options, data: mark, estimate, .. } = header;
+        Ok(Self { options, mark, estimate, state })
     }
 
     /// Loads the checkpoint at `path`.

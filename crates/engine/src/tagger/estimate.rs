@@ -1,7 +1,7 @@
 //! How good a tagger will be: sentences that were not learned from say so, and how far a label must lead to be believed.
 
 use super::TaggerOptions;
-use super::train::{Material, TaggerRun};
+use super::train::{Material, TaggerRun, Trained};
 use crate::calibration::{Calibration, Method};
 use crate::error::Error;
 use crate::recipe::{Calibrate, Plan};
@@ -205,8 +205,9 @@ pub(super) fn train_part(
     let mut run: TaggerRun = material.begin(options, None)?;
     let stopped = material.fit(&mut run, options, Some(learned), observer);
     let totals = run.totals();
-    let weights = material.read_out(run, stopped, learned.len())?.weights;
-    Ok((Tagging::new(weights, material.constraints(), options.meaning()?.search), totals))
+    let Trained { weights, votes, .. } = material.read_out(run, stopped, learned.len())?;
+    let tagging = Tagging::new(weights, material.constraints(), options.meaning()?.search);
+    Ok((tagging.voted(votes), totals))
 }
 
 /// Trains on every part and judges on the rest of it.
@@ -217,6 +218,8 @@ pub(super) fn judge(
     calibrate: Option<Method>,
     is_over: &AtomicBool,
 ) -> Result<(Option<TaggerEstimate>, Option<Calibration>), Error> {
+    // A vote has no lead to be calibrated.
+    let calibrate = calibrate.filter(|_| !options.voted);
     let judge_one = |(learned, held): &Part| {
         let (tagging, _) = train_part(material, options, learned, &mut UnlessOver(is_over))?;
         if is_over.load(Ordering::Relaxed) {

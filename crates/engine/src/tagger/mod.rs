@@ -342,6 +342,11 @@ impl Tagger {
         Ok((agreement, mistakes))
     }
 
+    /// Refuses to tell of weights where many hypotheses vote.
+    fn has_weights(&self) -> Result<(), Error> {
+        if self.tagging.votes().is_some() { Err(Error::NotLinear) } else { Ok(()) }
+    }
+
     /// The best labels of a sentence, `n_next` that come next, and how sure the best are.
     pub fn tell(
         &self,
@@ -351,6 +356,7 @@ impl Tagger {
         n_next: usize,
         room: &mut Room,
     ) -> Result<TaggedSentence, Error> {
+        self.has_weights()?;
         self.look_up(block, sentence, format, room)?;
         let seen = room.corpus.sentence(0);
         let best = self.tagging.best(seen);
@@ -404,6 +410,7 @@ impl Tagger {
         format: &dyn SentenceFormat,
         room: &mut Room,
     ) -> Result<Vec<Reason>, Error> {
+        self.has_weights()?;
         self.look_up(block, sentence, format, room)?;
         let seen = room.corpus.sentence(0);
         let labels = self.tagging.best(seen).labels;
@@ -418,6 +425,13 @@ impl Tagger {
             };
             let mut attributes: Vec<(String, f64)> =
                 attributes.iter().enumerate().filter_map(weight).collect();
+            if let Some(before) = token.checked_sub(1).map(|before| labels[before]) {
+                let link = |attribute: &u32| {
+                    let weight = self.tagging.weights().of_link(*attribute, before, label);
+                    (self.link_name(*attribute, before), weight)
+                };
+                attributes.extend(seen.links(token).iter().map(link));
+            }
             attributes.sort_by(|one, other| other.1.abs().total_cmp(&one.1.abs()));
             Reason {
                 label: self.labels[label as usize].clone(),
@@ -429,14 +443,31 @@ impl Tagger {
         Ok((0..labels.len()).map(reason).collect())
     }
 
-    /// The attributes with the largest weights for a label.
+    /// What an attribute is called that speaks of what follows this label.
+    pub fn link_name(&self, attribute: u32, before: u32) -> String {
+        format!("{} after {}", self.lexicon.name(attribute), self.labels[before as usize])
+    }
+
+    /// The attributes with the largest weights for a label, those for it after another one included.
     pub fn top_attributes(&self, label: u32, n: usize) -> Vec<(String, f64)> {
         let weights = self.tagging.weights();
-        let of = |attribute: u32| Some((attribute, *weights.of_attribute(attribute)?.get(label as usize)?));
-        let mut all: Vec<(u32, f64)> = (0..weights.n_attributes() as u32).filter_map(of).collect();
-        all.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        let of = |attribute: u32| {
+            let alone = weights.of_attribute(attribute).and_then(|row| row.get(label as usize).copied());
+            let links = weights.links_of(attribute).into_iter().filter(|(_, of, _)| *of == label);
+            let links = links.map(move |(before, _, weight)| (attribute, Some(before), weight));
+            alone.map(|weight| (attribute, None, weight)).into_iter().chain(links)
+        };
+        let mut all: Vec<(u32, Option<u32>, f64)> = (0..weights.n_attributes() as u32).flat_map(of).collect();
+        all.sort_by(|one, other| other.2.total_cmp(&one.2).then((one.0, one.1).cmp(&(other.0, other.1))));
         all.truncate(n);
-        all.into_iter().map(|(attribute, weight)| (self.lexicon.name(attribute), weight)).collect()
+        let named = |(attribute, before, weight): (u32, Option<u32>, f64)| {
+            let name = match before {
+                Some(before) => self.link_name(attribute, before),
+                None => self.lexicon.name(attribute),
+            };
+            (name, weight)
+        };
+        all.into_iter().map(named).collect()
     }
 }
 

@@ -3,27 +3,34 @@
 use super::Tagger;
 use super::estimate::TaggerEstimate;
 use super::options::{TaggerOptions, Wanted, check_labels};
-use super::train::{Reader, TaggerTraining, begin_run};
+use super::train::{Mark, Reader, TaggerTraining, add_sentence, begin_run, check_links};
 use crate::error::Error;
-use crate::train::training_summary;
-use rosenblatt_core::{Order, Plan, Stopped, Visits};
+use crate::fingerprint::Fingerprint;
+use crate::model::encode_tagger_checkpoint;
+use crate::train::{CheckpointRequest, training_summary};
+use rosenblatt_core::{Order, Plan, Snapshot as _, Stopped, Visits};
 use rosenblatt_data::Source;
 use rosenblatt_sequence::spans::Agreement;
 use rosenblatt_sequence::{Constraints, Corpus, Numbers, Scheme, Shape, Tagging, Weights};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 impl TaggerTraining<'_> {
     /// Reads a stream once and learns from it, in the memory of a block, the attributes and the weights. `told` hears after
     /// every block how good the labels were that were found before each sentence was learned from. Labels are taken in as
-    /// they turn up.
+    /// they turn up. A stream that is resumed is read from its beginning: what was learned from is read again, and no
+    /// more, so that attributes and labels have the numbers they had.
     pub fn run_online(
         self,
         source: &Source,
         mut told: impl FnMut(&TaggerEstimate) -> ControlFlow<()>,
     ) -> Result<Tagger, Error> {
-        let Self { options, format, start, .. } = self;
+        let Self { options, format, start, checkpoint, mut checkpointer, .. } = self;
         let meaning = options.meaning()?;
+        if options.voted {
+            let expected = "averaged or last online, as a stream may have no end and every update would vote";
+            return Err(Error::Range { name: "readout", expected, found: "voted".to_owned() });
+        }
         if options.min_count > 1 || options.shards > 1 {
             let name = if options.min_count > 1 { "min-count" } else { "shards" };
             return Err(Error::Range { name, expected: "1 online", found: "more".to_owned() });
@@ -39,12 +46,29 @@ impl TaggerTraining<'_> {
             scheme.map_or_else(Constraints::default, |scheme| Constraints::of_scheme(scheme, labels))
         };
         let shape = |n_labels| Shape { n_labels, order: meaning.order };
-        let mut weights =
+        let (mut corpus, mut read) = (Corpus::default(), Read::default());
+        let mut known = (reader.names.len(), reader.lexicon.len());
+        // Sentences of the first block that were learned from.
+        let mut n_over = 0;
+        if let Some(checkpoint) = &checkpoint {
+            let mark = &checkpoint.mark;
+            n_over = read.again(&mut reader, &mut corpus, mark)?;
+            // The rest of the block may have more of both.
+            known = (reader.names.len().min(mark.labels.len()), reader.lexicon.len().min(mark.attributes));
+            checkpoint.check(options, &read.mark(reader.names[..known.0].to_vec(), known.1))?;
+        }
+        let weights =
             start.map_or_else(|| Weights::zero(shape(0), 0), |tagger| tagger.tagging.weights().clone());
-        weights = weights.with_room(shape(reader.names.len()), reader.lexicon.len());
-        let mut run = begin_run(options, Arc::new(Corpus::default()), weights, constraints(&reader.names))?;
+        let weights = weights.with_room(shape(known.0), known.1);
+        let allowed = constraints(&reader.names[..known.0]);
+        let mut run = begin_run(options, Arc::new(Corpus::default()), weights, allowed)?;
         let mut estimate = TaggerEstimate::of(&Agreement::default(), 1);
-        let (mut n_sentences, mut n_tokens) = (0, 0);
+        if let Some(checkpoint) = checkpoint {
+            estimate = checkpoint.estimate.unwrap_or(estimate);
+            run.restore(checkpoint.state)
+                .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+        }
+        let (mut n_links, mut is_interrupted) = (0, false);
         let plan = Plan {
             rows: None,
             order: &Order::Given,
@@ -53,9 +77,9 @@ impl TaggerTraining<'_> {
             max_updates: None,
             stop_when_clean: false,
         };
-        let mut corpus = Corpus::default();
         let stopped = run.fit_in_blocks(&plan, &mut (), |run, observer| {
-            while reader.take_in(&mut corpus)? {
+            while !corpus.is_empty() || reader.take_in(&mut corpus)? {
+                let first = std::mem::take(&mut n_over);
                 let n = corpus.len();
                 check_labels(reader.names.len(), meaning.order)?;
                 let allowed = constraints(&reader.names);
@@ -63,21 +87,22 @@ impl TaggerTraining<'_> {
                 if reader.names.len() > run.space().weights().shape().n_labels {
                     run.space_mut().take_in_labels(reader.names.len(), allowed);
                 }
+                n_links += 2 * corpus.links().len() as u128;
+                check_links(reader.lexicon.len(), reader.names.len(), n_links)?;
                 let lent = Arc::new(std::mem::take(&mut corpus));
                 run.space_mut().lend(Arc::clone(&lent), reader.lexicon.len());
-                run.space_mut().watch_next(n as u64);
-                run.set_place(run.place() + n);
+                run.space_mut().watch_next((n - first) as u64);
+                run.set_place(run.place() + n - first);
                 if let ControlFlow::Break(stopped) =
-                    run.learn(Numbers(n), Visits::Range { first: 0, end: n }, observer)
+                    run.learn(Numbers(n), Visits::Range { first, end: n }, observer)
                 {
                     return Ok(ControlFlow::Break(Some(stopped)));
                 }
-                let all: Vec<u32> = (0..n as u32).collect();
+                let all: Vec<u32> = (first as u32..n as u32).collect();
                 if let Some(met) = run.space().met() {
                     estimate.take_in(met, &lent, &all, &reader.names);
                 }
-                n_sentences += n;
-                n_tokens += lent.n_tokens() as u64;
+                read.take_in(&lent, first..n);
                 // Nobody else holds it once the space has let go of it.
                 run.space_mut().lend(Arc::default(), reader.lexicon.len());
                 corpus = Arc::try_unwrap(lent).unwrap_or_default();
@@ -85,16 +110,36 @@ impl TaggerTraining<'_> {
                 if told(&estimate).is_break() {
                     return Ok(ControlFlow::Break(Some(Stopped::Observer)));
                 }
+                let Some(checkpointer) = &mut checkpointer else { continue };
+                let request = checkpointer.request(&run.totals());
+                if request != CheckpointRequest::Continue {
+                    // What was found in the block is counted, and its sentences are gone.
+                    run.space_mut().watch_next(0);
+                    let mark = read.mark(reader.names.clone(), reader.lexicon.len());
+                    checkpointer.save(&encode_tagger_checkpoint(
+                        options,
+                        &mark,
+                        Some(&estimate),
+                        &run.state(),
+                    ));
+                }
+                if request == CheckpointRequest::SaveAndStop {
+                    is_interrupted = true;
+                    return Ok(ControlFlow::Break(None));
+                }
             }
             Ok::<_, Error>(ControlFlow::Continue(()))
         })?;
+        if is_interrupted {
+            return Err(Error::Interrupted { epoch: 1 });
+        }
         let totals = run.totals();
         let Reader { lexicon, names: labels, columns, set, template, .. } = reader;
         if labels.len() < 2 {
             return Err(Error::OneClass { found: labels.first().map(|label| format!("`{label}`")) });
         }
-        let (space, lag) = run.into_parts();
-        let weights = space.finish(lag, totals.rounds);
+        let (space, past) = run.into_parts();
+        let (weights, _) = space.finish(past, totals.rounds);
         if !weights.is_finite() {
             return Err(Error::Overflow { epoch: 1, row: None });
         }
@@ -107,12 +152,55 @@ impl TaggerTraining<'_> {
             scheme,
             lexicon,
             tagging,
-            training_summary: training_summary(n_sentences, totals, stopped, None),
-            tokens: n_tokens,
+            training_summary: training_summary(read.sentences, totals, stopped, None),
+            tokens: read.tokens as u64,
             progressive: (estimate.tokens > 0).then_some(estimate),
             estimate: None,
             calibration: None,
         })
+    }
+}
+
+/// What was read of a stream, and learned from.
+#[derive(Default)]
+struct Read {
+    sentences: usize,
+    tokens: usize,
+    digest: Fingerprint,
+}
+
+impl Read {
+    fn take_in(&mut self, corpus: &Corpus, sentences: Range<usize>) {
+        for number in sentences {
+            let sentence = corpus.sentence(number);
+            self.sentences += 1;
+            self.tokens += sentence.len();
+            add_sentence(&mut self.digest, sentence);
+        }
+    }
+
+    /// Reads what an earlier run has learned from, and leaves the block in which that ended, if it did not end with it. Says
+    /// how many sentences of it are over.
+    fn again(&mut self, reader: &mut Reader, corpus: &mut Corpus, mark: &Mark) -> Result<usize, Error> {
+        while self.sentences < mark.sentences {
+            corpus.clear();
+            if !reader.take_in(corpus)? {
+                let differences = vec!["the stream is shorter than what it learned from".to_owned()];
+                return Err(Error::OtherRun { differences });
+            }
+            let n_over = corpus.len().min(mark.sentences - self.sentences);
+            self.take_in(corpus, 0..n_over);
+            if n_over < corpus.len() {
+                return Ok(n_over);
+            }
+        }
+        corpus.clear();
+        Ok(0)
+    }
+
+    fn mark(&self, labels: Vec<String>, attributes: usize) -> Mark {
+        let Self { sentences, tokens, digest } = self;
+        Mark { sentences: *sentences, tokens: *tokens, attributes, labels, digest: digest.digest() }
     }
 }
 

@@ -6,13 +6,16 @@ use crate::defaults;
 use crate::error::Error;
 use rosenblatt_core::{Info, Params, Rule};
 use rosenblatt_sequence::template::{self, Template};
-use rosenblatt_sequence::{Order, Scheme, Search, Violation};
+use rosenblatt_sequence::{Order, Recalled, Scheme, Search, Violation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The most labels; in second order, the most whose threes have weights.
 pub(super) const MOST_LABELS: usize = 1000;
 const MOST_LABELS_OF_THREE: usize = 100;
+
+/// The most hypotheses that may vote: each of them looks for its own labels.
+pub(super) const MOST_VOTES: u64 = 5000;
 
 /// What a tagger is to be. Its JSON is in every file of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +27,8 @@ pub struct TaggerOptions {
     pub params: BTreeMap<String, f64>,
     /// Whether the mean of all hypotheses is kept, or the last one.
     pub averaged: bool,
+    /// Whether all hypotheses are kept and vote, in place of their mean. There may be only so many.
+    pub voted: bool,
     /// How often all sentences are met.
     pub epochs: u64,
     /// Decides the order in which they are met.
@@ -58,6 +63,7 @@ impl Default for TaggerOptions {
             algorithm: "perceptron".to_owned(),
             params: BTreeMap::new(),
             averaged: true,
+            voted: false,
             epochs: defaults::TAGGER_EPOCHS,
             seed: 0,
             features: "auto".to_owned(),
@@ -100,6 +106,23 @@ impl TaggerOptions {
     pub fn check(&self) -> Result<(), Error> {
         self.meaning().map(|_| ())?;
         self.given_templates().map(|_| ())
+    }
+
+    /// What is read out of a training: averaged, last or voted.
+    pub fn readout(&self) -> &'static str {
+        match self.recalled() {
+            Recalled::Votes => "voted",
+            Recalled::Mean => "averaged",
+            Recalled::Last => "last",
+        }
+    }
+
+    pub(super) fn recalled(&self) -> Recalled {
+        match (self.voted, self.averaged) {
+            (true, _) => Recalled::Votes,
+            (false, true) => Recalled::Mean,
+            (false, false) => Recalled::Last,
+        }
     }
 
     pub(crate) fn meaning(&self) -> Result<Meaning, Error> {
@@ -165,6 +188,9 @@ impl TaggerOptions {
         }
         if self.shards == 0 || self.shards > MOST_SHARDS {
             return wrong("shards", "1 to 64", &self.shards.to_string());
+        }
+        if self.shards > 1 && self.voted {
+            return wrong("shards", "1 where hypotheses vote", &self.shards.to_string());
         }
         if self.shards > 1 && variances {
             return wrong("shards", "1 for a rule that keeps variances", &self.shards.to_string());

@@ -8,12 +8,16 @@ use super::TaggerOptions;
 use super::estimate::{cores, each};
 use super::train::{Material, Trained};
 use crate::error::Error;
+use crate::model::{TaggerCheckpoint, encode_tagger_checkpoint};
 use crate::train::{CheckpointRequest, Checkpointer, training_summary};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
-use rosenblatt_core::state::State;
+use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{Order, Plan, Random, Readout, Stopped, Totals};
 use rosenblatt_sequence::{Numbers, Weights};
+
+/// What is gone on from, and who keeps checkpoints.
+type Checkpoints<'a> = (Option<TaggerCheckpoint>, Option<&'a mut dyn Checkpointer>);
 
 /// The most shards: each has weights of its own.
 pub(super) const MOST_SHARDS: usize = 64;
@@ -22,10 +26,10 @@ pub(super) fn train(
     material: &Material,
     options: &TaggerOptions,
     start: Option<Weights>,
-    checkpointer: Option<&mut dyn Checkpointer>,
+    checkpoints: Checkpoints<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Trained, Error> {
-    train_on(cores(), material, options, start, checkpointer, observer)
+    train_on(cores(), material, options, start, checkpoints, observer)
 }
 
 fn train_on(
@@ -33,7 +37,7 @@ fn train_on(
     material: &Material,
     options: &TaggerOptions,
     start: Option<Weights>,
-    mut checkpointer: Option<&mut dyn Checkpointer>,
+    (checkpoint, mut checkpointer): Checkpoints<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Trained, Error> {
     let n_sentences = material.corpus.len();
@@ -46,11 +50,23 @@ fn train_on(
     let mut average: Option<Weights> = None;
     let mut totals = Totals::default();
     let mut stopped = Stopped::Epochs;
+    let mark = material.mark();
+    if let Some(checkpoint) = checkpoint {
+        checkpoint.check(options, &mark)?;
+        (totals, weights, average) = restore(checkpoint.state, options, &weights)
+            .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
+    }
     while totals.epochs < options.epochs {
-        if let Some(checkpointer) = &mut checkpointer
-            && checkpointer.request(&totals) == CheckpointRequest::SaveAndStop
-        {
-            return Err(Error::Interrupted { epoch: totals.epochs + 1 });
+        // Between epochs there is one set of weights, and nothing else to keep.
+        if let Some(checkpointer) = &mut checkpointer {
+            let request = checkpointer.request(&totals);
+            if request != CheckpointRequest::Continue {
+                let state = state(&totals, &weights, average.as_ref());
+                checkpointer.save(&encode_tagger_checkpoint(options, &mark, None, &state));
+            }
+            if request == CheckpointRequest::SaveAndStop {
+                return Err(Error::Interrupted { epoch: totals.epochs + 1 });
+            }
         }
         let epoch = |(shard, rows): &(u64, Vec<u32>)| {
             let mut run = material.begin(options, Some(weights.clone()))?;
@@ -111,7 +127,33 @@ fn train_on(
         return Err(Error::Overflow { epoch: totals.epochs, row: None });
     }
     let summary = training_summary(n_sentences, totals, stopped, None);
-    Ok(Trained { weights, summary, progressive: None })
+    Ok(Trained { weights, votes: None, summary, progressive: None })
+}
+
+/// How far all of them have come.
+fn state(totals: &Totals, weights: &Weights, average: Option<&Weights>) -> State<'static> {
+    let Totals { epochs, rounds, mistakes, updates, errors } = *totals;
+    let mut state = State::default();
+    state.u64s("shards", vec![epochs, rounds, mistakes, updates, errors]);
+    weights.save("weights", &mut state);
+    if let Some(average) = average {
+        average.save("average", &mut state);
+    }
+    state
+}
+
+/// The same the other way round.
+fn restore(
+    mut state: State<'_>,
+    options: &TaggerOptions,
+    like: &Weights,
+) -> Result<(Totals, Weights, Option<Weights>), StateError> {
+    let [epochs, rounds, mistakes, updates, errors] = state.take_counters("shards")?;
+    let mut take = |name: &str| Weights::restore(like.shape(), like.n_attributes(), name, &mut state);
+    let weights = take("weights")?;
+    let average = if options.averaged && epochs > 0 { Some(take("average")?) } else { None };
+    state.finish()?;
+    Ok((Totals { epochs, rounds, mistakes, updates, errors }, weights, average))
 }
 
 /// Several runs at once have no one state to look at.
@@ -149,7 +191,8 @@ mod tests {
         let source = Source::bytes("a.conll", text.into_bytes());
         let options = TaggerOptions { shards: 5, epochs: 3, ..TaggerOptions::default() };
         let material = Material::read(&source, None, &options, None).unwrap();
-        let train = |n_threads| train_on(n_threads, &material, &options, None, None, &mut ()).unwrap();
+        let train =
+            |n_threads| train_on(n_threads, &material, &options, None, (None, None), &mut ()).unwrap();
         let one = train(1);
         for n_threads in [2, 3, 8] {
             let other = train(n_threads);
@@ -159,6 +202,6 @@ mod tests {
         assert_eq!(one.summary.totals.rounds, 600);
         // A shard that sees nothing has no say, and none is left out.
         let many = TaggerOptions { shards: 64, ..options };
-        assert!(train_on(2, &material, &many, None, None, &mut ()).unwrap().weights.is_finite());
+        assert!(train_on(2, &material, &many, None, (None, None), &mut ()).unwrap().weights.is_finite());
     }
 }

@@ -60,7 +60,7 @@ pub struct TracedSentence {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct MovedWeight {
-    /// The attribute, or the label or the two labels before.
+    /// The attribute, or the label or the two labels before, and the attribute where that has a say in it.
     pub from: String,
     /// Whether that is a label.
     pub is_transition: bool,
@@ -80,7 +80,7 @@ pub fn trace(
     format: Option<&'static dyn SentenceFormat>,
     shown: RangeInclusive<u64>,
 ) -> Result<TaggerTrace, Error> {
-    let options = TaggerOptions { averaged: false, ..options.clone() };
+    let options = TaggerOptions { averaged: false, voted: false, ..options.clone() };
     let material = Material::read(source, format, &options, None)?;
     let words = words(source, format)?;
     let n_sentences = material.corpus.len();
@@ -162,6 +162,18 @@ fn moved(material: &Material, number: usize, before: &Weights, after: &Weights) 
             }
         }
     }
+    for token in 0..sentence.len() {
+        for &attribute in sentence.links(token).iter().filter(|attribute| seen.insert(**attribute)) {
+            for (first, label, now) in either(before.links_of(attribute), after.links_of(attribute)) {
+                let then = before.of_link(attribute, first, label);
+                if then != now {
+                    let from = format!("{} with {}", name(first as usize), material.lexicon.name(attribute));
+                    let label = name(label as usize);
+                    found.push(MovedWeight { from, is_transition: true, label, before: then, after: now });
+                }
+            }
+        }
+    }
     for first in 0..n_labels {
         for label in 0..n_labels {
             let [then, now] = [before, after].map(|weights| weights.of_pair(first as u32, label as u32));
@@ -183,6 +195,19 @@ fn moved(material: &Material, number: usize, before: &Weights, after: &Weights) 
         }
     }
     found
+}
+
+/// What is there now, and zero for what was there and is there no more.
+fn either(then: Vec<(u32, u32, f64)>, now: Vec<(u32, u32, f64)>) -> Vec<(u32, u32, f64)> {
+    let is_gone = |(before, label, _): &(u32, u32, f64)| {
+        now.binary_search_by_key(&(*before, *label), |(before, label, _)| (*before, *label)).is_err()
+    };
+    let gone: Vec<_> =
+        then.into_iter().filter(is_gone).map(|(before, label, _)| (before, label, 0.0)).collect();
+    let mut all = now;
+    all.extend(gone);
+    all.sort_by_key(|(before, label, _)| (*before, *label));
+    all
 }
 
 /// The words of all sentences.

@@ -1,7 +1,7 @@
 //! From sentences to a tagger.
 
 use super::estimate::{self, Judging, TaggerEstimate};
-use super::options::{Meaning, TaggerOptions, Wanted, check_labels};
+use super::options::{MOST_VOTES, Meaning, TaggerOptions, Wanted, check_labels};
 use super::reading::{Columns, suited, template_text};
 use super::{Tagger, shards};
 use crate::error::Error;
@@ -13,8 +13,8 @@ use rosenblatt_core::space::Outcome as _;
 use rosenblatt_core::{Bias, Convention, Order as Visiting, Plan, Rule, Run, Stopped, Totals};
 use rosenblatt_data::{ErrorKind, SentenceFormat, SentenceStream, Sentences, Source, sentences};
 use rosenblatt_sequence::{
-    Constraints, Corpus, Design, Lag, Lead, Lexicon, Numbers, Order, Scheme, Scratch, Shape, TaggerSpace,
-    Tagging, Weights, template,
+    Constraints, Corpus, Design, Lead, Lexicon, Numbers, Order, Past, Scheme, Scratch, Sentence, Shape,
+    TaggerSpace, Tagging, Votes, Weights, template,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -28,8 +28,8 @@ pub struct TaggerTraining<'a> {
     pub(super) format: Option<&'static dyn SentenceFormat>,
     pub(super) start: Option<&'a Tagger>,
     judging: Judging,
-    checkpoint: Option<TaggerCheckpoint>,
-    checkpointer: Option<&'a mut dyn Checkpointer>,
+    pub(super) checkpoint: Option<TaggerCheckpoint>,
+    pub(super) checkpointer: Option<&'a mut dyn Checkpointer>,
 }
 
 /// What tells the sentences of one run from those of another.
@@ -126,10 +126,10 @@ impl<'a> TaggerTraining<'a> {
             });
             (trained, judged)
         });
-        let Trained { weights, summary, progressive } = trained?;
+        let Trained { weights, votes, summary, progressive } = trained?;
         let (estimate, calibration) = judged.transpose()?.unwrap_or_default();
         let tokens = material.corpus.n_tokens() as u64;
-        let tagging = Tagging::new(weights, material.constraints(), meaning.search);
+        let tagging = Tagging::new(weights, material.constraints(), meaning.search).voted(votes);
         let Material { lexicon, labels, columns, set, template, scheme, .. } = material;
         Ok(Tagger {
             options: TaggerOptions { features: set, ..options.clone() },
@@ -151,6 +151,8 @@ impl<'a> TaggerTraining<'a> {
 /// What came of a training.
 pub(super) struct Trained {
     pub(super) weights: Weights,
+    /// All hypotheses, where they vote.
+    pub(super) votes: Option<Votes>,
     pub(super) summary: TrainingSummary,
     /// What was found in sentences before they were learned from.
     pub(super) progressive: Option<TaggerEstimate>,
@@ -192,12 +194,15 @@ impl Material {
         let scheme = scheme(meaning.constraints, &labels, &corpus)?;
         if options.min_count > 1 {
             let mut counts = vec![0_u32; lexicon.len()];
-            for attribute in corpus.attributes() {
+            for attribute in corpus.attributes().iter().chain(corpus.links()) {
                 counts[*attribute as usize] = counts[*attribute as usize].saturating_add(1);
             }
             corpus
                 .renumber(|attribute| (counts[attribute as usize] >= options.min_count).then_some(attribute));
         }
+        // The true labels once, and a rival in every epoch.
+        let n_met = corpus.links().len() as u128 * (u128::from(options.epochs) + 1);
+        check_links(lexicon.len(), labels.len(), n_met)?;
         let needed = lexicon.len() as u128 * labels.len().next_multiple_of(4) as u128 * 8;
         if needed > 4 * MOST_WEIGHT_BYTES {
             return Err(Error::TooLarge { features: lexicon.len(), outputs: labels.len(), needed });
@@ -240,7 +245,7 @@ impl Material {
         observer: &mut dyn Observer,
     ) -> Result<Trained, Error> {
         if options.shards > 1 {
-            return shards::train(self, options, start, checkpointer, observer);
+            return shards::train(self, options, start, (checkpoint, checkpointer), observer);
         }
         let mark = self.mark();
         let mut run = self.begin(options, start)?;
@@ -272,7 +277,7 @@ impl Material {
             order: &order,
             seed: options.seed,
             epochs: options.epochs,
-            max_updates: None,
+            max_updates: options.voted.then_some(MOST_VOTES + 1),
             stop_when_clean: true,
         };
         run.fit(Numbers(self.corpus.len()), &plan, observer)
@@ -288,26 +293,23 @@ impl Material {
         let progressive = run.space().met().filter(|_| n_rows == all.len());
         let progressive =
             progressive.map(|met| TaggerEstimate::of_met(met, &self.corpus, &all, &self.labels));
-        let (space, lag) = run.into_parts();
-        let weights = space.finish(lag, totals.rounds);
-        Ok(Trained { weights, summary: training_summary(n_rows, totals, stopped, None), progressive })
+        if stopped == Stopped::Updates {
+            return Err(Error::Range {
+                name: "readout",
+                expected: "averaged or last where a training makes more than 5000 updates, as every one of them would vote; \
+                           fewer sentences or epochs make fewer",
+                found: "voted".to_owned(),
+            });
+        }
+        let (space, past) = run.into_parts();
+        let (weights, votes) = space.finish(past, totals.rounds);
+        let summary = training_summary(n_rows, totals, stopped, None);
+        Ok(Trained { weights, votes, summary, progressive })
     }
 
-    fn mark(&self) -> Mark {
+    pub(super) fn mark(&self) -> Mark {
         let mut digest = Fingerprint::default();
-        for sentence in self.corpus.iter() {
-            digest.add(sentence.len() as u64);
-            for (token, label) in sentence.labels.iter().enumerate() {
-                digest.add(u64::from(*label));
-                let (attributes, values) = sentence.token(token);
-                for attribute in attributes {
-                    digest.add(u64::from(*attribute));
-                }
-                for value in values {
-                    digest.add(value.to_bits());
-                }
-            }
-        }
+        self.corpus.iter().for_each(|sentence| add_sentence(&mut digest, sentence));
         Mark {
             sentences: self.corpus.len(),
             tokens: self.corpus.n_tokens(),
@@ -316,6 +318,38 @@ impl Material {
             digest: digest.digest(),
         }
     }
+}
+
+/// Takes in what tells a sentence from others.
+pub(super) fn add_sentence(digest: &mut Fingerprint, sentence: Sentence<'_>) {
+    digest.add(sentence.len() as u64);
+    for (token, label) in sentence.labels.iter().enumerate() {
+        digest.add(u64::from(*label));
+        let (attributes, values) = sentence.token(token);
+        for attribute in attributes.iter().chain(sentence.links(token)) {
+            digest.add(u64::from(*attribute));
+        }
+        for value in values {
+            digest.add(value.to_bits());
+        }
+    }
+}
+
+/// Refuses attributes of two labels that could take more memory than there may be. They have weights only where they have
+/// moved: at most once for every time that one was met, and never more than there are attributes and pairs of labels.
+pub(super) fn check_links(n_attributes: usize, n_labels: usize, n_met: u128) -> Result<(), Error> {
+    // Four weights side by side, what their average needs, and where they stand.
+    const BYTES: u128 = 2 * 32 + 12;
+    let all = n_attributes as u128 * n_labels as u128 * n_labels.div_ceil(4) as u128;
+    let needed = all.min(n_met) * BYTES;
+    if needed <= 4 * MOST_WEIGHT_BYTES {
+        return Ok(());
+    }
+    let what = format!(
+        "attributes of two labels (templates that begin with B and have cells) could take {needed} bytes; write fewer of them, \
+         write them with U, leave out what is rare with a higher min-count, or train for fewer epochs"
+    );
+    Err(Error::Template { what })
 }
 
 /// A run from these weights that has seen nothing yet.
@@ -327,7 +361,7 @@ pub(super) fn begin_run(
 ) -> Result<TaggerRun, Error> {
     let Meaning { rule, info, variances, search, violation, .. } = options.meaning()?;
     debug_assert!(!info.shrinks, "such rules were refused");
-    let memory = Lag::new(start.shape(), options.averaged);
+    let memory = Past::new(start.shape(), options.recalled());
     let design = Design { constraints, search, violation, cost: options.cost };
     let space = TaggerSpace::starting_from(start, design, corpus, &rule, variances);
     let convention = Convention { bias: Bias::None, ..Convention::default() };
@@ -372,6 +406,10 @@ impl Reader {
         let columns = Columns::new(&block, format, options.label.as_deref())?;
         let scratch = Scratch::default();
         if let Some(start) = start {
+            if options.voted || start.options.voted {
+                let what = "hypotheses that vote begin at zero, and so does what they vote on".to_owned();
+                return Err(Error::BadStart { what });
+            }
             if options.hash_bits != start.options.hash_bits {
                 let what = "its attributes are hashed in another way, or not at all".to_owned();
                 return Err(Error::BadStart { what });
@@ -518,7 +556,7 @@ impl Observer for Keeping<'_, '_> {
         let Some(checkpointer) = &mut self.checkpointer else { return ControlFlow::Continue(()) };
         let request = checkpointer.request(so_far);
         if request != CheckpointRequest::Continue {
-            checkpointer.save(&encode_tagger_checkpoint(self.options, self.mark, &run.state()));
+            checkpointer.save(&encode_tagger_checkpoint(self.options, self.mark, None, &run.state()));
         }
         if request == CheckpointRequest::SaveAndStop {
             self.stopped = true;

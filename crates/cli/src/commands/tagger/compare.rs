@@ -1,6 +1,6 @@
 //! What `compare` does with sentences: rules, attributes and histories side by side, on the same folds.
 
-use super::{averaged, features, format_of, only};
+use super::{features, format_of, only, readout};
 use crate::commands::compare;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -45,11 +45,13 @@ pub(in crate::commands) fn compare(args: &compare::Args) -> Result<(), Failure> 
             if candidate.kernel.is_some() {
                 return Err(Failure::Usage("taggers have no kernel".to_owned()));
             }
+            let (averaged, voted) = candidate.readout.map_or(Ok((true, false)), readout)?;
             for history in &histories {
                 let options = TaggerOptions {
                     algorithm: candidate.algorithm.clone(),
                     params: candidate.params.clone(),
-                    averaged: candidate.readout.map_or(Ok(true), averaged)?,
+                    averaged,
+                    voted,
                     epochs: if is_typed("epochs") { args.epochs } else { defaults::TAGGER_EPOCHS },
                     seed: args.seed,
                     features: features.clone(),
@@ -80,7 +82,7 @@ pub(in crate::commands) fn compare(args: &compare::Args) -> Result<(), Failure> 
 fn rule(options: &TaggerOptions) -> String {
     let params: Vec<String> = options.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let params = if params.is_empty() { String::new() } else { format!("({})", params.join(",")) };
-    format!("{}{params} {}", options.algorithm, if options.averaged { "averaged" } else { "last" })
+    format!("{}{params} {}", options.algorithm, options.readout())
 }
 
 /// What the attributes are called: the file of templates, or the set.

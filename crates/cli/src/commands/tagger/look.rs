@@ -25,11 +25,16 @@ pub(in crate::commands) fn inspect(args: &inspect::Args) -> Result<(), Failure> 
     if args.weights {
         let mut text = String::from("attribute,label,weight\n");
         for attribute in 0..weights.n_attributes() as u32 {
-            let name = tagger.lexicon().name(attribute).replace('"', "\"\"");
+            let quoted = |name: String| name.replace('"', "\"\"");
+            let name = quoted(tagger.lexicon().name(attribute));
             for (label, weight) in weights.of_attribute(attribute).unwrap_or_default().iter().enumerate() {
                 if *weight != 0.0 {
                     let _ = writeln!(text, "\"{name}\",{},{weight}", tagger.labels()[label]);
                 }
+            }
+            for (before, label, weight) in weights.links_of(attribute) {
+                let name = quoted(tagger.link_name(attribute, before));
+                let _ = writeln!(text, "\"{name}\",{},{weight}", tagger.labels()[label as usize]);
             }
         }
         return ui::print(&text);

@@ -158,13 +158,14 @@ fn features(name: &str) -> Result<(String, Option<String>), Failure> {
     Ok((TaggerOptions::default().features, Some(text)))
 }
 
-/// Whether the mean of all hypotheses is kept, or the last one.
-fn averaged(readout: Readout) -> Result<bool, Failure> {
+/// Whether the mean of all hypotheses is kept, and whether all of them are and vote.
+fn readout(readout: Readout) -> Result<(bool, bool), Failure> {
     match readout {
-        Readout::Averaged(Average::Post) => Ok(true),
-        Readout::Last => Ok(false),
+        Readout::Averaged(Average::Post) => Ok((true, false)),
+        Readout::Last => Ok((false, false)),
+        Readout::Voted => Ok((true, true)),
         other => Err(Failure::Usage(format!(
-            "`--readout` should be averaged or last for sentences, but is {other}"
+            "`--readout` should be averaged, last or voted for sentences, but is {other}"
         ))),
     }
 }
@@ -183,10 +184,12 @@ fn options(
         None => (plain.features, plain.template),
     };
     let names_rule = is_said("algorithm") || is_said("params");
+    let (averaged, voted) = spec.readout.map_or(Ok((plain.averaged, plain.voted)), readout)?;
     Ok(TaggerOptions {
         algorithm: if names_rule { learning.algorithm } else { plain.algorithm },
         params: if names_rule { learning.params } else { plain.params },
-        averaged: spec.readout.map_or(Ok(plain.averaged), averaged)?,
+        averaged,
+        voted,
         epochs: spec.epochs.unwrap_or(plain.epochs),
         seed: if is_said("seed") { learning.seed } else { plain.seed },
         features,
@@ -249,19 +252,25 @@ pub(super) fn train(args: &train::Args) -> Result<(), Failure> {
     args.data.note(&mut files, &source);
     files.check()?;
     let _claim = Claim::take(&path)?;
-    if args.is_online() {
-        return online(args, &options, start.as_ref(), (&source, format), &path);
-    }
     let checkpoint = checkpoints.load_as(args.resume, |path| TaggerCheckpoint::load(path))?;
     let mut watch = Watch { progress: Progress::new(true), epochs: options.epochs, mistakes: Vec::new() };
     signals::be_careful();
     let training = TaggerTraining::new(&options)
         .format(format)
         .start_from(start.as_ref())
-        .judged(Judging { plan, calibrate: args.calibrate })
         .resume(checkpoint)
+        .judged(Judging { plan, calibrate: args.calibrate })
         .checkpointer(&mut checkpoints);
-    let tagger = match (training.run(&source, &mut watch), signals::asked()) {
+    let trained = if args.is_online() {
+        let show = |so_far: &TaggerEstimate| {
+            watch.progress.show(None, || format!("before learning: {}", describe_estimate(so_far)));
+            ControlFlow::Continue(())
+        };
+        training.run_online(&source, show)
+    } else {
+        training.run(&source, &mut watch)
+    };
+    let tagger = match (trained, signals::asked()) {
         (Err(Error::Interrupted { .. }), Some(signal)) => return Err(checkpoints.stopped(signal)),
         (trained, _) => trained?,
     };
@@ -270,31 +279,6 @@ pub(super) fn train(args: &train::Args) -> Result<(), Failure> {
     tagger.save(&path)?;
     checkpoints.clear();
     told(args, &tagger, &mistakes, &path, begun)
-}
-
-/// Learns from sentences as they come, once.
-fn online(
-    args: &train::Args,
-    options: &TaggerOptions,
-    start: Option<&Tagger>,
-    (source, format): (&Source, Option<&'static dyn SentenceFormat>),
-    path: &Path,
-) -> Result<(), Failure> {
-    let begun = Instant::now();
-    if args.resume || args.checkpoint_every.is_some() {
-        let message = "a stream of sentences has no checkpoint; go on from its model with `--start-from`";
-        return Err(Failure::Usage(message.to_owned()));
-    }
-    let progress = Progress::new(true);
-    let show = |so_far: &TaggerEstimate| {
-        progress.show(None, || format!("before learning: {}", describe_estimate(so_far)));
-        if signals::asked().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let training = TaggerTraining::new(options).format(format).start_from(start);
-    let tagger = training.run_online(source, show)?;
-    drop(progress);
-    tagger.save(path)?;
-    told(args, &tagger, &[], path, begun)
 }
 
 /// What was trained.
@@ -358,7 +342,7 @@ fn describe(tagger: &Tagger) -> String {
         text,
         "{}, {}, {} epochs, attributes: {features}; {constraints}",
         options.algorithm,
-        if options.averaged { "averaged" } else { "last" },
+        options.readout(),
         summary.totals.epochs,
     );
     if let Some(estimate) = tagger.estimate() {
