@@ -12,6 +12,7 @@ each partition and on the seed, not on who runs where; one partition gives the v
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import hashlib
 import itertools
@@ -94,7 +95,7 @@ class _Input(HasInputCols):
         name = self.getOrDefault("featuresCol")
         kind = frame.schema[name].dataType
         if isinstance(kind, VectorUDT):
-            return F.unwrap_udt(F.col(_quoted(name)))
+            return _vector(F.col(_quoted(name)))
         if isinstance(kind, T.ArrayType) and isinstance(kind.elementType, T.NumericType):
             return F.col(_quoted(name))
         _expect(frame, name, T.StringType, "vectors, arrays of numbers or text")
@@ -103,6 +104,15 @@ class _Input(HasInputCols):
     def _is_text(self, frame):
         is_set = self.isSet(self.inputCols)
         return not is_set and isinstance(frame.schema[self.getOrDefault("featuresCol")].dataType, T.StringType)
+
+
+def _vector(column):
+    """A vector as what it is stored as. A dense one has no indices, and must not say so: Arrow for Java writes a missing list
+    by going over all that were missing before it, which for a batch of dense rows takes ten times longer than their values."""
+    vector = F.unwrap_udt(column)
+    indices = F.coalesce(vector["indices"], F.array().cast("array<int>"))
+    stored = F.struct(vector["type"].alias("type"), vector["size"].alias("size"), indices.alias("indices"), vector["values"].alias("values"))
+    return F.when(vector.isNotNull(), stored)
 
 
 def _quoted(name):
@@ -233,20 +243,37 @@ class PerceptronClassifier(
             columns.append(F.col(_quoted(self.getWeightCol())).cast("double").alias("weight"))
         reading = self._reading() if self._is_text(dataset) else None
         schema = self._schema(dataset, reading) if reading else None
-        with _settings(spark, {"spark.sql.inMemoryColumnarStorage.batchSize": _FEW["spark.sql.inMemoryColumnarStorage.batchSize"]}):
-            rows = dataset.select(*columns)
-            pack = _Pack(options, _n_partitions(dataset), reading and (reading, self.getOrDefault("featuresCol")))
-            packed = rows.mapInArrow(pack, _PACKED).persist()
-            try:
-                with _told():
-                    told = packed.where("part = 'told'").select("shard", "data").collect()
-                told = [json.loads(row.data) for row in sorted(told, key=lambda row: row.shard)]
-                model = self._train(spark, packed, options, told, schema)
-            finally:
-                packed.unpersist()
-        return self._copyValues(model)
+        text = reading and (reading, self.getOrDefault("featuresCol"))
+        in_cache = "spark.sql.inMemoryColumnarStorage.batchSize"
+        with _settings(spark, {in_cache: _FEW[in_cache]}):
+            for pack in self._ways_to_pack(options, _n_partitions(dataset), text):
+                packed = dataset.select(*columns).mapInArrow(pack, _PACKED).persist()
+                try:
+                    began = time.monotonic()
+                    with _told():
+                        told = packed.where("part = 'told'").select("shard", "data").collect()
+                    told = [json.loads(row.data) for row in sorted(told, key=lambda row: row.shard)]
+                    is_ahead = pack.went_ahead(told)
+                    if is_ahead or pack.keeps:
+                        model = self._train(spark, packed, options, told, schema, began if is_ahead else None)
+                        return self._copyValues(model)
+                finally:
+                    packed.unpersist()
 
-    def _train(self, spark, packed, options, told, schema):
+    def _ways_to_pack(self, options, n_shards, text):
+        """How rows are packed; if the first way did not do, in the second.
+
+        The first epoch needs no other place's rows if all places know all classes, so that whoever packs rows may learn from
+        them at once. That needs no more memory where they are met in their order, or not kept for another epoch.
+        """
+        is_given = self.isSet("order") and self.getOrDefault("order") == "given"
+        is_sole = self.getOrDefault("maxIter") == 1 and not self.getOrDefault("validationFraction") > 0
+        is_counted = self.getOrDefault("classWeight") == "balanced" and n_shards > 1
+        if (is_given or is_sole) and not is_counted and not self.getOrDefault("resume"):
+            yield _Pack(options, n_shards, text, self.getOrDefault("mixing"), not is_sole)
+        yield _Pack(options, n_shards, text)
+
+    def _train(self, spark, packed, options, told, schema, ahead):
         if not told:
             raise ValueError("there are no rows to learn from")
         values = sorted({value for one in told for value in one["values"]})
@@ -270,9 +297,11 @@ class PerceptronClassifier(
         history = []
         with _settings(spark, _FEW):
             while not mixture.is_over:
-                began = time.monotonic()
-                start = mixture.start()
-                shares = _epoch(spark, packed, start, len(told))
+                # What was learned while rows were packed, if that was so.
+                began = ahead or time.monotonic()
+                start = b"" if ahead else mixture.start()
+                shares = _first_epoch(packed, len(told)) if ahead else _epoch(spark, packed, start, len(told))
+                ahead = None
                 number, rounds, mistakes, updates, errors, weighted = mixture.take([share for _, share in shares])
                 epoch = {
                     "epoch": number, "rounds": rounds, "mistakes": mistakes, "updates": updates, "errors": errors,
@@ -471,17 +500,27 @@ def _publish(spark, data):
 
 
 def _epoch(spark, packed, start, n_shards):
-    """What every partition hands back after an epoch, in the order of partitions."""
+    """What every partition hands back after an epoch."""
     held = _publish(spark, start)
     try:
-        shares = packed.where("part = 'train'").select("shard", "number", "data").mapInArrow(_Epoch(held), _SHARES)
-        if n_shards > _TREE:
-            group = F.floor(F.col("shard") / math.isqrt(n_shards)).cast("int")
-            shares = shares.groupBy(group.alias("group")).applyInArrow(_add, _SHARES)
-        with _told():
-            return sorted((row.shard, bytes(row.share)) for row in shares.collect())
+        rows = packed.where("part = 'train'").select("shard", "number", "data")
+        return _gathered(rows.mapInArrow(_Epoch(held), _SHARES), n_shards)
     finally:
         held.destroy()
+
+
+def _first_epoch(packed, n_shards):
+    """What every partition handed back while it was packed."""
+    return _gathered(packed.where("part = 'share'").select("shard", F.col("data").alias("share")), n_shards)
+
+
+def _gathered(shares, n_shards):
+    """The shares, in the order of partitions; of many partitions as sums of groups."""
+    if n_shards > _TREE:
+        group = F.floor(F.col("shard") / math.isqrt(n_shards)).cast("int")
+        shares = shares.groupBy(group.alias("group")).applyInArrow(_add, _SHARES)
+    with _told():
+        return sorted((row.shard, bytes(row.share)) for row in shares.collect())
 
 
 def _validation(spark, packed, model, function, fields):
@@ -520,10 +559,15 @@ def _read(spark, path):
 
 
 class _Pack:
-    """From the rows of a partition to packs of the engine."""
+    """From the rows of a partition to packs of the engine; with `mixing`, and what an epoch makes of them."""
 
-    def __init__(self, options, n_shards, text):
-        self.options, self.n_shards, self.text = options, n_shards, text
+    def __init__(self, options, n_shards, text, mixing=None, keeps=True):
+        self.options, self.n_shards, self.text, self.mixing, self.keeps = options, n_shards, text, mixing, keeps
+
+    def went_ahead(self, told):
+        """Whether what all partitions learned is what they should have: they knew all classes, and how many they are."""
+        know_all = all(one["values"] == told[0]["values"] and len(one["values"]) > 1 for one in told)
+        return self.mixing is not None and know_all and len(told) == self.n_shards
 
     def __call__(self, batches):
         from pyspark import TaskContext
@@ -555,8 +599,15 @@ class _Pack:
         names = [_inputs.class_name(value) for value in values.tolist()]
         weights = np.concatenate(weights) if weights else None
         packing = packer.finish(classes.astype(np.uint32), names, weights, shard, self.n_shards)
-        n_bytes = 0
-        for part, number, pack in packing:
+        packs, n_bytes = packing, 0
+        if self.mixing is not None and len(names) > 1:
+            held = collections.deque(packing) if self.keeps else packing
+            start = _rosenblatt.Mixture(self.options, names, packing.counts, width, self.n_shards, self.mixing).start()
+            share = _rosenblatt.shard_epoch(start, shard, (pack for part, _, pack in held if part == "train"))
+            yield _packed(shard, "share", 0, share)
+            # Each is let go of as soon as Spark has it.
+            packs = (held.popleft() for _ in range(len(held))) if self.keeps else ()
+        for part, number, pack in packs:
             n_bytes += len(pack)
             yield _packed(shard, part, number, pack)
         told = {

@@ -22,6 +22,7 @@ from pyspark.ml.classification import LinearSVC, LogisticRegression
 from pyspark.ml.functions import array_to_vector
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import functions as F
+from rosenblatt import _rosenblatt
 from rosenblatt.spark import PerceptronClassifier
 
 N_PARTITIONS = 4
@@ -29,7 +30,7 @@ DEADLINE = float(os.environ.get("DEADLINE", "600"))
 
 
 class Peak:
-    """The most private memory that an executor and its Python workers held meanwhile, each kind by itself."""
+    """The most private memory that an executor's JVM held meanwhile, and any one of its Python workers."""
 
     def __init__(self, cluster):
         self.cluster, self.peaks, self.done = cluster, {"executor": 0, "python": 0}, threading.Event()
@@ -42,13 +43,11 @@ class Peak:
     def watch(self):
         while not self.done.wait(0.2):
             for worker in self.cluster.workers:
-                held = {"executor": 0, "python": 0}
                 for pid in _below(worker.pid):
                     command = _command(pid)
                     kind = "executor" if "CoarseGrained" in command else "python" if "pyspark.daemon" in command else None
                     if kind:
-                        held[kind] += resident(pid)
-                self.peaks = {kind: max(self.peaks[kind], held[kind]) for kind in held}
+                        self.peaks[kind] = max(self.peaks[kind], resident(pid))
 
     def __exit__(self, *_):
         self.done.set()
@@ -129,7 +128,7 @@ def as_vector(struct):
 def timed(work):
     began = time.monotonic()
     done = work()
-    return done, round(time.monotonic() - began, 2)
+    return done, round(time.monotonic() - began, 3)
 
 
 def within_deadline(spark, work):
@@ -172,18 +171,47 @@ class Task:
         return model, entry["accuracy"]
 
     def transform(self, models):
-        """The least of three times each, in turns; of `prediction` alone, and of all columns."""
-        for _ in range(3):
-            for name, model in models.items():
-                said = model.transform(self.test)
-                for what in ("prediction", "all"):
-                    asked = [F.sum("prediction")]
-                    if what == "all":
-                        asked += [F.count(column) for column in ("rawPrediction", "probability") if column in said.columns]
-                    _, seconds = timed(lambda: said.agg(*asked).collect())
-                    times = self.told["transform"].setdefault(name, {}).setdefault(what, [])
-                    times.append(seconds)
+        """The least of three times each, in turns; of `prediction` alone and of all columns, which nobody keeps; of rows in
+        Parquet, and of rows that are in memory."""
+        for where in ("Parquet", "memory"):
+            if where == "memory":
+                self.test.cache().count()
+            for _ in range(3):
+                for name, model in models.items():
+                    said = model.transform(self.test)
+                    for what, asked in (("prediction", said.select("prediction")), ("all", said)):
+                        _, seconds = timed(lambda: asked.write.format("noop").mode("overwrite").save())
+                        self.told["transform"].setdefault(name, {}).setdefault(f"{what}, {where}", []).append(seconds)
+        self.test.unpersist()
         print(self.kind, "transform", self.told["transform"], flush=True)
+
+
+def driver(n_shards=8, n_weights=1 << 22):
+    """What an epoch costs the driver and whoever adds shares, without Spark: bytes and seconds, where few weights move in a
+    shard and where all do."""
+    told, random = [], np.random.default_rng(0)
+    options = json.dumps({"epochs": 2, "validation": None, "order": "given"})
+    for n_moved in (n_weights // 128, n_weights):
+        packed = []
+        for shard in range(n_shards):
+            features = np.sort(random.choice(n_weights, n_moved, replace=False)).astype(np.int32)
+            rows = (np.array([0, n_moved // 2, n_moved]), features, random.standard_normal(n_moved), n_weights)
+            classes = np.array([0, 1], np.uint32)
+            packed.append(_rosenblatt.pack_rows(options, rows, classes, ["0", "1"], None, shard, n_shards)[0])
+        mixture = _rosenblatt.Mixture(options, ["0", "1"], [n_shards, n_shards], n_weights, n_shards)
+        # In the first epoch weights move; in the second there are some to publish.
+        start = mixture.start()
+        epochs = [timed(lambda: _rosenblatt.shard_epoch(start, shard, iter(packs))) for shard, packs in enumerate(packed)]
+        shares = [share for share, _ in epochs]
+        added, adding = timed(lambda: _rosenblatt.add_shares(shares))
+        _, mixing = timed(lambda: mixture.take(shares))
+        start, published = timed(mixture.start)
+        told.append({
+            "weights": n_weights, "moved": n_moved, "shards": n_shards, "bytesPublished": len(start), "publish": published,
+            "bytesReturned": sum(map(len, shares)), "take": mixing, "add": adding, "bytesAdded": len(added),
+            "epoch": sorted(seconds for _, seconds in epochs)[n_shards // 2],
+        })
+    return told
 
 
 def main(folder="target/python/spark-bench", *sizes):
@@ -195,6 +223,7 @@ def main(folder="target/python/spark-bench", *sizes):
         "partitions": N_PARTITIONS, "deadline": DEADLINE, "cores": os.cpu_count(), "spark": pyspark.__version__,
         "rosenblatt": rosenblatt.__version__, "python": platform.python_version(), "tasks": {},
     }
+    told["driver"] = driver()
     with Cluster(Path("target/python/spark-cluster").absolute(), memory="4g") as cluster:
         spark = cluster.session(**{"spark.executor.memory": "3g", "spark.driver.memory": "2g"})
         for kind, n_rows in sizes.items():
@@ -202,7 +231,10 @@ def main(folder="target/python/spark-bench", *sizes):
             # Everything is warm before anybody is timed: the pages of the files, the JVM, Python workers.
             few = task.train.limit(2000).cache()
             for learner in (LogisticRegression(maxIter=2), LinearSVC(maxIter=2), PerceptronClassifier(maxIter=1)):
-                learner.fit(few).transform(few).collect()
+                with Peak(cluster) as peak:
+                    learner.fit(few).transform(few).collect()
+            # What a Python worker takes that has all modules and hardly a row.
+            task.told["idle"] = peak.peaks
             few.unpersist()
             models = {}
             models["LogisticRegression"], asked = task.fit("LogisticRegression", LogisticRegression())

@@ -156,6 +156,25 @@ def test_a_tree_adds_groups_in_their_order(spark, monkeypatch):
     assert fitted._data == by_hand(X, y, 7, said, group=2)
 
 
+@pytest.mark.parametrize("settings", [
+    {"maxIter": 1}, {"maxIter": 1, "order": "given", "algorithm": "logistic"}, {"maxIter": 3, "order": "given", "algorithm": "pa1"},
+])
+def test_what_is_learned_while_rows_are_packed_has_the_same_bits(spark, settings):
+    X, y = rows(1200, seed=6)
+    said = {"epochs" if name == "maxIter" else name: value for name, value in settings.items()}
+    for fraction, validation in ((0.0, None), (0.1, {"fraction": 0.1, "patience": 5})):
+        fitted = PerceptronClassifier(validationFraction=fraction, **settings).fit(frame(spark, X, y, 4))
+        assert fitted._data == by_hand(X, y, 4, {**said, "validation": validation})
+        went_ahead = fitted.history[0]["bytesPublished"] == 0
+        assert went_ahead == ("order" in settings or not fraction)
+    # A place that does not know all classes cannot go ahead, nor can one that has to know how many rows others have.
+    y[:300] = 0
+    fitted = PerceptronClassifier(validationFraction=0.0, **settings).fit(frame(spark, X, y, 4))
+    assert fitted._data == by_hand(X, y, 4, {**said, "validation": None}) and fitted.history[0]["bytesPublished"]
+    even = PerceptronClassifier(validationFraction=0.0, classWeight="balanced", **settings).fit(frame(spark, X, y, 4))
+    assert even._data == by_hand(X, y, 4, {**said, "validation": None, "class-weights": "balanced"})
+
+
 class Meanwhile(logging.Handler):
     """Does something in the middle of the epoch after the second."""
 

@@ -3,11 +3,14 @@
 
 use rosenblatt::calibration::{Calibration, Method, held_out_scores};
 use rosenblatt::core::{Order, Random, Readout};
-use rosenblatt::mix::{EpochMixed, Mixture, add, count_errors, epoch, pack, scores, with_probabilities};
+use rosenblatt::mix::{
+    EpochMixed, Mixture, Pack, Packing, add, count_errors, epoch, pack, scores, with_probabilities,
+};
 use rosenblatt::{
     ALGORITHMS, ClassWeights, Dataset, Error, KernelOptions, Labels, Mixing, Model, Options, Spec,
     Validation, evaluate, mix, train,
 };
+use std::borrow::Cow;
 
 /// Rows of `n_classes` classes; one in `wrong` says the wrong one, none if it is zero.
 fn data(n_rows: usize, n_classes: u64, wrong: u64, seed: u64) -> Dataset {
@@ -305,4 +308,39 @@ fn probabilities_are_those_of_one_machine() {
         let (other, _) = mixed(&spec, &data(300, 5 - n_classes, 9, 3), 3, Mixing::Uniform, false);
         assert!(with_probabilities(other, Method::Platt, &said).is_err());
     }
+}
+
+#[test]
+fn rows_that_come_in_batches_are_packed_as_if_they_came_at_once() {
+    let whole = data(3000, 3, 7, 11).with_weights((0..3000).map(|row| f64::from(row % 5)).collect());
+    let validation = Some(Validation { fraction: 0.2, ..Validation::default() });
+    let spec = Spec::new(Options { validation, seed: 4, ..Options::default() }).unwrap();
+    let expected = pack(&spec, &whole, 1, 2).unwrap();
+    let rows_of = |packs: &[Vec<u8>]| {
+        let parts = packs.iter().map(|pack| rosenblatt::data::unpack(pack).unwrap()).collect();
+        Dataset::joined(parts, whole.labels().clone())
+    };
+    for cuts in [vec![0, 3000], vec![0, 1, 1, 700, 2999, 3000]] {
+        let batch = |cut: &[u32]| {
+            let rows: Vec<u32> = (cut[0]..cut[1]).collect();
+            let packed = rosenblatt::data::pack(&whole, &rows)?;
+            Ok(Cow::Owned(rosenblatt::data::unpack(&packed)?))
+        };
+        let batches = cuts.windows(2).map(batch);
+        let mut packing = Packing::new(&spec, whole.classes(), whole.labels(), (1, 2), batches).unwrap();
+        let (mut train, mut held) = (Vec::new(), Vec::new());
+        for pack in &mut packing {
+            let Pack { is_held, number, bytes } = pack.unwrap();
+            let part = if is_held { &mut held } else { &mut train };
+            assert_eq!(number, part.len());
+            part.push(bytes);
+        }
+        assert_eq!(rows_of(&train), rows_of(&expected.train));
+        assert_eq!(rows_of(&held), rows_of(&expected.validation));
+        assert_eq!((&packing.counts, packing.n_validation()), (&expected.counts, expected.n_validation));
+        assert_eq!(packing.fingerprint(), expected.fingerprint);
+    }
+    let twice = [Ok(Cow::Borrowed(&whole)), Ok(Cow::Borrowed(&whole))];
+    let packing = Packing::new(&spec, whole.classes(), whole.labels(), (0, 1), twice.into_iter()).unwrap();
+    assert!(packing.last().unwrap().is_err(), "more rows than classes");
 }

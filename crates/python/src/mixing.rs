@@ -216,25 +216,39 @@ impl Packer {
             std::mem::take(&mut *self.batches.lock().unwrap_or_else(PoisonError::into_inner));
         let classes = classes_of(classes, n_rows, &names)?;
         let weights = weights.map(|weights| weights_of(weights, n_rows)).transpose()?;
-        let packing = alone(py, |_| {
-            let parts = packs.into_iter().map(|pack| rosenblatt_data::unpack(&pack));
-            let whole = Dataset::joined(parts.collect::<Result<_, _>>()?, Labels::in_order(["?"]));
-            let mut data = Dataset::of_lender(Arc::new(Whole(whole)), classes, Labels::in_order(names));
-            if let Some(weights) = weights {
-                data = data.with_weights(weights);
-            }
-            Ok(Packing::new(&self.spec, Cow::Owned(data), shard, n_shards)?)
-        })?;
-        Ok(PyPacking { packing, next: Mutex::default() })
+        let (spec, classes, labels) = (&self.spec, Arc::new(classes), Labels::in_order(names));
+        let (of_rows, of_labels) = (Arc::clone(&classes), labels.clone());
+        let mut n_before = 0;
+        let batch = move |pack: Vec<u8>| {
+            let rows = rosenblatt_data::unpack(&pack)?;
+            let part = n_before..n_before + rows.len();
+            n_before = part.end;
+            let batch =
+                Dataset::of_lender(Arc::new(Whole(rows)), of_rows[part.clone()].to_vec(), of_labels.clone());
+            Ok(Cow::Owned(match &weights {
+                Some(weights) => batch.with_weights(weights[part].to_vec()),
+                None => batch,
+            }))
+        };
+        let batches: Batches = Box::new(packs.into_iter().map(batch));
+        let packing = alone(py, |_| Ok(Packing::new(spec, &classes, &labels, (shard, n_shards), batches)?))?;
+        Ok(PyPacking { packing: Mutex::new(packing) })
     }
 }
+
+/// Batches of rows that are let go one by one.
+type Batches = Box<dyn Iterator<Item = Result<Cow<'static, Dataset>, Error>> + Send>;
 
 /// The packs of one place: an iterator over which part each is of, its number there, and its bytes.
 #[pyclass(name = "Packing", module = "rosenblatt._rosenblatt", frozen)]
 pub(crate) struct PyPacking {
-    packing: Packing<'static>,
-    /// Whether it is at the validation set, and the number there.
-    next: Mutex<(bool, usize)>,
+    packing: Mutex<Packing<'static, Batches>>,
+}
+
+impl PyPacking {
+    fn lock(&self) -> MutexGuard<'_, Packing<'static, Batches>> {
+        self.packing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[pymethods]
@@ -242,19 +256,19 @@ impl PyPacking {
     /// How many rows of each class are learned from.
     #[getter]
     fn counts(&self) -> Vec<u64> {
-        self.packing.counts.clone()
+        self.lock().counts.clone()
     }
 
     /// How many rows the validation set has.
     #[getter]
     fn n_validation(&self) -> usize {
-        self.packing.n_validation()
+        self.lock().n_validation()
     }
 
-    /// The fingerprint of all rows.
+    /// The fingerprint of all rows, once all packs were taken.
     #[getter]
     fn fingerprint(&self) -> String {
-        self.packing.fingerprint.clone()
+        self.lock().fingerprint()
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -262,19 +276,9 @@ impl PyPacking {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(&'static str, usize, Bound<'py, PyBytes>)>> {
-        let found = alone(py, |_| {
-            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut pack = if next.0 { None } else { self.packing.train(next.1) };
-            if pack.is_none() {
-                *next = if next.0 { *next } else { (true, 0) };
-                pack = self.packing.validation(next.1);
-            }
-            let Some(pack) = pack.transpose()? else { return Ok(None) };
-            let number = next.1;
-            next.1 += 1;
-            Ok(Some((if next.0 { "validation" } else { "train" }, number, pack)))
-        })?;
-        Ok(found.map(|(part, number, pack)| (part, number, PyBytes::new(py, &pack))))
+        let pack = alone(py, |_| Ok(self.lock().next().transpose()?))?;
+        let part = |is_held| if is_held { "validation" } else { "train" };
+        Ok(pack.map(|pack| (part(pack.is_held), pack.number, PyBytes::new(py, &pack.bytes))))
     }
 }
 

@@ -24,7 +24,7 @@ mod taggers;
 pub use mixture::{EpochMixed, Mixture};
 pub use models::mix;
 pub use probabilities::{scores, with_probabilities};
-pub use shard::{Packed, Packing, count_errors, epoch, pack};
+pub use shard::{Pack, Packed, Packing, count_errors, epoch, pack};
 pub use share::add;
 pub use taggers::mix_taggers;
 

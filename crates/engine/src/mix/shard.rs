@@ -3,73 +3,126 @@
 use super::mixture::{Mixture, Stand};
 use super::share::{Learned, Moved, Share};
 use crate::error::Error;
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::Fingerprint;
 use crate::learner::Learner;
 use crate::model::Model;
 use crate::spec::{Options, Spec};
 use crate::split::split_rows;
 use crate::train::check_finite;
 use rosenblatt_core::{Hyperplanes, Order, Plan, Random, Readout, Stopped, Totals, Visits};
-use rosenblatt_data::{Dataset, MatrixRef};
+use rosenblatt_data::{Dataset, Labels, MatrixRef};
 use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::iter;
 use std::ops::ControlFlow;
 
 /// About so many bytes of rows go into one pack.
 const PACK_BYTES: usize = 4 << 20;
 
-/// The rows of a shard, parted into those to learn from and those of the validation set: packs are made as they are taken.
+/// The rows of a shard, parted into those to learn from and those of the validation set: an iterator over packs. Rows come
+/// in batches, and each batch is let go of when its packs are made.
 #[derive(Debug, Clone)]
-pub struct Packing<'a> {
-    data: Cow<'a, Dataset>,
-    train: Vec<u32>,
-    validation: Vec<u32>,
+pub struct Packing<'a, B> {
+    batches: B,
+    /// The batch that packs are made of, and which rows go into each of those that are left.
+    current: Option<Cow<'a, Dataset>>,
+    left: VecDeque<(bool, Vec<u32>)>,
+    /// Whether each row goes to the validation set.
+    is_held: Vec<bool>,
+    n_taken: usize,
+    /// How many packs there were of rows to learn from, and of the validation set.
+    n_packs: [usize; 2],
+    fingerprint: Fingerprint,
     /// How many rows of each class are learned from, by number.
     pub counts: Vec<u64>,
-    /// The fingerprint of all rows.
-    pub fingerprint: String,
 }
 
-impl<'a> Packing<'a> {
-    /// The rows of shard number `shard` of about `n_shards`. Part of them go to the validation set if the spec has one and
-    /// there are enough, as far as a shard can tell: all shards together have as many times more rows.
-    pub fn new(spec: &Spec, data: Cow<'a, Dataset>, shard: u64, n_shards: u64) -> Result<Self, Error> {
+/// Some rows of a shard as bytes.
+#[derive(Debug, Clone)]
+pub struct Pack {
+    /// Whether they are of the validation set.
+    pub is_held: bool,
+    /// Which pack of its part it is, from 0.
+    pub number: usize,
+    /// The rows.
+    pub bytes: Vec<u8>,
+}
+
+impl<'a, B: Iterator<Item = Result<Cow<'a, Dataset>, Error>>> Packing<'a, B> {
+    /// The rows of shard number `shard` of about `n_shards`, which are of these classes. Part of them go to the validation set
+    /// if the spec has one and there are enough, as far as a shard can tell: all shards together have as many times more
+    /// rows. Batches hold the same classes, one behind the other, and values that are finite.
+    pub fn new(
+        spec: &Spec,
+        classes: &[u32],
+        labels: &Labels,
+        (shard, n_shards): (u64, u64),
+        batches: B,
+    ) -> Result<Self, Error> {
         super::mixture::check(spec)?;
-        check_finite(data.view())?;
-        let all: Vec<u32> = (0..data.len() as u32).collect();
+        let all: Vec<u32> = (0..classes.len() as u32).collect();
         let options = spec.options();
-        let n_rows = data.len().saturating_mul(usize::try_from(n_shards).unwrap_or(usize::MAX));
+        let n_rows = classes.len().saturating_mul(usize::try_from(n_shards).unwrap_or(usize::MAX));
         let kept_apart = options.validation.filter(|validation| n_rows >= validation.min_rows);
-        let (train, validation) = match kept_apart {
-            Some(part) => split_rows(data.classes(), &all, part.fraction, shard_seed(options.seed, shard)),
-            None => (all, Vec::new()),
-        };
-        let mut counts = vec![0; data.labels().len()];
-        for &row in &train {
-            counts[data.classes()[row as usize] as usize] += 1;
+        let held = kept_apart
+            .map(|part| split_rows(classes, &all, part.fraction, shard_seed(options.seed, shard)).1)
+            .unwrap_or_default();
+        let mut is_held = vec![false; classes.len()];
+        for row in held {
+            is_held[row as usize] = true;
         }
-        let fingerprint = fingerprint(&data);
-        let data = data.sparse_twin().map_or(data, Cow::Owned);
-        Ok(Self { data, train, validation, counts, fingerprint })
+        let mut counts = vec![0; labels.len()];
+        for (&class, _) in classes.iter().zip(&is_held).filter(|(_, is_held)| !**is_held) {
+            counts[class as usize] += 1;
+        }
+        let (current, left, fingerprint) = (None, VecDeque::new(), Fingerprint::of(labels));
+        Ok(Self { batches, current, left, is_held, n_taken: 0, n_packs: [0; 2], fingerprint, counts })
     }
 
     /// How many rows the validation set has.
     pub fn n_validation(&self) -> usize {
-        self.validation.len()
+        self.is_held.iter().filter(|is_held| **is_held).count()
     }
 
-    /// Pack number `number` of the rows to learn from, if there is one.
-    pub fn train(&self, number: usize) -> Option<Result<Vec<u8>, Error>> {
-        self.pack(&self.train, number)
+    /// The fingerprint of all rows, once all packs were taken.
+    pub fn fingerprint(&self) -> String {
+        self.fingerprint.digest()
     }
 
-    /// Pack number `number` of the validation set, if there is one.
-    pub fn validation(&self, number: usize) -> Option<Result<Vec<u8>, Error>> {
-        self.pack(&self.validation, number)
+    fn take(&mut self, batch: Cow<'a, Dataset>) -> Result<(), Error> {
+        let Some(is_held) = self.is_held.get(self.n_taken..self.n_taken + batch.len()) else {
+            return Err(Error::BadShare { what: "more rows than classes".to_owned() });
+        };
+        self.n_taken += batch.len();
+        self.fingerprint.add_rows(batch.view(), 0..batch.len());
+        let batch = batch.sparse_twin().map_or(batch, Cow::Owned);
+        for part in [false, true] {
+            let rows: Vec<u32> =
+                (0..).zip(is_held).filter(|(_, held)| **held == part).map(|(row, _)| row).collect();
+            self.left.extend(rows.chunks(rows_per_pack(&batch)).map(|some| (part, some.to_vec())));
+        }
+        self.current = Some(batch);
+        Ok(())
     }
+}
 
-    fn pack(&self, rows: &[u32], number: usize) -> Option<Result<Vec<u8>, Error>> {
-        let some = rows.chunks(rows_per_pack(&self.data)).nth(number)?;
-        Some(rosenblatt_data::pack(&self.data, some).map_err(Error::from))
+impl<'a, B: Iterator<Item = Result<Cow<'a, Dataset>, Error>>> Iterator for Packing<'a, B> {
+    type Item = Result<Pack, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let (Some(batch), Some((is_held, rows))) = (&self.current, self.left.pop_front()) {
+                let number = self.n_packs[usize::from(is_held)];
+                self.n_packs[usize::from(is_held)] += 1;
+                let bytes = rosenblatt_data::pack(batch, &rows).map_err(Error::from);
+                return Some(bytes.map(|bytes| Pack { is_held, number, bytes }));
+            }
+            self.current = None;
+            let taken = self.batches.next()?.and_then(|batch| self.take(batch));
+            if let Err(error) = taken {
+                return Some(Err(error));
+            }
+        }
     }
 }
 
@@ -88,14 +141,18 @@ pub struct Packed {
     pub fingerprint: String,
 }
 
-/// All packs of a [`Packing`].
+/// All packs of a [`Packing`] of these rows.
 pub fn pack(spec: &Spec, data: &Dataset, shard: u64, n_shards: u64) -> Result<Packed, Error> {
-    let packing = Packing::new(spec, Cow::Borrowed(data), shard, n_shards)?;
-    let train = (0..).map_while(|number| packing.train(number)).collect::<Result<_, _>>()?;
-    let validation = (0..).map_while(|number| packing.validation(number)).collect::<Result<_, _>>()?;
-    let n_validation = packing.n_validation();
-    let Packing { counts, fingerprint, .. } = packing;
-    Ok(Packed { train, validation, counts, n_validation, fingerprint })
+    check_finite(data.view())?;
+    let batch = iter::once(Ok(Cow::Borrowed(data)));
+    let mut packing = Packing::new(spec, data.classes(), data.labels(), (shard, n_shards), batch)?;
+    let (mut train, mut validation) = (Vec::new(), Vec::new());
+    for pack in &mut packing {
+        let pack = pack?;
+        if pack.is_held { &mut validation } else { &mut train }.push(pack.bytes);
+    }
+    let (n_validation, fingerprint) = (packing.n_validation(), packing.fingerprint());
+    Ok(Packed { train, validation, counts: packing.counts, n_validation, fingerprint })
 }
 
 fn rows_per_pack(data: &Dataset) -> usize {
