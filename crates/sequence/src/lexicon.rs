@@ -462,9 +462,9 @@ impl Lexicon {
                 }
                 let attribute = hash_slot(name.as_bytes(), bits);
                 if template.is_link {
-                    corpus.push_link(attribute)
+                    corpus.push_link(attribute);
                 } else {
-                    corpus.push_attribute(attribute, 1.0)
+                    corpus.push_attribute(attribute, 1.0);
                 }
             }
             corpus.end_token();

@@ -4,7 +4,7 @@
 //! of the quads that have: the label before, and which four labels. A list grows at its head, and points only to what was
 //! there before. What stands in the quads is the store's, as it is of rows; a tagger without links has no lists at all.
 
-use crate::weights::{QUAD, Quad};
+use crate::weights::Quad;
 
 /// A quad of links.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,8 +96,8 @@ impl Links {
         for attribute in attributes {
             for (before, quad, number) in self.of(*attribute) {
                 let step = &mut steps[before as usize * n_quads + quad as usize].0;
-                for lane in 0..QUAD {
-                    step[lane] += values[number].0[lane];
+                for (step, value) in step.iter_mut().zip(values[number].0) {
+                    *step += value;
                 }
             }
         }

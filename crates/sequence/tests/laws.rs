@@ -286,7 +286,7 @@ fn votes_of<A: Algorithm>(seeds: std::ops::Range<u64>) {
         for number in (0..n_sentences as u32).cycle().take(9) {
             let _ = run.learn(Numbers(n_sentences), Visits::Listed(&[number]), &mut ());
             hypotheses.push(kept(&run, Readout::Last));
-            if run.totals().rounds % 4 > 0 {
+            if !run.totals().rounds.is_multiple_of(4) {
                 continue;
             }
             let Some(Kept::Other(read)) = run.read(Readout::Voted) else { panic!("nobody votes") };
