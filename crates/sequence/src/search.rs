@@ -50,7 +50,6 @@ pub struct Lattice {
     /// The score of the true labels up to each token.
     gold: Vec<f64>,
     offsets: Vec<usize>,
-    lanes: Vec<[Quad; LANES]>,
     /// What labels add after each other at a token whose attributes have a say in it.
     bridge: Vec<Quad>,
     /// The labels that were found.
@@ -129,13 +128,8 @@ impl Lattice {
             let (attributes, values) = sentence.token(token);
             self.offsets.clear();
             let row = |attribute: &u32| weights.rows.get(*attribute as usize).copied().unwrap_or(0) as usize;
-            let Store { table, index, present, .. } = &weights.store;
-            if !present.is_empty() {
-                self.offsets.extend(attributes.iter().map(row));
-                sum_present(&weights.store, &self.offsets, values, &mut self.lanes, out);
-                continue;
-            }
             self.offsets.extend(attributes.iter().map(|attribute| row(attribute) * quads));
+            let Store { table, index, .. } = &weights.store;
             let offsets = &self.offsets;
             match (weights.shape().is_wide(), values.is_empty()) {
                 (false, true) => sum_rows(offsets, out, |at, _| table[at].0),
@@ -176,39 +170,6 @@ fn sum_rows(offsets: &[usize], out: &mut [Quad], term: impl Fn(usize, usize) -> 
         for label in 0..QUAD {
             let even = (a[label] + e[label]) + (c[label] + g[label]);
             out.0[label] = even + ((b[label] + f[label]) + (d[label] + h[label]));
-        }
-    }
-}
-
-/// The same where rows say which quads they have: the others are zero and add nothing.
-#[inline(always)]
-fn sum_present(
-    store: &Store,
-    rows: &[usize],
-    values: &[f64],
-    lanes: &mut Vec<[Quad; LANES]>,
-    out: &mut [Quad],
-) {
-    let Store { table, index, present, .. } = store;
-    lanes.clear();
-    lanes.resize(out.len(), [Quad::default(); LANES]);
-    for (place, row) in rows.iter().enumerate() {
-        let value = values.get(place).copied().unwrap_or(1.0);
-        let mut left = present[*row];
-        while left != 0 {
-            let quad = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let found = table[index[row * out.len() + quad] as usize].0;
-            let sum = &mut lanes[quad][place % LANES].0;
-            for label in 0..QUAD {
-                sum[label] += found[label] * value;
-            }
-        }
-    }
-    for (out, [a, b, c, d, e, f, g, h]) in out.iter_mut().zip(lanes) {
-        for label in 0..QUAD {
-            let even = (a.0[label] + e.0[label]) + (c.0[label] + g.0[label]);
-            out.0[label] = even + ((b.0[label] + f.0[label]) + (d.0[label] + h.0[label]));
         }
     }
 }

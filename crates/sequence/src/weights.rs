@@ -52,11 +52,6 @@ impl Shape {
         self.quads() >= MANY_QUADS
     }
 
-    /// Whether a row has a bit for each of its quads.
-    fn is_counted(self) -> bool {
-        self.is_wide() && self.quads() <= 64
-    }
-
     pub(crate) fn has_triples(self) -> bool {
         self.order == Order::Second
     }
@@ -75,8 +70,6 @@ pub(crate) struct Store {
     /// With many labels, where the quads of each row stand in the table; the first quad there is for all that has not
     /// moved. Empty otherwise.
     pub(crate) index: Vec<u32>,
-    /// Which quads of each row stand there, a bit for each; empty where a row may have more than there are bits.
-    pub(crate) present: Vec<u64>,
     /// Row after row, or quad after quad; the first row belongs to all attributes that have none of their own.
     pub(crate) table: Vec<Quad>,
     /// By the label before, then by the label.
@@ -107,7 +100,6 @@ impl Store {
             shape,
             fill,
             index: vec![0; if shape.is_wide() { shape.quads() } else { 0 }],
-            present: vec![0; usize::from(shape.is_counted())],
             table: vec![quad; if shape.is_wide() { 1 } else { shape.quads() }],
             pairs: vec![quad; shape.n_labels * shape.quads()],
             triples: vec![quad; shape.n_triples()],
@@ -139,9 +131,6 @@ impl Store {
             if n > self.index.len() {
                 self.index.resize(n, 0);
             }
-            if self.shape.is_counted() && n_rows > self.present.len() {
-                self.present.resize(n_rows, 0);
-            }
         } else if n > self.table.len() {
             self.table.resize(n, Quad([self.fill; QUAD]));
         }
@@ -170,9 +159,6 @@ impl Store {
             if *place == 0 {
                 *place = self.table.len() as u32;
                 self.table.push(Quad([self.fill; QUAD]));
-                if let Some(present) = self.present.get_mut(row) {
-                    *present |= 1 << quad;
-                }
             }
             at = *place as usize;
         }
@@ -292,17 +278,7 @@ impl Store {
             && (shape.is_wide() || index.is_empty())
             && pairs.len() == empty.pairs.len()
             && triples.len() == empty.triples.len();
-        if !fits {
-            return None;
-        }
-        let of_row = |row: &[u32]| {
-            let there = row.iter().enumerate().filter(|(_, place)| **place != 0);
-            there.fold(0, |present, (quad, _)| present | 1 << quad)
-        };
-        let is_counted = shape.is_counted();
-        let rows = index.chunks_exact(shape.quads().max(1)).filter(|_| is_counted);
-        let present = rows.map(of_row).collect();
-        Some(Self { shape, fill, index, present, table, pairs, triples, links })
+        fits.then_some(Self { shape, fill, index, table, pairs, triples, links })
     }
 
     /// All numbers, list by list.
