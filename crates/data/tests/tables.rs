@@ -154,10 +154,11 @@ fn money_and_shares_are_numbers() {
         |n: usize| if n < 1_000 { n.to_string() } else { format!("{},{:03}", n / 1_000, n % 1_000) };
     let (mut plain, mut marked, mut objects) = (String::new(), String::new(), String::new());
     for (price, share, kind) in (0..60).map(line) {
-        plain += &format!("{price}.50,{share},{kind}\n");
-        marked += &format!("\"${}.50\",{share} %,{kind}\n", grouped(price));
-        objects += &format!(
-            "{{\"price\": \"${}.50\", \"share\": \"{share} %\", \"kind\": \"{kind}\"}}\n",
+        let _ = writeln!(plain, "{price}.50,{share},{kind}");
+        let _ = writeln!(marked, "\"${}.50\",{share} %,{kind}", grouped(price));
+        let _ = writeln!(
+            objects,
+            "{{\"price\": \"${}.50\", \"share\": \"{share} %\", \"kind\": \"{kind}\"}}",
             grouped(price)
         );
     }

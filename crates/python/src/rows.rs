@@ -152,14 +152,14 @@ struct Part {
 
 impl Lender for Part {
     fn lend(&self) -> MatrixRef<'_> {
-        fn of<'a, T>(part: &'a Part, whole: SparseRef<'a, T>) -> SparseRef<'a, T> {
+        fn of<'a, T>(part: &'a Part, whole: &SparseRef<'a, T>) -> SparseRef<'a, T> {
             let entries = part.entries.clone();
             let (indices, values) = (&whole.indices[entries.clone()], &whole.values[entries]);
             SparseRef { offsets: &part.offsets, indices, values, width: whole.width }
         }
         match self.whole.lend() {
-            MatrixRef::Sparse32(whole) => MatrixRef::Sparse32(of(self, whole)),
-            MatrixRef::Sparse64(whole) => MatrixRef::Sparse64(of(self, whole)),
+            MatrixRef::Sparse32(whole) => MatrixRef::Sparse32(of(self, &whole)),
+            MatrixRef::Sparse64(whole) => MatrixRef::Sparse64(of(self, &whole)),
             dense => dense,
         }
     }

@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 more => format!("… {} more; `--rounds` shows them\n", ui::counted(more, "round", "rounds")),
             };
             let gap = if form == "latex" { "\n% " } else { "\n" };
-            let read_out = told.read_out().map_or(String::new(), |(heading, header, rows)| {
+            let read_out = told.read_out().map_or(String::new(), |(heading, (header, rows))| {
                 let between = if form == "markdown" { "\n" } else { "" };
                 format!("{gap}{heading}\n{between}{}", in_form(form, &header, &rows))
             });

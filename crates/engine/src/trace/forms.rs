@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 /// How many features of a row or weights are spelled out where a person reads.
 const SPELLED_OUT: usize = 8;
 
+/// Names of columns, and rows of cells.
+pub type Table = (Vec<&'static str>, Vec<Vec<String>>);
+
 /// A trace and the data it was made on.
 #[derive(Debug, Clone, Copy)]
 pub struct Told<'a> {
@@ -34,7 +37,7 @@ impl Told<'_> {
     }
 
     /// Names of columns, and the rounds as they are read.
-    pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    pub fn table(&self) -> Table {
         let mut header = vec!["round", "epoch", "row", "x", "y"];
         if !self.is_binary() {
             header.push("asked");
@@ -130,7 +133,7 @@ impl Told<'_> {
 
     /// What the run is read out as, where that is not its last hypothesis: a heading, names of columns, and a row for
     /// every output of every hypothesis.
-    pub fn read_out(&self) -> Option<(String, Vec<&'static str>, Vec<Vec<String>>)> {
+    pub fn read_out(&self) -> Option<(String, Table)> {
         let ReadOut { readout, hypotheses, n_hypotheses } = self.trace.read_out.as_ref()?;
         let votes = hypotheses.iter().any(|(_, survived)| survived.is_some());
         let mut header = Vec::new();
@@ -157,7 +160,7 @@ impl Told<'_> {
                 rows.push(cells);
             }
         }
-        Some((heading, header, rows))
+        Some((heading, (header, rows)))
     }
 
     fn read_out_as_json(&self, read_out: &ReadOut) -> serde_json::Value {

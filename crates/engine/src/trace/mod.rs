@@ -8,7 +8,7 @@
 mod forms;
 mod walk;
 
-pub use forms::{Told, latex, markdown, number, step_in_words, vector};
+pub use forms::{Table, Told, latex, markdown, number, step_in_words, vector};
 pub use walk::Walk;
 
 use crate::error::Error;
