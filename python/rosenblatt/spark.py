@@ -111,8 +111,8 @@ def _vector(column):
     by going over all that were missing before it, which for a batch of dense rows takes ten times longer than their values."""
     vector = F.unwrap_udt(column)
     indices = F.coalesce(vector["indices"], F.array().cast("array<int>"))
-    stored = F.struct(vector["type"].alias("type"), vector["size"].alias("size"), indices.alias("indices"), vector["values"].alias("values"))
-    return F.when(vector.isNotNull(), stored)
+    parts = [vector["type"].alias("type"), vector["size"].alias("size"), indices.alias("indices"), vector["values"].alias("values")]
+    return F.when(vector.isNotNull(), F.struct(*parts))
 
 
 def _quoted(name):
