@@ -124,6 +124,8 @@ fn every_command_prints_what_its_schema_says() {
             "trace",
             vec![
                 "trace xor.csv --label class".to_owned(),
+                "trace xor.csv --label class --readout averaged".to_owned(),
+                format!("trace {iris} --readout voted"),
                 format!("trace {iris} --algorithm pa1"),
                 "trace xor.csv --label class --algorithm mlp".to_owned(),
             ],
