@@ -27,6 +27,9 @@ const HEAD_BYTES: usize = 64 << 10;
 const HEADERS: usize = 100;
 /// How long nothing is accepted once the system has no more to give.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How long a client may be silent once it has its last answer: who still sends a refused body would otherwise be
+/// reset in the middle of it, and lose the answer that says why.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// A stream that gives up when nothing moves: neither a byte read, nor one written that waits.
 struct Patient<S> {
@@ -38,6 +41,10 @@ struct Patient<S> {
     writing: Pin<Box<Sleep>>,
     read_waits: bool,
     write_waits: bool,
+    /// The last answer is out: when the rest of what the client sends is no longer awaited.
+    closed_by: Option<Instant>,
+    /// As much of that rest as is read, to be thrown away.
+    rest_bytes: usize,
     metrics: Arc<Metrics>,
 }
 
@@ -51,6 +58,8 @@ impl<S> Patient<S> {
             writing: Box::pin(sleep(limits.patience)),
             read_waits: false,
             write_waits: false,
+            closed_by: None,
+            rest_bytes: limits.body_bytes,
             metrics,
         }
     }
@@ -97,7 +106,28 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncRead + Unpin> Patient<S> {
+    /// Reads what a client still sends, until it has heard that nobody listens.
+    fn linger(&mut self, cx: &mut Context<'_>, closed_by: Instant) -> Poll<()> {
+        let mut waste = [0; 8 << 10];
+        loop {
+            let mut into = ReadBuf::new(&mut waste);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut into) {
+                Poll::Ready(Ok(()))
+                    if !into.filled().is_empty() && into.filled().len() <= self.rest_bytes =>
+                {
+                    self.rest_bytes -= into.filled().len();
+                    let until = closed_by.min(Instant::now() + LINGER);
+                    self.reading.as_mut().reset(until);
+                }
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending => return self.reading.as_mut().poll(cx),
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.stalled(cx, outcome)
@@ -109,8 +139,20 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.stalled(cx, outcome)
+        let closed_by = match self.closed_by {
+            Some(closed_by) => closed_by,
+            None => {
+                let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
+                if !matches!(outcome, Poll::Ready(Ok(()))) {
+                    return self.stalled(cx, outcome);
+                }
+                let now = Instant::now();
+                let closed_by = now + self.patience;
+                self.reading.as_mut().reset(closed_by.min(now + LINGER));
+                *self.closed_by.insert(closed_by)
+            }
+        };
+        self.linger(cx, closed_by).map(Ok)
     }
 
     fn poll_write_vectored(
