@@ -139,18 +139,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let closed_by = match self.closed_by {
-            Some(closed_by) => closed_by,
-            None => {
-                let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
-                if !matches!(outcome, Poll::Ready(Ok(()))) {
-                    return self.stalled(cx, outcome);
-                }
-                let now = Instant::now();
-                let closed_by = now + self.patience;
-                self.reading.as_mut().reset(closed_by.min(now + LINGER));
-                *self.closed_by.insert(closed_by)
+        let closed_by = if let Some(closed_by) = self.closed_by {
+            closed_by
+        } else {
+            let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
+            if !matches!(outcome, Poll::Ready(Ok(()))) {
+                return self.stalled(cx, outcome);
             }
+            let now = Instant::now();
+            let closed_by = now + self.patience;
+            self.reading.as_mut().reset(closed_by.min(now + LINGER));
+            *self.closed_by.insert(closed_by)
         };
         self.linger(cx, closed_by).map(Ok)
     }
