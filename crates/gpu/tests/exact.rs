@@ -10,7 +10,6 @@ use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Average, Examples, Random, Readout, Snapshot, SparseExamples};
 use rosenblatt_gpu::{Gpu, Layout};
 use rosenblatt_kernel::{Device, Expansion, KernelSpace, Limits, errors_at};
-use std::any::Any;
 use std::sync::Arc;
 
 const LAYOUTS: [Layout; 3] = [Layout::Whole, Layout::Doubles, Layout::Sparse];
@@ -23,8 +22,7 @@ fn scores_of<E: Examples>(expansion: &Expansion, examples: E) -> Vec<u64> {
 }
 
 fn expansion(kept: &Kept) -> &Expansion {
-    let Kept::Other(kept) = kept else { panic!("kernels are read out as others") };
-    (&**kept as &dyn Any).downcast_ref().unwrap()
+    kept.other().unwrap()
 }
 
 #[test]

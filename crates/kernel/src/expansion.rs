@@ -10,7 +10,6 @@ use crate::rows::Rows;
 use crate::simd::PANEL;
 use rosenblatt_core::memory::{Ballot, Other};
 use rosenblatt_core::{Average, Examples, Random, Readout, SparseExamples, SparseRows};
-use std::any::Any;
 use std::sync::{Arc, Mutex};
 
 /// Hypotheses made of support rows, ready to predict.
@@ -367,6 +366,15 @@ fn sums_of(
     Combination::Sums { weights, biases }
 }
 
+impl PartialEq for Expansion {
+    fn eq(&self, other: &Self) -> bool {
+        self.kernel.formula() == other.kernel.formula()
+            && self.constant == other.constant
+            && self.rows == other.rows
+            && self.combination == other.combination
+    }
+}
+
 impl Other for Expansion {
     fn width(&self) -> usize {
         self.rows.width()
@@ -381,13 +389,5 @@ impl Other for Expansion {
         let mut all = Vec::new();
         Expansion::scores(self, example, &[0], &mut all);
         scores.copy_from_slice(&all);
-    }
-
-    fn equals(&self, other: &dyn Other) -> bool {
-        let Some(other) = (other as &dyn Any).downcast_ref::<Self>() else { return false };
-        self.kernel.formula() == other.kernel.formula()
-            && self.constant == other.constant
-            && self.rows == other.rows
-            && self.combination == other.combination
     }
 }

@@ -1,6 +1,5 @@
 //! Support sets with a maximum: it is kept, blocks change nothing, and with room enough nothing is lost.
 
-use rosenblatt_core::memory::Kept;
 use rosenblatt_core::space::Shape;
 use rosenblatt_core::{
     Bias, Binary, Convention, DenseExamples, EachRound, Multiclass, OneVsRest, Order, Plan, Random, Readout,
@@ -8,7 +7,6 @@ use rosenblatt_core::{
 };
 use rosenblatt_kernel::kernels::{Polynomial, Rbf};
 use rosenblatt_kernel::{BudgetSpace, Expansion, Kernel, KernelSpace, Limits, Removal};
-use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -63,10 +61,8 @@ fn the_budget_is_kept_whatever_the_blocks_and_the_board_is_learned() {
         let late = &expected[expected.len() - 300..];
         let wrong = late.iter().filter(|(.., mistaken)| *mistaken).count();
         assert!(wrong < 75, "{removal} still errs on {wrong} of 300");
-        let Some(Kept::Other(kept)) = whole.read(Readout::Last) else {
-            panic!("the last hypothesis is known")
-        };
-        let expansion = (&*kept as &dyn Any).downcast_ref::<Expansion>().unwrap();
+        let kept = whole.read(Readout::Last).expect("the last hypothesis is known");
+        let expansion = kept.other::<Expansion>().unwrap();
         assert!(expansion.rows().len() <= 40);
         assert!(whole.read(Readout::Voted).is_none());
         // Carried over in the middle, it ends where it would have.

@@ -13,7 +13,6 @@ use rosenblatt_core::{
     Random, Readout, Row, Rule, Run, Setup, Share, Snapshot, rules,
 };
 use rosenblatt_kernel::{Expansion, Kernel, KernelSpace, Limits, Plain, errors_at};
-use std::any::Any;
 use std::sync::Arc;
 
 #[test]
@@ -212,8 +211,8 @@ fn a_rows_scores_do_not_depend_on_its_company() {
         let decision = Multiclass::OneVsRest(OneVsRest::new(3));
         let perceptron = Box::new(rules::Perceptron::default());
         let (_, run) = learn(perceptron, space, decision, convention, data.dense(), &Order::Given);
-        let Some(Kept::Other(kept)) = run.read(readout) else { panic!("{readout} is remembered") };
-        let expansion = (&*kept as &dyn Any).downcast_ref::<Expansion>().unwrap();
+        let kept = run.read(readout).unwrap_or_else(|| panic!("{readout} is remembered"));
+        let expansion = kept.other::<Expansion>().unwrap();
         let all: Vec<u32> = (0..300).rev().collect();
         let mut together = Vec::new();
         expansion.scores(data.sparse(), &all, &mut together);

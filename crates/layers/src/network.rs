@@ -5,7 +5,6 @@ use crate::products::{Forward, Rows, Strips, available_threads, padded};
 use crate::wide::STRIP;
 use rosenblatt_core::memory::{Kept, Other};
 use rosenblatt_core::{Examples, Random, Row, Sparse, Visits};
-use std::any::Any;
 
 /// How many rows are scored at once.
 const BLOCK: usize = 256;
@@ -74,8 +73,7 @@ impl Network {
 
     /// The network that was read out of a run, if it is one.
     pub fn of(kept: &Kept) -> Option<&Self> {
-        let Kept::Other(other) = kept else { return None };
-        (&**other as &dyn Any).downcast_ref()
+        kept.other()
     }
 
     /// A network from its weights and biases, layer by layer, each input's weights for all units after the other's.
@@ -376,10 +374,6 @@ impl Other for Network {
         if let Some(last) = self.look(row).last() {
             scores.copy_from_slice(&last.said);
         }
-    }
-
-    fn equals(&self, other: &dyn Other) -> bool {
-        (other as &dyn Any).downcast_ref() == Some(self)
     }
 }
 

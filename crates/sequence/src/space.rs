@@ -562,21 +562,8 @@ impl Resumable for TaggerSpace {
     }
 }
 
-impl Other for Weights {
-    fn width(&self) -> usize {
-        0
-    }
-
-    /// Sentences are no rows: see [`Tagging`](crate::Tagging).
-    fn scores(&self, _row: &mut dyn Iterator<Item = (usize, f64)>, scores: &mut [f64]) {
-        scores.fill(0.0);
-    }
-
-    fn equals(&self, other: &dyn Other) -> bool {
-        let other: &dyn std::any::Any = other;
-        other.downcast_ref::<Self>() == Some(self)
-    }
-}
+// Sentences are no rows: see `Tagging`.
+impl Other for Weights {}
 
 /// Makes the mean of all hypotheses of the last one and of what it is ahead.
 fn average(store: &mut Store, lag: &Store, rounds: u64) {

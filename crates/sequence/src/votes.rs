@@ -265,18 +265,5 @@ fn elect(votes: &[Vec<f64>], shape: Shape, constraints: &Constraints) -> Vec<u32
     Tagging::new(weights, constraints.clone(), Search::Exact).best(ballot.sentence(0)).labels
 }
 
-impl Other for Votes {
-    fn width(&self) -> usize {
-        0
-    }
-
-    /// Sentences are no rows: see [`Votes::tag`].
-    fn scores(&self, _row: &mut dyn Iterator<Item = (usize, f64)>, scores: &mut [f64]) {
-        scores.fill(0.0);
-    }
-
-    fn equals(&self, other: &dyn Other) -> bool {
-        let other: &dyn std::any::Any = other;
-        other.downcast_ref::<Self>() == Some(self)
-    }
-}
+// Sentences are no rows: see `Votes::tag`.
+impl Other for Votes {}

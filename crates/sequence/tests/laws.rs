@@ -210,9 +210,8 @@ fn start_with<A: Algorithm>(
 }
 
 fn kept(run: &TaggerRun, readout: Readout) -> Weights {
-    let Some(Kept::Other(kept)) = run.read(readout) else { panic!("nothing was read out") };
-    let kept: &dyn std::any::Any = &*kept;
-    kept.downcast_ref::<Weights>().expect("weights were kept").clone()
+    let kept = run.read(readout).expect("something is read out");
+    kept.other::<Weights>().expect("weights were kept").clone()
 }
 
 fn all_weights(weights: &Weights) -> Vec<f64> {
@@ -289,9 +288,8 @@ fn votes_of<A: Algorithm>(seeds: std::ops::Range<u64>) {
             if !run.totals().rounds.is_multiple_of(4) {
                 continue;
             }
-            let Some(Kept::Other(read)) = run.read(Readout::Voted) else { panic!("nobody votes") };
-            let read: &dyn std::any::Any = &*read;
-            let votes = read.downcast_ref::<Votes>().expect("votes were kept");
+            let read = run.read(Readout::Voted).expect("somebody votes");
+            let votes = read.other::<Votes>().expect("votes were kept");
             let (rounds, places, amounts) = votes.lists();
             let again = Votes::of_lists(shape, run.totals().rounds, rounds, &places, &amounts).unwrap();
             assert_eq!(&again, votes);

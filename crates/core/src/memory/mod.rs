@@ -184,15 +184,29 @@ pub enum Kept {
 
 /// A hypothesis that is not made of hyperplanes in the features. Whoever made it knows what it is, and finds it again
 /// by its type.
-pub trait Other: Any + fmt::Debug + Send + Sync {
-    /// How many features it knows.
-    fn width(&self) -> usize;
+pub trait Other: Equals + Any + fmt::Debug + Send + Sync {
+    /// How many features it knows: none, where what is learned from is no row, as a sentence is none.
+    fn width(&self) -> usize {
+        0
+    }
 
-    /// The scores of a row, given by its entries in ascending order.
-    fn scores(&self, row: &mut dyn Iterator<Item = (usize, f64)>, scores: &mut [f64]);
+    /// The scores of a row, given by its entries in ascending order: none are known to what knows no rows.
+    fn scores(&self, _row: &mut dyn Iterator<Item = (usize, f64)>, scores: &mut [f64]) {
+        scores.fill(0.0);
+    }
+}
 
+/// Equality with what is only known to be an [`Other`]: whatever is [`PartialEq`] has it.
+pub trait Equals {
     /// Whether the other one is the same.
     fn equals(&self, other: &dyn Other) -> bool;
+}
+
+impl<T: Any + PartialEq> Equals for T {
+    fn equals(&self, other: &dyn Other) -> bool {
+        let other: &dyn Any = other;
+        other.downcast_ref::<T>() == Some(self)
+    }
 }
 
 impl PartialEq for dyn Other {
@@ -202,6 +216,12 @@ impl PartialEq for dyn Other {
 }
 
 impl Kept {
+    /// What was kept, if it is of this kind.
+    pub fn other<T: Other>(&self) -> Option<&T> {
+        let Self::Other(other) = self else { return None };
+        (&**other as &dyn Any).downcast_ref()
+    }
+
     /// The scores of a row. `scratch` is room that a caller lends again and again.
     pub fn scores<R: Row>(&self, row: R, scores: &mut [f64], scratch: &mut Vec<f64>) {
         match self {

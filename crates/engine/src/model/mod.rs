@@ -36,7 +36,6 @@ use rosenblatt_kernel::{Device, Expansion};
 use rosenblatt_layers::Network;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
-use std::any::Any;
 use std::sync::Arc;
 
 /// How a run went.
@@ -296,6 +295,5 @@ pub(crate) fn network(kept: &Kept) -> Option<&Network> {
 
 /// The support rows of a kernel model.
 pub(crate) fn expansion(kept: &Kept) -> Option<&Expansion> {
-    let Kept::Other(other) = kept else { return None };
-    (&**other as &dyn Any).downcast_ref()
+    kept.other()
 }
