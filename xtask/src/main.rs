@@ -73,6 +73,14 @@ fn main() -> ExitCode {
         }
         return ExitCode::from(2);
     };
+    // Nobody who asks what a chore does wants it done.
+    if rest.iter().any(|word| word == "--help" || word == "-h") {
+        say(&format!(
+            "cargo xtask {name}: {}\nOptions are told at the top of its file below xtask/src.",
+            chore.summary
+        ));
+        return ExitCode::SUCCESS;
+    }
     match (chore.run)(&rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {

@@ -96,6 +96,7 @@ pub use rows::gaps::{Gap, LeftOut};
 pub use rows::label_table::{Growth, LabelTable, Numbering};
 pub use rows::labels::Labels;
 pub use rows::schema::{Column, ColumnKind, Layout, Missing, Picture, Precision, Schema};
+pub use rows::spelling::{Decimal, Mark, Spelling};
 #[doc(hidden)]
 pub use scan::marks::count_marks;
 pub use sentences::{

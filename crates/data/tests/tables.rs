@@ -1,7 +1,9 @@
 //! One set of rules for tables: the same rows give the same data set, to the bit, whatever file they come in.
 
 use rosenblatt_core::Random;
-use rosenblatt_data::{Dataset, LabelColumn, Missing, ReadOptions, Schema, Source, load_with_schema};
+use rosenblatt_data::{
+    ColumnKind, Dataset, LabelColumn, MatrixRef, Missing, ReadOptions, Schema, Source, load_with_schema,
+};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -178,7 +180,11 @@ fn money_and_shares_are_numbers() {
         // One row alone is read as it was learned, and another sign is refused by line and column.
         let again = how.clone().with_schema(std::sync::Arc::new(schema));
         let one = "price,share,kind\n\"$1,002.50\",1 %,u\n";
-        assert_eq!(read("one.csv", one.as_bytes(), &again).0.len(), 1);
+        assert_eq!(values(&read("one.csv", one.as_bytes(), &again).0), [1002.5, 1.0]);
+        let number = "{\"price\": 7, \"share\": 0.01, \"kind\": \"u\"}\n";
+        let error = load_with_schema(&Source::bytes("one.jsonl", number.as_bytes()), &again).unwrap_err();
+        let said = "column `share` should hold numbers with `%`, but holds 0.01";
+        assert!(error.to_string().contains(said), "{error}");
         for (other, said) in [
             ("\"$1,002.50\",0.01,u", "column `share` should hold numbers with `%`, but holds `0.01`"),
             ("\"€1,002.50\",1 %,u", "column `price` should hold numbers with `$`, but holds `€1,002.50`"),
@@ -190,12 +196,77 @@ fn money_and_shares_are_numbers() {
     }
 }
 
+/// The numbers of a few dense rows.
+fn values(data: &Dataset) -> Vec<f64> {
+    match data.matrix() {
+        MatrixRef::Dense32(rows) => rows.values.iter().map(|value| f64::from(*value)).collect(),
+        MatrixRef::Dense64(rows) => rows.values.to_vec(),
+        _ => panic!("{data:?}"),
+    }
+}
+
+/// What points and commas mean is learned with the column: a row alone is read as it was among others.
+#[test]
+fn points_and_commas_mean_what_they_meant() {
+    let how = ReadOptions { label: LabelColumn::Named("kind".into()), ..ReadOptions::as_stored() };
+    let table = |spell: &dyn Fn(usize) -> String| {
+        let line =
+            |i: usize| format!("{{\"price\": \"{}\", \"kind\": \"{}\"}}\n", spell(i), ["u", "v"][i % 2]);
+        (0..40).map(line).collect::<String>()
+    };
+    let one = |cell: &str| format!("{{\"price\": \"{cell}\", \"kind\": \"u\"}}\n");
+    let cases: [(&dyn Fn(usize) -> String, &[(&str, Option<f64>)]); 4] = [
+        (
+            &|i| format!("{}.099,{i:02} €", i + 1),
+            &[("1.500 €", Some(1500.0)), ("1.500,25 €", Some(1500.25)), ("15.5 €", None), ("1.500 $", None)],
+        ),
+        (&|i| format!("{i},5 €"), &[("1.500,25 €", Some(1500.25)), ("1.500 €", None), ("2.5 €", None)]),
+        (
+            &|i| if i == 0 { "1,234,567".to_owned() } else { format!("{i},678") },
+            &[("5,678", Some(5678.0)), ("5,67", None), ("5.5", Some(5.5))],
+        ),
+        (&|i| format!("${i}"), &[("$1,234.50", Some(1234.5)), ("$12,50", None)]),
+    ];
+    for (spell, rows) in cases {
+        let (_, schema) = read("t.jsonl", table(spell).as_bytes(), &how);
+        let again = how.clone().with_schema(std::sync::Arc::new(schema));
+        for (cell, expected) in rows {
+            let found = load_with_schema(&Source::bytes("one.jsonl", one(cell).as_bytes()), &again);
+            assert_eq!(found.ok().map(|(data, _)| values(&data)[0]), *expected, "{} {cell}", spell(3));
+        }
+    }
+    // A price list in which every point may part thousands or decimals is not guessed about.
+    let (_, schema) = read("t.jsonl", table(&|i| format!("{}.965 €", 1 + i % 7)).as_bytes(), &how);
+    assert!(matches!(schema.columns[0].kind, ColumnKind::Category { .. }), "{schema:?}");
+    let said =
+        "not read as numbers, as a comma or point may part thousands there as well as decimals: `price`";
+    assert!(schema.notes.iter().any(|note| note == said), "{:?}", schema.notes);
+}
+
+/// Money is stored as finely as numbers without a sign would be.
+#[test]
+fn large_sums_are_not_rounded() {
+    let line = |i: u32| format!("$1,700,000,{i:03};{}\n", ["a", "b"][i as usize % 2]);
+    let text = "sum;label\n".to_owned() + &(0..100).map(line).collect::<String>();
+    let (data, _) = read("t.csv", text.as_bytes(), &ReadOptions::as_stored());
+    assert_eq!(values(&data)[..3], [1_700_000_000.0, 1_700_000_001.0, 1_700_000_002.0]);
+}
+
+/// In a table parted by commas, too, money in quotes is a number.
+#[test]
+fn euros_in_quotes_are_numbers() {
+    let line = |i: u32| format!("\"{i},50 €\",{}\n", ["a", "b"][i as usize % 2]);
+    let text = "sum,label\n".to_owned() + &(0..60).map(line).collect::<String>();
+    let (data, _) = read("t.csv", text.as_bytes(), &ReadOptions::as_stored());
+    assert_eq!(values(&data)[..3], [0.5, 1.5, 2.5]);
+}
+
 #[test]
 fn time_stamps_are_not_rounded() {
     let line = |i: u32| format!("{},{}\n", 1_700_000_000 + i * 7, ["a", "b"][i as usize % 2]);
     let text = "when_seen,label\n".to_owned() + &(0..50).map(line).collect::<String>();
     let (data, schema) = read("t.csv", text.as_bytes(), &ReadOptions::as_stored());
-    assert!(matches!(data.matrix(), rosenblatt_data::MatrixRef::Dense64(_)));
+    assert!(matches!(data.matrix(), MatrixRef::Dense64(_)));
     assert!(
         schema.notes.iter().any(|note| note.contains("double precision") && note.contains("`when_seen`"))
     );

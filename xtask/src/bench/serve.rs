@@ -104,6 +104,14 @@ impl Findings {
         let rate = turns.iter().map(|turn| turn.rate).fold(0.0, f64::max);
         Some(Measured { rate, half: least(|turn| turn.half), most: least(|turn| turn.most) })
     }
+
+    /// The time within which 99 of 100 were answered in the middle one of all turns: of tails, the least is luck.
+    fn middle_most(&self, name: &str) -> f64 {
+        let turns = self.0.iter().find(|(known, _)| known == name).map_or(&[][..], |(_, turns)| turns);
+        let mut most: Vec<f64> = turns.iter().map(|turn| turn.most).collect();
+        most.sort_by(f64::total_cmp);
+        most.get(most.len() / 2).copied().unwrap_or(f64::NAN)
+    }
 }
 
 /// Teaches for a while.
@@ -558,7 +566,7 @@ fn write_run(found: &Findings, words: &[String]) -> Result<(), String> {
     let peer_rate = peer[0].rate.max(peer[1].rate);
     let peer_most =
         peer.iter().map(|peer| peer.most).filter(|most| *most > 0.0).fold(f64::INFINITY, f64::min);
-    let alone = best("1,000 predictions a second, alone").most;
+    let alone = found.middle_most("1,000 predictions a second, alone");
     let arrow = best("rows in batches of 1,000, Arrow").rate;
     let lines = [
         ("requests a second, of uvicorn's", ratio(ours.rate, peer_rate), "at least 8"),
@@ -588,12 +596,12 @@ fn write_run(found: &Findings, words: &[String]) -> Result<(), String> {
         ),
         (
             "99 of 100 predictions beside 1,000 examples a second, of alone",
-            ratio(best("1,000 predictions a second, beside 1,000 examples a second").most, alone),
+            ratio(found.middle_most("1,000 predictions a second, beside 1,000 examples a second"), alone),
             "at most 2",
         ),
         (
             "99 of 100 predictions beside all that can be learned, of alone",
-            ratio(best("1,000 predictions a second, beside all that can be learned").most, alone),
+            ratio(found.middle_most("1,000 predictions a second, beside all that can be learned"), alone),
             "at most 2",
         ),
         (

@@ -10,7 +10,6 @@
 //! rows of a block become features as soon as it is full ([`Columns::finish`]).
 
 use super::sense::{Judged, Role, Seen, Sense, for_table, is_missing, judge, list};
-use super::spelling::Spelling;
 use crate::encode::{ColumnEncoder, TextEncoder, check_width, layout_of};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
@@ -18,7 +17,8 @@ use crate::options::{OnBadRow, ReadOptions, Unknown};
 use crate::remedy;
 use crate::rows::block::{Block, MISSING, Stored, merge_row, sort_row};
 use crate::rows::label_table::{BadLabel, LabelTable};
-use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Schema, known_mark};
+use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Schema};
+use crate::rows::spelling::Spelling;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -196,10 +196,14 @@ impl Plan {
                 (Role::Feature, _, &Some(column)) => {
                     let slot = slots[column];
                     match &schema.columns[column].kind {
-                        ColumnKind::Number { mark, .. } => {
-                            // Numbers of one unit are not taken for those of another that were learned from.
-                            let mark = mark.as_deref().and_then(known_mark);
-                            Use::Number { slot, spelling: Spelling { mark, ..file_column.seen.spelling() } }
+                        &ColumnKind::Number { spelling, .. } => {
+                            // Numbers are read as those that were learned from, and units not taken for others. Where
+                            // these were plain, a file may still say what its commas mean.
+                            let decimal = match spelling {
+                                Spelling::PLAIN => file_column.seen.spelling().decimal,
+                                _ => spelling.decimal,
+                            };
+                            Use::Number { slot, spelling: Spelling { decimal, ..spelling } }
                         }
                         ColumnKind::Category { values, .. } => {
                             let is_strict = how.unknown == Unknown::Error && !schema.provisional;
@@ -246,10 +250,13 @@ impl Plan {
         matches!(self.uses.get(place), Some(Use::Label | Use::Category { .. } | Use::Text { .. }))
     }
 
-    /// The slot of a column of numbers.
+    /// The slot of a column of numbers that may come without a sign.
     #[cfg(feature = "arrow")]
     pub(super) fn number_slot(&self, place: usize) -> Option<usize> {
-        if let Some(&Use::Number { slot, .. }) = self.uses.get(place) { Some(slot) } else { None }
+        match self.uses.get(place) {
+            Some(&Use::Number { slot, spelling }) if spelling.takes_plain() => Some(slot),
+            _ => None,
+        }
     }
 
     #[cfg(feature = "arrow")]
@@ -351,7 +358,9 @@ impl<T: Stored> Columns<T> {
         block: &mut Block,
     ) -> Result<(), Box<Mistake>> {
         // Most cells of most tables are numbers and nothing else.
-        if let (Cell::Number(number), Some(&Use::Number { slot, .. })) = (cell, self.plan.uses.get(place))
+        if let (Cell::Number(number), Some(&Use::Number { slot, spelling })) =
+            (cell, self.plan.uses.get(place))
+            && spelling.takes_plain()
             && let Some(value) = T::narrow(number)
         {
             self.mark(place)?;
@@ -426,16 +435,12 @@ impl<T: Stored> Columns<T> {
                     Cell::Number(number) if spelling.takes_plain() => number,
                     Cell::Number(number) => {
                         let message =
-                            format!("column {} should hold numbers with `%`, but holds {number}", name());
+                            format!("column {} should hold {}, but holds {number}", name(), spelling.words());
                         return Err(mistake(ErrorKind::Number, message)
                             .with_help(format!("write `{number} %` if it is one")));
                     }
                     _ => spelling.parse(text).map_err(|bad| {
-                        let kind = match spelling.mark {
-                            Some(mark) => format!("numbers with `{mark}`"),
-                            None => "finite numbers".to_owned(),
-                        };
-                        let (name, found) = (name(), quote(text));
+                        let (name, kind, found) = (name(), spelling.words(), quote(text));
                         let message =
                             format!("column {name} should hold {kind}, but holds {found}{}", bad.why());
                         mistake(ErrorKind::Number, message).with_help(format!(
@@ -742,8 +747,7 @@ fn fresh_schema(
                 (Sense::Category, Some(_)) => ColumnKind::Hashed,
                 (Sense::Category, None) => ColumnKind::Category { values: Vec::new(), fill: None },
                 (Sense::Number | Sense::Whole, _) => {
-                    let mark = columns[place].seen.spelling().mark.map(str::to_owned);
-                    ColumnKind::Number { fill, mark }
+                    ColumnKind::Number { fill, spelling: columns[place].seen.spelling() }
                 }
             };
             Column { name: columns[place].name.clone(), kind }

@@ -6,11 +6,12 @@
 //! could, the user is asked. Whatever is decided here is said in a note.
 
 use super::columns::{Cell, FileColumn, Form};
-use super::spelling::{Decimal, Spelled, Spelling};
+use super::spelling::{Range, Spelled};
 use crate::error::{DataError, ErrorKind, quote};
 use crate::options::{LabelColumn, ReadOptions, find_column};
 use crate::remedy;
 use crate::rows::schema::{Missing, Precision, Schema};
+use crate::rows::spelling::{Decimal, Spelling};
 use crate::scan::number::{self, BadNumber};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -59,21 +60,19 @@ struct Distinct {
 pub(super) struct Seen {
     n_cells: usize,
     n_missing: usize,
-    n_numbers: usize,
+    /// Plain numbers, and those among them that can be had by no means.
+    numbers: Range,
+    n_beyond: usize,
     /// Cells that are text to their format and spell a number.
     n_spelled: usize,
     n_names: usize,
     n_dates: usize,
-    n_whole: usize,
     n_words: usize,
     spelled: Spelled,
     /// Whether the cells are 0, 1, 2, … or 1, 2, 3, … so far.
     is_off_count: bool,
     /// Different values; nothing if a model says what the columns are, so that they need not be told apart.
     distinct: Option<Distinct>,
-    least: f64,
-    largest: f64,
-    is_inexact: bool,
     /// Cells that are lists or objects, and what the first is.
     pub(super) n_nested: usize,
     pub(super) nested: Option<Form>,
@@ -105,9 +104,12 @@ impl Seen {
             }
         };
         match number {
-            Ok(number) => self.see_number(number),
+            Ok(number) => self.see_number(number, text),
             // A number that is too large or not finite is still a number, and an error.
-            Err(BadNumber::NotFinite | BadNumber::TooLarge) => self.n_numbers += 1,
+            Err(BadNumber::NotFinite | BadNumber::TooLarge) => {
+                self.n_beyond += 1;
+                self.spelled.see_plain(text);
+            }
             Err(BadNumber::NotANumber) => self.see_name(text),
         }
         self.n_cells += 1;
@@ -120,15 +122,16 @@ impl Seen {
         }
     }
 
-    fn see_number(&mut self, number: f64) {
+    fn see_number(&mut self, number: f64, text: &[u8]) {
         let (first, second) = (self.n_cells as f64, self.n_cells as f64 + 1.0);
-        let from = if self.n_numbers == 0 { number } else { self.least };
+        let from = if self.numbers.n_numbers == 0 { number } else { self.numbers.least };
         self.is_off_count |= !(from == 0.0 && number == first || from == 1.0 && number == second);
-        self.least = if self.n_numbers == 0 { number } else { self.least.min(number) };
-        self.largest = if self.n_numbers == 0 { number } else { self.largest.max(number) };
-        self.is_inexact |= f64::from(number as f32) != number;
-        self.n_whole += usize::from(number.fract() == 0.0);
-        self.n_numbers += 1;
+        self.numbers.see(number);
+        self.spelled.see_plain(text);
+    }
+
+    fn n_numbers(&self) -> usize {
+        self.numbers.n_numbers + self.n_beyond
     }
 
     fn see_name(&mut self, text: &[u8]) {
@@ -157,8 +160,8 @@ impl Seen {
     pub(super) fn form(&self) -> Form {
         match self.nested {
             Some(form) if self.n_nested > self.n_cells => form,
-            _ if self.spelling() != Spelling::PLAIN => Form::Number,
-            _ if self.n_names > self.n_numbers || self.is_scale_with_names() => Form::Text,
+            _ if !self.spelling().is_plain() => Form::Number,
+            _ if self.n_names > self.n_numbers() || self.is_scale_with_names() => Form::Text,
             _ => Form::Number,
         }
     }
@@ -174,12 +177,14 @@ impl Seen {
 
     /// How numbers are written.
     pub(super) fn spelling(&self) -> Spelling {
-        self.spelled.spelling(self.n_cells, self.n_numbers)
+        self.spelled.spelling(self.n_cells).unwrap_or(Spelling::PLAIN)
     }
 
     fn is_prose(&self) -> bool {
         let mostly_different = self.n_distinct() * 5 >= self.n_cells * 4;
-        self.n_names > self.n_numbers && mostly_different && self.n_words >= TEXT_WORDS * self.n_cells.max(1)
+        self.n_names > self.n_numbers()
+            && mostly_different
+            && self.n_words >= TEXT_WORDS * self.n_cells.max(1)
     }
 
     fn is_dates(&self) -> bool {
@@ -196,24 +201,27 @@ impl Seen {
     }
 
     fn is_count(&self) -> bool {
-        self.n_cells > 1 && self.n_numbers == self.n_cells && !self.is_off_count
+        self.n_cells > 1 && self.n_numbers() == self.n_cells && !self.is_off_count
     }
 
     fn are_ids(&self) -> bool {
-        self.n_cells >= ID_ROWS && self.n_whole == self.n_cells && self.n_distinct() == self.n_cells
+        self.n_cells >= ID_ROWS && self.numbers.n_whole == self.n_cells && self.n_distinct() == self.n_cells
     }
 
     /// Whether values differ by so little that single precision would round the difference away.
     fn needs_double(&self) -> bool {
-        let magnitude = self.least.abs().max(self.largest.abs()) as f32;
+        let spelling = self.spelling();
+        let all =
+            if spelling.is_plain() { self.numbers } else { self.numbers.with(self.spelled.range(spelling)) };
+        let magnitude = all.least.abs().max(all.largest.abs()) as f32;
         let step = f64::from(magnitude.next_up() - magnitude);
-        let steps = if self.n_whole == self.n_numbers { 1 << 20 } else { 1 << 12 };
+        let steps = if all.n_whole == all.n_numbers { 1 << 20 } else { 1 << 12 };
         // Of a very wide table only a few rows are seen, which say nothing about how far values lie apart.
-        self.n_numbers >= FEWEST_SEEN
-            && self.is_inexact
+        all.n_numbers >= FEWEST_SEEN
+            && all.is_inexact
             && step.is_finite()
-            && (self.largest - self.least) < step * f64::from(steps)
-            && self.largest > self.least
+            && (all.largest - all.least) < step * f64::from(steps)
+            && all.largest > all.least
     }
 }
 
@@ -517,10 +525,18 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
         ),
         (
             features(&|place| {
-                let parts_thousands = spelling(place).decimal == Decimal::PointAfterCommas;
+                let parts_thousands =
+                    spelling(place).decimal == Decimal::PointAfterCommas && seen(place).spelled.has_commas();
                 senses[place] == Sense::Number && parts_thousands
             }),
             "read as numbers whose commas part thousands",
+        ),
+        (
+            features(&|place| {
+                let is_unclear = seen(place).spelled.spelling(seen(place).n_cells).is_none();
+                is_unclear && senses[place] != Sense::Number
+            }),
+            "not read as numbers, as a comma or point may part thousands there as well as decimals",
         ),
         (
             features(&|place| senses[place] == Sense::Number && spelling(place).mark.is_some()),
@@ -529,7 +545,7 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
         (
             features(&|place| {
                 let is_typed = columns[place].is_typed && seen(place).n_spelled > 0;
-                senses[place] == Sense::Number && is_typed && spelling(place) == Spelling::PLAIN
+                senses[place] == Sense::Number && is_typed && spelling(place).is_plain()
             }),
             "read as numbers, though written as text",
         ),

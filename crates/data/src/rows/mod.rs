@@ -7,3 +7,4 @@ mod interop;
 pub(crate) mod label_table;
 pub(crate) mod labels;
 pub(crate) mod schema;
+pub(crate) mod spelling;

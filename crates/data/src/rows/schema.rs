@@ -10,6 +10,7 @@ use crate::error::{DataError, ErrorKind};
 use crate::hash::hash_slot;
 use crate::options::ReadOptions;
 use crate::rows::labels::Labels;
+use crate::rows::spelling::Spelling;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -159,17 +160,6 @@ pub struct Column {
     pub kind: ColumnKind,
 }
 
-/// Of a hundred.
-pub(crate) const PERCENT: &str = "%";
-
-/// Signs that stand before or behind a number. None but percent changes what a number without it means.
-pub(crate) const MARKS: [&str; 6] = ["$", "€", "£", "¥", "₹", PERCENT];
-
-/// The sign with this name, if it is one.
-pub(crate) fn known_mark(name: &str) -> Option<&'static str> {
-    MARKS.into_iter().find(|mark| *mark == name)
-}
-
 /// What becomes of the cells of a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -178,9 +168,9 @@ pub enum ColumnKind {
     Number {
         /// What stands in for a missing number, if anything: the mean of the training data, or zero.
         fill: Option<f64>,
-        /// The sign of money or percent that stood beside the numbers that were learned from.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        mark: Option<String>,
+        /// How the numbers that were learned from were written.
+        #[serde(default, skip_serializing_if = "Spelling::is_plain")]
+        spelling: Spelling,
     },
     /// One feature per value, 1 where the cell has that value.
     ///
@@ -196,6 +186,11 @@ pub enum ColumnKind {
     Hashed,
     /// One feature per word, or run of words.
     Text(TextEncoder),
+}
+
+/// A column of numbers as programs write them.
+fn plain_number(fill: Option<f64>) -> ColumnKind {
+    ColumnKind::Number { fill, spelling: Spelling::PLAIN }
 }
 
 impl ColumnKind {
@@ -313,7 +308,7 @@ impl Schema {
     pub fn without_numbered_columns(self) -> Self {
         let names: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
         let fill = self.plain_fill();
-        let plain = self.columns.iter().all(|column| column.kind == ColumnKind::Number { fill, mark: None });
+        let plain = self.columns.iter().all(|column| column.kind == plain_number(fill));
         let label_is_plain = self.label.as_deref().is_none_or(|label| label == "label");
         // One column that holds all features has no names for them either.
         if self.columns.is_empty() && self.ignored.is_empty() && self.text.is_none() && label_is_plain {
@@ -350,10 +345,7 @@ impl Schema {
         let places = self.width.filter(|_| fits).and_then(|width| numbered(names, width));
         let Some(places) = places else { return self.clone() };
         let fill = self.plain_fill();
-        let column = |&place: &usize| Column {
-            name: names[place].clone(),
-            kind: ColumnKind::Number { fill, mark: None },
-        };
+        let column = |&place: &usize| Column { name: names[place].clone(), kind: plain_number(fill) };
         let mut is_feature = vec![false; names.len()];
         for &place in &places {
             is_feature[place] = true;
@@ -403,9 +395,6 @@ impl Schema {
             match &column.kind {
                 ColumnKind::Number { fill: Some(fill), .. } if !fill.is_finite() => {
                     complaint = Some("what stands in for missing numbers should be finite");
-                }
-                ColumnKind::Number { mark: Some(mark), .. } if known_mark(mark).is_none() => {
-                    complaint = Some("the sign beside numbers should be one of money or percent");
                 }
                 ColumnKind::Category { values, .. } => {
                     let mut sorted: Vec<&String> = values.iter().collect();
@@ -476,8 +465,7 @@ mod tests {
 
     #[test]
     fn merely_numbered_columns_are_kept_as_a_width_and_found_again() {
-        let number =
-            |name: &str| Column { name: name.into(), kind: ColumnKind::Number { fill: None, mark: None } };
+        let number = |name: &str| Column { name: name.into(), kind: plain_number(None) };
         let table = |names: &[&str], label: &str| Schema {
             columns: names.iter().map(|name| number(name)).collect(),
             label: Some(label.into()),
@@ -509,7 +497,7 @@ mod tests {
         let mut schema = Schema {
             columns: vec![
                 Column { name: "sex".into(), kind: category },
-                Column { name: "mass".into(), kind: ColumnKind::Number { fill: None, mark: None } },
+                Column { name: "mass".into(), kind: plain_number(None) },
             ],
             ..Schema::default()
         };

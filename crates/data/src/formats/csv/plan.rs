@@ -8,9 +8,9 @@ use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Position};
 use crate::formats::columns::{Cell, FileColumn, Form, Plan, Use};
 use crate::formats::sense::{LABEL_NAMES, SAMPLE_ROWS, Seen, is_missing, precision};
-use crate::formats::spelling::{Decimal, Spelling};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::rows::schema::Precision;
+use crate::rows::spelling::{Decimal, Spelling};
 use crate::scan::number;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -233,8 +233,11 @@ impl TablePlan {
             let seen = sample.seen(first_row, place, how);
             let is_unnamed = name.is_empty();
             let name = if is_unnamed { format!("column_{}", place + 1) } else { name };
-            let has_comma = matches!(seen.spelling().decimal, Decimal::Comma | Decimal::CommaAfterPoints);
-            let form = if delimiter == b',' && has_comma { Form::Text } else { seen.form() };
+            // A pair of digits in quotes may be anything, unless a sign says that it is money or a share.
+            let Spelling { decimal, mark } = seen.spelling();
+            let has_comma = matches!(decimal, Decimal::Comma | Decimal::CommaAfterPoints);
+            let form =
+                if delimiter == b',' && has_comma && mark.is_none() { Form::Text } else { seen.form() };
             FileColumn { name, form, seen, is_unnamed, is_typed: false }
         });
         let columns: Vec<FileColumn> = columns.collect();

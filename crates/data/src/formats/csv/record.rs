@@ -18,7 +18,7 @@ pub(super) fn whole_lines(bytes: &[u8], is_all: bool) -> &[u8] {
 
 /// The delimiter, and whether all records agree on how often it occurs.
 pub(super) fn sniff_delimiter(text: &[u8], extension: Option<&str>) -> Option<(u8, bool)> {
-    let mut best: Option<(bool, usize, u8)> = None;
+    let mut best: Option<((bool, bool, usize), u8)> = None;
     let preferred = if matches!(extension, Some("tsv" | "tab")) { b'\t' } else { b',' };
     let ordered =
         std::iter::once(preferred).chain(DELIMITERS.into_iter().filter(|&other| other != preferred));
@@ -37,15 +37,17 @@ pub(super) fn sniff_delimiter(text: &[u8], extension: Option<&str>) -> Option<(u
         // The first line may be a title or a scikit-learn preamble; what counts is that the rest agree.
         let agree = counts.iter().skip(usize::from(counts.len() > 2)).all(|&count| count == last) && last > 0;
         let n_cells = if agree { last } else { first };
-        if n_cells > 0 && best.is_none_or(|(other, n_other, _)| (agree, n_cells) > (other, n_other)) {
+        // `sum;label` above `$1,000,000;yes` is parted by what both lines have.
+        let rank = (agree, first == last, n_cells);
+        if n_cells > 0 && best.is_none_or(|(other, _)| rank > other) {
             // The preferred delimiter stands if it does the job at all, and not only below the names.
             if agree && delimiter == preferred && first > 0 {
                 return Some((delimiter, true));
             }
-            best = Some((agree, n_cells, delimiter));
+            best = Some((rank, delimiter));
         }
     }
-    best.map(|(agree, _, delimiter)| (delimiter, agree))
+    best.map(|((agree, ..), delimiter)| (delimiter, agree))
 }
 
 /// Where a cell's content is within the text of its record.
