@@ -25,7 +25,8 @@ def is_plain(X):
 def is_plain_sparse(X):
     """Whether this is a sparse matrix that the engine reads where it is."""
     return (
-        getattr(X, "format", None) == "csr"
+        _is_sparse(X)
+        and X.format == "csr"
         and X.ndim == 2
         and (X.dtype == np.float64 or X.dtype == np.float32)
         and X.shape[0] > 0

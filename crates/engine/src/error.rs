@@ -313,6 +313,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same mistake, where the rows at hand are those behind `n_before` others.
+    #[must_use]
+    pub fn behind(self, n_before: usize) -> Self {
+        match self {
+            Self::NotFinite { row, feature, value } => {
+                Self::NotFinite { row: row + n_before, feature, value }
+            }
+            other => other,
+        }
+    }
+
     /// The same with the name of the source that it is about, if it is about rows and names none.
     #[must_use]
     pub(crate) fn in_data(self, name: &str) -> Self {

@@ -188,12 +188,7 @@ impl Packer {
             let (packs, n_before) = &mut *batches;
             let n_rows = lender.lend().n_rows();
             let data = Dataset::of_lender(lender, vec![0; n_rows], Labels::in_order(["?"]));
-            check_finite(data.view()).map_err(|error| match error {
-                Error::NotFinite { row, feature, value } => {
-                    Error::NotFinite { row: row + *n_before, feature, value }
-                }
-                other => other,
-            })?;
+            check_finite(data.view()).map_err(|error| error.behind(*n_before))?;
             let all: Vec<u32> = (0..n_rows as u32).collect();
             packs.push(rosenblatt_data::pack(&data, &all)?);
             *n_before += n_rows;

@@ -13,7 +13,7 @@ use rosenblatt::data::{Dataset, Labels, ReadOptions, Source, load_source};
 use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
 use rosenblatt::train::check_finite;
-use rosenblatt::{Explainer, Model, evaluate, export};
+use rosenblatt::{Error, Explainer, Model, evaluate, export};
 use rosenblatt_data::{View, Visitor};
 use rosenblatt_figures::{Subject, report};
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ impl PyModel {
     fn of_rows(
         &self,
         given: &Bound<'_, PyAny>,
-        mut answer: impl FnMut(&Model, &Dataset) -> Outcome<()> + Send,
+        mut answer: impl FnMut(&Model, &Dataset) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
         let (rows, model) = (rows::unchecked(given)?, &self.model);
         let n_rows = rows.n_rows();
@@ -51,7 +51,8 @@ impl PyModel {
             for first in (0..n_rows).step_by(at_once) {
                 let end = n_rows.min(first + at_once);
                 let labels = Labels::in_order(["?"]);
-                answer(model, &Dataset::of_lender(rows.part(first..end)?, vec![0; end - first], labels))?;
+                let part = Dataset::of_lender(rows.part(first..end)?, vec![0; end - first], labels);
+                answer(model, &part).map_err(|error| error.behind(first))?;
                 unless_stopped(signals)?;
             }
             Ok(())
@@ -77,7 +78,7 @@ pub(crate) fn numbers<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'p
 }
 
 /// Scores of each class; one for two classes.
-fn scores(model: &Model, rows: View<'_>) -> Outcome<Vec<f64>> {
+fn scores(model: &Model, rows: View<'_>) -> Result<Vec<f64>, Error> {
     let (mut all, mut of_row) = (Vec::with_capacity(rows.len()), Vec::new());
     model.each_row(rows, |_, _, scores| {
         class_scores(model, scores, &mut of_row);
@@ -167,7 +168,7 @@ impl PyModel {
         let mut classes = Vec::new();
         self.of_rows(rows, |model, data| {
             classes.reserve(data.len());
-            Ok(model.each_row(data.view(), |_, class, _| classes.push(class))?)
+            model.each_row(data.view(), |_, class, _| classes.push(class))
         })?;
         bytes_of(py, &classes, u32::to_ne_bytes)
     }

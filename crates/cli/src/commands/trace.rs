@@ -112,6 +112,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     if form == "csv" {
         ui::note(&ending);
+        if let Some((heading, (header, rows))) = told.read_out() {
+            ui::note(&format!("{heading}\n{}", in_form("text", &header, &rows)));
+        }
     }
     Ok(())
 }

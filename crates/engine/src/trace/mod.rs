@@ -154,7 +154,7 @@ pub struct ReadOut {
     pub n_hypotheses: usize,
 }
 
-/// So many hypotheses that vote are written down.
+/// So many hypotheses that vote are written down, if their numbers are no more than those of rounds may be.
 const MOST_VOTERS: usize = 100;
 
 impl ReadOut {
@@ -168,7 +168,8 @@ impl ReadOut {
             }
             Kept::Votes(votes) => votes.replay(|planes, survived| {
                 n_hypotheses += 1;
-                if hypotheses.len() < MOST_VOTERS {
+                let n_numbers = planes.width().saturating_mul(planes.biases().len()).max(1);
+                if hypotheses.len() < MOST_VOTERS.min(MOST_REMEMBERED / n_numbers) {
                     hypotheses.push((planes.clone(), Some(survived)));
                 }
             }),
