@@ -127,6 +127,11 @@ impl CostMatrix {
         next - self.expected(shares, class as usize)
     }
 
+    /// What it costs to name a class for a row of another.
+    pub(crate) fn of(&self, truth: u32, named: u32) -> f64 {
+        self.costs[truth as usize * self.n_classes + named as usize]
+    }
+
     /// What naming a class is expected to cost.
     pub(crate) fn expected(&self, shares: &[f64], named: usize) -> f64 {
         shares.iter().zip(self.costs[named..].iter().step_by(self.n_classes)).map(|(p, cost)| p * cost).sum()

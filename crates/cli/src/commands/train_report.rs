@@ -6,7 +6,7 @@ use crate::report;
 use crate::ui::{self, count, counted, percent};
 use rosenblatt::core::Totals;
 use rosenblatt::data::Scaling;
-use rosenblatt::race::{Metric, Race};
+use rosenblatt::race::Race;
 use rosenblatt::recipe::LabelFound;
 use rosenblatt::{Classes, Evaluation, Trained};
 use serde_json::{Value, json};
@@ -168,11 +168,12 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
 /// A race in a few lines: who won, who else went far, and how many left.
 pub(super) fn race_text(race: &Race) -> String {
     let parts = if race.folds > 1 { format!("{} folds of ", race.folds) } else { "a part of ".to_owned() };
+    let (measure, is_share) = race.measure();
     let mut text = format!(
         "race of {} on {parts}{}, by {} on rows not learned from{}:",
         counted(race.entrants.len() as u64, "candidate", "candidates"),
         counted(race.rows as u64, "row", "rows"),
-        race.metric,
+        measure,
         if race.cut_short { ", cut short by the budget" } else { "" },
     );
     let finishers = race.entrants.iter().filter(|entrant| entrant.left.is_none());
@@ -181,7 +182,7 @@ pub(super) fn race_text(race: &Race) -> String {
     for (place, entrant) in race.entrants.iter().take(SHOWN).enumerate() {
         let Some(loss) = entrant.loss else { continue };
         let known = race.metric.as_known(loss);
-        let value = if race.metric == Metric::Error { percent(known) } else { format!("{known:.4}") };
+        let value = if is_share { percent(known) } else { format!("{known:.4}") };
         let end = match entrant.left {
             _ if place == 0 && loss > least => {
                 "wins: within a standard error of the best, and listed before it".to_owned()

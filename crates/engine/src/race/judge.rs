@@ -1,11 +1,12 @@
 //! One candidate on one part of the rows: trained on some, judged on others, at several numbers of epochs.
 
 use crate::calibration::{Calibration, Method, Scored, n_curves};
+use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::model::{Predictor, by_class};
 use crate::roc::curve;
-use crate::spec::{Classes, Spec};
-use crate::train::Training;
+use crate::spec::{Classes, Options, Spec};
+use crate::train::{Training, weights_by_counts};
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{Epoch, Examples, Observer, Totals, elementary};
 use rosenblatt_data::{Dataset, Visitor};
@@ -43,6 +44,32 @@ rosenblatt_core::named!(Metric, "metric",
     "auc" = Self::Auc, "the area under the ROC curve, the mean over classes";
     "f1" = Self::F1, "the mean over classes of the harmonic mean of precision and recall";
 );
+
+/// What candidates are compared by, and how much each mistake counts in it.
+pub(super) struct Yardstick {
+    pub(super) metric: Metric,
+    pub(super) n_classes: usize,
+    /// How much rows of each class count; nothing if all count alike.
+    weights: Vec<f64>,
+    /// What each mistake costs, if some cost more than others.
+    costs: Option<CostMatrix>,
+}
+
+impl Yardstick {
+    /// For a metric and the classes of these rows. An error counts as it does in learning and in deciding.
+    pub(super) fn new(metric: Metric, options: &Options, data: &Dataset) -> Result<Self, Error> {
+        let (labels, classes) = (data.labels(), data.classes());
+        let mut counts = vec![0_u64; labels.len()];
+        classes.iter().for_each(|class| counts[*class as usize] += 1);
+        let costs = options.costs.counted(labels.names(), classes.iter().copied())?;
+        Ok(Self {
+            metric,
+            n_classes: labels.len(),
+            weights: weights_by_counts(&options.class_weights, labels, &counts)?,
+            costs: costs.matrix(labels.names())?,
+        })
+    }
+}
 
 /// Below so many rows a class is rare.
 const RARE_ROWS: usize = 50;
@@ -126,35 +153,51 @@ impl Verdicts {
     }
 
     /// The loss of every row, if the metric is a mean over rows.
-    pub(super) fn losses(&self, metric: Metric, n_classes: usize) -> Option<Vec<f64>> {
-        match metric {
-            Metric::Error => {
-                Some(self.named.iter().map(|(truth, said)| f64::from(u8::from(truth != said))).collect())
+    pub(super) fn losses(&self, by: &Yardstick) -> Option<Vec<f64>> {
+        match (by.metric, &by.costs) {
+            (Metric::Error, Some(costs)) => {
+                let rows = self.named.iter().zip(self.shares(by.n_classes)?);
+                Some(
+                    rows.map(|((truth, said), shares)| costs.of(*truth, costs.least(&shares, *said)))
+                        .collect(),
+                )
             }
-            Metric::LogLoss => {
-                let truths: Vec<u32> = self.named.iter().map(|(truth, _)| *truth).collect();
-                let calibration = Calibration::fit(Method::Platt, n_classes, &self.scores, &truths).ok()?;
-                let mut shares = Vec::new();
-                let of_row = self.scores.chunks(n_curves(n_classes)).zip(&truths);
-                let losses = of_row.map(|(scores, &truth)| {
-                    calibration.probabilities(scores, &mut shares);
-                    -elementary::ln(shares[truth as usize].max(f64::EPSILON))
-                });
-                Some(losses.collect())
+            (Metric::Error, None) => {
+                let weight = |truth: u32| by.weights.get(truth as usize).copied().unwrap_or(1.0);
+                let whole: f64 = self.named.iter().map(|(truth, _)| weight(*truth)).sum();
+                let mean = if whole > 0.0 { whole / self.named.len() as f64 } else { 1.0 };
+                let loss = |truth: u32, said: u32| if truth == said { 0.0 } else { weight(truth) / mean };
+                Some(self.named.iter().map(|(truth, said)| loss(*truth, *said)).collect())
             }
-            Metric::Auc | Metric::F1 => None,
+            (Metric::LogLoss, _) => {
+                let rows = self.named.iter().zip(self.shares(by.n_classes)?);
+                let loss = |share: f64| -elementary::ln(share.max(f64::EPSILON));
+                Some(rows.map(|((truth, _), shares)| loss(shares[*truth as usize])).collect())
+            }
+            (Metric::Auc | Metric::F1, _) => None,
         }
     }
 
+    /// The probability of each class of each row.
+    fn shares(&self, n_classes: usize) -> Option<impl Iterator<Item = Vec<f64>>> {
+        let truths: Vec<u32> = self.named.iter().map(|(truth, _)| *truth).collect();
+        let calibration = Calibration::fit(Method::Platt, n_classes, &self.scores, &truths).ok()?;
+        Some(self.scores.chunks(n_curves(n_classes)).map(move |scores| {
+            let mut shares = Vec::new();
+            calibration.probabilities(scores, &mut shares);
+            shares
+        }))
+    }
+
     /// The loss of all rows together.
-    pub(super) fn loss(&self, metric: Metric, n_classes: usize) -> f64 {
-        match metric {
+    pub(super) fn loss(&self, by: &Yardstick) -> f64 {
+        match by.metric {
             Metric::Error | Metric::LogLoss => {
-                let losses = self.losses(metric, n_classes).unwrap_or_default();
+                let losses = self.losses(by).unwrap_or_default();
                 losses.iter().sum::<f64>() / losses.len().max(1) as f64
             }
-            Metric::Auc => 1.0 - self.area(n_classes),
-            Metric::F1 => 1.0 - self.f1(n_classes),
+            Metric::Auc => 1.0 - self.area(by.n_classes),
+            Metric::F1 => 1.0 - self.f1(by.n_classes),
         }
     }
 
@@ -283,22 +326,55 @@ impl Look<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::costs::Costs;
 
     #[test]
     fn metrics_are_those_of_the_textbook() {
         let named = vec![(0, 0), (0, 1), (1, 1), (1, 1)];
         let verdicts = Verdicts { named, scores: vec![-2.0, 0.5, 0.25, 3.0] };
-        assert_eq!(verdicts.loss(Metric::Error, 2), 0.25);
+        let even = |metric| Yardstick { metric, n_classes: 2, weights: Vec::new(), costs: None };
+        assert_eq!(verdicts.loss(&even(Metric::Error)), 0.25);
+        // The row that is wrong is of class 0, of which each counts three times.
+        let weighted = Yardstick { weights: vec![3.0, 1.0], ..even(Metric::Error) };
+        assert_eq!(verdicts.loss(&weighted), 3.0 / 8.0);
         // Of four pairs of a row of each class, three are in the right order.
-        assert_eq!(verdicts.loss(Metric::Auc, 2), 0.25);
+        assert_eq!(verdicts.loss(&even(Metric::Auc)), 0.25);
         // Class 0: precision 1, recall 1/2; class 1: precision 2/3, recall 1.
         let f1 = f64::midpoint(2.0 / 3.0, 4.0 / 5.0);
-        assert!((verdicts.loss(Metric::F1, 2) - (1.0 - f1)).abs() < 1e-15);
-        let losses = verdicts.losses(Metric::LogLoss, 2).unwrap();
+        assert!((verdicts.loss(&even(Metric::F1)) - (1.0 - f1)).abs() < 1e-15);
+        let losses = verdicts.losses(&even(Metric::LogLoss)).unwrap();
         assert!(losses[0] < losses[1] && losses[3] < losses[2], "{losses:?}");
-        assert_eq!(verdicts.losses(Metric::Auc, 2), None);
+        assert_eq!(verdicts.losses(&even(Metric::Auc)), None);
         assert!("accuracy".parse::<Metric>().is_err());
         assert_eq!("logloss".parse::<Metric>().unwrap().to_string(), "logloss");
+    }
+
+    /// A row is given the class that is expected to cost least, and pays what that costs.
+    #[test]
+    fn costs_decide_what_is_named_and_what_it_costs() {
+        let scores: Vec<f64> = (0..100).map(|row| f64::from(row) - 50.0).collect();
+        let truth = |row: u32| u32::from(row % 10 < row / 10);
+        let named = (0..100).map(|row| (truth(row), u32::from(row > 50))).collect();
+        let verdicts = Verdicts { named, scores };
+        let loss = |missed: f64| {
+            let names = ["no".to_owned(), "yes".to_owned()];
+            let costs = Costs::Given([("yes".to_owned(), missed)].into());
+            let costs = costs.matrix(&names).unwrap();
+            verdicts
+                .losses(&Yardstick { metric: Metric::Error, n_classes: 2, weights: Vec::new(), costs })
+                .unwrap()
+        };
+        // Who misses nothing pays for naming wrongly only, and names it more often than who may miss it.
+        assert_eq!(
+            loss(1000.0).iter().sum::<f64>(),
+            (0..100).map(|row| f64::from(1 - truth(row))).sum::<f64>()
+        );
+        assert_eq!(loss(0.0).iter().sum::<f64>(), 0.0);
+        let even = loss(1.0);
+        assert!(
+            even.iter().all(|loss| [0.0, 1.0].contains(loss)) && even.iter().sum::<f64>() < 40.0,
+            "{even:?}"
+        );
     }
 
     #[test]

@@ -20,9 +20,9 @@ pub(crate) use sample::standardised;
 use crate::calibration::{Calibration, Method};
 use crate::costs::Costs;
 use crate::error::Error;
-use crate::spec::Spec;
+use crate::spec::{ClassWeights, Options, Spec};
 use crate::split::{fold_rows, split_rows};
-use judge::{Verdicts, judge, ladder};
+use judge::{Verdicts, Yardstick, judge, ladder};
 use rosenblatt_data::Dataset;
 use sample::{gather, sample};
 use serde::Serialize;
@@ -124,6 +124,18 @@ pub struct Race {
 }
 
 impl Race {
+    /// What candidates were compared by, in words, and whether it is a share of rows.
+    pub fn measure(&self) -> (String, bool) {
+        let Options { class_weights, costs, .. } = self.winner.options();
+        match self.metric {
+            Metric::Error if *costs != Costs::Even => ("mean cost".to_owned(), false),
+            Metric::Error if *class_weights != ClassWeights::Even => {
+                ("error, classes weighted as asked,".to_owned(), true)
+            }
+            metric => (metric.to_string(), metric == Metric::Error),
+        }
+    }
+
     /// Probabilities for the winner's scores, fitted on rows that it had not seen when it scored them.
     pub(crate) fn calibration(
         &self,
@@ -190,6 +202,9 @@ pub fn race(
     let drawn = sample(data.classes(), n_classes, rows, MOST_ROWS, options.seed);
     let sampled = gather(data, &drawn);
     let bouts = bouts(&sampled, options.seed);
+    let usual = Options::default();
+    let asked = candidates.first().map_or(&usual, Spec::options);
+    let by = Yardstick::new(options.metric, asked, &sampled)?;
     let mut runners: Vec<Runner> = candidates.iter().cloned().map(Runner::new).collect();
     let mut cut_short = false;
     for (number, bout) in bouts.iter().enumerate() {
@@ -203,11 +218,11 @@ pub fn race(
         run_bout(&mut runners, seen, bout, so_far, options, spectator)?;
         let is_last = number + 1 == bouts.len();
         if !is_last {
-            eliminate(&mut runners, bout, number + 1, options.metric, n_classes);
+            eliminate(&mut runners, bout, number + 1, &by);
         }
     }
     let folds = bouts.iter().filter(|bout| bout.counts).count();
-    finish(runners, options.metric, n_classes, sampled.len(), folds, cut_short)
+    finish(runners, &by, sampled.len(), folds, cut_short)
 }
 
 /// A candidate on its way.
@@ -231,11 +246,11 @@ impl Runner {
     }
 
     /// The rung that did best, of equals the last, and its loss.
-    fn best(&self, metric: Metric, n_classes: usize) -> (usize, f64) {
+    fn best(&self, by: &Yardstick) -> (usize, f64) {
         if let Some((_, best)) = self.left {
             return best;
         }
-        let losses = self.verdicts.iter().map(|verdicts| verdicts.loss(metric, n_classes));
+        let losses = self.verdicts.iter().map(|verdicts| verdicts.loss(by));
         let ranked = losses.enumerate().min_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         ranked.unwrap_or((0, f64::INFINITY))
     }
@@ -342,20 +357,20 @@ fn run_bout(
 }
 
 /// Those who are clearly worse than the leader leave, and the last of those who are too many.
-fn eliminate(runners: &mut [Runner], bout: &Bout, number: usize, metric: Metric, n_classes: usize) {
+fn eliminate(runners: &mut [Runner], bout: &Bout, number: usize, by: &Yardstick) {
     let mut running: Vec<(usize, usize, f64)> = (0..runners.len())
         .filter(|&idx| runners[idx].is_running())
         .map(|idx| {
-            let (rung, loss) = runners[idx].best(metric, n_classes);
+            let (rung, loss) = runners[idx].best(by);
             (idx, rung, loss)
         })
         .collect();
     running.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
     let Some(&(leader, leading_rung, _)) = running.first() else { return };
-    let leading = runners[leader].verdicts[leading_rung].losses(metric, n_classes);
+    let leading = runners[leader].verdicts[leading_rung].losses(by);
     for (rank, &(idx, rung, loss)) in running.iter().enumerate() {
         let is_worse = leading.as_ref().is_some_and(|leading| {
-            let losses = runners[idx].verdicts[rung].losses(metric, n_classes).unwrap_or_default();
+            let losses = runners[idx].verdicts[rung].losses(by).unwrap_or_default();
             let (mean, error) = difference(&losses, leading);
             mean > CLEARLY_WORSE * error && rank > 0
         });
@@ -384,20 +399,19 @@ fn difference(losses: &[f64], others: &[f64]) -> (f64, f64) {
 /// Names the winner: the first candidate that is hardly worse than the best.
 fn finish(
     runners: Vec<Runner>,
-    metric: Metric,
-    n_classes: usize,
+    by: &Yardstick,
     rows: usize,
     folds: usize,
     cut_short: bool,
 ) -> Result<Race, Error> {
-    let best: Vec<(usize, f64)> = runners.iter().map(|runner| runner.best(metric, n_classes)).collect();
+    let best: Vec<(usize, f64)> = runners.iter().map(|runner| runner.best(by)).collect();
     let finishers: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
     let by_loss = |a: &&usize, b: &&usize| best[**a].1.total_cmp(&best[**b].1);
     let Some(&first) = finishers.iter().min_by(by_loss) else {
         return Err(runners.into_iter().find_map(|runner| runner.failure).unwrap_or(Error::NoRows));
     };
     let has_map = |idx: usize| runners[idx].spec.options().map.is_some();
-    let losses = |idx: usize| runners[idx].verdicts[best[idx].0].losses(metric, n_classes);
+    let losses = |idx: usize| runners[idx].verdicts[best[idx].0].losses(by);
     let leading = losses(first);
     let is_not_worse = |idx: &&usize| match (&leading, losses(**idx)) {
         (Some(leading), Some(losses)) => {
@@ -429,18 +443,18 @@ fn finish(
     };
     let entrants: Vec<Entrant> = order.into_iter().map(entrant).collect();
     let said = runners[winner].verdicts[best[winner].0].clone();
-    Ok(Race { winner: entrants[0].spec.clone(), metric, rows, folds, entrants, cut_short, said, n_classes })
+    let (winner, metric, n_classes) = (entrants[0].spec.clone(), by.metric, by.n_classes);
+    Ok(Race { winner, metric, rows, folds, entrants, cut_short, said, n_classes })
 }
 
 fn with_epochs(spec: &Spec, epochs: u64) -> Spec {
-    let options = crate::spec::Options { epochs, ..spec.options().clone() };
+    let options = Options { epochs, ..spec.options().clone() };
     Spec::new(options).unwrap_or_else(|_| spec.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Options;
     use rosenblatt_core::Random;
 
     fn data(n_rows: usize, n_classes: u64, noise: f64, seed: u64) -> Dataset {
