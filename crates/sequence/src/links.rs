@@ -24,10 +24,6 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// How many quads there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()

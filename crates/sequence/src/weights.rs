@@ -429,9 +429,9 @@ impl Weights {
         *self.store.at(Place::Triple(first, before, label)) = weight;
     }
 
-    /// Whether attributes speak of two labels.
-    pub fn has_links(&self) -> bool {
-        !self.links.is_empty()
+    /// How many times four weights there are of attributes and two labels.
+    pub fn n_link_quads(&self) -> usize {
+        self.links.len()
     }
 
     /// The weight of an attribute for `label` after `before`.

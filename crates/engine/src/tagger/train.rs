@@ -200,9 +200,10 @@ impl Material {
             corpus
                 .renumber(|attribute| (counts[attribute as usize] >= options.min_count).then_some(attribute));
         }
-        // The true labels once, and a rival in every epoch.
-        let n_met = corpus.links().len() as u128 * (u128::from(options.epochs) + 1);
-        check_links(lexicon.len(), labels.len(), n_met)?;
+        // What is there, the true labels once, and a rival in every epoch.
+        let n_there = start.map_or(0, |tagger| tagger.tagging.weights().n_link_quads());
+        let n_quads = n_there as u128 + corpus.links().len() as u128 * (u128::from(options.epochs) + 1);
+        check_links(lexicon.len(), labels.len(), n_quads, meaning.variances)?;
         let needed = lexicon.len() as u128 * labels.len().next_multiple_of(4) as u128 * 8;
         if needed > 4 * MOST_WEIGHT_BYTES {
             return Err(Error::TooLarge { features: lexicon.len(), outputs: labels.len(), needed });
@@ -335,13 +336,18 @@ pub(super) fn add_sentence(digest: &mut Fingerprint, sentence: Sentence<'_>) {
     }
 }
 
-/// Refuses attributes of two labels that could take more memory than there may be. They have weights only where they have
-/// moved: at most once for every time that one was met, and never more than there are attributes and pairs of labels.
-pub(super) fn check_links(n_attributes: usize, n_labels: usize, n_met: u128) -> Result<(), Error> {
-    // Four weights side by side, what their average needs, and where they stand.
-    const BYTES: u128 = 2 * 32 + 12;
+/// Refuses attributes of two labels that could take more memory than there may be: so many times four weights, and never more
+/// than there are attributes and pairs of labels.
+pub(super) fn check_links(
+    n_attributes: usize,
+    n_labels: usize,
+    n_quads: u128,
+    variances: bool,
+) -> Result<(), Error> {
+    // Four weights side by side, what their average needs, their variances, and where they stand.
+    let bytes = (2 + u128::from(variances)) * 32 + 12;
     let all = n_attributes as u128 * n_labels as u128 * n_labels.div_ceil(4) as u128;
-    let needed = all.min(n_met) * BYTES;
+    let needed = all.min(n_quads) * bytes;
     if needed <= 4 * MOST_WEIGHT_BYTES {
         return Ok(());
     }
@@ -567,5 +573,27 @@ impl Observer for Keeping<'_, '_> {
 
     fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
         ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_of_two_labels_are_refused_by_the_memory_that_they_could_take() {
+        let most = 4 * MOST_WEIGHT_BYTES;
+        let is_refused = |n_attributes, n_quads, variances| {
+            let refused = check_links(n_attributes, 1000, n_quads, variances);
+            refused.is_err_and(|error| error.to_string().contains("higher min-count"))
+        };
+        // Of many attributes, what was met counts; of few, that there are no more of them.
+        for (variances, bytes) in [(false, 76), (true, 108)] {
+            assert!(!is_refused(1 << 20, most / bytes, variances));
+            assert!(is_refused(1 << 20, most / bytes + 1, variances));
+            let n_attributes = (most / bytes / 250_000) as usize;
+            assert!(!is_refused(n_attributes, u128::from(u64::MAX), variances));
+            assert!(is_refused(n_attributes + 1, u128::from(u64::MAX), variances));
+        }
     }
 }
