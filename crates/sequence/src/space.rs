@@ -54,7 +54,6 @@ pub struct TaggerSpace {
     sentence: usize,
     margin: f64,
     plain_margin: f64,
-    n_compared: usize,
     difference: Vec<(Place, f64)>,
     met: Option<Met>,
 }
@@ -152,7 +151,6 @@ impl TaggerSpace {
             sentence: 0,
             margin: f64::INFINITY,
             plain_margin: f64::INFINITY,
-            n_compared: 0,
             difference: Vec::new(),
             met: None,
             design,
@@ -313,13 +311,6 @@ impl TaggerSpace {
         }
         total
     }
-
-    /// A pair has other weights now.
-    fn mend_step(&mut self, before: u32, label: u32) {
-        let weight = self.weights.store.pair(before, label) + self.design.constraints.pair(before, label);
-        let quads = self.weights.shape().quads();
-        *crate::search::lane(&mut self.steps[before as usize * quads..][..quads], label) = weight;
-    }
 }
 
 /// What a step touches.
@@ -386,17 +377,16 @@ impl Space for TaggerSpace {
         let Design { constraints, search, violation, cost } = design;
         let field = Field { weights, steps, constraints, search: *search };
         let sentence = corpus.sentence(self.sentence);
-        let rival = lattice.rival(field, sentence, *cost, *violation);
-        self.n_compared = rival.n_tokens;
-        (self.margin, self.plain_margin) = (rival.margin, rival.margin);
+        let lead = lattice.rival(field, sentence, *cost, *violation);
+        (self.margin, self.plain_margin) = (lead, lead);
         if *cost != 0.0 {
             let wrong = lattice.path.iter().zip(sentence.labels).filter(|(one, other)| one != other).count();
-            self.margin = rival.margin + *cost;
-            self.plain_margin = rival.margin + *cost * wrong as f64;
+            self.margin = lead + *cost;
+            self.plain_margin = lead + *cost * wrong as f64;
         }
         if let Some(met) = self.met.as_mut().filter(|met| met.left > 0) {
             met.left -= 1;
-            if rival.margin <= 0.0 {
+            if lead <= 0.0 {
                 met.wrong.push(self.sentence as u32);
                 met.wrong.extend(&lattice.path);
             }
@@ -462,14 +452,13 @@ impl Space for TaggerSpace {
                     *variance -= step.extra * (*variance * value) * (*variance * value);
                 }
                 if let Place::Pair(before, label) = place {
-                    self.mend_step(before, label);
+                    self.design.constraints.mend(&mut self.steps, &self.weights.store, before, label);
                 }
             }
             return;
         }
         let Self { corpus, weights, lattice, design, steps, .. } = self;
         let order = weights.shape().order;
-        let n_quads = weights.shape().quads();
         Self::each_difference(corpus, self.sentence, &lattice.path, order, |touched, value| match touched {
             Touched::Attribute(attribute, truth, other) => {
                 let row = weights.row(attribute);
@@ -506,9 +495,7 @@ impl Space for TaggerSpace {
                     log.change(place, step.amount * value);
                 }
                 if let Place::Pair(before, label) = place {
-                    let weight = weights.store.pair(before, label) + design.constraints.pair(before, label);
-                    let row = &mut steps[before as usize * n_quads..][..n_quads];
-                    *crate::search::lane(row, label) = weight;
+                    design.constraints.mend(steps, &weights.store, before, label);
                 }
             }
         });

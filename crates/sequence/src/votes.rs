@@ -7,7 +7,7 @@
 
 use crate::constraints::Constraints;
 use crate::corpus::{Corpus, Sentence};
-use crate::search::{Field, Lattice, Search, lane};
+use crate::search::{Field, Lattice, Search};
 use crate::tagging::Tagging;
 use crate::weights::{Order, Place, QUAD, Quad, Shape, Weights};
 use rosenblatt_core::memory::Other;
@@ -239,9 +239,7 @@ impl Votes {
                 };
                 *weights.store.at(place) += amount;
                 if let Place::Pair(before, label) = place {
-                    let quads = self.shape.quads();
-                    let weight = weights.store.pair(before, label) + constraints.pair(before, label);
-                    *lane(&mut steps[before as usize * quads..][..quads], label) = weight;
+                    constraints.mend(&mut steps, &weights.store, before, label);
                 }
             }
         }
