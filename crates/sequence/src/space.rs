@@ -19,6 +19,7 @@ use rosenblatt_core::state::{Resumable, State, StateError, refuse};
 use rosenblatt_core::{
     Average, Decision, Examples, Hypothesis, Random, Readout, Recall, Row, Rule, Sparse, Visits, Zero,
 };
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What a tagger is to be, and how it is to learn.
@@ -115,6 +116,17 @@ impl Past {
             log: (recalled == Recalled::Votes).then(Log::default),
         }
     }
+
+    /// What is missing from the sum, in the shape of the weights: labels may have turned up since anything moved.
+    fn lag(&self, shape: Shape) -> Option<Cow<'_, Store>> {
+        let lag = self.lag.as_ref()?;
+        if lag.shape == shape {
+            return Some(Cow::Borrowed(lag));
+        }
+        let mut lag = lag.clone();
+        lag.reshape(shape);
+        Some(Cow::Owned(lag))
+    }
 }
 
 impl TaggerSpace {
@@ -195,8 +207,7 @@ impl TaggerSpace {
     /// the last one, and all of them if they are to vote.
     pub fn finish(self, past: Past, rounds: u64) -> (Weights, Option<Votes>) {
         let mut weights = self.weights;
-        if let Some(mut lag) = past.lag {
-            lag.reshape(weights.shape());
+        if let Some(lag) = past.lag(weights.shape()) {
             average(&mut weights.store, &lag, rounds);
         }
         let votes = past.log.map(|log| Votes::new(weights.shape(), log, rounds));
@@ -574,7 +585,8 @@ impl Outcome for TaggerSpace {
         match readout {
             Readout::Last => {}
             Readout::Averaged(Average::Post) => {
-                average(&mut weights.store, memory.lag.as_ref()?, rounds);
+                let lag = memory.lag(weights.shape())?;
+                average(&mut weights.store, &lag, rounds);
             }
             _ => return None,
         }
@@ -585,24 +597,19 @@ impl Outcome for TaggerSpace {
         if let Some(log) = &memory.log {
             log.save(state);
         }
-        let Some(lag) = &memory.lag else { return };
-        if lag.shape == self.weights.shape() {
-            return save_store(lag, "lag", state);
+        if let Some(lag) = memory.lag(self.weights.shape()) {
+            save_store(&lag, "lag", state);
         }
-        // Labels have turned up since it last moved.
-        let mut lag = lag.clone();
-        lag.reshape(self.weights.shape());
-        save_store(&lag, "lag", state);
     }
 
     fn restore_memory(
         &self,
         memory: &mut Past,
         state: &mut State<'_>,
-        _rounds: u64,
+        rounds: u64,
     ) -> Result<(), StateError> {
         if let Some(log) = &mut memory.log {
-            *log = Log::restore(state, self.weights.shape())?;
+            *log = Log::restore(state, self.weights.shape(), rounds)?;
         }
         if let Some(lag) = &mut memory.lag {
             *lag = restore_store(lag.shape, 0.0, "lag", state)?;
