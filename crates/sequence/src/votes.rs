@@ -60,11 +60,7 @@ impl Log {
         state.f64s("vote-amounts", amounts);
     }
 
-    pub(crate) fn restore(
-        state: &mut State<'_>,
-        shape: Shape,
-        n_rounds: u64,
-    ) -> Result<Self, StateError> {
+    pub(crate) fn restore(state: &mut State<'_>, shape: Shape, n_rounds: u64) -> Result<Self, StateError> {
         let (rounds, places) = (state.take_u64s("vote-rounds")?, state.take_u32s("vote-places")?);
         let log = Self::of_lists(rounds, &places, &state.take_f64s("vote-amounts")?, shape, n_rounds);
         log.ok_or_else(|| refuse("the steps of those that vote do not fit"))
