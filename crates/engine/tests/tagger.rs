@@ -178,6 +178,11 @@ fn a_run_that_was_stopped_and_resumed_ends_in_the_same_bits() {
         }
         let mut keeper = StopAfter(2, Vec::new());
         let _ = TaggerTraining::new(&options).checkpointer(&mut keeper).run(&source, &mut ());
+        let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+        let go_on = |_: &TaggerEstimate| std::ops::ControlFlow::Continue(());
+        let refused =
+            TaggerTraining::new(&options).resume(Some(checkpoint)).run_online(&source, go_on).unwrap_err();
+        assert!(refused.to_string().contains("it learned in epochs, and would online"), "{refused}");
         let other = TaggerOptions { seed: 9, ..options };
         let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
         let refused = TaggerTraining::new(&other).resume(Some(checkpoint)).run(&source, &mut ()).unwrap_err();
@@ -226,6 +231,8 @@ fn shards_and_streams_that_were_stopped_and_resumed_end_in_the_same_bits() {
             let resumed = resume(&source).unwrap();
             assert!(resumed.to_bytes() == whole.to_bytes(), "averaged {averaged}, stop {stop}");
             assert_eq!(resumed.progressive(), whole.progressive());
+            let other = TaggerTraining::new(&online).resume(checkpoint()).run(&source, &mut ()).unwrap_err();
+            assert!(other.to_string().contains("it learned online, and would in epochs"), "{other}");
             let shorter = resume(&Source::bytes("a.conll", columns(&late[..10], " "))).unwrap_err();
             assert!(shorter.to_string().contains("shorter than what it learned from"), "{shorter}");
             let mut other = bytes.clone();

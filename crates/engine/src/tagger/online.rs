@@ -55,7 +55,7 @@ impl TaggerTraining<'_> {
             n_over = read.again(&mut reader, &mut corpus, mark)?;
             // The rest of the block may have more of both.
             known = (reader.names.len().min(mark.labels.len()), reader.lexicon.len().min(mark.attributes));
-            checkpoint.check(options, &read.mark(reader.names[..known.0].to_vec(), known.1))?;
+            checkpoint.check(options, &read.mark(reader.names[..known.0].to_vec(), known.1), true)?;
         }
         let weights =
             start.map_or_else(|| Weights::zero(shape(0), 0), |tagger| tagger.tagging.weights().clone());

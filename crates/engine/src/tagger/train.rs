@@ -132,7 +132,7 @@ impl<'a> TaggerTraining<'a> {
         let tagging = Tagging::new(weights, material.constraints(), meaning.search).voted(votes);
         let Material { lexicon, labels, columns, set, template, scheme, .. } = material;
         Ok(Tagger {
-            options: TaggerOptions { features: set, ..options.clone() },
+            options: TaggerOptions { features: set, ..options.normal() },
             labels,
             template,
             columns,
@@ -252,7 +252,7 @@ impl Material {
         let mut run = self.begin(options, start)?;
         run.space_mut().watch_next(self.corpus.len() as u64);
         if let Some(checkpoint) = checkpoint {
-            checkpoint.check(options, &mark)?;
+            checkpoint.check(options, &mark, false)?;
             run.restore(checkpoint.state)
                 .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
         }
