@@ -272,6 +272,23 @@ fn hypotheses_that_vote_are_kept_resumed_and_bounded() {
         assert!(stream.next(&mut block).unwrap());
         let told = whole.tell(&block, 0, stream.format(), 0, &mut Room::default());
         assert!(matches!(told, Err(Error::NotLinear)));
+        let (words, labels) = whole.label(&block, 0, stream.format(), &mut Room::default()).unwrap();
+        assert!(words.len() == labels.len() && labels[0] == "B-NP");
+        // Whether there is a mistake to be shown or not.
+        for reviewed in [&source, &new()] {
+            assert!(matches!(whole.review(reviewed, None, 3), Err(Error::NotLinear)));
+        }
+        assert!(matches!(whole.top_attributes(0, 3), Err(Error::NotLinear)));
+        let insight = whole.insight(3);
+        assert!(insight["top-attributes"].is_null() && insight["transitions"].is_null());
+        let asked = Judging { calibrate: Calibrate::Platt, ..judging };
+        let refused = TaggerTraining::new(&options).judged(asked).run(&source, &mut ()).unwrap_err();
+        assert!(refused.to_string().contains("auto or off where hypotheses vote"), "{refused}");
+        // Whether a mean was wanted, too, makes no difference.
+        let said = TaggerOptions { averaged: false, ..options.clone() };
+        let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+        let resumed = TaggerTraining::new(&said).resume(Some(checkpoint)).run(&source, &mut ()).unwrap();
+        assert!(resumed.to_bytes() == whole.to_bytes());
         assert!(mix_taggers(&[whole.clone(), again], Mixing::default()).is_err());
         assert!(TaggerTraining::new(&options).start_from(Some(&whole)).run(&source, &mut ()).is_err());
     }
@@ -405,7 +422,7 @@ fn attributes_of_two_labels_learn_what_those_of_one_cannot() {
 #[test]
 fn attributes_of_two_labels_are_told_and_add_up() {
     let tagger = train(&linked(), "a.conll", switches(1, 300)).unwrap();
-    let tops = tagger.top_attributes(1, 8);
+    let tops = tagger.top_attributes(1, 8).unwrap();
     assert!(tops.iter().any(|(name, weight)| name == "B1:stay after ON" && *weight > 0.0), "{tops:?}");
     let mut stream =
         tagger.open(&Source::bytes("a.conll", b"up ?\nflip ?\nstay ?\n\n".to_vec()), None).unwrap();

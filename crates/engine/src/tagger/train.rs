@@ -98,7 +98,7 @@ impl<'a> TaggerTraining<'a> {
     /// Reads and trains, watched by `observer`.
     pub fn run(self, source: &Source, observer: &mut dyn Observer) -> Result<Tagger, Error> {
         self.options.check()?;
-        self.judging.check(self.start.is_some())?;
+        self.judging.check(self.options, self.start.is_some())?;
         let stream = sentences(source, self.format)?;
         self.run_on(stream, observer)
     }
@@ -107,7 +107,7 @@ impl<'a> TaggerTraining<'a> {
     pub fn run_on(self, stream: SentenceStream, observer: &mut dyn Observer) -> Result<Tagger, Error> {
         let Self { options, format: _, start, judging, checkpoint, checkpointer } = self;
         let meaning = options.meaning()?;
-        judging.check(start.is_some())?;
+        judging.check(options, start.is_some())?;
         let material = Material::of(stream, options, start)?;
         let parts = judging.parts(material.corpus.len(), options.seed)?;
         let weights = start.map(|tagger| material.room_for(tagger));
