@@ -89,7 +89,8 @@ class SequencePerceptron(BaseEstimator):
     model_ : rosenblatt.Tagger
         The tagger, which can be saved, explained and written with.
     state_features_, transition_features_ : dict
-        The weight of each attribute and label, and of each label and the next, as `sklearn_crfsuite` has them.
+        The weight of each attribute and label, and of each label and the next, as `sklearn_crfsuite` has them; a vote has
+        none.
 
     >>> X = [[{"w": "the"}, {"w": "dog"}, {"w": "runs"}], [{"w": "a"}, {"w": "cat"}, {"w": "sleeps"}]]
     >>> y = [["DT", "NN", "VB"], ["DT", "NN", "VB"]]

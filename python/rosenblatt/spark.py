@@ -566,8 +566,14 @@ class _Pack:
 
     def went_ahead(self, told):
         """Whether what all partitions learned is what they should have: they knew all classes, and how many they are."""
-        know_all = all(one["values"] == told[0]["values"] and len(one["values"]) > 1 for one in told)
-        return self.mixing is not None and know_all and len(told) == self.n_shards
+        know_all = all(one["is_ahead"] and one["values"] == told[0]["values"] for one in told)
+        return know_all and len(told) == self.n_shards
+
+    def may_go_ahead(self, names, counts):
+        """Whether a partition with so many rows of these classes may learn from them before it knows what others have."""
+        weights = json.loads(self.options).get("class-weights")
+        weighted = weights["given"] if isinstance(weights, dict) else ()
+        return self.mixing is not None and sum(count > 0 for count in counts) > 1 and set(weighted) <= set(names)
 
     def __call__(self, batches):
         from pyspark import TaskContext
@@ -599,20 +605,24 @@ class _Pack:
         names = [_inputs.class_name(value) for value in values.tolist()]
         weights = np.concatenate(weights) if weights else None
         packing = packer.finish(classes.astype(np.uint32), names, weights, shard, self.n_shards)
-        packs, n_bytes = packing, 0
-        if self.mixing is not None and len(names) > 1:
+        packs, n_bytes, is_ahead = packing, 0, self.may_go_ahead(names, packing.counts)
+        if is_ahead:
             held = collections.deque(packing) if self.keeps else packing
             start = _rosenblatt.Mixture(self.options, names, packing.counts, width, self.n_shards, self.mixing).start()
             share = _rosenblatt.shard_epoch(start, shard, (pack for part, _, pack in held if part == "train"))
             yield _packed(shard, "share", 0, share)
-            # Each is let go of as soon as Spark has it.
-            packs = (held.popleft() for _ in range(len(held))) if self.keeps else ()
+            if self.keeps:
+                # Each is let go of as soon as Spark has it.
+                packs = (held.popleft() for _ in range(len(held)))
+            else:
+                # An epoch may end before the last row, and the fingerprint is of all of them.
+                packs = collections.deque(held, maxlen=0)
         for part, number, pack in packs:
             n_bytes += len(pack)
             yield _packed(shard, part, number, pack)
         told = {
             "values": values.tolist(), "counts": packing.counts, "n_validation": packing.n_validation, "width": width,
-            "fingerprint": packing.fingerprint, "bytes": n_bytes,
+            "fingerprint": packing.fingerprint, "bytes": n_bytes, "is_ahead": is_ahead,
         }
         yield _packed(shard, "told", 0, json.dumps(told).encode())
 

@@ -173,6 +173,37 @@ def test_what_is_learned_while_rows_are_packed_has_the_same_bits(spark, settings
     assert fitted._data == by_hand(X, y, 4, {**said, "validation": None}) and fitted.history[0]["bytesPublished"]
     even = PerceptronClassifier(validationFraction=0.0, classWeight="balanced", **settings).fit(frame(spark, X, y, 4))
     assert even._data == by_hand(X, y, 4, {**said, "validation": None, "class-weights": "balanced"})
+    # Nor one that has no row of a class that was given a weight.
+    X, y = rows(1200, n_classes=3, seed=7)
+    y[:300][y[:300] == 2] = 0
+    given = PerceptronClassifier(validationFraction=0.0, classWeight={"0": 1.0, "2": 3.0}, **settings).fit(frame(spark, X, y, 4))
+    assert given._data == by_hand(X, y, 4, {**said, "validation": None, "class-weights": {"given": {"0": 1.0, "2": 3.0}}})
+    assert given.history[0]["bytesPublished"]
+
+
+def test_a_worker_goes_ahead_only_with_what_it_knows():
+    """Without a cluster: what partitions tell of themselves while they are packed."""
+    arrays = pa.list_(pa.float64())
+    X, y = rows(3000, n_classes=3, seed=8)
+
+    def told_of(n_shards, labels, keeps=True, **said):
+        options = json.dumps({"validation": None, "order": "given", "epochs": 1, **said})
+        pack = spark_module._Pack(options, n_shards, None, "uniform", keeps)
+        batches = [batch(X[at : at + 500].tolist(), arrays, labels[at : at + 500]) for at in range(0, len(labels), 500)]
+        packed = [row for one in pack.packs(0, iter(batches)) for row in one.to_pylist()]
+        told = json.loads(packed[-1]["data"])
+        assert any(row["part"] == "share" for row in packed) == told["is_ahead"]
+        return pack, told
+
+    two = np.where(y == 2, 0, y)
+    pack, whole = told_of(2, y)
+    lacking, given = told_of(2, two)[1], {"class-weights": {"given": {"0": 1.0, "2": 3.0}}}
+    assert pack.went_ahead([whole, whole]) and not pack.went_ahead([whole]) and not pack.went_ahead([whole, lacking])
+    assert lacking["is_ahead"] and not told_of(2, 0 * y)[1]["is_ahead"]
+    assert told_of(2, y, **given)[1]["is_ahead"] and not told_of(2, two, **given)[1]["is_ahead"]
+    # The fingerprint is of all rows, whether they are kept or not, and wherever the epoch ended.
+    fingerprints = {told_of(1, y, keeps, **{"max-updates": most})[1]["fingerprint"] for keeps in (True, False) for most in (5, None)}
+    assert len(fingerprints) == 1
 
 
 class Meanwhile(logging.Handler):

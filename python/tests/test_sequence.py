@@ -311,6 +311,16 @@ def test_epochs_are_told_and_may_be_ended(capsys):
         SequencePerceptron(callback=broken).fit(dicts(words), y)
 
 
+def test_a_vote_shows_no_weights_of_its_last_hypothesis():
+    X, y = sentences(40, 1)
+    tagger = SequencePerceptron(voted=True).fit(X, y)
+    for ask in (lambda: tagger.state_features_, lambda: tagger.transition_features_, lambda: tagger.explain(X[:1])):
+        with pytest.raises(ValueError, match="is a vote of many"):
+            ask()
+    told = tagger.model_.summary(3)
+    assert told["top-attributes"] is None and told["transitions"] is None
+
+
 def test_other_threads_go_on_and_ctrl_c_is_answered():
     script = """if True:
         import random, threading, time

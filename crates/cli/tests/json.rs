@@ -148,14 +148,16 @@ fn every_command_prints_what_its_schema_says() {
             vec![
                 "train tags.conll --model t.model --holdout 0.4".to_owned(),
                 "train tags.conll --online --model plain.model".to_owned(),
+                "train tags.conll --readout voted --model voted.model".to_owned(),
             ],
         ),
-        ("inspect-sentences", vec!["inspect t.model".to_owned(), "inspect plain.model".to_owned()]),
+        ("inspect-sentences", ["t", "plain", "voted"].map(|model| format!("inspect {model}.model")).to_vec()),
         (
             "predict-sentences",
             vec![
                 "predict tags.conll --model t.model --probabilities --k-best 3 --explain 2".to_owned(),
                 "predict tags.conll --model plain.model".to_owned(),
+                "predict tags.conll --model voted.model".to_owned(),
             ],
         ),
         ("evaluate-sentences", vec!["evaluate tags.conll --model t.model".to_owned()]),

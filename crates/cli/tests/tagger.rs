@@ -76,6 +76,25 @@ fn mistakes_are_told_with_their_place() {
         "{}",
         refused.stderr
     );
+    // A vote has no weights of its own, and nobody shows those of its last hypothesis for them.
+    for line in [
+        "predict known.conll --model votes.model --k-best 2",
+        "inspect votes.model --weights",
+        "report known.conll --model votes.model -o votes.html",
+        "plot transitions --model votes.model -o votes.svg",
+    ] {
+        let refused = bench.run(&format!("rosenblatt {line}"));
+        assert_eq!(refused.code, Some(1), "{line}\n{}", refused.all());
+        assert!(refused.stderr.contains("is a vote of many"), "{line}\n{}", refused.stderr);
+    }
+    let refused = bench.run("rosenblatt predict known.conll --model votes.model --probabilities");
+    assert!(refused.stderr.contains("a vote has none"), "{}", refused.stderr);
+    let refused = bench.run("rosenblatt train known.conll --readout voted --holdout 0.4 --calibrate platt");
+    assert!(refused.stderr.contains("auto or off where hypotheses vote"), "{}", refused.stderr);
+    let told = bench.ok("rosenblatt inspect votes.model");
+    assert!(told.contains("hypotheses vote") && !told.contains("strongest attributes"), "{told}");
+    let told = bench.ok("rosenblatt predict known.conll --model votes.model --json");
+    assert!(told.contains("\"tags\":[\"") && told.contains("\"leads\":null"), "{told}");
     bench.ok("rosenblatt train known.conll --model tags.model");
     bench.write("short.conll", "Ada\n\n");
     let refused = bench.run("rosenblatt predict short.conll --model tags.model");

@@ -178,6 +178,11 @@ fn a_run_that_was_stopped_and_resumed_ends_in_the_same_bits() {
         }
         let mut keeper = StopAfter(2, Vec::new());
         let _ = TaggerTraining::new(&options).checkpointer(&mut keeper).run(&source, &mut ());
+        let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+        let go_on = |_: &TaggerEstimate| std::ops::ControlFlow::Continue(());
+        let refused =
+            TaggerTraining::new(&options).resume(Some(checkpoint)).run_online(&source, go_on).unwrap_err();
+        assert!(refused.to_string().contains("it learned in epochs, and would online"), "{refused}");
         let other = TaggerOptions { seed: 9, ..options };
         let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
         let refused = TaggerTraining::new(&other).resume(Some(checkpoint)).run(&source, &mut ()).unwrap_err();
@@ -226,6 +231,8 @@ fn shards_and_streams_that_were_stopped_and_resumed_end_in_the_same_bits() {
             let resumed = resume(&source).unwrap();
             assert!(resumed.to_bytes() == whole.to_bytes(), "averaged {averaged}, stop {stop}");
             assert_eq!(resumed.progressive(), whole.progressive());
+            let other = TaggerTraining::new(&online).resume(checkpoint()).run(&source, &mut ()).unwrap_err();
+            assert!(other.to_string().contains("it learned online, and would in epochs"), "{other}");
             let shorter = resume(&Source::bytes("a.conll", columns(&late[..10], " "))).unwrap_err();
             assert!(shorter.to_string().contains("shorter than what it learned from"), "{shorter}");
             let mut other = bytes.clone();
@@ -265,6 +272,23 @@ fn hypotheses_that_vote_are_kept_resumed_and_bounded() {
         assert!(stream.next(&mut block).unwrap());
         let told = whole.tell(&block, 0, stream.format(), 0, &mut Room::default());
         assert!(matches!(told, Err(Error::NotLinear)));
+        let (words, labels) = whole.label(&block, 0, stream.format(), &mut Room::default()).unwrap();
+        assert!(words.len() == labels.len() && labels[0] == "B-NP");
+        // Whether there is a mistake to be shown or not.
+        for reviewed in [&source, &new()] {
+            assert!(matches!(whole.review(reviewed, None, 3), Err(Error::NotLinear)));
+        }
+        assert!(matches!(whole.top_attributes(0, 3), Err(Error::NotLinear)));
+        let insight = whole.insight(3);
+        assert!(insight["top-attributes"].is_null() && insight["transitions"].is_null());
+        let asked = Judging { calibrate: Calibrate::Platt, ..judging };
+        let refused = TaggerTraining::new(&options).judged(asked).run(&source, &mut ()).unwrap_err();
+        assert!(refused.to_string().contains("auto or off where hypotheses vote"), "{refused}");
+        // Whether a mean was wanted, too, makes no difference.
+        let said = TaggerOptions { averaged: false, ..options.clone() };
+        let checkpoint = TaggerCheckpoint::from_bytes(&keeper.1).unwrap();
+        let resumed = TaggerTraining::new(&said).resume(Some(checkpoint)).run(&source, &mut ()).unwrap();
+        assert!(resumed.to_bytes() == whole.to_bytes());
         assert!(mix_taggers(&[whole.clone(), again], Mixing::default()).is_err());
         assert!(TaggerTraining::new(&options).start_from(Some(&whole)).run(&source, &mut ()).is_err());
     }
@@ -398,7 +422,7 @@ fn attributes_of_two_labels_learn_what_those_of_one_cannot() {
 #[test]
 fn attributes_of_two_labels_are_told_and_add_up() {
     let tagger = train(&linked(), "a.conll", switches(1, 300)).unwrap();
-    let tops = tagger.top_attributes(1, 8);
+    let tops = tagger.top_attributes(1, 8).unwrap();
     assert!(tops.iter().any(|(name, weight)| name == "B1:stay after ON" && *weight > 0.0), "{tops:?}");
     let mut stream =
         tagger.open(&Source::bytes("a.conll", b"up ?\nflip ?\nstay ?\n\n".to_vec()), None).unwrap();
@@ -417,7 +441,24 @@ fn attributes_of_two_labels_are_told_and_add_up() {
     let source = Source::bytes("a.conll", switches(1, 20));
     let traced = tagger::trace(&linked(), &source, None, 1..=40).unwrap();
     let moved: Vec<_> = traced.rounds.iter().flat_map(|round| &round.moved).collect();
-    assert!(moved.iter().any(|moved| moved.is_transition && moved.from == "ON with B1:flip"), "{moved:?}");
+    assert!(moved.iter().any(|moved| moved.from == "B1:flip after ON"), "{moved:?}");
+    // What is hashed may share a number with an attribute of one label, and is told all the same.
+    let crowded = TaggerOptions { hash_bits: Some(8), template: Some(crowd()), ..linked() };
+    let traced = tagger::trace(&crowded, &source, None, 1..=40).unwrap();
+    for round in traced.rounds {
+        let sum: f64 = round.moved.iter().map(|moved| moved.after - moved.before).sum();
+        assert_eq!((sum, round.is_mistake), (0.0, !round.moved.is_empty()), "round {}", round.round);
+        let n_links = round.moved.iter().filter(|moved| moved.from.contains(" after ")).count();
+        let n_steps = round.moved.iter().filter(|moved| moved.is_transition).count();
+        assert!(n_links > 0 || n_steps == 0, "round {}", round.round);
+    }
+}
+
+/// So many attributes of one label that all numbers are theirs, too.
+fn crowd() -> String {
+    let mut text: String = (0..400).fold(String::new(), |text, n| text + &format!("U{n}:%x[0,0]\n"));
+    text.push_str("B1:%x[0,0]\nB\n");
+    text
 }
 
 #[test]

@@ -30,6 +30,7 @@ pub(crate) const TRANSITIONS: Figure = Figure {
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let tagger = subject.tagger.as_ref().ok_or(FigureError::NoTagger { figure: TRANSITIONS.name })?;
+    tagger.weights()?;
     let title = settings.title(|| format!("Which label follows which, {}", subject.source));
     Ok(transitions(tagger, title, canvas)?)
 }
@@ -184,10 +185,13 @@ impl TaggerReport<'_> {
     fn labels(&self, page: &mut Page) {
         let tagger = self.tagger;
         page.section("What it listens to");
+        if tagger.weights().is_err() {
+            return page.paragraph("Many hypotheses vote: there are no weights of its own to show.");
+        }
         let names = tagger.labels().iter().enumerate().take(MOST_LABELS);
         let rows: Vec<Vec<Cell>> = names
             .map(|(label, name)| {
-                let tops = tagger.top_attributes(label as u32, TOP_ATTRIBUTES);
+                let tops = tagger.top_attributes(label as u32, TOP_ATTRIBUTES).unwrap_or_default();
                 let tops: Vec<String> =
                     tops.iter().map(|(name, weight)| format!("{name} {}", short_number(*weight))).collect();
                 vec![Cell::Head(name.clone()), Cell::Text(tops.join(", "))]

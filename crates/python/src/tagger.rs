@@ -267,8 +267,8 @@ impl PyTagger {
 
     /// Every weight that is not zero: its attribute, or the label before, and its label.
     #[expect(clippy::type_complexity, reason = "two lists of the same kind")]
-    fn weights(&self) -> (Vec<(String, String, f64)>, Vec<(String, String, f64)>) {
-        let (weights, labels) = (self.tagger.tagging().weights(), self.tagger.labels());
+    fn weights(&self) -> Outcome<(Vec<(String, String, f64)>, Vec<(String, String, f64)>)> {
+        let (weights, labels) = (self.tagger.weights()?, self.tagger.labels());
         let mut states = Vec::new();
         for attribute in 0..weights.n_attributes() as u32 {
             let row = weights.of_attribute(attribute).unwrap_or_default();
@@ -285,7 +285,7 @@ impl PyTagger {
                 }
             }
         }
-        (states, steps)
+        Ok((states, steps))
     }
 }
 

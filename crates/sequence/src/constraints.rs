@@ -1,5 +1,6 @@
 //! Which labels may follow which: the grammars of spans, and tables of one's own.
 
+use crate::search::lane;
 use crate::weights::{QUAD, Quad, Store};
 
 const NEVER: f64 = f64::NEG_INFINITY;
@@ -121,6 +122,14 @@ impl Constraints {
         edge(labels.first(), Self::start)
             && edge(labels.last(), Self::end)
             && labels.windows(2).all(|pair| self.pair(pair[0], pair[1]) == 0.0)
+    }
+
+    /// Takes in that a pair has another weight now.
+    #[inline(always)]
+    pub(crate) fn mend(&self, steps: &mut [Quad], store: &Store, before: u32, label: u32) {
+        let quads = store.shape.quads();
+        let weight = store.pair(before, label) + self.pair(before, label);
+        *lane(&mut steps[before as usize * quads..][..quads], label) = weight;
     }
 
     /// The weights of pairs, or never.

@@ -123,11 +123,6 @@ impl Corpus {
         &self.links
     }
 
-    /// Whether every attribute counts 1.
-    pub fn is_plain(&self) -> bool {
-        self.values.is_empty()
-    }
-
     /// The sentence number `idx`.
     #[inline]
     pub fn sentence(&self, idx: usize) -> Sentence<'_> {

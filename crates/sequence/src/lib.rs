@@ -1,12 +1,12 @@
 //! Structured perceptrons: taggers that label whole sequences, for the perceptron's own training loop.
 //!
 //! ```text
-//! cells of tokens ── Features (templates) ── Lexicon ── Corpus ── TaggerSpace ── the core's loop ── Weights ── Tagging
+//! cells of tokens ── Template ── Lexicon ── Corpus ── TaggerSpace ── the core's loop ── Weights ── Tagging
 //! ```
 //!
 //! A sentence is one example (`space.rs`), found labels come from an exact search (`search.rs`, `second.rs`), attributes
-//! from templates (`template.rs`, `features.rs`) whose cells are numbers before they are put together (`lexicon.rs`), and
-//! what is right is counted as `conlleval` counts it (`spans.rs`). Files are read by the data crate.
+//! from templates (`template.rs`) whose cells are numbers before they are put together (`lexicon.rs`), and what is right is
+//! counted as `conlleval` counts it (`spans.rs`). Files are read by the data crate.
 
 mod constraints;
 mod corpus;

@@ -1,8 +1,9 @@
 //! Where the weights of an attribute for two labels that follow each other stand: links.
 //!
 //! There may be as many as attributes times labels times labels, and hardly any of them ever move. So an attribute has a list
-//! of the quads that have: the label before, and which four labels. A list grows at its head, and points only to what was
-//! there before. What stands in the quads is the store's, as it is of rows; a tagger without links has no lists at all.
+//! of the quads that have, or that a rule has measured to see whether they should: the label before, and which four labels.
+//! A list grows at its head, and points only to what was there before. What stands in the quads is the store's, as it is of
+//! rows; a tagger without links has no lists at all.
 
 use crate::weights::Quad;
 
@@ -24,10 +25,6 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// How many quads there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()

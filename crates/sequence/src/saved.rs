@@ -39,7 +39,7 @@ impl Weights {
         save_store(&self.store, name, state);
     }
 
-    /// What was saved under this name: weights of this shape, of at least so many attributes.
+    /// What was saved under this name: weights of this shape, of so many attributes.
     pub fn restore(
         shape: Shape,
         n_attributes: usize,
@@ -48,8 +48,8 @@ impl Weights {
     ) -> Result<Self, StateError> {
         let mut take = |part: &str| state.take_u32s(&format!("{name}-{part}"));
         let (rows, heads, entries) = (take("rows")?, take("heads")?, take("entries")?);
-        if rows.len() < n_attributes {
-            return Err(refuse("there are fewer attributes than the sentences have"));
+        if rows.len() != n_attributes {
+            return Err(refuse("there are other attributes than the sentences have"));
         }
         let links = Links::of_numbers(heads, &entries, (shape.n_labels, shape.quads()));
         let links = links.ok_or_else(|| refuse("the lists of links lead astray"))?;
@@ -61,5 +61,29 @@ impl Weights {
             return Err(refuse("an attribute has a row that is not there"));
         }
         Ok(Self { rows, links, store })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weights::Order;
+
+    #[test]
+    fn weights_come_back_and_only_those_of_labels_and_attributes_that_are_there() {
+        let shape = Shape { n_labels: 3, order: Order::First };
+        let mut weights = Weights::zero(shape, 2);
+        weights.set_attribute(1, 2, 0.5);
+        weights.set_link(0, 1, 2, -1.0);
+        let again = |weights: &Weights, n_attributes| {
+            let mut state = State::default();
+            weights.save("weights", &mut state);
+            Weights::restore(shape, n_attributes, "weights", &mut state)
+        };
+        assert_eq!(again(&weights, 2).unwrap(), weights);
+        assert!(again(&weights, 1).is_err() && again(&weights, 3).is_err());
+        // A fourth label stands beside three, and there is none.
+        weights.store.links[0].0[3] = 7.0;
+        assert_eq!(again(&weights, 2).unwrap().links_of(0), [(1, 2, -1.0)]);
     }
 }

@@ -89,29 +89,21 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The strongest rival of the true labels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Rival {
-    /// How far the true labels lead, what a rival's wrong labels cost included.
-    pub(crate) margin: f64,
-    /// How many tokens are compared.
-    pub(crate) n_tokens: usize,
-}
-
 impl Lattice {
     /// Finds the best labels, which are lent, and their score.
     pub(crate) fn tag(&mut self, field: Field<'_>, sentence: Sentence<'_>) -> f64 {
         widest(Tag { lattice: self, field, sentence })
     }
 
-    /// Finds the best labels that are not the true ones, each wrong one counting `cost` more, and leaves them in the path.
+    /// Finds the best labels that are not the true ones, each wrong one counting `cost` more, leaves them in the path, and says
+    /// how far the true labels lead, that cost included.
     pub(crate) fn rival(
         &mut self,
         field: Field<'_>,
         sentence: Sentence<'_>,
         cost: f64,
         violation: Violation,
-    ) -> Rival {
+    ) -> f64 {
         widest(FindRival { lattice: self, field, sentence, cost, violation })
     }
 
@@ -226,16 +218,16 @@ struct FindRival<'a, 's> {
 }
 
 impl Work for FindRival<'_, '_> {
-    type Output = Rival;
+    type Output = f64;
 
     #[inline(always)]
-    fn run(self) -> Rival {
+    fn run(self) -> f64 {
         let Self { lattice, field, sentence, cost, violation } = self;
         let gold = sentence.labels;
         let n_tokens = sentence.len();
         lattice.path.clear();
         if n_tokens == 0 {
-            return Rival { margin: f64::INFINITY, n_tokens };
+            return f64::INFINITY;
         }
         lattice.emit_all(field.weights, sentence);
         if cost != 0.0 {
@@ -262,12 +254,11 @@ impl Work for FindRival<'_, '_> {
             _ => (n_tokens - 1, true),
         };
         let margin = margin(lattice, token, is_end);
-        if margin == f64::INFINITY {
-            return Rival { margin, n_tokens };
+        if margin != f64::INFINITY {
+            let (label, _) = lattice.highest(field, token, is_end);
+            lattice.trace_back(field, sentence, (token, label), gold);
         }
-        let (label, _) = lattice.highest(field, token, is_end);
-        lattice.trace_back(field, sentence, (token, label), gold);
-        Rival { margin, n_tokens: token + 1 }
+        margin
     }
 }
 

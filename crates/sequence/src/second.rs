@@ -1,7 +1,7 @@
 //! The search where a label depends on the two before it: the same as in first order, over pairs of labels.
 
 use crate::corpus::Sentence;
-use crate::search::{Field, Lattice, Rival, lane, reached_at};
+use crate::search::{Field, Lattice, lane, reached_at};
 use crate::weights::{QUAD, Quad, Shape};
 
 const NEVER: f64 = f64::NEG_INFINITY;
@@ -156,7 +156,7 @@ pub(crate) fn tag(lattice: &mut Lattice, field: Field<'_>, sentence: Sentence<'_
     score
 }
 
-pub(crate) fn rival(lattice: &mut Lattice, field: Field<'_>, sentence: Sentence<'_>) -> Rival {
+pub(crate) fn rival(lattice: &mut Lattice, field: Field<'_>, sentence: Sentence<'_>) -> f64 {
     let (gold, n_tokens) = (sentence.labels, sentence.len());
     let (ways, truth) = Ways::go(field, &lattice.emissions, sentence, gold);
     let (pair, score) = ways.highest(field, n_tokens - 1);
@@ -164,5 +164,5 @@ pub(crate) fn rival(lattice: &mut Lattice, field: Field<'_>, sentence: Sentence<
     if margin < f64::INFINITY {
         ways.trace_back(field, n_tokens - 1, pair, gold, &mut lattice.path);
     }
-    Rival { margin, n_tokens }
+    margin
 }

@@ -19,6 +19,7 @@ use rosenblatt_core::state::{Resumable, State, StateError, refuse};
 use rosenblatt_core::{
     Average, Decision, Examples, Hypothesis, Random, Readout, Recall, Row, Rule, Sparse, Visits, Zero,
 };
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What a tagger is to be, and how it is to learn.
@@ -54,7 +55,6 @@ pub struct TaggerSpace {
     sentence: usize,
     margin: f64,
     plain_margin: f64,
-    n_compared: usize,
     difference: Vec<(Place, f64)>,
     met: Option<Met>,
 }
@@ -116,6 +116,17 @@ impl Past {
             log: (recalled == Recalled::Votes).then(Log::default),
         }
     }
+
+    /// What is missing from the sum, in the shape of the weights: labels may have turned up since anything moved.
+    fn lag(&self, shape: Shape) -> Option<Cow<'_, Store>> {
+        let lag = self.lag.as_ref()?;
+        if lag.shape == shape {
+            return Some(Cow::Borrowed(lag));
+        }
+        let mut lag = lag.clone();
+        lag.reshape(shape);
+        Some(Cow::Owned(lag))
+    }
 }
 
 impl TaggerSpace {
@@ -152,7 +163,6 @@ impl TaggerSpace {
             sentence: 0,
             margin: f64::INFINITY,
             plain_margin: f64::INFINITY,
-            n_compared: 0,
             difference: Vec::new(),
             met: None,
             design,
@@ -197,8 +207,7 @@ impl TaggerSpace {
     /// the last one, and all of them if they are to vote.
     pub fn finish(self, past: Past, rounds: u64) -> (Weights, Option<Votes>) {
         let mut weights = self.weights;
-        if let Some(mut lag) = past.lag {
-            lag.reshape(weights.shape());
+        if let Some(lag) = past.lag(weights.shape()) {
             average(&mut weights.store, &lag, rounds);
         }
         let votes = past.log.map(|log| Votes::new(weights.shape(), log, rounds));
@@ -313,13 +322,6 @@ impl TaggerSpace {
         }
         total
     }
-
-    /// A pair has other weights now.
-    fn mend_step(&mut self, before: u32, label: u32) {
-        let weight = self.weights.store.pair(before, label) + self.design.constraints.pair(before, label);
-        let quads = self.weights.shape().quads();
-        *crate::search::lane(&mut self.steps[before as usize * quads..][..quads], label) = weight;
-    }
 }
 
 /// What a step touches.
@@ -386,17 +388,16 @@ impl Space for TaggerSpace {
         let Design { constraints, search, violation, cost } = design;
         let field = Field { weights, steps, constraints, search: *search };
         let sentence = corpus.sentence(self.sentence);
-        let rival = lattice.rival(field, sentence, *cost, *violation);
-        self.n_compared = rival.n_tokens;
-        (self.margin, self.plain_margin) = (rival.margin, rival.margin);
+        let lead = lattice.rival(field, sentence, *cost, *violation);
+        (self.margin, self.plain_margin) = (lead, lead);
         if *cost != 0.0 {
             let wrong = lattice.path.iter().zip(sentence.labels).filter(|(one, other)| one != other).count();
-            self.margin = rival.margin + *cost;
-            self.plain_margin = rival.margin + *cost * wrong as f64;
+            self.margin = lead + *cost;
+            self.plain_margin = lead + *cost * wrong as f64;
         }
         if let Some(met) = self.met.as_mut().filter(|met| met.left > 0) {
             met.left -= 1;
-            if rival.margin <= 0.0 {
+            if lead <= 0.0 {
                 met.wrong.push(self.sentence as u32);
                 met.wrong.extend(&lattice.path);
             }
@@ -462,14 +463,13 @@ impl Space for TaggerSpace {
                     *variance -= step.extra * (*variance * value) * (*variance * value);
                 }
                 if let Place::Pair(before, label) = place {
-                    self.mend_step(before, label);
+                    self.design.constraints.mend(&mut self.steps, &self.weights.store, before, label);
                 }
             }
             return;
         }
         let Self { corpus, weights, lattice, design, steps, .. } = self;
         let order = weights.shape().order;
-        let n_quads = weights.shape().quads();
         Self::each_difference(corpus, self.sentence, &lattice.path, order, |touched, value| match touched {
             Touched::Attribute(attribute, truth, other) => {
                 let row = weights.row(attribute);
@@ -506,9 +506,7 @@ impl Space for TaggerSpace {
                     log.change(place, step.amount * value);
                 }
                 if let Place::Pair(before, label) = place {
-                    let weight = weights.store.pair(before, label) + design.constraints.pair(before, label);
-                    let row = &mut steps[before as usize * n_quads..][..n_quads];
-                    *crate::search::lane(row, label) = weight;
+                    design.constraints.mend(steps, &weights.store, before, label);
                 }
             }
         });
@@ -587,7 +585,8 @@ impl Outcome for TaggerSpace {
         match readout {
             Readout::Last => {}
             Readout::Averaged(Average::Post) => {
-                average(&mut weights.store, memory.lag.as_ref()?, rounds);
+                let lag = memory.lag(weights.shape())?;
+                average(&mut weights.store, &lag, rounds);
             }
             _ => return None,
         }
@@ -598,24 +597,19 @@ impl Outcome for TaggerSpace {
         if let Some(log) = &memory.log {
             log.save(state);
         }
-        let Some(lag) = &memory.lag else { return };
-        if lag.shape == self.weights.shape() {
-            return save_store(lag, "lag", state);
+        if let Some(lag) = memory.lag(self.weights.shape()) {
+            save_store(&lag, "lag", state);
         }
-        // Labels have turned up since it last moved.
-        let mut lag = lag.clone();
-        lag.reshape(self.weights.shape());
-        save_store(&lag, "lag", state);
     }
 
     fn restore_memory(
         &self,
         memory: &mut Past,
         state: &mut State<'_>,
-        _rounds: u64,
+        rounds: u64,
     ) -> Result<(), StateError> {
         if let Some(log) = &mut memory.log {
-            *log = Log::restore(state, self.weights.shape())?;
+            *log = Log::restore(state, self.weights.shape(), rounds)?;
         }
         if let Some(lag) = &mut memory.lag {
             *lag = restore_store(lag.shape, 0.0, "lag", state)?;

@@ -207,7 +207,8 @@ pub fn ready_made(name: &str, word: usize, others: &[usize]) -> Option<String> {
     let w = word;
     let mut add = |text: &str| lines.push(text.replace(",w", &format!(",{w}")));
     match name {
-        // More of neighbours (their endings in pairs, shapes, words two by two) was tried on eight corpora and made it worse.
+        // A set with more of neighbours (their endings in pairs, shapes, words two by two) did worse on eight corpora: see
+        // bench/runs/2026-11-16-sequence.
         "tagging" => {
             for text in ["%x[0,w]", "%lower[0,w]", "%shape[0,w]", "%short[0,w]"] {
                 add(text);

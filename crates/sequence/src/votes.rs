@@ -7,7 +7,7 @@
 
 use crate::constraints::Constraints;
 use crate::corpus::{Corpus, Sentence};
-use crate::search::{Field, Lattice, Search, lane};
+use crate::search::{Field, Lattice, Search};
 use crate::tagging::Tagging;
 use crate::weights::{Order, Place, QUAD, Quad, Shape, Weights};
 use rosenblatt_core::memory::Other;
@@ -60,9 +60,9 @@ impl Log {
         state.f64s("vote-amounts", amounts);
     }
 
-    pub(crate) fn restore(state: &mut State<'_>, shape: Shape) -> Result<Self, StateError> {
+    pub(crate) fn restore(state: &mut State<'_>, shape: Shape, n_rounds: u64) -> Result<Self, StateError> {
         let (rounds, places) = (state.take_u64s("vote-rounds")?, state.take_u32s("vote-places")?);
-        let log = Self::of_lists(rounds, &places, &state.take_f64s("vote-amounts")?, shape);
+        let log = Self::of_lists(rounds, &places, &state.take_f64s("vote-amounts")?, shape, n_rounds);
         log.ok_or_else(|| refuse("the steps of those that vote do not fit"))
     }
 
@@ -72,7 +72,14 @@ impl Log {
         (self.rounds.clone(), places, self.changes.iter().map(|change| change.amount).collect())
     }
 
-    fn of_lists(rounds: Vec<u64>, places: &[u32], amounts: &[f64], shape: Shape) -> Option<Self> {
+    /// The same the other way round, of a training that has come so far. Nothing if it does not fit.
+    fn of_lists(
+        rounds: Vec<u64>,
+        places: &[u32],
+        amounts: &[f64],
+        shape: Shape,
+        n_rounds: u64,
+    ) -> Option<Self> {
         let (places, rest) = places.as_chunks::<5>();
         let change = |(&[step, attribute, first, before, label], &amount): (&[u32; 5], &f64)| Change {
             step,
@@ -97,7 +104,8 @@ impl Log {
         let fits = rest.is_empty()
             && places.len() == amounts.len()
             && rounds.first().is_none_or(|first| *first > 0)
-            && rounds.is_sorted()
+            && rounds.last().is_none_or(|last| *last <= n_rounds)
+            && rounds.is_sorted_by(|one, other| one < other)
             && changes.is_sorted_by_key(|change| change.step)
             && changes.iter().all(is_place);
         fits.then_some(Self { rounds, changes })
@@ -145,9 +153,8 @@ impl Votes {
         places: &[u32],
         amounts: &[f64],
     ) -> Option<Self> {
-        let log = Log::of_lists(rounds, places, amounts, shape)?;
-        let fits = log.rounds.last().is_none_or(|last| *last <= n_rounds);
-        fits.then(|| Self::new(shape, log, n_rounds))
+        let log = Log::of_lists(rounds, places, amounts, shape, n_rounds)?;
+        Some(Self::new(shape, log, n_rounds))
     }
 
     /// Whether weights of an attribute ever moved.
@@ -239,13 +246,11 @@ impl Votes {
                 };
                 *weights.store.at(place) += amount;
                 if let Place::Pair(before, label) = place {
-                    let quads = self.shape.quads();
-                    let weight = weights.store.pair(before, label) + constraints.pair(before, label);
-                    *lane(&mut steps[before as usize * quads..][..quads], label) = weight;
+                    constraints.mend(&mut steps, &weights.store, before, label);
                 }
             }
         }
-        cast(&weights, &steps, self.n_rounds + 1 - since);
+        cast(&weights, &steps, self.n_rounds - (since - 1));
         elect(&votes, self.shape, constraints)
     }
 }
@@ -267,3 +272,35 @@ fn elect(votes: &[Vec<f64>], shape: Shape, constraints: &Constraints) -> Vec<u32
 
 // Sentences are no rows: see `Votes::tag`.
 impl Other for Votes {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_are_not_of_the_training_are_refused_and_the_last_round_is_counted() {
+        let shape = Shape { n_labels: 2, order: Order::First };
+        let places: Vec<u32> = (0..2).flat_map(|step| [step, 0, NONE, NONE, 1 - step]).collect();
+        let of = |rounds: &[u64], n_rounds| {
+            Votes::of_lists(shape, n_rounds, rounds.to_vec(), &places, &[1.0, 2.0])
+        };
+        for (rounds, n_rounds) in [([2, 5], 4), ([0, 1], 4), ([3, 2], 4), ([3, 3], 4), ([1, u64::MAX], 4)] {
+            assert_eq!(of(&rounds, n_rounds), None, "{rounds:?} of {n_rounds}");
+            let mut state = State::default();
+            state.u64s("vote-rounds", rounds.to_vec());
+            state.u32s("vote-places", places.clone());
+            state.f64s("vote-amounts", vec![1.0, 2.0]);
+            assert!(Log::restore(&mut state, shape, n_rounds).is_err(), "{rounds:?} of {n_rounds}");
+        }
+        let mut corpus = Corpus::default();
+        corpus.push_attribute(0, 1.0);
+        corpus.end_token();
+        corpus.end_sentence();
+        let tag = |rounds: &[u64], n_rounds| {
+            of(rounds, n_rounds).unwrap().tag(corpus.sentence(0), &Constraints::default(), Search::Exact)
+        };
+        // The second label from the first step on, the first one from the second on.
+        assert_eq!((tag(&[1, 4], 4), tag(&[1, 3], 6)), (vec![1], vec![0]));
+        assert_eq!((tag(&[1, 2], u64::MAX), tag(&[1, u64::MAX], u64::MAX)), (vec![0], vec![1]));
+    }
+}

@@ -429,9 +429,9 @@ impl Weights {
         *self.store.at(Place::Triple(first, before, label)) = weight;
     }
 
-    /// Whether attributes speak of two labels.
-    pub fn has_links(&self) -> bool {
-        !self.links.is_empty()
+    /// How many times four weights there are of attributes and two labels.
+    pub fn n_link_quads(&self) -> usize {
+        self.links.len()
     }
 
     /// The weight of an attribute for `label` after `before`.
@@ -444,7 +444,8 @@ impl Weights {
     /// label, and the weight, ascending.
     pub fn links_of(&self, attribute: u32) -> Vec<(u32, u32, f64)> {
         let four = |(before, quad, number): (u32, u32, usize)| {
-            let lanes = (quad * QUAD as u32..).zip(self.store.links[number].0);
+            let labels = quad * QUAD as u32..self.store.shape.n_labels as u32;
+            let lanes = labels.zip(self.store.links[number].0);
             lanes.filter(|(_, weight)| *weight != 0.0).map(move |(label, weight)| (before, label, weight))
         };
         let mut all: Vec<(u32, u32, f64)> = self.links.of(attribute).flat_map(four).collect();

@@ -255,6 +255,28 @@ fn lazy_averages_equal_plain_ones() {
     }
 }
 
+#[test]
+fn an_average_is_read_out_in_the_shape_that_the_weights_have_by_then() {
+    for seed in 0..N_PROBLEMS / 10 {
+        let Problem { shape, constraints, weights, corpus, .. } = problem(seed);
+        let n_sentences = corpus.len();
+        let design = Design { constraints, ..Design::default() };
+        let mut run = start::<Perceptron>(shape, design, corpus, weights.n_attributes());
+        for number in (0..n_sentences as u32).cycle().take(6) {
+            let _ = run.learn(Numbers(n_sentences), Visits::Listed(&[number]), &mut ());
+        }
+        let before = kept(&run, Readout::Averaged(Average::Post));
+        // Labels that turn up and are not learned from have no weights; the others have those that they had.
+        run.space_mut().take_in_labels(shape.n_labels + 4, Constraints::default());
+        let wide = Shape { n_labels: shape.n_labels + 4, ..shape };
+        let expected = all_weights(&before.with_room(wide, weights.n_attributes()));
+        assert_eq!(all_weights(&kept(&run, Readout::Averaged(Average::Post))), expected, "seed {seed}");
+        let rounds = run.totals().rounds;
+        let (space, past) = run.into_parts();
+        assert_eq!(all_weights(&space.finish(past, rounds).0), expected, "seed {seed}");
+    }
+}
+
 /// The vote as it is defined: every hypothesis after every round has a vote on every token, and of all allowed sequences that
 /// with the most votes is elected, the last token deciding first between equals.
 fn elected(hypotheses: &[Weights], sentence: Sentence<'_>, constraints: &Constraints) -> Vec<u32> {

@@ -78,15 +78,12 @@ pub fn mix_taggers(taggers: &[Tagger], mixing: Mixing) -> Result<Tagger, Error> 
 
 /// Why the second tagger cannot be mixed with the first.
 fn differences_of(first: &Tagger, tagger: &Tagger) -> Vec<String> {
-    let mut differences = Vec::new();
-    let text = |tagger: &Tagger| serde_json::to_value(&tagger.options).unwrap_or_default();
-    let (one, other) = (text(first), text(tagger));
-    for (name, said) in one.as_object().into_iter().flatten() {
-        // Seeds may differ.
-        if *said != other[name] && name != "seed" {
-            differences.push(format!("`{name}` is {}, where tagger 1 has {said}", other[name]));
-        }
-    }
+    // Seeds may differ.
+    let differences =
+        first.options.differences(&tagger.options).into_iter().filter(|(name, ..)| name != "seed");
+    let mut differences: Vec<String> = differences
+        .map(|(name, said, other)| format!("`{name}` is {other}, where tagger 1 has {said}"))
+        .collect();
     if tagger.tagging.votes().is_some() {
         differences.push("its hypotheses vote, and a vote has no mean".to_owned());
     }

@@ -379,15 +379,16 @@ impl TaggerCheckpoint {
         load(path.as_ref(), "the checkpoint could not be read", Self::from_bytes)
     }
 
-    /// Refuses to go on with other options or other sentences, saying what differs.
-    pub(crate) fn check(&self, options: &TaggerOptions, mark: &Mark) -> Result<(), Error> {
-        let mut differences = Vec::new();
-        let text = |options: &TaggerOptions| serde_json::to_value(options).unwrap_or_default();
-        let (then, now) = (text(&self.options), text(options));
-        for (name, was) in then.as_object().into_iter().flatten() {
-            if *was != now[name] {
-                differences.push(format!("`{name}` was {was} and is {}", now[name]));
-            }
+    /// Refuses to go on with other options or other sentences, or from a stream to a run over all of them or back, saying what
+    /// differs.
+    pub(crate) fn check(&self, options: &TaggerOptions, mark: &Mark, is_stream: bool) -> Result<(), Error> {
+        let differences = self.options.differences(options).into_iter();
+        let mut differences: Vec<String> =
+            differences.map(|(name, was, is)| format!("`{name}` was {was} and is {is}")).collect();
+        // A stream tells what it has shown so far.
+        if self.estimate.is_some() != is_stream {
+            let (was, is) = if is_stream { ("in epochs", "online") } else { ("online", "in epochs") };
+            differences.push(format!("it learned {was}, and would {is}"));
         }
         if self.mark != *mark {
             differences.push(format!(

@@ -34,8 +34,13 @@ impl Default for Judging {
 pub(super) type Part = (Vec<u32>, Vec<u32>);
 
 impl Judging {
-    pub(super) fn check(self, starts: bool) -> Result<(), Error> {
+    pub(super) fn check(self, options: &TaggerOptions, starts: bool) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Range { name, expected, found });
+        if options.voted && matches!(self.calibrate, Calibrate::Platt | Calibrate::Isotonic) {
+            let expected =
+                "auto or off where hypotheses vote, as a vote has no lead to make a probability of";
+            return wrong("calibrate", expected, self.calibrate.to_string());
+        }
         match self.plan {
             Plan::HoldOut(share) if !(0.0..1.0).contains(&share) => {
                 wrong("holdout", "a share from 0 to less than 1", share.to_string())
@@ -218,7 +223,7 @@ pub(super) fn judge(
     calibrate: Option<Method>,
     is_over: &AtomicBool,
 ) -> Result<(Option<TaggerEstimate>, Option<Calibration>), Error> {
-    // A vote has no lead to be calibrated.
+    // A vote has no lead to be calibrated, and nobody asked for it.
     let calibrate = calibrate.filter(|_| !options.voted);
     let judge_one = |(learned, held): &Part| {
         let (tagging, _) = train_part(material, options, learned, &mut UnlessOver(is_over))?;

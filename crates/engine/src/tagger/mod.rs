@@ -30,7 +30,7 @@ use crate::error::Error;
 use crate::model::TrainingSummary;
 use rosenblatt_data::{DataError, SentenceFormat, SentenceStream, Sentences, Source, sentences};
 use rosenblatt_sequence::spans::Agreement;
-use rosenblatt_sequence::{Constraints, Corpus, Lattice, Lexicon, Scheme, Scratch, Tagged, Tagging};
+use rosenblatt_sequence::{Constraints, Corpus, Lattice, Lexicon, Scheme, Scratch, Tagged, Tagging, Weights};
 
 /// A tagger that has learned.
 #[derive(Debug, Clone)]
@@ -309,13 +309,14 @@ impl Tagger {
     }
 
     /// The same, and the `n` most confident mistakes, at most one of a sentence: where the tagger is sure and wrong, the
-    /// label may be, too.
+    /// label may be, too. A vote is never sure, and refused.
     pub fn review(
         &self,
         source: &Source,
         format: Option<&'static dyn SentenceFormat>,
         n: usize,
     ) -> Result<(Agreement, Vec<Mistaken>), Error> {
+        self.weights()?;
         let mut room = Room::default();
         let mut mistakes: Vec<Mistaken> = Vec::new();
         let agreement = self.evaluate_each(self.open(source, format)?, |(block, number), format, gold| {
@@ -342,12 +343,33 @@ impl Tagger {
         Ok((agreement, mistakes))
     }
 
-    /// Refuses to tell of weights where many hypotheses vote.
-    fn has_weights(&self) -> Result<(), Error> {
-        if self.tagging.votes().is_some() { Err(Error::NotLinear) } else { Ok(()) }
+    /// The weights that labels are found by; an error where many hypotheses vote, none of which speaks for all.
+    pub fn weights(&self) -> Result<&Weights, Error> {
+        if self.tagging.votes().is_some() { Err(Error::NotLinear) } else { Ok(self.tagging.weights()) }
     }
 
-    /// The best labels of a sentence, `n_next` that come next, and how sure the best are.
+    /// The words of a sentence, and the labels that were found.
+    pub fn label(
+        &self,
+        block: &Sentences,
+        sentence: usize,
+        format: &dyn SentenceFormat,
+        room: &mut Room,
+    ) -> Result<(Vec<String>, Vec<String>), Error> {
+        let labels = self.named(self.tag(block, sentence, format, room)?);
+        Ok((self.words(block, sentence, format), labels))
+    }
+
+    fn named(&self, labels: &[u32]) -> Vec<String> {
+        labels.iter().map(|label| self.labels[*label as usize].clone()).collect()
+    }
+
+    fn words(&self, block: &Sentences, sentence: usize, format: &dyn SentenceFormat) -> Vec<String> {
+        let word = self.columns.word(format);
+        block.tokens(sentence).map(|token| block.cell(token, word).unwrap_or_default().to_owned()).collect()
+    }
+
+    /// The best labels of a sentence, `n_next` that come next, and how sure the best are. A vote has only labels.
     pub fn tell(
         &self,
         block: &Sentences,
@@ -356,14 +378,11 @@ impl Tagger {
         n_next: usize,
         room: &mut Room,
     ) -> Result<TaggedSentence, Error> {
-        self.has_weights()?;
+        self.weights()?;
         self.look_up(block, sentence, format, room)?;
         let seen = room.corpus.sentence(0);
         let best = self.tagging.best(seen);
         let leads = self.tagging.leads(seen, &best.labels);
-        let named = |labels: &[u32]| -> Vec<String> {
-            labels.iter().map(|label| self.labels[*label as usize].clone()).collect()
-        };
         let probable = |calibration: &Calibration| {
             let curve = calibration.curves().first();
             let at = |lead: &f64| match curve {
@@ -376,16 +395,13 @@ impl Tagger {
         let next = if n_next == 0 { Vec::new() } else { self.tagging.k_best(seen, n_next + 1) };
         let is_next = |tagged: &Tagged| tagged.labels != best.labels;
         let next = next.into_iter().filter(is_next).take(n_next);
-        let word = self.columns.word(format);
-        let words =
-            block.tokens(sentence).map(|token| block.cell(token, word).unwrap_or_default().to_owned());
         Ok(TaggedSentence {
-            words: words.collect(),
-            labels: named(&best.labels),
+            words: self.words(block, sentence, format),
+            labels: self.named(&best.labels),
             score: best.score,
             probabilities: self.calibration.as_ref().map(probable),
             leads,
-            next: next.map(|tagged| (named(&tagged.labels), tagged.score)).collect(),
+            next: next.map(|tagged| (self.named(&tagged.labels), tagged.score)).collect(),
         })
     }
 
@@ -410,7 +426,7 @@ impl Tagger {
         format: &dyn SentenceFormat,
         room: &mut Room,
     ) -> Result<Vec<Reason>, Error> {
-        self.has_weights()?;
+        let weights = self.weights()?;
         self.look_up(block, sentence, format, room)?;
         let seen = room.corpus.sentence(0);
         let labels = self.tagging.best(seen).labels;
@@ -419,7 +435,7 @@ impl Tagger {
             let (attributes, values) = seen.token(token);
             let label = labels[token];
             let weight = |(place, attribute): (usize, &u32)| {
-                let weights = self.tagging.weights().of_attribute(*attribute)?;
+                let weights = weights.of_attribute(*attribute)?;
                 let value = values.get(place).copied().unwrap_or(1.0);
                 Some((self.lexicon.name(*attribute), weights[label as usize] * value))
             };
@@ -427,7 +443,7 @@ impl Tagger {
                 attributes.iter().enumerate().filter_map(weight).collect();
             if let Some(before) = token.checked_sub(1).map(|before| labels[before]) {
                 let link = |attribute: &u32| {
-                    let weight = self.tagging.weights().of_link(*attribute, before, label);
+                    let weight = weights.of_link(*attribute, before, label);
                     (self.link_name(*attribute, before), weight)
                 };
                 attributes.extend(seen.links(token).iter().map(link));
@@ -445,12 +461,12 @@ impl Tagger {
 
     /// What an attribute is called that speaks of what follows this label.
     pub fn link_name(&self, attribute: u32, before: u32) -> String {
-        format!("{} after {}", self.lexicon.name(attribute), self.labels[before as usize])
+        link_name(&self.lexicon, &self.labels, attribute, before)
     }
 
     /// The attributes with the largest weights for a label, those for it after another one included.
-    pub fn top_attributes(&self, label: u32, n: usize) -> Vec<(String, f64)> {
-        let weights = self.tagging.weights();
+    pub fn top_attributes(&self, label: u32, n: usize) -> Result<Vec<(String, f64)>, Error> {
+        let weights = self.weights()?;
         let of = |attribute: u32| {
             let alone = weights.of_attribute(attribute).and_then(|row| row.get(label as usize).copied());
             let links = weights.links_of(attribute).into_iter().filter(|(_, of, _)| *of == label);
@@ -467,8 +483,13 @@ impl Tagger {
             };
             (name, weight)
         };
-        all.into_iter().map(named).collect()
+        Ok(all.into_iter().map(named).collect())
     }
+}
+
+/// What an attribute is called that speaks of what follows this label.
+fn link_name(lexicon: &Lexicon, labels: &[String], attribute: u32, before: u32) -> String {
+    format!("{} after {}", lexicon.name(attribute), labels[before as usize])
 }
 
 /// Has every block of a stream worked on by `threads` threads, one per core if 0, and lends the outcomes in the order of

@@ -55,7 +55,7 @@ impl TaggerTraining<'_> {
             n_over = read.again(&mut reader, &mut corpus, mark)?;
             // The rest of the block may have more of both.
             known = (reader.names.len().min(mark.labels.len()), reader.lexicon.len().min(mark.attributes));
-            checkpoint.check(options, &read.mark(reader.names[..known.0].to_vec(), known.1))?;
+            checkpoint.check(options, &read.mark(reader.names[..known.0].to_vec(), known.1), true)?;
         }
         let weights =
             start.map_or_else(|| Weights::zero(shape(0), 0), |tagger| tagger.tagging.weights().clone());
@@ -68,7 +68,7 @@ impl TaggerTraining<'_> {
             run.restore(checkpoint.state)
                 .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
         }
-        let (mut n_links, mut is_interrupted) = (0, false);
+        let mut is_interrupted = false;
         let plan = Plan {
             rows: None,
             order: &Order::Given,
@@ -87,8 +87,9 @@ impl TaggerTraining<'_> {
                 if reader.names.len() > run.space().weights().shape().n_labels {
                     run.space_mut().take_in_labels(reader.names.len(), allowed);
                 }
-                n_links += 2 * corpus.links().len() as u128;
-                check_links(reader.lexicon.len(), reader.names.len(), n_links)?;
+                // Each time one is met, the true labels and a rival's may get weights.
+                let n_quads = run.space().weights().n_link_quads() + 2 * corpus.links().len();
+                check_links(reader.lexicon.len(), reader.names.len(), n_quads as u128, meaning.variances)?;
                 let lent = Arc::new(std::mem::take(&mut corpus));
                 run.space_mut().lend(Arc::clone(&lent), reader.lexicon.len());
                 run.space_mut().watch_next((n - first) as u64);

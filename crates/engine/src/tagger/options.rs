@@ -8,6 +8,7 @@ use rosenblatt_core::{Info, Params, Rule};
 use rosenblatt_sequence::template::{self, Template};
 use rosenblatt_sequence::{Order, Recalled, Scheme, Search, Violation};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The most labels; in second order, the most whose threes have weights.
@@ -106,6 +107,25 @@ impl TaggerOptions {
     pub fn check(&self) -> Result<(), Error> {
         self.meaning().map(|_| ())?;
         self.given_templates().map(|_| ())
+    }
+
+    /// The same, said in one way: hypotheses that vote do so in place of their mean, whether that was wanted or not.
+    pub(crate) fn normal(&self) -> Self {
+        Self { averaged: self.averaged || self.voted, ..self.clone() }
+    }
+
+    /// What differs: its name, what it is here and what it is there.
+    pub(crate) fn differences(&self, other: &Self) -> Vec<(String, Value, Value)> {
+        let fields = |options: &Self| match serde_json::to_value(options.normal()) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        let mut others = fields(other);
+        let pair = |(name, one): (String, Value)| {
+            let other = others.remove(&name).unwrap_or_default();
+            (one != other).then_some((name, one, other))
+        };
+        fields(self).into_iter().filter_map(pair).collect()
     }
 
     /// What is read out of a training: averaged, last or voted.

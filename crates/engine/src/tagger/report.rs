@@ -1,6 +1,7 @@
 //! What there is to say of a tagger, as JSON, for every face.
 
 use super::{Tagger, TaggerEstimate};
+use crate::error::Error;
 use rosenblatt_sequence::Scheme;
 use rosenblatt_sequence::spans::{Agreement, Count};
 use serde_json::{Map, Value, json};
@@ -25,14 +26,18 @@ impl Tagger {
         })
     }
 
-    /// The same with the strongest attributes of every label, and how labels follow each other: by row the one before.
+    /// The same with the strongest attributes of every label, and how labels follow each other: by row the one before. A vote
+    /// has neither.
     pub fn insight(&self, most: usize) -> Value {
         let n_labels = self.labels().len() as u32;
         let mut told = self.summary();
-        let tops = (0..n_labels)
-            .map(|label| (self.labels()[label as usize].clone(), json!(self.top_attributes(label, most))));
-        told["top-attributes"] = Value::Object(tops.collect());
-        let weights = self.tagging().weights();
+        let top = |label: u32| {
+            Ok((self.labels()[label as usize].clone(), json!(self.top_attributes(label, most)?)))
+        };
+        let tops: Result<Map<_, _>, Error> = (0..n_labels).map(top).collect();
+        told["top-attributes"] = tops.map_or(Value::Null, Value::Object);
+        told["transitions"] = Value::Null;
+        let Ok(weights) = self.weights() else { return told };
         let row =
             |before: u32| (0..n_labels).map(|label| weights.of_pair(before, label)).collect::<Vec<f64>>();
         told["transitions"] = json!((0..n_labels).map(row).collect::<Vec<_>>());

@@ -52,7 +52,7 @@ fn train_on(
     let mut stopped = Stopped::Epochs;
     let mark = material.mark();
     if let Some(checkpoint) = checkpoint {
-        checkpoint.check(options, &mark)?;
+        checkpoint.check(options, &mark, false)?;
         (totals, weights, average) = restore(checkpoint.state, options, &weights)
             .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
     }

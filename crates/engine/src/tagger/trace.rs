@@ -1,13 +1,14 @@
 //! A training on sentences as a textbook prints it: the lattice with its scores, the best labels and the true ones, and what
 //! moved.
 
-use super::TaggerOptions;
 use super::train::Material;
+use super::{TaggerOptions, link_name};
 use crate::error::Error;
 use rosenblatt_core::{Stopped, Visits};
 use rosenblatt_data::{SentenceFormat, Sentences, Source, sentences};
 use rosenblatt_sequence::{Numbers, Order, Search, Tagging, Weights};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 /// A training, sentence by sentence.
@@ -60,7 +61,7 @@ pub struct TracedSentence {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct MovedWeight {
-    /// The attribute, or the label or the two labels before, and the attribute where that has a say in it.
+    /// The attribute, alone or after a label, or the label or the two labels before.
     pub from: String,
     /// Whether that is a label.
     pub is_transition: bool,
@@ -142,7 +143,8 @@ pub fn trace(
 fn moved(material: &Material, number: usize, before: &Weights, after: &Weights) -> Vec<MovedWeight> {
     let sentence = material.corpus.sentence(number);
     let mut found = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    // Hashed attributes of both kinds share their numbers, but not their weights.
+    let (mut seen, mut seen_links) = (HashSet::new(), HashSet::new());
     let n_labels = material.labels.len();
     let name = |label: usize| material.labels[label].clone();
     for token in 0..sentence.len() {
@@ -163,13 +165,13 @@ fn moved(material: &Material, number: usize, before: &Weights, after: &Weights) 
         }
     }
     for token in 0..sentence.len() {
-        for &attribute in sentence.links(token).iter().filter(|attribute| seen.insert(**attribute)) {
+        for &attribute in sentence.links(token).iter().filter(|attribute| seen_links.insert(**attribute)) {
             for (first, label, now) in either(before.links_of(attribute), after.links_of(attribute)) {
                 let then = before.of_link(attribute, first, label);
                 if then != now {
-                    let from = format!("{} with {}", name(first as usize), material.lexicon.name(attribute));
+                    let from = link_name(&material.lexicon, &material.labels, attribute, first);
                     let label = name(label as usize);
-                    found.push(MovedWeight { from, is_transition: true, label, before: then, after: now });
+                    found.push(MovedWeight { from, is_transition: false, label, before: then, after: now });
                 }
             }
         }

@@ -98,7 +98,7 @@ impl<'a> TaggerTraining<'a> {
     /// Reads and trains, watched by `observer`.
     pub fn run(self, source: &Source, observer: &mut dyn Observer) -> Result<Tagger, Error> {
         self.options.check()?;
-        self.judging.check(self.start.is_some())?;
+        self.judging.check(self.options, self.start.is_some())?;
         let stream = sentences(source, self.format)?;
         self.run_on(stream, observer)
     }
@@ -107,7 +107,7 @@ impl<'a> TaggerTraining<'a> {
     pub fn run_on(self, stream: SentenceStream, observer: &mut dyn Observer) -> Result<Tagger, Error> {
         let Self { options, format: _, start, judging, checkpoint, checkpointer } = self;
         let meaning = options.meaning()?;
-        judging.check(start.is_some())?;
+        judging.check(options, start.is_some())?;
         let material = Material::of(stream, options, start)?;
         let parts = judging.parts(material.corpus.len(), options.seed)?;
         let weights = start.map(|tagger| material.room_for(tagger));
@@ -132,7 +132,7 @@ impl<'a> TaggerTraining<'a> {
         let tagging = Tagging::new(weights, material.constraints(), meaning.search).voted(votes);
         let Material { lexicon, labels, columns, set, template, scheme, .. } = material;
         Ok(Tagger {
-            options: TaggerOptions { features: set, ..options.clone() },
+            options: TaggerOptions { features: set, ..options.normal() },
             labels,
             template,
             columns,
@@ -200,9 +200,10 @@ impl Material {
             corpus
                 .renumber(|attribute| (counts[attribute as usize] >= options.min_count).then_some(attribute));
         }
-        // The true labels once, and a rival in every epoch.
-        let n_met = corpus.links().len() as u128 * (u128::from(options.epochs) + 1);
-        check_links(lexicon.len(), labels.len(), n_met)?;
+        // What is there, the true labels once, and a rival in every epoch.
+        let n_there = start.map_or(0, |tagger| tagger.tagging.weights().n_link_quads());
+        let n_quads = n_there as u128 + corpus.links().len() as u128 * (u128::from(options.epochs) + 1);
+        check_links(lexicon.len(), labels.len(), n_quads, meaning.variances)?;
         let needed = lexicon.len() as u128 * labels.len().next_multiple_of(4) as u128 * 8;
         if needed > 4 * MOST_WEIGHT_BYTES {
             return Err(Error::TooLarge { features: lexicon.len(), outputs: labels.len(), needed });
@@ -251,7 +252,7 @@ impl Material {
         let mut run = self.begin(options, start)?;
         run.space_mut().watch_next(self.corpus.len() as u64);
         if let Some(checkpoint) = checkpoint {
-            checkpoint.check(options, &mark)?;
+            checkpoint.check(options, &mark, false)?;
             run.restore(checkpoint.state)
                 .map_err(|error| Error::BadCheckpoint { what: error.to_string() })?;
         }
@@ -335,13 +336,18 @@ pub(super) fn add_sentence(digest: &mut Fingerprint, sentence: Sentence<'_>) {
     }
 }
 
-/// Refuses attributes of two labels that could take more memory than there may be. They have weights only where they have
-/// moved: at most once for every time that one was met, and never more than there are attributes and pairs of labels.
-pub(super) fn check_links(n_attributes: usize, n_labels: usize, n_met: u128) -> Result<(), Error> {
-    // Four weights side by side, what their average needs, and where they stand.
-    const BYTES: u128 = 2 * 32 + 12;
+/// Refuses attributes of two labels that could take more memory than there may be: so many times four weights, and never more
+/// than there are attributes and pairs of labels.
+pub(super) fn check_links(
+    n_attributes: usize,
+    n_labels: usize,
+    n_quads: u128,
+    variances: bool,
+) -> Result<(), Error> {
+    // Four weights side by side, what their average needs, their variances, and where they stand.
+    let bytes = (2 + u128::from(variances)) * 32 + 12;
     let all = n_attributes as u128 * n_labels as u128 * n_labels.div_ceil(4) as u128;
-    let needed = all.min(n_met) * BYTES;
+    let needed = all.min(n_quads) * bytes;
     if needed <= 4 * MOST_WEIGHT_BYTES {
         return Ok(());
     }
@@ -567,5 +573,27 @@ impl Observer for Keeping<'_, '_> {
 
     fn epoch(&mut self, _epoch: &Epoch, _run: &dyn Snapshot) -> ControlFlow<()> {
         ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_of_two_labels_are_refused_by_the_memory_that_they_could_take() {
+        let most = 4 * MOST_WEIGHT_BYTES;
+        let is_refused = |n_attributes, n_quads, variances| {
+            let refused = check_links(n_attributes, 1000, n_quads, variances);
+            refused.is_err_and(|error| error.to_string().contains("higher min-count"))
+        };
+        // Of many attributes, what was met counts; of few, that there are no more of them.
+        for (variances, bytes) in [(false, 76), (true, 108)] {
+            assert!(!is_refused(1 << 20, most / bytes, variances));
+            assert!(is_refused(1 << 20, most / bytes + 1, variances));
+            let n_attributes = (most / bytes / 250_000) as usize;
+            assert!(!is_refused(n_attributes, u128::from(u64::MAX), variances));
+            assert!(is_refused(n_attributes + 1, u128::from(u64::MAX), variances));
+        }
     }
 }

@@ -18,6 +18,13 @@ use std::fmt::Write as _;
 pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> {
     only(&["files", "model", "output", "explain", "format", "json", "probabilities", "k_best"])?;
     let tagger = Tagger::load(&args.model)?;
+    if args.probabilities && tagger.weights().is_err() {
+        return Err(Failure::Work(
+            "`--probabilities` are made of leads, but the hypotheses of this tagger vote, and a vote has none\n\
+             help: train it again with `--readout averaged` and `--holdout` or `--folds`"
+                .to_owned(),
+        ));
+    }
     if args.probabilities && tagger.calibration().is_none() {
         return Err(Failure::Work(
             "`--probabilities` needs a calibrated tagger, but this one has no calibration\n\
@@ -68,6 +75,11 @@ fn sentence(
     format: &dyn SentenceFormat,
     room: &mut Room,
 ) -> Result<String, Failure> {
+    let wants_leads = args.probabilities || args.k_best.is_some() || args.explain.is_some();
+    if !wants_leads && tagger.weights().is_err() {
+        let (tokens, tags) = tagger.label(block, number, format, room)?;
+        return Ok(format!("{}\n", json!({"tokens": tokens, "tags": tags, "score": null, "leads": null})));
+    }
     let n_next = args.k_best.unwrap_or(1).saturating_sub(1);
     let told = tagger.tell(block, number, format, n_next, room)?;
     let reasons = match args.explain {

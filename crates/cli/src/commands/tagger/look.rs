@@ -6,10 +6,10 @@ use crate::commands::{inspect, mix, report};
 use crate::failure::Failure;
 use crate::report::short_number;
 use crate::ui;
-use rosenblatt::Tagger;
 use rosenblatt::files::{Apart, check_writable, write_whole};
 use rosenblatt::mix::mix_taggers;
 use rosenblatt::tagger::{agreement_report, estimate_report};
+use rosenblatt::{Error, Tagger};
 use rosenblatt_data::Source;
 use rosenblatt_figures::TaggerReport;
 use serde_json::json;
@@ -21,8 +21,8 @@ const SHOWN: usize = 12;
 pub(in crate::commands) fn inspect(args: &inspect::Args) -> Result<(), Failure> {
     let tagger = Tagger::load(&args.model)?;
     let n_labels = tagger.labels().len() as u32;
-    let weights = tagger.tagging().weights();
     if args.weights {
+        let weights = tagger.weights()?;
         let mut text = String::from("attribute,label,weight\n");
         for attribute in 0..weights.n_attributes() as u32 {
             let quoted = |name: String| name.replace('"', "\"\"");
@@ -43,15 +43,20 @@ pub(in crate::commands) fn inspect(args: &inspect::Args) -> Result<(), Failure> 
         return ui::print(&format!("{}\n", tagger.insight(LISTED)));
     }
     let mut text = describe(&tagger);
+    if let Some(votes) = tagger.tagging().votes() {
+        let voters = ui::counted(votes.len() as u64, "hypothesis votes", "hypotheses vote");
+        let _ = writeln!(text, "{voters}: there are no weights of its own to list");
+        return ui::print(&text);
+    }
     text.push_str("\nstrongest attributes\n");
     let shown = n_labels.min(LISTED_LABELS as u32);
-    let rows = (0..shown).map(|label| {
-        let tops = tagger.top_attributes(label, 4);
+    let row = |label: u32| {
+        let tops = tagger.top_attributes(label, 4)?;
         let tops: Vec<String> =
             tops.iter().map(|(name, weight)| format!("{name} {}", short_number(*weight))).collect();
-        vec![tagger.labels()[label as usize].clone(), tops.join("  ")]
-    });
-    text.push_str(&ui::table(&rows.collect::<Vec<_>>()));
+        Ok(vec![tagger.labels()[label as usize].clone(), tops.join("  ")])
+    };
+    text.push_str(&ui::table(&(0..shown).map(row).collect::<Result<Vec<_>, Error>>()?));
     text.push_str("\nlabels that follow each other: by row the label before\n");
     let shown = n_labels.min(12);
     let names = (0..shown).map(|label| tagger.labels()[label as usize].clone());
