@@ -52,6 +52,9 @@ pub struct Survey {
 
 /// Reads what a user calls `what` (a file, `-`, a folder, a pattern) into memory.
 ///
+/// Values are as they stand in the file, unless `how` names a scale or has a schema: whoever brings them to a scale must
+/// keep it for the rows to come, and [`load_with_schema`] gives it.
+///
 /// ```no_run
 /// use rosenblatt_data::{ReadOptions, load};
 /// let iris = load("iris.csv", &ReadOptions::default())?;
@@ -59,7 +62,9 @@ pub struct Survey {
 /// # Ok::<(), rosenblatt_data::DataError>(())
 /// ```
 pub fn load(what: impl AsRef<OsStr>, how: &ReadOptions) -> Result<Dataset, DataError> {
-    load_source(&Source::find(what)?, how)
+    let is_free = how.schema.is_none() && how.scaling == Scaling::Auto;
+    let scaling = if is_free { Scaling::None } else { how.scaling };
+    load_source(&Source::find(what)?, &ReadOptions { scaling, ..how.clone() })
 }
 
 /// Reads `source` into memory, each byte of it once; only text and named features of sparse rows are read twice,

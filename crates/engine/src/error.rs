@@ -344,6 +344,7 @@ impl Error {
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::InData { error, .. } => error.remedy(),
+            Self::Data(error) => error.help().cloned(),
             Self::NotMixable { .. } => Some(
                 "train them with the same options, from one model with {start-from}, so that they read rows alike".into(),
             ),

@@ -207,7 +207,8 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Compares a model's predictions with the classes of `data`, which are matched by name.
+/// Compares a model's predictions with the classes of `data`, which are matched by name. The rows are as the model sees
+/// them: what it learned from, or read as [`Model::to_evaluate`] says.
 pub fn evaluate(model: &Model, data: &Dataset) -> Evaluation {
     let rows: Vec<u32> = (0..data.len() as u32).collect();
     evaluate_rows(model, data, &rows)

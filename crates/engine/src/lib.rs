@@ -58,7 +58,8 @@
 //! | label the tokens of sentences | [`TaggerTraining`], [`Tagger`], [`tagger`] |
 //! | learn one example at a time | [`Online`] |
 //! | learn with a kernel, or behind a feature map | [`KernelOptions`], [`Mapping`], [`kernel`] |
-//! | read files | [`data::load`] |
+//! | read files to learn from | [`data::load`], values as they stand; [`data::load_with_schema`] and [`Training::schema`] for what a model must keep |
+//! | read files for a model | [`Model::open`], [`Model::to_predict`], [`Model::to_evaluate`]: its columns, words and scale |
 //! | predict | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
 //! | evaluate | [`evaluate()`], [`cross_validate`], [`split()`] |
 //! | choose among algorithms | [`compare()`], [`race`] |

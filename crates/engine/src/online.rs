@@ -117,7 +117,11 @@ impl Online {
             return Ok(());
         }
         if let Some(lost) = was.names().iter().find(|name| labels.class(name).is_none()) {
-            return Err(Error::UnknownClass { name: lost.clone(), known: labels.names().to_vec() });
+            return Err(Error::Range {
+                name: "classes",
+                expected: "all that it has learned of, and the new ones among or behind them",
+                found: format!("{}, without {lost}", labels.names().join(", ")),
+            });
         }
         if self.spec.entry().network {
             return Err(Error::Range {
@@ -145,7 +149,8 @@ impl Online {
         Ok(())
     }
 
-    /// Learns from one row. Rows may grow wider as new features turn up.
+    /// Learns from one row. Rows may grow wider as new features turn up; classes are taken in beforehand, by
+    /// [`Online::take_in`].
     pub fn learn(&mut self, row: &[f64], class: &str) -> Result<(), Error> {
         let classes = [self.class(class)?];
         self.show(View::Dense64(DenseExamples::new(row, row.len(), &classes)), 0..1)

@@ -147,3 +147,19 @@ fn rows_that_do_not_fit_are_refused() {
     assert_eq!(model.predict_proba(&[1.0, 0.0, 0.0]), Err(Error::NotCalibrated));
     assert!(model.predict_proba_all(&data).is_err());
 }
+
+/// What `load` reads is what stands in the file, so that a row of the file is what the model learned from.
+#[test]
+fn rows_that_were_loaded_are_rows_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("far.csv");
+    let line = |i: u32| format!("{},{},{}\n", 1000 + i % 7, i % 5, if i % 7 > i % 5 { "yes" } else { "no" });
+    std::fs::write(&path, "a,b,label\n".to_owned() + &(0..70).map(line).collect::<String>()).unwrap();
+    let data = rosenblatt::data::load(&path, &rosenblatt::data::ReadOptions::default()).unwrap();
+    let model = rosenblatt::builders::AveragedPerceptron::new().epochs(200).fit(&data).unwrap();
+    let wrong = (0..70).filter(|i| {
+        let said = model.predict(&[f64::from(1000 + i % 7), f64::from(i % 5)]).unwrap();
+        said != if i % 7 > i % 5 { "yes" } else { "no" }
+    });
+    assert_eq!(wrong.count() as u64, rosenblatt::evaluate(&model, &data).errors);
+}
