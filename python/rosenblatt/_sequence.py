@@ -37,7 +37,7 @@ class SequencePerceptron(BaseEstimator):
         The update rule: "perceptron" (also "ap"), "pa1" (also "pa"), "arow" and all others that step along single rows.
     params : dict, default=None
         Parameters of the rule, by name.
-    max_iterations : int, default=10
+    max_iterations : int, default=15
         The most epochs.
     averaging : bool, default=True
         Keep the mean of all hypotheses, not the last one.

@@ -6,7 +6,7 @@ use crate::calibration::Method;
 pub const EPOCHS: u64 = 20;
 
 /// The epochs of a tagger, unless something else is said.
-pub const TAGGER_EPOCHS: u64 = 10;
+pub const TAGGER_EPOCHS: u64 = 15;
 /// The share of the training rows in the validation set, which decides when to stop.
 pub const VALIDATION: f64 = 0.1;
 /// Epochs without progress on the validation set before training stops.
