@@ -55,8 +55,10 @@ pub(crate) struct Receipt {
     pub(crate) rows: u64,
     /// Examples learned so far, these included.
     pub(crate) learned: u64,
-    /// Of these, how many were predicted wrongly first.
+    /// Rows of the request that were predicted wrongly before they were learned from.
     pub(crate) errors: u64,
+    /// The same of all examples learned so far.
+    pub(crate) errors_so_far: u64,
     /// Whether the same request had been acknowledged before, and was not learned from again.
     pub(crate) repeated: bool,
 }
@@ -152,7 +154,7 @@ struct Preface {
     keys: Keys,
 }
 
-const SNAPSHOT_MAGIC: &[u8; 8] = b"rbsnap1\n";
+const SNAPSHOT_MAGIC: &[u8; 8] = b"rbsnap2\n";
 
 fn pack(preface: &Preface, state: &[u8]) -> Vec<u8> {
     let preface = serde_json::to_vec(preface).unwrap_or_default();
@@ -241,9 +243,16 @@ pub(crate) fn recover(
 
 /// Learns from rows that are in the log. What the learner refuses it refuses again when the log is read.
 fn learned(ongoing: &mut Ongoing, data: &Dataset) -> Receipt {
+    let before = ongoing.totals().errors;
     let _ = ongoing.learn(data);
     let totals = ongoing.totals();
-    Receipt { rows: data.len() as u64, learned: totals.rounds, errors: totals.errors, repeated: false }
+    Receipt {
+        rows: data.len() as u64,
+        learned: totals.rounds,
+        errors: totals.errors - before,
+        errors_so_far: totals.errors,
+        repeated: false,
+    }
 }
 
 impl Published {
