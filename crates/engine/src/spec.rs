@@ -18,6 +18,7 @@ use rosenblatt_layers::{Activation, Design, Loss as OutputLoss, MOST_LAYERS, MOS
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order that stops
 /// early.
@@ -272,6 +273,13 @@ rosenblatt_core::named!(Classes, "multiclass",
 /// The largest budget for which a matrix of all support vectors with each other is kept: 800 MB.
 const MOST_WITH_MATRIX: usize = 10_000;
 
+/// The kernels that the forgetron's bound speaks of, as the table has them.
+static FOR_FORGETRON: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<&str> =
+        kernels::KERNELS.iter().filter(|kernel| kernel.at_most_one).map(|kernel| kernel.name).collect();
+    format!("one of {} for the forgetron, whose values are at most 1", names.join(", "))
+});
+
 /// A checked description of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Options", into = "Options")]
@@ -432,8 +440,7 @@ impl Spec {
                 return refuse("algorithm", "perceptron for the forgetron", self.entry.info.name.to_owned());
             }
             if !kernel.at_most_one {
-                let expected = "rbf, laplacian or cosine for the forgetron, whose values are at most 1";
-                return refuse("kernel", expected, kernel.name.to_owned());
+                return refuse("kernel", &FOR_FORGETRON, kernel.name.to_owned());
             }
         }
         if options.removal == Removal::Projectron && !kernel.positive_definite {
