@@ -680,6 +680,13 @@ mod tests {
             let options = Options { algorithm, kernel: Some(forgetron), ..Options::default() };
             assert!(Spec::new(options).unwrap().entry().info.fixed_increment, "{name}");
         }
+        // The refusal names the kernels that are taken, and no others.
+        for kernel in kernels::KERNELS {
+            let forgetron = KernelOptions { removal: Removal::Forgetron, ..projected(kernel.name) };
+            let spec = Spec::new(Options { kernel: Some(forgetron), ..Options::default() });
+            let is_named = FOR_FORGETRON.split([' ', ',']).any(|word| word == kernel.name);
+            assert_eq!(spec.is_ok(), is_named, "{}: {}", kernel.name, *FOR_FORGETRON);
+        }
         let order = Some(Order::Given);
         let said = refused(Options { algorithm: "min-over".to_owned(), order, ..Options::default() });
         assert!(said.contains("a rule that picks the row of smallest margin itself, but is given"), "{said}");
