@@ -3,7 +3,7 @@
 //! Objects and columns are those of the command line's `predict`.
 
 use crate::live::Published;
-use crate::problem::Problem;
+use crate::problem::{Problem, with_flags};
 use crate::registry::Version;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
@@ -245,8 +245,8 @@ impl<'m> Answers<'m> {
 /// Why there are no probabilities, and what there is instead.
 fn no_probabilities(version: &Version, learned: u64) -> Problem {
     if learned == 0 || version.base.calibration().is_none() {
-        return Problem::from(Error::NotCalibrated)
-            .with_help("ask for scores (`?scores`), or train the model again with `--calibrate platt`");
+        let help = "ask for scores (`?scores`), or train the model again with {calibrate=platt}";
+        return Problem::from(Error::NotCalibrated).with_help(with_flags(&help.into()));
     }
     let number = version.entry.version;
     let examples = if learned == 1 { "1 example".to_owned() } else { format!("{learned} examples") };

@@ -131,19 +131,19 @@ impl IntoResponse for Problem {
 const CURES: &[(&str, &str)] = &[
     (
         "missing",
-        "send the value, or train the model again with `--missing mean`, median, most-frequent, zero or drop",
+        "send the value, or train the model again with {missing=mean}, median, most-frequent, zero or drop",
     ),
     ("header", "send a header line first, or lists in JSON, which stand in the order of columns"),
     ("format", "say what the body is by its content type"),
     ("delimiter", "separate cells by commas, or send JSON"),
     (
         "label",
-        "send the label in the column that the model learned it from, or apart in JSON: {\"rows\": [...], \"labels\": [...]}",
+        "send the label in the column that the model learned it from, or apart in JSON: {{\"rows\": [...], \"labels\": [...]}}",
     ),
     ("ignore", "leave the column out of the rows"),
-    ("max-features", "start the server with a higher `--max-features`"),
-    ("max-classes", "start the server with a higher `--max-classes`"),
-    ("max-line", "start the server with a higher `--max-body`"),
+    ("max-features", "start the server with a higher {max-features}"),
+    ("max-classes", "start the server with a higher {max-classes}"),
+    ("max-line", "start the server with a higher {max-body}"),
 ];
 
 /// Advice that a client, or whoever runs the server, can follow.
@@ -166,13 +166,18 @@ fn worded(remedy: &Remedy) -> String {
     }
     let cure = options().find_map(|(option, _)| CURES.iter().find(|(name, _)| *name == option));
     if let Some((_, cure)) = cure {
-        return (*cure).to_owned();
+        return with_flags(&Remedy::from(*cure));
     }
-    let text = remedy.worded(|option, value| match value {
+    let text = with_flags(remedy);
+    if options().next().is_none() { text } else { format!("train the model again: {text}") }
+}
+
+/// Advice for whoever trains models and starts servers, which is done in a shell.
+pub(crate) fn with_flags(remedy: &Remedy) -> String {
+    remedy.worded(|option, value| match value {
         Some(value) => format!("`--{option} {value}`"),
         None => format!("`--{option}`"),
-    });
-    if options().next().is_none() { text } else { format!("train the model again: {text}") }
+    })
 }
 
 impl From<DataError> for Problem {
