@@ -281,6 +281,7 @@ fn models_that_keep_every_update_have_a_limit_and_those_with_a_budget_need_none(
         learn().ok();
         let refused = std::iter::repeat_with(learn).take(9).find(|answer| answer.status != 200).unwrap();
         assert_eq!((refused.status, refused.code().as_str()), (507, "full"), "{growing}");
+        assert!(refused.text().contains("--max-updates"), "{}", refused.text());
         bench.json("/v1/models/pets/predict", "[[4, 4]]").ok();
     }
     for bounded in ["{\"algorithm\": \"arow\"}".to_owned(), format!("{{{kernel}, \"budget\": 3}}}}")] {
