@@ -1,7 +1,7 @@
 //! The command line of Rosenblatt: typed words in, a checked wish, then work.
 //!
 //! Results go to stdout, talk goes to stderr. Exit codes: 0 done, 1 the data, the model or the machine
-//! said no, 2 the words made no sense, 130 and 143 a signal said stop.
+//! said no, 2 the words made no sense, 3 `certify` left it open, 128 plus its number if a signal said stop.
 
 mod again;
 mod args;
@@ -43,7 +43,8 @@ const EXAMPLES: &str = "Examples:
   rosenblatt compare mail.csv                     several algorithms on the same folds
   rosenblatt algorithms                           what there is to choose from
 
-Exit codes: 0 done; 1 the data, the model or the machine said no; 2 wrong usage; 3 `certify` left it open.";
+Exit codes: 0 done; 1 the data, the model or the machine said no; 2 wrong usage; 3 `certify` left it open; \
+128 plus the signal's number where one ended it: 130 Ctrl-C, 143 SIGTERM. `serve` that was asked to stop: 0.";
 
 /// How much of the stack the work may use, whatever the shell allows the first thread.
 const STACK_BYTES: usize = 16 << 20;

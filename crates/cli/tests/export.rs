@@ -79,3 +79,20 @@ fn what_cannot_be_exported_is_said() {
     assert_eq!(unknown.code, Some(2), "{}", unknown.all());
     assert!(unknown.stderr.contains("one of onnx, json, csv, but is `pmml`"), "{}", unknown.stderr);
 }
+
+/// Whoever pipes an export into a file gets that and nothing else.
+#[test]
+fn an_export_to_stdout_stands_there_alone() {
+    let bench = Bench::new();
+    let train = "rosenblatt train crates/data/bundled/iris.csv --algorithm perceptron --model iris.model";
+    for format in ["onnx", "json", "csv"] {
+        bench.ok(&format!("{train} --export {format} in-file"));
+        let done = bench.run(&format!("{train} --export {format} - > piped"));
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        assert!(std::fs::read(bench.path("piped")).unwrap() == std::fs::read(bench.path("in-file")).unwrap());
+        assert!(done.stderr.contains("model: iris.model"), "the report is on stderr: {}", done.stderr);
+    }
+    let both = bench.run(&format!("{train} --export json - --json"));
+    assert_eq!((both.code, both.stdout.as_str()), (Some(2), ""));
+    assert!(both.stderr.contains("export to a file, or leave `--json` out"), "{}", both.stderr);
+}

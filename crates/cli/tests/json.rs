@@ -77,11 +77,13 @@ fn every_command_prints_what_its_schema_says() {
         + &"so R O\n\nso R B-NP\n\n".repeat(10);
     bench.write("tags.conll", &tags);
     bench.write("xor.csv", "x,y,class\n1,1,a\n1,-1,b\n-1,1,b\n-1,-1,a\n");
+    bench.ok("rosenblatt train tags.conll --online --model tagger.model");
     for (name, lines) in [
         (
             "train",
             vec![
                 format!("train {notes} --model n.model"),
+                format!("tune {notes} --algorithms perceptron,pa1 --model tuned.model"),
                 format!("train {iris} --model i.model --folds 3 --calibrate isotonic"),
                 format!("train {iris} --model v.model --readout voted"),
                 format!("train {notes} --model none.model --holdout 0"),
@@ -139,6 +141,14 @@ fn every_command_prints_what_its_schema_says() {
             ],
         ),
         ("convert", vec![format!("convert {iris} i.svm")]),
+        (
+            "mix",
+            vec![
+                "mix none.model none.model -o mean.model".to_owned(),
+                "mix none.model --by rows -o mean.model --quiet".to_owned(),
+                "mix tagger.model tagger.model -o mean-tagger.model".to_owned(),
+            ],
+        ),
         ("algorithms", vec!["algorithms".to_owned(), "algorithms pa1".to_owned()]),
         ("devices", vec!["devices".to_owned()]),
         ("catalogue", vec!["catalogue".to_owned()]),
@@ -179,6 +189,24 @@ fn every_command_prints_what_its_schema_says() {
                 assert_eq!(outcome, Ok(()), "{line}");
             }
         }
+    }
+}
+
+/// The page names every command that takes `--json`, and says of the others that they do not.
+#[test]
+fn the_page_knows_every_command() {
+    let page = include_str!("../../../docs/json.md");
+    let (words, table) = page.split_once("|---|---|").unwrap();
+    let named: Vec<&str> = table.lines().filter_map(|line| line.split('|').nth(1)).collect();
+    let catalogue: Value = serde_json::from_str(&Bench::new().ok("rosenblatt catalogue --json")).unwrap();
+    let commands = catalogue["commands"].as_array().unwrap();
+    assert!(commands.len() > 15);
+    for command in commands {
+        let name = command["name"].as_str().unwrap();
+        let takes_json = command["options"].as_array().unwrap().iter().any(|option| option["name"] == "json");
+        let is_named = |text: &str| text.contains(&format!("`{name}`"));
+        assert_eq!(takes_json, named.iter().any(|cell| is_named(cell)), "{name} in the table");
+        assert!(takes_json || is_named(words), "{name} has no `--json`, and the page does not say so");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Who watches long work, and may stop it: the only way in which the engine talks to the outside while it works.
 //!
-//! The engine reads no clock, prints nothing and knows no signal. It says what it is about to do, and asks several
-//! times a second whether to go on.
+//! The engine prints nothing and knows no signal, and reads a clock only to keep to a time that it was given. It says what
+//! it is about to do, and asks several times a second whether to go on.
 
 use crate::error::Error;
 use crate::model::Model;

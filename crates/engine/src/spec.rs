@@ -18,6 +18,7 @@ use rosenblatt_layers::{Activation, Design, Loss as OutputLoss, MOST_LAYERS, MOS
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// What a user asks for. Every field has a default: together, an averaged perceptron in shuffled order that stops
 /// early.
@@ -272,6 +273,13 @@ rosenblatt_core::named!(Classes, "multiclass",
 /// The largest budget for which a matrix of all support vectors with each other is kept: 800 MB.
 const MOST_WITH_MATRIX: usize = 10_000;
 
+/// The kernels that the forgetron's bound speaks of, as the table has them.
+static FOR_FORGETRON: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<&str> =
+        kernels::KERNELS.iter().filter(|kernel| kernel.at_most_one).map(|kernel| kernel.name).collect();
+    format!("one of {} for the forgetron, whose values are at most 1", names.join(", "))
+});
+
 /// A checked description of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Options", into = "Options")]
@@ -432,8 +440,7 @@ impl Spec {
                 return refuse("algorithm", "perceptron for the forgetron", self.entry.info.name.to_owned());
             }
             if !kernel.at_most_one {
-                let expected = "rbf, laplacian or cosine for the forgetron, whose values are at most 1";
-                return refuse("kernel", expected, kernel.name.to_owned());
+                return refuse("kernel", &FOR_FORGETRON, kernel.name.to_owned());
             }
         }
         if options.removal == Removal::Projectron && !kernel.positive_definite {
@@ -672,6 +679,13 @@ mod tests {
             let algorithm = name.to_owned();
             let options = Options { algorithm, kernel: Some(forgetron), ..Options::default() };
             assert!(Spec::new(options).unwrap().entry().info.fixed_increment, "{name}");
+        }
+        // The refusal names the kernels that are taken, and no others.
+        for kernel in kernels::KERNELS {
+            let forgetron = KernelOptions { removal: Removal::Forgetron, ..projected(kernel.name) };
+            let spec = Spec::new(Options { kernel: Some(forgetron), ..Options::default() });
+            let is_named = FOR_FORGETRON.split([' ', ',']).any(|word| word == kernel.name);
+            assert_eq!(spec.is_ok(), is_named, "{}: {}", kernel.name, *FOR_FORGETRON);
         }
         let order = Some(Order::Given);
         let said = refused(Options { algorithm: "min-over".to_owned(), order, ..Options::default() });

@@ -1,7 +1,7 @@
 //! Who may ask for what: tokens with scopes, and no request that a page of another site has sent.
 
 use crate::config::Config;
-use crate::problem::Problem;
+use crate::problem::{Problem, with_flags};
 use axum::http::{HeaderMap, Uri, header};
 use sha2::{Digest, Sha256};
 use std::io;
@@ -128,10 +128,11 @@ fn without_port(host: &str) -> &str {
 
 /// Refuses what a page of another site has sent: its requests carry another host, or an origin that is not this one.
 pub(crate) fn check_host(config: &Config, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
-    let foreign = |what: &str| Err(Problem::new("foreign", what));
+    let foreign =
+        |what: &str, help: &str| Err(Problem::new("foreign", what).with_help(with_flags(&help.into())));
     let said = headers.get(header::HOST).map(|host| host.to_str().unwrap_or("?"));
     let Some(host) = said.or_else(|| uri.authority().map(axum::http::uri::Authority::as_str)) else {
-        return foreign("the request names no host");
+        return foreign("the request names no host", "send a `Host` header");
     };
     let name = without_port(host);
     let is_given = config.hosts.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -140,13 +141,15 @@ pub(crate) fn check_host(config: &Config, uri: &Uri, headers: &HeaderMap) -> Res
         || address.is_some_and(|address| address.is_loopback() || address == config.address.ip());
     let takes_all = config.address.ip().is_unspecified() && config.hosts.is_empty();
     if !(is_given || is_own || takes_all) {
-        return foreign("the request is for another host");
+        let help = "if the server goes by this name, start it with {host=NAME}";
+        return foreign("the request is for another host", help);
     }
     if let Some(origin) = headers.get(header::ORIGIN) {
         let origin = origin.to_str().unwrap_or_default();
         let same = origin.split_once("://").is_some_and(|(_, site)| site.eq_ignore_ascii_case(host));
         if !same {
-            return foreign("the request was sent by a page of another site");
+            let help = "have the server of that page ask, or put both behind one host, with {host=NAME}";
+            return foreign("the request was sent by a page of another site", help);
         }
     }
     Ok(())

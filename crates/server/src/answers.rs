@@ -2,7 +2,9 @@
 //!
 //! Objects and columns are those of the command line's `predict`.
 
-use crate::problem::Problem;
+use crate::live::Published;
+use crate::problem::{Problem, with_flags};
+use crate::registry::Version;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use rosenblatt::calibration::class_scores;
@@ -70,10 +72,16 @@ impl Form {
 }
 
 impl<'m> Answers<'m> {
-    /// Asks the model.
-    pub(crate) fn new(model: &'m Model, data: &Dataset, wish: Wish) -> Result<Self, Problem> {
+    /// Asks what was published of a version.
+    pub(crate) fn new(
+        version: &Version,
+        published: &'m Published,
+        data: &Dataset,
+        wish: Wish,
+    ) -> Result<Self, Problem> {
+        let model = &*published.model;
         let calibration = match model.calibration() {
-            None if wish.probabilities => return Err(Error::NotCalibrated.into()),
+            None if wish.probabilities => return Err(no_probabilities(version, published.learned)),
             calibration => calibration.filter(|_| wish.probabilities),
         };
         if wish.explain.is_some() && (model.expansion().is_some() || model.map().is_some()) {
@@ -232,6 +240,21 @@ impl<'m> Answers<'m> {
         writer.write(&batch).and_then(|()| writer.finish()).map_err(failed)?;
         writer.into_inner().map_err(failed)
     }
+}
+
+/// Why there are no probabilities, and what there is instead.
+fn no_probabilities(version: &Version, learned: u64) -> Problem {
+    if learned == 0 || version.base.calibration().is_none() {
+        let help = "ask for scores (`?scores`), or train the model again with {calibrate=platt}";
+        return Problem::from(Error::NotCalibrated).with_help(with_flags(&help.into()));
+    }
+    let number = version.entry.version;
+    let examples = if learned == 1 { "1 example".to_owned() } else { format!("{learned} examples") };
+    let message =
+        format!("the model has learned {examples} online since, and probabilities are not fitted online");
+    Problem::new("not-calibrated", message).with_help(format!(
+        "ask for scores (`?scores`), or go back to version {number}, without what was learned: POST its versions {{\"of\": {number}}}"
+    ))
 }
 
 struct Ask<'a, 'm> {

@@ -188,15 +188,24 @@ struct Document<'a> {
 }
 
 fn not_json(error: &serde_json::Error) -> Problem {
-    Problem::new("bad-body", format!("the body is no JSON that is understood: {error}"))
-        .with_help("send {\"rows\": [...]}, a list of rows, or one row; a row is an object, a list of numbers, or a text")
+    Problem::new("bad-body", format!("the body is no JSON that is understood: {error}")).with_help(
+        "send {\"rows\": [...]}, a list of rows, or one row; a row is an object, a list of values, or a text",
+    )
 }
 
 impl<'a> Document<'a> {
     fn parse(bytes: &'a [u8]) -> Result<Self, Problem> {
         let is_list = bytes.trim_ascii_start().first() == Some(&b'[');
         if is_list {
-            let rows = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
+            let rows: Vec<&RawValue> = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
+            // Numbers are no rows, so a list with one in it is a row.
+            let begins = |letters: &[u8]| {
+                rows.iter().any(|row| row.get().as_bytes().first().is_some_and(|one| letters.contains(one)))
+            };
+            if begins(b"-0123456789") && !begins(b"[{") {
+                let row = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
+                return Ok(Self { rows: vec![row], labels: None });
+            }
             return Ok(Self { rows, labels: None });
         }
         serde_json::from_slice(bytes).or_else(|error| {
@@ -211,7 +220,8 @@ impl<'a> Document<'a> {
     fn lines(&self, schema: Option<&Schema>, labelled: bool) -> Result<(&'static str, Vec<u8>), Problem> {
         let bad = |message: String| Problem::new("bad-rows", message);
         if self.labels.as_ref().is_some_and(|labels| labels.len() != self.rows.len()) {
-            return Err(bad("there should be as many labels as rows".to_owned()));
+            return Err(bad("there should be as many labels as rows".to_owned())
+                .with_help("a single row is put into another pair of brackets: {\"rows\": [[1, 2]]}"));
         }
         if self.rows.is_empty() {
             return Err(bad("there are no rows, expected at least one".to_owned()));
@@ -293,7 +303,7 @@ fn object(out: &mut Vec<u8>, row: &str, label: Option<&str>, schema: Option<&Sch
         }
         _ => {
             return Err(
-                "a row is an object, a list of numbers, or a text, and all are of one kind".to_owned()
+                "a row is an object, a list of values, or a text, and all are of one kind; put a single list into another pair of brackets".to_owned()
             );
         }
     }

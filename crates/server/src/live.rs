@@ -8,7 +8,7 @@
 use crate::config::{Config, Durability};
 use crate::log::{self, LogError, Medium};
 use crate::metrics::Metrics;
-use crate::problem::Problem;
+use crate::problem::{Problem, with_flags};
 use crate::rows;
 use rosenblatt::files::write_whole;
 use rosenblatt::recipe::Ongoing;
@@ -55,8 +55,10 @@ pub(crate) struct Receipt {
     pub(crate) rows: u64,
     /// Examples learned so far, these included.
     pub(crate) learned: u64,
-    /// Of these, how many were predicted wrongly first.
+    /// Rows of the request that were predicted wrongly before they were learned from.
     pub(crate) errors: u64,
+    /// The same of all examples learned so far.
+    pub(crate) errors_so_far: u64,
     /// Whether the same request had been acknowledged before, and was not learned from again.
     pub(crate) repeated: bool,
 }
@@ -152,7 +154,7 @@ struct Preface {
     keys: Keys,
 }
 
-const SNAPSHOT_MAGIC: &[u8; 8] = b"rbsnap1\n";
+const SNAPSHOT_MAGIC: &[u8; 8] = b"rbsnap2\n";
 
 fn pack(preface: &Preface, state: &[u8]) -> Vec<u8> {
     let preface = serde_json::to_vec(preface).unwrap_or_default();
@@ -241,9 +243,16 @@ pub(crate) fn recover(
 
 /// Learns from rows that are in the log. What the learner refuses it refuses again when the log is read.
 fn learned(ongoing: &mut Ongoing, data: &Dataset) -> Receipt {
+    let before = ongoing.totals().errors;
     let _ = ongoing.learn(data);
     let totals = ongoing.totals();
-    Receipt { rows: data.len() as u64, learned: totals.rounds, errors: totals.errors, repeated: false }
+    Receipt {
+        rows: data.len() as u64,
+        learned: totals.rounds,
+        errors: totals.errors - before,
+        errors_so_far: totals.errors,
+        repeated: false,
+    }
 }
 
 impl Published {
@@ -400,8 +409,9 @@ impl Learner {
             let size = self.log_bytes + bytes.len() as u64 + payload.len() as u64 + self.snapshot_bytes;
             if size > disk_bytes || payload.len() > log::MOST_BYTES {
                 let message = format!("what was learned may take {disk_bytes} bytes on disk");
-                let _ = reply.send(Err(Problem::new("full", message)
-                    .with_help("raise the limit, or keep a version and go on from it")));
+                let _ = reply.send(Err(Problem::new("full", message).with_help(with_flags(
+                    &"start the server with a higher {max-disk}, or keep a version and go on from it".into(),
+                ))));
                 continue;
             }
             log::record(&mut bytes, self.next + written.len() as u64, &payload);
@@ -436,13 +446,17 @@ impl Learner {
         if data.width() > limits.features {
             let message =
                 format!("a model may have {} features, and a row has {}", limits.features, data.width());
-            return Err(Problem::new("limit", message));
+            let help = with_flags(&"start the server with a higher {max-features}".into());
+            return Err(Problem::new("limit", message).with_help(help));
         }
         let n_updates = self.ongoing.totals().updates + (n_waiting + data.len()) as u64;
         if self.ongoing.keeps_every_update() && n_updates > limits.updates {
             let message = format!("a model that keeps every update may make {}", limits.updates);
             return Err(Problem::new("full", message)
-                .with_help("raise the limit, or go on in a new version with averages or a budget"));
+                .with_help(with_flags(
+                &"start the server with a higher {max-updates}, or go on in a new version with averages or a budget"
+                    .into(),
+            )));
         }
         let known = self.ongoing.labels();
         if known.told_from_rest().is_none() {
@@ -452,7 +466,8 @@ impl Learner {
             let total = known.len() + new_classes.len() + added;
             if !new.is_empty() && total > limits.classes {
                 let message = format!("a model may have {} classes, and would have {total}", limits.classes);
-                return Err(Problem::new("limit", message));
+                let help = with_flags(&"start the server with a higher {max-classes}".into());
+                return Err(Problem::new("limit", message).with_help(help));
             }
             new_classes.extend(new.into_iter().cloned());
         }

@@ -47,6 +47,9 @@ fn answers(path: &str) -> Value {
         });
         return Value::Object(all.collect());
     }
+    if path.ends_with("/learn") {
+        return json!({"application/json": {"schema": {"$ref": "#/components/schemas/Receipt"}}});
+    }
     if path.ends_with("/file") {
         return json!({"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}});
     }
@@ -158,6 +161,15 @@ pub(crate) fn document() -> Value {
                         "scores": {"type": "array", "items": {"type": "number"}},
                     }}},
                 }},
+                "Receipt": {"type": "object", "required": ["model", "version", "rows", "learned", "errors", "errors-so-far", "repeated"], "properties": {
+                    "model": {"type": "string"},
+                    "version": {"type": "integer"},
+                    "rows": {"type": "integer", "description": "rows of this request"},
+                    "errors": {"type": "integer", "description": "rows of this request that were predicted wrongly before they were learned from"},
+                    "learned": {"type": "integer", "description": "examples that the version has learned from, these included"},
+                    "errors-so-far": {"type": "integer", "description": "of these examples, those that were predicted wrongly first"},
+                    "repeated": {"type": "boolean", "description": "the request had been acknowledged before, and was not learned from again"},
+                }, "additionalProperties": false},
                 "Making": {"type": "object", "properties": {
                     "of": {"type": "integer", "description": "the version to go back to; what was learned so far if nothing is said"},
                     "learning": {"type": "object", "description": "how it goes on learning; as the model learned if nothing is said"},
@@ -208,7 +220,7 @@ pub(crate) fn page() -> Response {
     }
     out.push_str(
         "</ul><p>Packed with gzip or zstd, or not at all. JSON is <code>{\"rows\": [...]}</code>, a list of rows or one \
-         row; a row is an object by names of columns, a list, or a text; labels stand in the rows or in \
+         row; a row is an object by names of columns, a list in the order of columns, or a text; labels stand in the rows or in \
          <code>\"labels\"</code>. JSON Lines are answered while they come.</p>\
          <h2>Problems</h2><table><tr><th>code<th>status<th>meaning</tr>",
     );

@@ -2,10 +2,12 @@
 //!
 //! Nothing here tells a path, a stack or anything about another model.
 
+use crate::bodies::{CONTENT_TYPES, Kind};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rosenblatt::Error;
-use rosenblatt_data::{DataError, ErrorKind};
+use rosenblatt_data::remedy::Piece;
+use rosenblatt_data::{DataError, ErrorKind, Remedy};
 use serde_json::{Map, Value, json};
 
 /// Why a request was not answered as asked.
@@ -125,6 +127,59 @@ impl IntoResponse for Problem {
     }
 }
 
+/// What helps over HTTP, where a body has no options, by the option that the readers speak of.
+const CURES: &[(&str, &str)] = &[
+    (
+        "missing",
+        "send the value, or train the model again with {missing=mean}, median, most-frequent, zero or drop",
+    ),
+    ("header", "send a header line first, or lists in JSON, which stand in the order of columns"),
+    ("format", "say what the body is by its content type"),
+    ("delimiter", "separate cells by commas, or send JSON"),
+    (
+        "label",
+        "send the label in the column that the model learned it from, or apart in JSON: {{\"rows\": [...], \"labels\": [...]}}",
+    ),
+    ("ignore", "leave the column out of the rows"),
+    ("max-features", "start the server with a higher {max-features}"),
+    ("max-classes", "start the server with a higher {max-classes}"),
+    ("max-line", "start the server with a higher {max-body}"),
+];
+
+/// Advice that a client, or whoever runs the server, can follow.
+fn worded(remedy: &Remedy) -> String {
+    let options = || {
+        remedy.pieces().iter().filter_map(|piece| match piece {
+            Piece::Option(option, value) => Some((option.as_str(), value.as_deref())),
+            Piece::Text(_) => None,
+        })
+    };
+    let named = options().find_map(|(option, value)| match (option, value) {
+        ("format", Some(format)) => {
+            let is_it = |kind: Kind| matches!(kind, Kind::Data(Some(name)) if name == format);
+            CONTENT_TYPES.iter().find(|(_, kind)| is_it(*kind)).map(|(name, _)| *name)
+        }
+        _ => None,
+    });
+    if let Some(content_type) = named {
+        return format!("send it with `content-type: {content_type}`");
+    }
+    let cure = options().find_map(|(option, _)| CURES.iter().find(|(name, _)| *name == option));
+    if let Some((_, cure)) = cure {
+        return with_flags(&Remedy::from(*cure));
+    }
+    let text = with_flags(remedy);
+    if options().next().is_none() { text } else { format!("train the model again: {text}") }
+}
+
+/// Advice for whoever trains models and starts servers, which is done in a shell.
+pub(crate) fn with_flags(remedy: &Remedy) -> String {
+    remedy.worded(|option, value| match value {
+        Some(value) => format!("`--{option} {value}`"),
+        None => format!("`--{option}`"),
+    })
+}
+
 impl From<DataError> for Problem {
     fn from(error: DataError) -> Self {
         let code = match error.kind() {
@@ -137,7 +192,7 @@ impl From<DataError> for Problem {
         };
         let position = error.position();
         let place = [position.row, position.line, position.column];
-        let help = error.help().map(ToString::to_string);
+        let help = error.help().map(worded);
         let mut problem = Self::new(code, error.message());
         (problem.0.help, problem.0.place) = (help, place);
         problem
@@ -154,7 +209,7 @@ impl From<Error> for Problem {
         };
         let other_rule = r#"have it learn by another rule: POST its versions {"of": 1, "learning": {"algorithm": "perceptron"}}, with "blank": true to begin at zero"#;
         let other_rule = (code == "cannot-learn").then(|| other_rule.to_owned());
-        let help = error.remedy().map(|remedy| remedy.to_string()).or(other_rule);
+        let help = error.remedy().map(|remedy| worded(&remedy)).or(other_rule);
         let mut problem = Self::new(code, error.to_string());
         problem.0.help = help;
         problem

@@ -425,7 +425,7 @@ async fn answered(app: Arc<App>, name: String, request: Request, explain: bool) 
     let (number, learned, bytes) = work(held.bytes.len() > LARGE, move || {
         let published = version.published();
         let data = bodies::to_predict(&published.model, kind, &held.bytes, &app.config.limits)?;
-        let answers = Answers::new(&published.model, &data, asked)?;
+        let answers = Answers::new(&version, &published, &data, asked)?;
         let number = version.entry.version;
         let preface = format!("\"model\":\"{name}\",\"version\":{number},\"learned\":{}", published.learned);
         let written = answers.written(form, &preface)?;
@@ -500,6 +500,7 @@ pub(crate) fn told(name: &str, version: u64, receipt: &Receipt) -> Value {
         "rows": receipt.rows,
         "learned": receipt.learned,
         "errors": receipt.errors,
+        "errors-so-far": receipt.errors_so_far,
         "repeated": receipt.repeated,
     })
 }
@@ -728,7 +729,7 @@ async fn infer(State(app): Shared, Path(named): Path<Named>, request: Request) -
         let published = version.published();
         let model = &published.model;
         let data = bodies::to_predict(model, Kind::Json, &inference.document, &app.config.limits)?;
-        let answers = Answers::new(model, &data, inference.wish(model)?)?;
+        let answers = Answers::new(&version, &published, &data, inference.wish(model)?)?;
         app.metrics.rows_predicted.fetch_add(answers.classes.len() as u64, Ordering::Relaxed);
         let inferred = inference.answer(&named.name, version.entry.version, model, &answers);
         let mut response = Response::new(Body::from(inferred.bytes));

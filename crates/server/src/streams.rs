@@ -114,9 +114,10 @@ pub(crate) fn predictions(app: Arc<App>, name: String, body: Body, wish: Wish) -
 }
 
 fn answer(app: &App, name: &str, bytes: &[u8], wish: Wish) -> Result<Vec<u8>, Problem> {
-    let published = app.registry.current(name)?.published();
+    let version = app.registry.current(name)?;
+    let published = version.published();
     let data = bodies::to_predict(&published.model, Kind::JsonLines, bytes, &app.config.limits)?;
-    let answers = Answers::new(&published.model, &data, wish)?;
+    let answers = Answers::new(&version, &published, &data, wish)?;
     app.metrics.rows_predicted.fetch_add(answers.classes.len() as u64, Ordering::Relaxed);
     answers.written(Form::JsonLines, "")
 }

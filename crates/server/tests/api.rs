@@ -3,6 +3,7 @@
 use crate::bench::{Answer, Bench, PETS, ask, model_of, perceptron, pets};
 use rosenblatt::data::{ReadOptions, Source, load_source};
 use rosenblatt::{Model, Options};
+use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -131,7 +132,9 @@ fn problems_say_what_and_where_and_what_to_do() {
         (predict, "application/json", "{\"rows\": [{\"legs\": \"many\", \"weight\": 1}]}", 422, "bad-rows"),
         (predict, "application/json", "[[1e400, 1]]", 422, "bad-rows"),
         (predict, "application/json", "[[NaN, 1]]", 400, "bad-body"),
-        (predict, "application/json", "[1, 2]", 422, "bad-rows"),
+        (predict, "application/json", "[1, 2, 3]", 422, "bad-rows"),
+        (predict, "application/json", "{\"rows\": [1, 2]}", 422, "bad-rows"),
+        (predict, "application/json", "[1, [1, 2]]", 422, "bad-rows"),
         (predict, "application/x-yaml", "a: 1", 415, "unknown-type"),
         (predict, "application/x-www-form-urlencoded", "a=1", 415, "unknown-type"),
         ("/v1/models/pets/predict?scored", "application/json", "[[1, 2]]", 400, "bad-request"),
@@ -278,6 +281,7 @@ fn models_that_keep_every_update_have_a_limit_and_those_with_a_budget_need_none(
         learn().ok();
         let refused = std::iter::repeat_with(learn).take(9).find(|answer| answer.status != 200).unwrap();
         assert_eq!((refused.status, refused.code().as_str()), (507, "full"), "{growing}");
+        assert!(refused.text().contains("--max-updates"), "{}", refused.text());
         bench.json("/v1/models/pets/predict", "[[4, 4]]").ok();
     }
     for bounded in ["{\"algorithm\": \"arow\"}".to_owned(), format!("{{{kernel}, \"budget\": 3}}}}")] {
@@ -287,6 +291,102 @@ fn models_that_keep_every_update_have_a_limit_and_those_with_a_budget_need_none(
         }
         let answer = bench.json("/v1/models/pets/predict", "[[4, 4]]").ok().value();
         assert_eq!(answer["predictions"][0]["class"], "cat", "{bounded}");
+    }
+}
+
+/// The rows of `source`, learned with a part of them held out, so that there are probabilities.
+fn calibrated(source: &Source) -> Vec<u8> {
+    let recipe = rosenblatt::Recipe {
+        learning: perceptron(),
+        choice: rosenblatt::recipe::Choice::Given,
+        ..rosenblatt::Recipe::default()
+    };
+    recipe.train(source, &mut ()).unwrap().model.to_bytes()
+}
+
+#[test]
+fn a_model_that_has_learned_says_where_its_probabilities_went() {
+    let iris = calibrated(&Source::file(crate::bench::bundled("iris.csv")));
+    let bench = Bench::new(&[("iris", iris), ("pets", pets())]);
+    let (row, asked) = ("[5.1, 3.5, 1.4, 0.2]", "/v1/models/iris/predict?probabilities");
+    bench.json(asked, row).ok();
+    let never = bench.json("/v1/models/pets/predict?probabilities", "[4, 4]").value();
+    assert!(never["help"].as_str().unwrap().contains("?scores"), "{never}");
+    let rows = r#"{"rows": [[5.1, 3.5, 1.4, 0.2], [5, 3, 1, 0.1]], "labels": ["setosa", "setosa"]}"#;
+    bench.json("/v1/models/iris/learn", rows).ok();
+    soon("two examples are learned", || bench.json(asked, row).status != 200);
+    let refused = bench.json(asked, row).value();
+    assert_eq!(refused["code"], "not-calibrated");
+    assert!(refused["detail"].as_str().unwrap().contains("has learned 2 examples online since"), "{refused}");
+    let help = refused["help"].as_str().unwrap();
+    assert!(help.contains("?scores") && help.contains("{\"of\": 1}"), "{help}");
+    // Both cures help.
+    bench.json("/v1/models/iris/predict?scores", row).ok();
+    bench.json("/v1/models/iris/versions", "{\"of\": 1}").ok();
+    bench.json(asked, row).ok();
+}
+
+#[test]
+fn a_list_with_numbers_is_one_row() {
+    let bench = Bench::new(&[("pets", pets()), ("sms", model_of("sms-spam.tsv", perceptron()))]);
+    let scored = |body: &str| bench.json("/v1/models/pets/predict?scores", body).ok().value();
+    assert_eq!(scored("[4, 3.5]"), scored("[[4, 3.5]]"));
+    assert_eq!(scored(" [-4,\n1e1 ] "), scored("[[-4, 10]]"));
+    // Texts are rows each, and a row of texts and lists is none.
+    assert_eq!(classes(&bench.json("/v1/models/sms/predict", r#"["see you", "5"]"#).ok()).len(), 2);
+    let wrong = bench.json("/v1/models/pets/predict", "{\"rows\": [4, 3.5]}").value();
+    assert!(wrong["detail"].as_str().unwrap().contains("another pair of brackets"), "{wrong}");
+}
+
+#[test]
+fn cures_can_be_followed_over_http() {
+    let iris = calibrated(&Source::file(crate::bench::bundled("iris.csv")));
+    let bench = Bench::new(&[("iris", iris), ("sms", model_of("sms-spam.tsv", perceptron()))]);
+    for (path, kind, body, cure) in [
+        ("iris/predict", "application/json", "[5.1, null, 1.4, 0.2]", "send the value, or train"),
+        ("iris/predict", "text/csv", "5.1,3.5,1.4,0.2\n", "send a header line first"),
+        ("sms/predict", "text/csv", "a,b\nfree,prize\n", "send it with `content-type: text/plain`"),
+        ("iris/learn", "text/csv", "5.1,3.5,1.4,0.2,setosa\n", "send"),
+    ] {
+        let answer = bench.post(&format!("/v1/models/{path}"), kind, body).value();
+        let help = answer["help"].as_str().unwrap_or_default();
+        assert!(help.contains(cure), "{path} {body}: {answer}");
+        // No option is set over HTTP; one of the command line is named with its dashes.
+        assert!(!help.contains(" = "), "{answer}");
+    }
+    let headers = [("host", "models.example"), ("content-type", "application/json")];
+    let foreign = ask(bench.address, "GET", "/v1/models", &headers, b"").value();
+    assert!(foreign["help"].as_str().unwrap().contains("--host NAME"), "{foreign}");
+}
+
+#[test]
+fn a_receipt_tells_of_its_request_and_of_all() {
+    let mut bench = Bench::new(&[("pets", pets())]);
+    let learn = |bench: &Bench, key: &str, row: &str| {
+        let headers = [("content-type", "text/csv"), ("idempotency-key", key)];
+        let body = format!("legs,weight,label\n{row}\n");
+        ask(bench.address, "POST", "/v1/models/pets/learn", &headers, body.as_bytes()).ok().value()
+    };
+    let counts = |told: &Value| {
+        ["rows", "errors", "learned", "errors-so-far"].map(|name| told[name].as_u64().unwrap())
+    };
+    // A class that was never seen is always predicted wrongly at first.
+    let first = learn(&bench, "a", "0,9,fish\n0,8,newt");
+    assert_eq!(counts(&first), [2, 2, 2, 2], "{first}");
+    let right = learn(&bench, "b", "4,3.5,cat");
+    let wrong = learn(&bench, "c", "0,7,frog");
+    assert_eq!(counts(&wrong)[..3], [1, 1, 4], "{wrong}");
+    assert_eq!(counts(&wrong)[3], 3 + counts(&right)[1], "{wrong}");
+    // The same after a restart, from the snapshot.
+    let folder = bench.folder.clone();
+    bench.stop();
+    let again = Bench::at(&folder, |_| {});
+    let repeated = learn(&again, "c", "0,7,frog");
+    assert_eq!((counts(&repeated), &repeated["repeated"]), (counts(&wrong), &Value::Bool(true)));
+    let described = again.get("/openapi.json").ok().value();
+    let receipt = &described["components"]["schemas"]["Receipt"]["properties"];
+    for name in repeated.as_object().unwrap().keys() {
+        assert!(receipt.get(name).is_some(), "{name} is described");
     }
 }
 
@@ -438,6 +538,19 @@ fn every_code_of_the_page_has_a_status() {
         assert!(page.text().contains(&format!("id={}", code.as_str().unwrap())), "{code}");
     }
     let paths = description["paths"].as_object().unwrap();
+    // So has every path that the document names.
+    let document = include_str!("../../../docs/serve.md");
+    let mut n_named = 0;
+    for words in document.split('`').skip(1).step_by(2) {
+        let Some((method, path)) = words.split_once(' ') else { continue };
+        let known = ["GET", "POST", "PUT"].contains(&method) && path.starts_with('/');
+        if known {
+            let path = path.replace("NAME", "{name}").replace("versions/N", "versions/{version}");
+            assert!(paths[&path].get(method.to_lowercase()).is_some(), "{words}");
+            n_named += 1;
+        }
+    }
+    assert!(n_named > 8, "{n_named}");
     assert!(paths.contains_key("/v1/models/{name}/predict") && paths.len() > 15);
 }
 

@@ -5,6 +5,7 @@ use crate::choices::choice;
 use crate::failure::Failure;
 use crate::ui;
 use rosenblatt::{Mixing, Model, Tagger};
+use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -26,6 +27,9 @@ pub(crate) struct Args {
     /// Write the mean here
     #[arg(short, long, value_name = "MODEL")]
     pub(super) output: PathBuf,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -38,16 +42,37 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ui::note("probabilities are left out: no row that they were fitted on knows the mean");
     }
     mean.save(&args.output)?;
-    if ui::is_quiet() {
-        return Ok(());
-    }
     let learned = mean.training_summary();
-    ui::print(&format!(
-        "mean of {}, {}: {} with {} in all\nmodel: {}\n",
-        ui::counted(models.len() as u64, "model", "models"),
-        args.by,
-        ui::counted(learned.rows as u64, "row", "rows"),
-        ui::counted(learned.totals.updates, "update", "updates"),
-        args.output.display()
-    ))
+    args.tell(["model", "models"], ["row", "rows"], learned.rows as u64, learned.totals.updates)
+}
+
+impl Args {
+    /// What was mixed, and what of; words for one and for many.
+    pub(super) fn tell(
+        &self,
+        models: [&str; 2],
+        examples: [&str; 2],
+        n_examples: u64,
+        updates: u64,
+    ) -> Result<(), Failure> {
+        if self.json {
+            let paths: Vec<String> = self.models.iter().map(|path| path.display().to_string()).collect();
+            let output = self.output.display().to_string();
+            let report = json!({
+                "models": paths, "by": self.by.to_string(), "rows": n_examples, "updates": updates, "output": output,
+            });
+            return ui::print(&format!("{report}\n"));
+        }
+        if ui::is_quiet() {
+            return Ok(());
+        }
+        ui::print(&format!(
+            "mean of {}, {}: {} with {} in all\nmodel: {}\n",
+            ui::counted(self.models.len() as u64, models[0], models[1]),
+            self.by,
+            ui::counted(n_examples, examples[0], examples[1]),
+            ui::counted(updates, "update", "updates"),
+            self.output.display()
+        ))
+    }
 }

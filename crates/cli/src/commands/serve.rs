@@ -28,7 +28,8 @@ Examples:
   rosenblatt serve models --read-only --address 0.0.0.0:443 --tls-cert chain.pem --tls-key key.pem --tokens tokens.txt"
 )]
 pub(crate) struct Args {
-    /// The folder of models; if not said, `models`, which is made with a spam filter of bundled text messages in it
+    /// The folder of models; if not said, `models`, which is made with a spam filter of bundled text messages in it if
+    /// it is not there
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Listen here; port 0 is any that is free
@@ -106,7 +107,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let folder = match &args.folder {
         Some(folder) => folder.clone(),
-        None => first_models()?,
+        None => first_models(args.read_only)?,
     };
     signals::be_careful();
     let server = Server::open(args.config(folder)).map_err(|error| Failure::Work(error.to_string()))?;
@@ -124,14 +125,24 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     server.run(|| signals::asked().is_some());
-    signals::answer("what was learned is saved")
+    // To be asked to stop is how a server ends; whoever runs it is told that all went well.
+    match signals::answer("what was learned is saved") {
+        Err(Failure::Stopped(_, done)) => ui::note(&done),
+        other => other?,
+    }
+    Ok(())
 }
 
 /// The folder of those who have none yet: with a model in it that goes on learning.
-fn first_models() -> Result<PathBuf, Failure> {
+fn first_models(read_only: bool) -> Result<PathBuf, Failure> {
     let folder = PathBuf::from("models");
     if folder.exists() {
         return Ok(folder);
+    }
+    if read_only {
+        let message = "there is no folder `models` here, and `--read-only` makes none; \
+                       name a folder of models, or start once without `--read-only`";
+        return Err(Failure::Work(message.to_owned()));
     }
     let learning = Options { algorithm: "perceptron".to_owned(), ..Options::default() };
     let recipe = Recipe { learning, choice: Choice::Given, ..Recipe::default() };

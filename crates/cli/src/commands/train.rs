@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::signals;
 use crate::ui;
 use rosenblatt::core::Readout;
-use rosenblatt::files::{Apart, Claim, check_writable, previous_path};
+use rosenblatt::files::{Apart, Claim, check_writable, is_stdout, previous_path};
 use rosenblatt::model::Date;
 use rosenblatt::recipe::{Calibrate, Choice, MemoryLimit, Plan};
 use rosenblatt::{Checkpoint, Costs, Error, Model, Options, Recipe, Spec, Trained, defaults};
@@ -156,6 +156,13 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     let recipe = args.recipe(choice)?;
     recipe.check().map_err(|error| Failure::Usage(Failure::words(&error)))?;
     let export = args.export.as_deref().map(inspect::export_wish).transpose()?;
+    // What is exported to stdout is the result, and stands there alone.
+    let is_export_result = export.as_ref().is_some_and(|(_, path)| is_stdout(path));
+    if is_export_result && args.json {
+        let message = "stdout has room for the export or the report, not for both; \
+                       export to a file, or leave `--json` out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let spec = Spec::new(recipe.learning.clone())?;
     if spec.kernel().is_some()
         && let Some((_, name)) = [(export.is_some(), "--export"), (args.bounds, "--bounds")]
@@ -233,6 +240,10 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
         );
     }
     let _ = writeln!(text, "next: rosenblatt predict NEW-ROWS --model {}", path.display());
+    if is_export_result {
+        ui::note(text.trim_end());
+        return Ok(());
+    }
     ui::print(&text)
 }
 

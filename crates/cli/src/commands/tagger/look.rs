@@ -126,16 +126,6 @@ pub(in crate::commands) fn mix(args: &mix::Args) -> Result<(), Failure> {
         ui::note("probabilities are left out: no sentence that they were fitted on knows the mean");
     }
     mean.save(&args.output)?;
-    if ui::is_quiet() {
-        return Ok(());
-    }
     let learned = mean.training_summary();
-    ui::print(&format!(
-        "mean of {}, {}: {} with {} in all\nmodel: {}\n",
-        ui::counted(taggers.len() as u64, "tagger", "taggers"),
-        args.by,
-        ui::counted(learned.rows as u64, "sentence", "sentences"),
-        ui::counted(learned.totals.updates, "update", "updates"),
-        args.output.display()
-    ))
+    args.tell(["tagger", "taggers"], ["sentence", "sentences"], learned.rows as u64, learned.totals.updates)
 }
