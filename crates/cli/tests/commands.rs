@@ -278,3 +278,36 @@ fn what_would_be_ignored_is_refused() {
         "rosenblatt train t.csv --target class --test-size 0 --max-iter 3 --random-state 1 --model u.model",
     );
 }
+
+/// What a report says of the rows learned from, of epochs, bounds and probabilities is so.
+#[test]
+fn reports_say_what_is_so() {
+    let bench = Bench::new();
+    let train = "rosenblatt train crates/data/bundled/banknote.csv --model m.model";
+    let has = |text: &str, said: &str| assert!(text.contains(said), "`{said}` in\n{text}");
+    // A rule that stops early learns from all rows but those that it goes by.
+    let text = bench.ok(&format!("{train} --folds 5 --algorithm perceptron"));
+    has(&text, "the model itself learned from all rows but the 137 that said when to stop");
+    has(&text, "no longer fell; of 9 epochs tried, epoch 9 is kept, the last with the fewest errors");
+    has(&bench.ok("rosenblatt inspect m.model"), "the model itself learned from all rows but the 137");
+    let text = bench.ok(&format!("{train} --folds 5 --algorithm perceptron --patience 0"));
+    has(&text, "the model itself learned from all rows\n");
+    // The winner's command has no probabilities, and those of a race are not of held-out rows.
+    let text = bench.ok(train);
+    has(&text, "\n  the same weights; without probabilities");
+    assert!(!text.contains("may be the more probable"), "{text}");
+    has(&bench.ok("rosenblatt inspect m.model"), "fitted on what the winner said of 1,098 rows in the race");
+    let text = bench.ok(&format!("{train} --class-weight balanced --algorithm perceptron"));
+    has(&text, "another class than the one named may be the more probable");
+    has(&bench.ok("rosenblatt inspect m.model"), "fitted on 274 held-out rows");
+    // One run has one bound, and each rule its own.
+    bench.write("t.csv", "x,z,class\n4,0,dot\n1,1,star\n0,1,star\n-2,-2,dot\n");
+    let plain = "rosenblatt train t.csv --bias none --scale none --order given --holdout 0 --model t.model";
+    let text = bench.ok(&format!("{plain} --bounds"));
+    has(&text, "largest margin: at least 0.784464541, at most 0.784464541");
+    assert!(!text.contains("by the bound"), "{text}");
+    let text = bench.ok(&format!("{plain} --algorithm perceptron"));
+    has(&text, "by the bound (R/margin)^2 with the margin found");
+    let text = bench.ok(&format!("{plain} --algorithm pa1"));
+    has(&text, "by the bound max(R^2, 1/C) / margin^2 with the margin found");
+}

@@ -435,3 +435,20 @@ fn the_picture_of_a_certificate_says_what_is_proved() {
         assert!(!picture.contains("learned from") && !picture.contains("perceptron, last"));
     }
 }
+
+#[test]
+fn a_boundary_outside_the_picture_is_said_to_be_there() {
+    let bench = Bench::new();
+    bench.write("xor.csv", "x1,x2,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n");
+    bench.ok("rosenblatt plot boundary xor.csv -o xor.svg");
+    let picture = svg(&bench, "xor.svg");
+    assert!(
+        picture.contains("The boundary lies outside the picture; every point in it is called same."),
+        "{picture}"
+    );
+    assert!(!picture.contains(">boundary<"), "{picture}");
+    bench.write("two.csv", "x1,x2,class\n1,1,a\n1,-1,a\n-1,1,b\n-1,-1,b\n");
+    bench.ok("rosenblatt plot boundary two.csv -o two.svg");
+    let picture = svg(&bench, "two.svg");
+    assert!(picture.contains(">boundary<") && !picture.contains("outside the picture"), "{picture}");
+}

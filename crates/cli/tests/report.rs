@@ -110,3 +110,27 @@ fn a_certificate_is_checked_before_it_is_told() {
     assert_eq!(refused.code, Some(1), "{}", refused.all());
     assert!(!bench.path("no.html").exists());
 }
+
+/// What new rows may expect comes first, beside what saying always the same would do.
+#[test]
+fn the_held_out_error_and_the_majority_are_among_the_first_numbers() {
+    let bench = Bench::new();
+    let tiles =
+        |page: &str| page.split("class=\"tiles\"").nth(1).unwrap().split("</ul>").next().unwrap().to_owned();
+    bench.ok("rosenblatt train crates/data/bundled/banknote.csv --model m.model");
+    bench.ok("rosenblatt report crates/data/bundled/banknote.csv --model m.model -o page.html");
+    let good = page(&bench, "page.html");
+    let found = tiles(&good);
+    let places = ["held-out error", "training error", "error of always saying the most common class"]
+        .map(|what| found.find(what));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{found}");
+    assert!(found.contains("44.5 %") && !good.contains("no better than"), "{found}");
+    // Of what has nothing to do with its class, the most common class is as good.
+    let row = |row: u32| {
+        format!("{},{}\n", row.wrapping_mul(2_654_435_761) >> 20, if row % 4 == 0 { "b" } else { "a" })
+    };
+    bench.write("chance.csv", format!("x,class\n{}", (0..400).map(row).collect::<String>()));
+    bench.ok("rosenblatt train chance.csv --model c.model");
+    bench.ok("rosenblatt report chance.csv --model c.model -o chance.html");
+    assert!(page(&bench, "chance.html").contains("This is no better than always saying a."));
+}

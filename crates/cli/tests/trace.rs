@@ -84,3 +84,16 @@ fn the_positive_class_is_the_one_that_is_named() {
         unknown.all()
     );
 }
+
+/// A rule that goes on for the margin is not said to have failed.
+#[test]
+fn steps_for_the_margin_are_no_mistakes() {
+    let bench = Bench::new();
+    bench.write("points.csv", "x,z,class\n4,0,red\n1,1,blue\n0,1,blue\n-2,-2,red\n");
+    let text = bench.ok("rosenblatt trace points.csv --algorithm pa1");
+    let said = "no mistake since epoch 2; steps for the margin went on to the end of epoch 20";
+    assert!(text.contains(said) && !text.contains("not converged"), "{text}");
+    // Where not all rounds are seen, nothing is said of them.
+    let text = bench.ok("rosenblatt trace points.csv --algorithm pa1 --rounds 5");
+    assert!(text.contains("not converged after 20 epochs"), "{text}");
+}

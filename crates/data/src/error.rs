@@ -251,6 +251,8 @@ impl DataError {
 impl Snippet {
     /// Cuts a window of characters round the mistake, so that a line of 16 MiB stays readable.
     fn new(line: &[u8], mistake: Range<usize>) -> Self {
+        // The end of a line is no part of it, in either of its spellings.
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let start = mistake.start.min(line.len());
         let end = mistake.end.clamp(start, line.len());
         // Only the neighbourhood is decoded: four bytes a character is the most UTF-8 needs.
@@ -341,7 +343,10 @@ pub fn harmless(text: &str) -> std::borrow::Cow<'_, str> {
 /// A character that can be seen.
 fn shown(c: char) -> char {
     match c {
-        c if c.is_control() => '␀',
+        // The pictures that stand for control characters, in their order; later ones have none.
+        '\0'..='\u{1F}' => char::from_u32(0x2400 + c as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\u{7F}' => '␡',
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
         // Marks that reorder or hide text: bidirectional overrides, zero-width characters.
         '\u{061C}'
         | '\u{200B}'..='\u{200F}'
@@ -439,6 +444,10 @@ mod tests {
         assert!(report.contains("^^"), "{report}");
         assert_eq!(quote("5\u{A0}".as_bytes()), "`5 ` (holds U+00A0)");
         assert_eq!(quote(b"a\0b"), "`a␀b` (holds byte 0x00)");
+        assert_eq!(quote(b"a\x1Bb\x7F"), "`a␛b␡` (holds byte 0x1B)");
+        let mistake = Mistake::new(ErrorKind::Number, 2..3, "bad");
+        let report = mistake.locate("t.csv", b"1,x\r\n2,3\r\n", 1, 1, false).report();
+        assert_eq!(report, "t.csv:1:3: bad\n 1 | 1,x\n   |   ^");
         assert_eq!(quote(b"a\xFF"), "`a\u{FFFD}` (not valid UTF-8)");
         assert!(quote(&[b'7'; 500]).ends_with("…`"));
     }

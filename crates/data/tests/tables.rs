@@ -271,3 +271,61 @@ fn time_stamps_are_not_rounded() {
         schema.notes.iter().any(|note| note.contains("double precision") && note.contains("`when_seen`"))
     );
 }
+
+/// One slip in the sign of money does not take a column of prices away: the cell is named.
+#[test]
+fn another_sign_in_one_cell_is_an_error_there() {
+    let line = |i: u32| {
+        let sign = if i == 70 { '€' } else { '$' };
+        format!("\"{sign}1,{i:03}.00\",{}\n", ["a", "b"][i as usize % 2])
+    };
+    let text = "price,label\n".to_owned() + &(0..200).map(line).collect::<String>();
+    let error = load_with_schema(&Source::bytes("t.csv", text.as_bytes()), &ReadOptions::as_stored());
+    let error = error.unwrap_err().report();
+    let said = "t.csv:72:2: column `price` should hold numbers with `$`, but holds `€1,070.00`";
+    assert!(error.starts_with(said) && error.ends_with("in one unit, with one sign"), "{error}");
+    // Signs that are truly mixed are two units, and no number.
+    let line = |i: u32| line(if i % 3 == 0 { 70 } else { i });
+    let text = "price,label\n".to_owned() + &(0..200).map(line).collect::<String>();
+    let (_, schema) = read("t.csv", text.as_bytes(), &ReadOptions::as_stored());
+    assert!(matches!(schema.columns[0].kind, ColumnKind::Category { .. }), "{schema:?}");
+}
+
+/// Digits that begin with 0 name something: a number would lose the 0, and say that codes can be added up.
+#[test]
+fn codes_with_leading_zeros_are_names() {
+    let how = ReadOptions { label: LabelColumn::Named("kind".into()), ..ReadOptions::as_stored() };
+    let codes = ["02139", "90210", "10001"];
+    let line = |i: usize| format!("{},{},{}\n", codes[i % 3], i % 5, ["u", "v"][i % 2]);
+    let text = "zip,n,kind\n".to_owned() + &(0..60).map(line).collect::<String>();
+    let (data, schema) = read("t.csv", text.as_bytes(), &how);
+    assert!(
+        matches!(&schema.columns[0].kind, ColumnKind::Category { values, .. } if values.contains(&"02139".to_owned()))
+    );
+    assert!(matches!(schema.columns[1].kind, ColumnKind::Number { .. }), "{schema:?}");
+    assert_eq!(data.width(), 4);
+    let said = "read as names, not as numbers, as their digits begin with 0: `zip`";
+    assert!(schema.notes.iter().any(|note| note == said), "{:?}", schema.notes);
+    // Numbers of different lengths are numbers, whatever one of them begins with.
+    let text = text.replace("90210", "9021");
+    let (data, _) = read("t.csv", text.as_bytes(), &how);
+    assert_eq!((data.width(), values(&data)[0]), (2, 2139.0));
+}
+
+/// Advice is given only where it can be taken: what a column is cannot be said anew to a model.
+#[test]
+fn advice_about_a_cell_can_be_taken() {
+    let how = ReadOptions { label: LabelColumn::Named("kind".into()), ..ReadOptions::as_stored() };
+    let table = |last: &str| {
+        let line = |i: usize| format!("{i},{}\n", ["u", "v"][i % 2]);
+        "n,kind\n".to_owned() + &(0..60).map(line).collect::<String>() + last + ",u\n"
+    };
+    let report = |last: &str, how: &ReadOptions| {
+        load_with_schema(&Source::bytes("t.csv", table(last).as_bytes()), how).unwrap_err().report()
+    };
+    assert!(report("many", &how).contains("if its values are names"), "{}", report("many", &how));
+    assert!(report("-", &how).contains("leave the cell empty"), "{}", report("-", &how));
+    let (_, schema) = read("t.csv", table("7").as_bytes(), &how);
+    let again = how.clone().with_schema(std::sync::Arc::new(schema));
+    assert!(!report("many", &again).contains("help"), "{}", report("many", &again));
+}

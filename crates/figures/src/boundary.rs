@@ -10,7 +10,9 @@ use rosenblatt::core::Dense;
 use rosenblatt::data::Scaling;
 use rosenblatt::insight::margins;
 use rosenblatt::slice::{Slice, SliceKind, sample, standing_unit, standings};
-use rosenblatt_plot::{Aspect, Axis, Boundary, Canvas, Dot, Picture, PlotError, Range, Verdict};
+use rosenblatt_plot::{
+    Aspect, Axis, Boundary, Canvas, Dot, Ink, Item, Picture, PlotError, Range, Swatch, Verdict,
+};
 use std::collections::BTreeMap;
 
 /// More points than this hide each other.
@@ -116,13 +118,42 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     // Corners are sharper where asking is cheap.
     let is_cheap = is_faced || model.planes().is_some_and(|planes| planes.raw_weights().len() <= CHEAP);
     let spacing = if is_cheap { 2.0 } else { 5.0 };
-    let chart = scene.boundary(title, labels.names(), &dots, &mut decide)?;
-    let frame = subject.framed.clone().unwrap_or_else(|| chart.frame.clone());
-    // What is within a network's margin is no band along a line.
-    let is_network = model.network().is_some();
-    let (band, normal) = (band.filter(|_| !is_network), chart.normal && !is_network);
-    let lines = model.network().map_or_else(Vec::new, |network| network::lines(network, &scene));
-    Ok(Boundary { band, lines, normal, notes, spacing, frame, ..chart }.draw(canvas))
+    let called = dots.first().map(|dot| decide(dot.x, dot.y).class);
+    let mut drawn = |notes: Vec<String>, is_within: bool| {
+        let chart = scene.boundary(title.clone(), labels.names(), &dots, &mut decide)?;
+        let frame = subject.framed.clone().unwrap_or_else(|| chart.frame.clone());
+        // What is within a network's margin is no band along a line.
+        let is_network = model.network().is_some();
+        let (band, normal) = (band.filter(|_| !is_network), chart.normal && !is_network);
+        let lines = model.network().map_or_else(Vec::new, |network| network::lines(network, &scene));
+        let mut whole = Boundary { band, lines, normal, notes, spacing, frame, ..chart };
+        if !is_within {
+            let mut keys = whole.keys();
+            keys.retain(|key| key.swatch != Swatch::Line(Ink::Text, false));
+            whole.legend = Some(keys);
+        }
+        Ok::<_, FigureError>(whole.draw(canvas))
+    };
+    let picture = drawn(notes.clone(), true)?;
+    match called.and_then(|class| labels.names().get(class)) {
+        Some(name) if scene.has_regions() && !has_boundary(&picture.items) => {
+            notes.insert(
+                1,
+                format!("The boundary lies outside the picture; every point in it is called {name}."),
+            );
+            drawn(notes, false)
+        }
+        _ => Ok(picture),
+    }
+}
+
+/// Whether a line between classes is among what was drawn.
+fn has_boundary(items: &[Item]) -> bool {
+    items.iter().any(|item| match item {
+        Item::Shape(shape) => shape.role == "boundary",
+        Item::Group(group) => has_boundary(&group.items),
+        Item::Text(_) => false,
+    })
 }
 
 /// What a picture is seen from.
@@ -264,6 +295,11 @@ impl<'a> Scene<'a> {
         matches!(&self.view, View::Slice(slice) if matches!(slice.kind(), SliceKind::Facing(_)))
     }
 
+    /// Whether a place has a class, whatever row lies there.
+    fn has_regions(&self) -> bool {
+        !matches!(self.view, View::Rival)
+    }
+
     /// The row that lies at a place.
     pub(super) fn row_into(&self, x: f64, y: f64, row: &mut Vec<f64>) {
         if let View::Slice(slice) = &self.view {
@@ -390,7 +426,7 @@ impl<'a> Scene<'a> {
                 View::Rival => Aspect::Square,
                 View::Three | View::Slice(_) => Aspect::Equal,
             },
-            regions: !matches!(self.view, View::Rival),
+            regions: self.has_regions(),
             normal: matches!(self.view, View::Slice(_)),
             ..Boundary::new(title, classes, dots, decide)?
         })

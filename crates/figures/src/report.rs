@@ -190,8 +190,9 @@ impl<'a> Report<'a> {
         if is_learned && let Some(told) = describe_estimate(model) {
             page.lead(&format!("{}.", capital(&told.replace('\n', ", "))));
         }
+        let of = if is_learned { "training error" } else { "error" };
         page.lead(&format!(
-            "{} of {} right. The error is {}, and with 95 % confidence between {} and {}.",
+            "{} of {} right. The {of} is {}, and with 95 % confidence between {} and {}.",
             percent(evaluation.accuracy()),
             counted(evaluation.rows, "row", "rows"),
             percent(evaluation.error()),
@@ -204,13 +205,32 @@ impl<'a> Report<'a> {
         } else {
             page.paragraph(&judged);
         }
-        page.tiles(&[
-            (percent(evaluation.error()), if is_learned { "training error" } else { "error" }),
+        let summary = model.training_summary();
+        // What was found on rows that were not learned from goes before what the model makes of those it knows.
+        let estimate = summary.estimate.filter(|_| is_learned);
+        let estimate = estimate.map(|found| found.errors as f64 / found.rows.max(1) as f64);
+        let baseline = evaluation.majority();
+        if let Some((class, baseline)) = baseline
+            && estimate.unwrap_or_else(|| evaluation.error()) >= baseline
+        {
+            let name = shortened(evaluation.labels.name(class), LONGEST_CLASS);
+            page.warning(&format!("This is no better than always saying {name}."));
+        }
+        let mut tiles = Vec::new();
+        let of_estimate = if summary.folds.is_some() { "cross-validated error" } else { "held-out error" };
+        tiles.extend(estimate.map(|error| (percent(error), of_estimate)));
+        let of = if self.judged == Judged::SetAside { "held-out error" } else { of };
+        tiles.push((percent(evaluation.error()), of));
+        tiles.extend(
+            baseline.map(|(_, error)| (percent(error), "error of always saying the most common class")),
+        );
+        tiles.extend([
             (count(evaluation.errors), "rows wrong"),
             (count(model.training_summary().rows as u64), "rows learned from"),
             (count(model.width() as u64), "features"),
             (count(model.labels().len() as u64), "classes"),
         ]);
+        page.tiles(&tiles);
     }
 
     fn quality(&self, page: &mut Page) {

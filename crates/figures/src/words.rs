@@ -34,9 +34,12 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// A share as per cent, with as many digits as make sense.
+/// A share as per cent, with as many digits as make sense. What is not all of them is never 100.0 %.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
+    if (99.95..100.0).contains(&percent) {
+        return format!("{:.2} %", percent.min(99.99));
+    }
     if percent != 0.0 && percent < 10.0 { format!("{percent:.2} %") } else { format!("{percent:.1} %") }
 }
 
@@ -96,7 +99,8 @@ pub fn describe_training(model: &Model) -> String {
     }
     let _ = write!(text, "\n{ended}");
     if let Some(held) = &summary.validation {
-        let _ = write!(text, "; the model of epoch {} is kept", held.best_epoch);
+        let (tried, kept) = (counted(held.errors.len() as u64, "epoch", "epochs"), held.best_epoch);
+        let _ = write!(text, "; of {tried} tried, epoch {kept} is kept, the last with the fewest errors");
     }
     text
 }
@@ -121,8 +125,9 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
     let line = error_line(errors, rows);
     Some(match (summary.folds, refitted) {
         (Some(n_folds), _) => {
+            let learned = describe_rows_of_folds(model);
             format!(
-                "cross-validated error: {line}\nover {n_folds} folds; the model itself learned from all rows"
+                "cross-validated error: {line}\nover {n_folds} folds; the model itself learned from {learned}"
             )
         }
         (None, true) => format!(
@@ -130,6 +135,14 @@ pub fn describe_estimate(model: &Model) -> Option<String> {
         ),
         (None, false) => format!("held-out error: {line}\non rows that it did not learn from"),
     })
+}
+
+/// Which rows a model learned from that was cross-validated before.
+pub fn describe_rows_of_folds(model: &Model) -> String {
+    match &model.training_summary().validation {
+        Some(held) => format!("all rows but the {} that said when to stop", count(held.rows as u64)),
+        None => "all rows".to_owned(),
+    }
 }
 
 /// How good probabilities are.
@@ -179,6 +192,8 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(percent(0.0123), "1.23 %");
         assert_eq!(percent(0.0), "0.0 %");
+        assert_eq!(percent(5_572.0 / 5_574.0), "99.96 %");
+        assert_eq!((percent(0.999_999_9), percent(1.0)), ("99.99 %".to_owned(), "100.0 %".to_owned()));
     }
 
     #[test]

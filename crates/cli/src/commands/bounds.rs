@@ -169,6 +169,16 @@ fn any_vector(summary: &Summary) -> Option<f64> {
     })
 }
 
+/// A margin to nine digits, with an exponent only if it is far from 1.
+fn digits(margin: f64) -> String {
+    if (1e-4..1e6).contains(&margin) {
+        let places = (8 - margin.log10().floor() as i32).clamp(0, 12) as usize;
+        format!("{margin:.places$}")
+    } else {
+        format!("{margin:.8e}")
+    }
+}
+
 /// The larger side of an inequality.
 fn larger(summary: &Summary, inequality: Inequality) -> Option<f64> {
     summary.checks.iter().find(|check| check.inequality == inequality).map(|Check { larger, .. }| *larger)
@@ -191,6 +201,11 @@ fn cells(summary: &Summary) -> [String; 5] {
 }
 
 impl Bounds {
+    /// Whether they go by the largest margin.
+    pub(super) fn is_certified(&self) -> bool {
+        self.margin.is_some()
+    }
+
     /// A small table, a line per epoch.
     pub(super) fn text(&self) -> String {
         let head = ["epoch", "mistakes so far", "(L + |u||w|)/step", "((R+D)/margin)^2", "|w|"];
@@ -202,7 +217,7 @@ impl Bounds {
                 writeln!(text, "A BUG: a bound that is proved does not hold: {violation}")
             }
             (None, Some((low, high))) => {
-                writeln!(text, "largest margin: at least {low:.9e}, at most {high:.9e}")
+                writeln!(text, "largest margin: at least {}, at most {}", digits(low), digits(high))
             }
             (None, None) => {
                 writeln!(text, "no hyperplane is known to separate the rows; u is the pocket's")
@@ -226,5 +241,16 @@ impl Bounds {
             .collect();
         let margin = self.margin.map(|(low, high)| json!({ "at-least": low, "at-most": high }));
         json!({ "epochs": epochs, "margin": margin, "violation": self.violation })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_margins_have_no_exponent() {
+        let shown = [0.784_464_540_6, 12.5, 0.000_123_456_789, 3e-9, 2e7].map(digits);
+        assert_eq!(shown, ["0.784464541", "12.5000000", "0.000123456789", "3.00000000e-9", "2.00000000e7"]);
     }
 }

@@ -28,8 +28,8 @@ fn kinds() -> PossibleValuesParser {
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Without --model, a model is trained first, as `train` would, but for boundary, margins and
-weights from all rows. Without --output, the picture is drawn in the terminal.
+    after_help = "Without --model, a model is trained first, by the perceptron unless --algorithm says otherwise,
+and for boundary, margins and weights from all rows; --model draws yours. Without --output, the picture is drawn in the terminal.
 
 Examples:
   rosenblatt plot boundary points.csv                         in the terminal

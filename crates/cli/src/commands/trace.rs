@@ -8,7 +8,7 @@ use rosenblatt::back_propagation::{BackPropagation, back_propagation};
 use rosenblatt::core::Stopped;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::trace;
-use rosenblatt::trace::{Ending, Told, latex, markdown, number, vector};
+use rosenblatt::trace::{Ending, Told, Trace, latex, markdown, number, vector};
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Source, load_source};
 use serde_json::json;
@@ -83,7 +83,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return networks(&back_propagation(&spec, &data, first..=last)?, form(args));
     }
     let traced = trace(&spec, &data, args.rounds.0..=args.rounds.1)?;
-    let mut ending = traced.ending_in_words(spec.bias());
+    let clean = without_mistakes(&traced, args.rounds.0);
+    let mut ending = clean.unwrap_or_else(|| traced.ending_in_words(spec.bias()));
     if matches!(traced.ending, Ending::Over(stopped) if !matches!(stopped, Stopped::Clean | Stopped::Converged | Stopped::Cycle | Stopped::Updates))
     {
         ending.push_str("; `--epochs` allows more");
@@ -117,6 +118,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Since when a run that did not end made no mistake, if all its rounds were seen: some rules make steps for the margin
+/// all the same.
+fn without_mistakes(traced: &Trace, first_round: u64) -> Option<String> {
+    let last = traced.rounds.last()?;
+    let are_all = first_round == 1 && last.round == traced.totals.rounds;
+    let is_cut = matches!(traced.ending, Ending::Over(Stopped::Epochs));
+    let has_steps = traced.rounds.iter().any(|round| round.epoch == last.epoch && round.step.is_some());
+    let mistake = traced.rounds.iter().rfind(|round| round.mistaken)?;
+    let is_clean = are_all && is_cut && has_steps && mistake.epoch < last.epoch;
+    is_clean.then(|| {
+        format!(
+            "no mistake since epoch {}; steps for the margin went on to the end of epoch {}",
+            mistake.epoch, last.epoch
+        )
+    })
 }
 
 /// The form that is wished.

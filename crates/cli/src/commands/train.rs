@@ -67,7 +67,8 @@ pub(crate) struct Args {
     /// when to stop; `--patience 0` keeps none. Words and scales, which see no labels, are taken from all rows
     #[arg(long, alias = "test-size", value_name = "SHARE", default_value_t = defaults::HOLD_OUT)]
     pub(super) holdout: f64,
-    /// Estimate the error by cross-validation on N folds instead; the model learns from all rows
+    /// Estimate the error by cross-validation on N folds instead; the model learns from all rows, less the tenth that
+    /// a rule that is named keeps from 1,000 rows on to decide when to stop
     #[arg(long, aliases = ["k-fold", "cv"], value_name = "N", conflicts_with = "holdout")]
     pub(super) folds: Option<usize>,
     /// Fit probabilities on held-out rows by this method; auto is platt if rows are held out and memory allows it, and
@@ -233,11 +234,13 @@ pub(super) fn follow(args: &Args, choice: Choice) -> Result<(), Failure> {
     if trained.race.is_some() {
         let told =
             Told { files: &args.files, rows: None, data: &args.data, model: &path.display().to_string() };
-        let _ = writeln!(
-            text,
-            "the winner, without the race: {}",
-            again::command(&trained.model.clone().with_race(None), &told)
-        );
+        let command = again::command(&trained.model.clone().with_race(None), &told);
+        let _ = writeln!(text, "the winner, without the race: {command}");
+        if trained.model.calibration().is_some() && !command.contains(" --folds ") {
+            text.push_str(
+                "  the same weights; without probabilities, by which a row near the boundary may be named otherwise\n",
+            );
+        }
     }
     let _ = writeln!(text, "next: rosenblatt predict NEW-ROWS --model {}", path.display());
     if is_export_result {

@@ -8,7 +8,8 @@ use rosenblatt::core::Totals;
 use rosenblatt::data::Scaling;
 use rosenblatt::race::Race;
 use rosenblatt::recipe::LabelFound;
-use rosenblatt::{Classes, Evaluation, Trained};
+use rosenblatt::{ClassWeights, Classes, Evaluation, Trained};
+use rosenblatt_figures::words::describe_rows_of_folds;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -25,12 +26,15 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
         let _ = writeln!(text, "\n{}", race_text(race));
     }
     let _ = writeln!(text, "\n{}", report::describe_training(model));
-    if let Some(bound) = trained.mistake_bound {
+    // Beside the bound of the largest margin, that of the margin found says nothing.
+    let is_certified = face.bounds.as_ref().is_some_and(Bounds::is_certified);
+    if let Some(bound) = trained.mistake_bound.filter(|_| !is_certified) {
         let _ = writeln!(
             text,
-            "mistakes {} against at most {} by the bound (R/margin)^2 with the margin found",
+            "mistakes {} against at most {} by the bound{} with the margin found",
             count(totals.mistakes),
-            count(bound.floor() as u64)
+            count(bound.floor() as u64),
+            bound_formula(model.spec().entry().info.source)
         );
     }
     if let Some(bounds) = &face.bounds {
@@ -58,6 +62,12 @@ pub(super) fn text(trained: &Trained, face: &Face) -> String {
         let _ = writeln!(text, "{top_features}");
     }
     text
+}
+
+/// The bound of a rule, as its source in the catalogue has it behind `<=`.
+fn bound_formula(source: &str) -> String {
+    let formula = source.split_once("<= ").map(|(_, formula)| formula.split(';').next().unwrap_or(formula));
+    formula.map_or_else(String::new, |formula| format!(" {formula}"))
 }
 
 /// What was read, and what was taken for what.
@@ -103,8 +113,9 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
             0 => writeln!(text, "held-out error: {line}"),
             n_folds => writeln!(
                 text,
-                "cross-validated error: {line}\nspread of {n_folds} folds: +- {}; the model itself is trained on all rows",
-                percent(estimate.deviation())
+                "cross-validated error: {line}\nspread of {n_folds} folds: +- {}; the model itself learned from {}",
+                percent(estimate.deviation()),
+                describe_rows_of_folds(&trained.model)
             ),
         };
     }
@@ -112,7 +123,15 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
     let of = if trained.estimate.is_some() { "held-out rows" } else { "training rows" };
     text.push_str(&report::beside_the_majority(shown));
     let _ = writeln!(text, "\nconfusion matrix ({of}):\n{}", report::classes(shown));
-    let _ = writeln!(text, "{}\n", report::probabilities(&trained.model, shown, trained.race.is_some()));
+    let _ = writeln!(text, "{}", report::probabilities(&trained.model, shown, trained.race.is_some()));
+    if trained.model.calibration().is_some()
+        && trained.model.spec().options().class_weights != ClassWeights::Even
+    {
+        text.push_str(
+            "note: classes are named by their weights, probabilities count every row once, so that another class than the one named may be the more probable\n",
+        );
+    }
+    text.push('\n');
 }
 
 /// The report for programs.
@@ -214,4 +233,22 @@ pub(super) fn race_text(race: &Race) -> String {
 /// How good it is on rows it never saw.
 pub(super) fn held_out(trained: &Trained) -> Option<&Evaluation> {
     trained.estimate.as_ref().map(|estimate| &estimate.evaluation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rosenblatt::algorithms::find;
+
+    #[test]
+    fn a_bound_has_the_formula_of_its_rule() {
+        for (name, formula) in [
+            ("perceptron", " (R/margin)^2"),
+            ("pa1", " max(R^2, 1/C) / margin^2"),
+            ("aggressive-romma", " (R/margin)^2"),
+            ("arow", ""),
+        ] {
+            assert_eq!(bound_formula(find(name).unwrap().info.source), formula, "{name}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ use crate::remedy;
 use crate::rows::block::{Block, MISSING, Stored, merge_row, sort_row};
 use crate::rows::label_table::{BadLabel, LabelTable};
 use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Schema};
-use crate::rows::spelling::Spelling;
+use crate::rows::spelling::{Spelling, unmarked};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -98,6 +98,8 @@ pub(super) struct Plan {
     on_bad_row: OnBadRow,
     keep_texts: bool,
     labelled: bool,
+    /// Whether a model says what the columns are.
+    is_learned: bool,
     /// Whether all features stand in one column, so that there is nothing to encode.
     is_whole: bool,
 }
@@ -225,6 +227,7 @@ impl Plan {
         }
         Ok(Self {
             labelled: roles.contains(&Role::Label),
+            is_learned: how.schema.is_some(),
             names,
             uses,
             n_numbers,
@@ -443,10 +446,20 @@ impl<T: Stored> Columns<T> {
                         let (name, kind, found) = (name(), spelling.words(), quote(text));
                         let message =
                             format!("column {name} should hold {kind}, but holds {found}{}", bad.why());
-                        mistake(ErrorKind::Number, message).with_help(format!(
-                            "if its values are names, say {}",
-                            remedy::set("categorical", &plan.names[place])
-                        ))
+                        let wrong = mistake(ErrorKind::Number, message);
+                        if plan.is_learned {
+                            // What a column is was settled when the model learned.
+                            wrong
+                        } else if spelling.mark.is_some() && unmarked(text).is_some() {
+                            wrong.with_help("write all its values in one unit, with one sign")
+                        } else if !text.iter().any(u8::is_ascii_alphanumeric) {
+                            wrong.with_help("if it stands for a value that is missing, leave the cell empty, or write `NA`")
+                        } else {
+                            wrong.with_help(format!(
+                                "if its values are names, say {}",
+                                remedy::set("categorical", &plan.names[place])
+                            ))
+                        }
                     })?,
                 };
                 self.numbers[*slot] = T::narrow(number).ok_or_else(|| too_large(&name(), number, cell))?;

@@ -69,6 +69,11 @@ pub(super) struct Seen {
     n_dates: usize,
     n_words: usize,
     spelled: Spelled,
+    /// Cells of nothing but digits, those among them that begin with a 0 before others, and how long the shortest and
+    /// the longest are.
+    n_digits: usize,
+    n_zero_led: usize,
+    lengths: Option<(usize, usize)>,
     /// Whether the cells are 0, 1, 2, … or 1, 2, 3, … so far.
     is_off_count: bool,
     /// Different values; nothing if a model says what the columns are, so that they need not be told apart.
@@ -128,6 +133,19 @@ impl Seen {
         self.is_off_count |= !(from == 0.0 && number == first || from == 1.0 && number == second);
         self.numbers.see(number);
         self.spelled.see_plain(text);
+        if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
+            self.n_digits += 1;
+            self.n_zero_led += usize::from(text.len() > 1 && text[0] == b'0');
+            let (shortest, longest) = self.lengths.unwrap_or((text.len(), text.len()));
+            self.lengths = Some((shortest.min(text.len()), longest.max(text.len())));
+        }
+    }
+
+    /// Whether digits name something and count nothing, as postal codes do: all are as long, and some begin with a 0 that
+    /// a number would lose.
+    fn are_codes(&self) -> bool {
+        let are_as_long = self.lengths.is_some_and(|(shortest, longest)| shortest == longest);
+        self.n_zero_led > 0 && self.n_digits == self.n_cells && are_as_long
     }
 
     fn n_numbers(&self) -> usize {
@@ -161,7 +179,9 @@ impl Seen {
         match self.nested {
             Some(form) if self.n_nested > self.n_cells => form,
             _ if !self.spelling().is_plain() => Form::Number,
-            _ if self.n_names > self.n_numbers() || self.is_scale_with_names() => Form::Text,
+            _ if self.n_names > self.n_numbers() || self.is_scale_with_names() || self.are_codes() => {
+                Form::Text
+            }
             _ => Form::Number,
         }
     }
@@ -212,7 +232,7 @@ impl Seen {
     fn needs_double(&self) -> bool {
         let spelling = self.spelling();
         let all =
-            if spelling.is_plain() { self.numbers } else { self.numbers.with(self.spelled.range(spelling)) };
+            if spelling.is_plain() { self.numbers } else { self.numbers.with(&self.spelled.range(spelling)) };
         let magnitude = all.least.abs().max(all.largest.abs()) as f32;
         let step = f64::from(magnitude.next_up() - magnitude);
         let steps = if all.n_whole == all.n_numbers { 1 << 20 } else { 1 << 12 };
@@ -515,6 +535,10 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
             features(&|place| senses[place] == Sense::Category && how.hash_bits.is_some()),
             "read as categories",
         ),
+        (
+            features(&|place| senses[place] == Sense::Category && seen(place).are_codes()),
+            "read as names, not as numbers, as their digits begin with 0",
+        ),
         (features(&|place| senses[place] == Sense::Text && how.text_columns.is_empty()), "read as text"),
         (
             features(&|place| {
@@ -525,8 +549,8 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
         ),
         (
             features(&|place| {
-                let parts_thousands =
-                    spelling(place).decimal == Decimal::PointAfterCommas && seen(place).spelled.has_commas();
+                let parts_thousands = spelling(place).decimal == Decimal::PointAfterCommas
+                    && seen(place).spelled.has_commas(spelling(place));
                 senses[place] == Sense::Number && parts_thousands
             }),
             "read as numbers whose commas part thousands",
@@ -554,7 +578,7 @@ fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptio
                 let is_constant = seen(place).n_cells >= ID_ROWS && seen(place).n_distinct() == 1;
                 is_constant && senses[place] != Sense::Category
             }),
-            "the same in each of the first rows",
+            "kept, though the same in each of the first rows",
         ),
     ] {
         if !places.is_empty() {

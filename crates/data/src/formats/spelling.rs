@@ -45,13 +45,19 @@ impl Range {
 const MEANINGS: [Decimal; 4] =
     [Decimal::Point, Decimal::PointAfterCommas, Decimal::Comma, Decimal::CommaAfterPoints];
 
-/// What the cells of a column say about its spelling.
+/// What the cells of a column say about its spelling: those without a sign, and those with each, as a slip in one
+/// sign says nothing about what points and commas mean beside another.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spelled {
-    /// Cells with a sign, and the first sign that was seen.
-    n_marked: usize,
-    mark: Option<Mark>,
-    has_other_marks: bool,
+    unmarked: Tally,
+    marked: Vec<(Mark, Tally)>,
+}
+
+/// What cells say whose sign is the same.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    /// How many there are that are a number in some way.
+    n_cells: usize,
     /// Cells that each meaning can read, and what they are then. Plain numbers have a range elsewhere.
     n_read: [usize; 4],
     ranges: [Range; 4],
@@ -62,9 +68,9 @@ pub(super) struct Spelled {
     has_grouped_comma: bool,
 }
 
-impl Spelled {
-    /// Takes in a cell that is a plain number, by its text if it has one.
-    pub(super) fn see_plain(&mut self, text: &[u8]) {
+impl Tally {
+    fn see_plain(&mut self, text: &[u8]) {
+        self.n_cells += 1;
         let has_point = text.contains(&b'.');
         self.has_points |= has_point;
         self.has_decimal_point |= has_point && !is_grouped(text, b'.');
@@ -75,21 +81,12 @@ impl Spelled {
         }
     }
 
-    /// Takes in a cell that is no plain number.
-    pub(super) fn see(&mut self, cell: &[u8]) {
-        let marked = unmarked(cell);
-        if marked.is_none() && !cell.contains(&b',') {
-            return;
-        }
-        let digits = marked.as_ref().map_or(cell, |(_, digits)| digits);
+    fn see(&mut self, digits: &[u8]) {
         let values = MEANINGS.map(|meaning| meaning.parse(digits).ok());
         if values == [None; 4] {
             return;
         }
-        if let Some((mark, _)) = marked {
-            self.n_marked += 1;
-            self.has_other_marks |= *self.mark.get_or_insert(mark) != mark;
-        }
+        self.n_cells += 1;
         for (place, value) in values.into_iter().enumerate() {
             let Some(value) = value else { continue };
             self.n_read[place] += 1;
@@ -101,32 +98,75 @@ impl Spelled {
         self.has_grouped_comma |= has_point && has_comma && values[3].is_some();
     }
 
-    /// The numbers of cells that are no plain ones.
-    pub(super) fn range(&self, spelling: Spelling) -> &Range {
-        &self.ranges[spelling.decimal as usize]
+    /// These and those.
+    fn with(&self, others: &Self) -> Self {
+        let both = |place: usize| self.n_read[place] + others.n_read[place];
+        Self {
+            n_cells: self.n_cells + others.n_cells,
+            n_read: [0, 1, 2, 3].map(both),
+            ranges: [0, 1, 2, 3].map(|place: usize| self.ranges[place].with(&others.ranges[place])),
+            has_points: self.has_points || others.has_points,
+            has_decimal_point: self.has_decimal_point || others.has_decimal_point,
+            has_grouped_comma: self.has_grouped_comma || others.has_grouped_comma,
+        }
+    }
+}
+
+impl Spelled {
+    /// Takes in a cell that is a plain number, by its text if it has one.
+    pub(super) fn see_plain(&mut self, text: &[u8]) {
+        self.unmarked.see_plain(text);
     }
 
-    /// Whether some cells cannot be read without knowing what a comma means.
-    pub(super) fn has_commas(&self) -> bool {
-        let [plain, others @ ..] = self.n_read;
+    /// Takes in a cell that is no plain number.
+    pub(super) fn see(&mut self, cell: &[u8]) {
+        match unmarked(cell) {
+            Some((mark, digits)) => {
+                let place = self.marked.iter().position(|(known, _)| *known == mark).unwrap_or_else(|| {
+                    self.marked.push((mark, Tally::default()));
+                    self.marked.len() - 1
+                });
+                self.marked[place].1.see(&digits);
+            }
+            None if cell.contains(&b',') => self.unmarked.see(cell),
+            None => {}
+        }
+    }
+
+    /// The cells without a sign, and those with this one.
+    fn tally(&self, mark: Option<Mark>) -> Tally {
+        let marked = self.marked.iter().find(|(known, _)| Some(*known) == mark);
+        marked.map_or(self.unmarked, |(_, marked)| self.unmarked.with(marked))
+    }
+
+    /// The numbers of cells that are no plain ones.
+    pub(super) fn range(&self, spelling: Spelling) -> Range {
+        self.tally(spelling.mark).ranges[spelling.decimal as usize]
+    }
+
+    /// Whether some cells of this spelling cannot be read without knowing what a comma means.
+    pub(super) fn has_commas(&self, spelling: Spelling) -> bool {
+        let [plain, others @ ..] = self.tally(spelling.mark).n_read;
         others.into_iter().any(|n_read| n_read > plain)
     }
 
-    /// How a column of so many cells is spelled: plainly unless almost all of them can be read in one other way. Nothing
-    /// if there are two ways, which give different numbers.
+    /// How a column of so many cells is spelled: plainly unless almost all of them can be read in one other way, with one
+    /// sign; a cell with another is then an error. Nothing if there are two ways, which give different numbers.
     pub(super) fn spelling(&self, n_cells: usize) -> Option<Spelling> {
         let are_most = |n_some: usize| n_some * 10 >= n_cells * 9;
-        let mark = self.mark.filter(|_| are_most(self.n_marked) && !self.has_other_marks);
-        let [plain, after_commas, _, after_points] = self.n_read;
+        let marked = self.marked.iter().filter(|(_, tally)| tally.n_cells > 0);
+        let mark = marked.clone().find(|(_, tally)| are_most(tally.n_cells)).map(|(mark, _)| *mark);
+        let tally = self.tally(mark);
+        let [plain, after_commas, _, after_points] = tally.n_read;
         // Digits whose signs differ are not one unit.
-        let differ = self.n_marked > 0 && mark.is_none();
+        let differ = mark.is_none() && marked.count() > 0;
         if differ || !are_most(plain.max(after_commas).max(after_points)) {
             return Some(Spelling::PLAIN);
         }
         let says_point = mark.is_some_and(Mark::says_point);
         let needs_comma = after_commas.max(after_points) > plain;
         let decimal = match after_commas.cmp(&after_points) {
-            _ if !needs_comma && mark == Some(Mark::Euro) && self.has_points && !self.has_decimal_point => {
+            _ if !needs_comma && mark == Some(Mark::Euro) && tally.has_points && !tally.has_decimal_point => {
                 return None;
             }
             // Where commas part thousands by custom, a larger number may have one.
@@ -140,7 +180,7 @@ impl Spelled {
             Ordering::Greater => Decimal::PointAfterCommas,
             Ordering::Equal if says_point => Decimal::PointAfterCommas,
             Ordering::Equal => return None,
-            Ordering::Less if self.has_grouped_comma => Decimal::CommaAfterPoints,
+            Ordering::Less if tally.has_grouped_comma => Decimal::CommaAfterPoints,
             Ordering::Less => Decimal::Comma,
         };
         Some(Spelling { decimal, mark })
@@ -169,6 +209,9 @@ mod tests {
         let plain = Some(Spelling::PLAIN);
         let of = |decimal, mark| Some(Spelling { decimal, mark });
         let mostly_points: Vec<&str> = std::iter::repeat_n("88.78 €", 99).chain(["1.234,50 €"]).collect();
+        let mostly_dollars: Vec<&str> = std::iter::repeat_n("$12.50", 19).chain(["€1.000,00"]).collect();
+        let one_in_five: Vec<&str> = std::iter::repeat_n("$12.50", 4).chain(["€1,000.00"]).collect();
+        let unclear_euros: Vec<&str> = std::iter::repeat_n("1.965 €", 19).chain(["$7.25"]).collect();
         for (cells, expected) in [
             (&["1.5", "2", "-3e4"][..], plain),
             (&["1,5", "2", "3,25"], of(Comma, None)),
@@ -191,6 +234,10 @@ mod tests {
             (&["12 %", "7.5%"], of(Point, Some(Percent))),
             (&["12,5 %", "7%"], of(Comma, Some(Percent))),
             (&["$1", "€1"], plain),
+            (&mostly_dollars, of(PointAfterCommas, Some(Dollar))),
+            (&one_in_five, plain),
+            // What a slip in another sign says of points is nothing about these.
+            (&unclear_euros, None),
             (&["$1", "1", "2", "3"], plain),
             (&["a%", "%", "$", "1 $ 2"], plain),
             (&["12%34", "1,23,4"], plain),
