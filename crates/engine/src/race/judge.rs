@@ -60,7 +60,9 @@ impl Yardstick {
     pub(super) fn new(metric: Metric, options: &Options, data: &Dataset) -> Result<Self, Error> {
         let (labels, classes) = (data.labels(), data.classes());
         let mut counts = vec![0_u64; labels.len()];
-        classes.iter().for_each(|class| counts[*class as usize] += 1);
+        for class in classes {
+            counts[*class as usize] += 1;
+        }
         let costs = options.costs.counted(labels.names(), classes.iter().copied())?;
         Ok(Self {
             metric,
