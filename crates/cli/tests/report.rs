@@ -127,7 +127,11 @@ fn the_held_out_error_and_the_majority_are_among_the_first_numbers() {
     assert!(found.contains("44.5 %") && !good.contains("no better than"), "{found}");
     // Of what has nothing to do with its class, the most common class is as good.
     let row = |row: u32| {
-        format!("{},{}\n", row.wrapping_mul(2_654_435_761) >> 20, if row % 4 == 0 { "b" } else { "a" })
+        format!(
+            "{},{}\n",
+            row.wrapping_mul(2_654_435_761) >> 20,
+            if row.is_multiple_of(4) { "b" } else { "a" }
+        )
     };
     bench.write("chance.csv", format!("x,class\n{}", (0..400).map(row).collect::<String>()));
     bench.ok("rosenblatt train chance.csv --model c.model");

@@ -208,6 +208,7 @@ fn values(data: &Dataset) -> Vec<f64> {
 /// What points and commas mean is learned with the column: a row alone is read as it was among others.
 #[test]
 fn points_and_commas_mean_what_they_meant() {
+    type Case<'a> = (&'a dyn Fn(usize) -> String, &'a [(&'a str, Option<f64>)]);
     let how = ReadOptions { label: LabelColumn::Named("kind".into()), ..ReadOptions::as_stored() };
     let table = |spell: &dyn Fn(usize) -> String| {
         let line =
@@ -215,7 +216,7 @@ fn points_and_commas_mean_what_they_meant() {
         (0..40).map(line).collect::<String>()
     };
     let one = |cell: &str| format!("{{\"price\": \"{cell}\", \"kind\": \"u\"}}\n");
-    let cases: [(&dyn Fn(usize) -> String, &[(&str, Option<f64>)]); 4] = [
+    let cases: [Case<'_>; 4] = [
         (
             &|i| format!("{}.099,{i:02} €", i + 1),
             &[("1.500 €", Some(1500.0)), ("1.500,25 €", Some(1500.25)), ("15.5 €", None), ("1.500 $", None)],
@@ -285,7 +286,7 @@ fn another_sign_in_one_cell_is_an_error_there() {
     let said = "t.csv:72:2: column `price` should hold numbers with `$`, but holds `€1,070.00`";
     assert!(error.starts_with(said) && error.ends_with("in one unit, with one sign"), "{error}");
     // Signs that are truly mixed are two units, and no number.
-    let line = |i: u32| line(if i % 3 == 0 { 70 } else { i });
+    let line = |i: u32| line(if i.is_multiple_of(3) { 70 } else { i });
     let text = "price,label\n".to_owned() + &(0..200).map(line).collect::<String>();
     let (_, schema) = read("t.csv", text.as_bytes(), &ReadOptions::as_stored());
     assert!(matches!(schema.columns[0].kind, ColumnKind::Category { .. }), "{schema:?}");

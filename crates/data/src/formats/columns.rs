@@ -97,7 +97,6 @@ pub(super) struct Plan {
     first_index: u64,
     on_bad_row: OnBadRow,
     keep_texts: bool,
-    labelled: bool,
     /// Whether a model says what the columns are.
     is_learned: bool,
     /// Whether all features stand in one column, so that there is nothing to encode.
@@ -226,7 +225,6 @@ impl Plan {
             return Err(DataError::new(ErrorKind::Shape, message));
         }
         Ok(Self {
-            labelled: roles.contains(&Role::Label),
             is_learned: how.schema.is_some(),
             names,
             uses,
@@ -286,7 +284,7 @@ impl Plan {
             block.clear(Layout::Dense, T::PRECISION, self.n_numbers);
             block.cells.clear(self.n_categories, self.n_texts);
         }
-        block.labelled = self.labelled;
+        block.labelled = self.uses.iter().any(|use_| matches!(use_, Use::Label));
     }
 
     /// The number of a category that was not met in this block; nothing if it is not as it should be.
