@@ -25,7 +25,7 @@ pub(crate) fn error_line(evaluation: &Evaluation) -> String {
 }
 
 /// The same rows given the most common class throughout, and what is wrong with a model that is no better.
-pub(crate) fn beside_the_majority(evaluation: &Evaluation) -> String {
+pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> String {
     let Some((class, error)) = evaluation.majority() else { return String::new() };
     let name = |class: u32| format!("`{}`", evaluation.labels.name(class));
     let mut text = format!(
@@ -36,7 +36,11 @@ pub(crate) fn beside_the_majority(evaluation: &Evaluation) -> String {
         percent(error)
     );
     let most = evaluation.support(class as usize);
-    if evaluation.errors >= evaluation.rows - most {
+    if evaluation.errors >= evaluation.rows - most && model.spec().weighs_mistakes() {
+        text.push_str(
+            "note: by plain count that is no better, as may be where some mistakes count more than others\n",
+        );
+    } else if evaluation.errors >= evaluation.rows - most {
         let _ = writeln!(text, "warning: this is no better than always saying {}", name(class));
     } else if interval(evaluation.errors, evaluation.rows).1 >= error {
         text.push_str("note: this may be chance: the confidence interval reaches that far\n");

@@ -211,7 +211,6 @@ type Case<'a> = (&'a dyn Fn(usize) -> String, &'a [(&'a str, Option<f64>)]);
 /// What points and commas mean is learned with the column: a row alone is read as it was among others.
 #[test]
 fn points_and_commas_mean_what_they_meant() {
-    type Case<'a> = (&'a dyn Fn(usize) -> String, &'a [(&'a str, Option<f64>)]);
     let how = ReadOptions { label: LabelColumn::Named("kind".into()), ..ReadOptions::as_stored() };
     let table = |spell: &dyn Fn(usize) -> String| {
         let line =

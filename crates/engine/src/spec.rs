@@ -469,6 +469,11 @@ impl Spec {
         &self.options
     }
 
+    /// Whether some mistakes count more than others, in learning or in deciding.
+    pub fn weighs_mistakes(&self) -> bool {
+        self.options.class_weights != ClassWeights::Even || self.options.costs != Costs::Even
+    }
+
     /// The algorithm's entry in the table.
     pub fn entry(&self) -> Entry {
         self.entry

@@ -212,6 +212,7 @@ impl<'a> Report<'a> {
         let baseline = evaluation.majority();
         if let Some((class, baseline)) = baseline
             && estimate.unwrap_or_else(|| evaluation.error()) >= baseline
+            && !model.spec().weighs_mistakes()
         {
             let name = shortened(evaluation.labels.name(class), LONGEST_CLASS);
             page.warning(&format!("This is no better than always saying {name}."));

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return ui::print(&format!("{}\n", serde_json::json!(evaluation)));
     }
     let mut text = format!("error rate: {}\n", report::error_line(&evaluation));
-    text.push_str(&report::beside_the_majority(&evaluation));
+    text.push_str(&report::beside_the_majority(&model, &evaluation));
     if let Some(probability_scores) = evaluation.probability_scores {
         let _ = writeln!(text, "probabilities: {}", report::describe_probabilities(probability_scores));
     }

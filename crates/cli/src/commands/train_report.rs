@@ -121,7 +121,7 @@ fn measured(text: &mut String, trained: &Trained, training: &Evaluation) {
     }
     let shown = held_out(trained).unwrap_or(training);
     let of = if trained.estimate.is_some() { "held-out rows" } else { "training rows" };
-    text.push_str(&report::beside_the_majority(shown));
+    text.push_str(&report::beside_the_majority(&trained.model, shown));
     let _ = writeln!(text, "\nconfusion matrix ({of}):\n{}", report::classes(shown));
     let _ = writeln!(text, "{}", report::probabilities(&trained.model, shown, trained.race.is_some()));
     if trained.model.calibration().is_some()
