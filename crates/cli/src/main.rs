@@ -17,6 +17,7 @@ mod report;
 mod signals;
 mod ui;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use std::process::ExitCode;
 
@@ -64,7 +65,7 @@ fn main() -> ExitCode {
 }
 
 fn work() -> ExitCode {
-    let matches = command().get_matches();
+    let matches = command().try_get_matches().unwrap_or_else(|error| plainly(error).exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if cli.quiet {
         ui::be_quiet();
@@ -79,6 +80,27 @@ fn work() -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// The error of a line of words with the usage of its command, not of an option that only looks alike, and without a
+/// likeness that is none.
+fn plainly(mut error: clap::Error) -> clap::Error {
+    let mut whole = command();
+    whole.build();
+    let name = std::env::args().nth(1).unwrap_or_default();
+    if error.get(ContextKind::Usage).is_some()
+        && let Some(found) = whole.find_subcommand_mut(&name)
+    {
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(found.render_usage()));
+    }
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => word.trim_start_matches('-').chars().next(),
+        _ => None,
+    };
+    if word(ContextKind::SuggestedArg) != word(ContextKind::InvalidArg) {
+        error.remove(ContextKind::SuggestedArg);
+    }
+    error
 }
 
 /// Does what a line of words says, as if it had been typed.

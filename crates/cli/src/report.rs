@@ -45,7 +45,10 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
     } else if interval(evaluation.errors, evaluation.rows).1 >= error {
         text.push_str("note: this may be chance: the confidence interval reaches that far\n");
     }
-    let missed: Vec<String> = evaluation.never_recognised().into_iter().map(name).collect();
+    let missed = evaluation.never_recognised();
+    let is_rare = |class: &u32| evaluation.support(*class as usize) * 2 <= most;
+    let are_rare = missed.iter().any(is_rare);
+    let missed: Vec<String> = missed.into_iter().map(name).collect();
     if let [first, ..] = missed.as_slice() {
         let more = if missed.len() > LISTED_MISSED { ", …" } else { "" };
         let which = if missed.len() == 1 {
@@ -58,6 +61,9 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
             )
         };
         let _ = writeln!(text, "warning: no row was recognised of {which}");
+        if !are_rare {
+            return text;
+        }
         text.push_str(
             "help: `--cost balanced` or `--class-weight balanced` lets rare classes count more when training, and `tune --metric f1` chooses by F1\n",
         );

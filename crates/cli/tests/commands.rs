@@ -311,3 +311,19 @@ fn reports_say_what_is_so() {
     let text = bench.ok(&format!("{plain} --algorithm pa1"));
     has(&text, "by the bound max(R^2, 1/C) / margin^2 with the margin found");
 }
+
+/// What is advised can help: no likeness that is none, no rare classes where none is, no word on an estimate not made.
+#[test]
+fn advice_is_about_what_is_there() {
+    let bench = Bench::new();
+    bench.write("xor.csv", "x1,x2,class\n1,1,same\n1,-1,other\n-1,1,other\n-1,-1,same\n");
+    let text = bench.ok("rosenblatt train xor.csv --holdout 0 --algorithm perceptron --model x.model");
+    assert!(text.contains("no row was recognised of") && !text.contains("help: `--cost"), "{text}");
+    assert!(!text.contains("the estimate is rough"), "{text}");
+    let refused = bench.run("rosenblatt compare xor.csv --class-weight balanced");
+    assert_eq!(refused.code, Some(2));
+    assert!(!refused.stderr.contains("--scale"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("Usage: rosenblatt compare [OPTIONS] <FILE>..."), "{}", refused.stderr);
+    let refused = bench.run("rosenblatt train xor.csv --class-wieght balanced");
+    assert!(refused.stderr.contains("'--class-weight'"), "{}", refused.stderr);
+}

@@ -52,8 +52,7 @@ pub struct Survey {
 
 /// Reads what a user calls `what` (a file, `-`, a folder, a pattern) into memory.
 ///
-/// Values are as they stand in the file, unless `how` names a scale or has a schema: whoever brings them to a scale must
-/// keep it for the rows to come, and [`load_with_schema`] gives it.
+/// Values are as they stand in the file, unless `how` names a scale or has a schema: see [`load_source`].
 ///
 /// ```no_run
 /// use rosenblatt_data::{ReadOptions, load};
@@ -62,15 +61,18 @@ pub struct Survey {
 /// # Ok::<(), rosenblatt_data::DataError>(())
 /// ```
 pub fn load(what: impl AsRef<OsStr>, how: &ReadOptions) -> Result<Dataset, DataError> {
-    let is_free = how.schema.is_none() && how.scaling == Scaling::Auto;
-    let scaling = if is_free { Scaling::None } else { how.scaling };
-    load_source(&Source::find(what)?, &ReadOptions { scaling, ..how.clone() })
+    load_source(&Source::find(what)?, how)
 }
 
 /// Reads `source` into memory, each byte of it once; only text and named features of sparse rows are read twice,
 /// and held in memory meanwhile where they cannot be.
+///
+/// Whoever brings values to a scale must keep it for the rows to come. Here nobody could, so that values stay as they are
+/// unless `how` names a scale or has a schema; [`load_with_schema`] gives what is to be kept.
 pub fn load_source(source: &Source, how: &ReadOptions) -> Result<Dataset, DataError> {
-    load_with_schema(source, how).map(|(dataset, _)| dataset)
+    let is_free = how.schema.is_none() && how.scaling == Scaling::Auto;
+    let scaling = if is_free { Scaling::None } else { how.scaling };
+    load_with_schema(source, &ReadOptions { scaling, ..how.clone() }).map(|(dataset, _)| dataset)
 }
 
 /// The same, with what prediction must know of the data.

@@ -562,7 +562,8 @@ impl Fitting<'_> {
             Plan::HoldOut(share) if share > 0.0 => split(rows.reborrow(), share, seed),
             _ => (rows.all(), Vec::new()),
         };
-        if learned.len() < 50 {
+        let is_estimated = !held.is_empty() || matches!(recipe.estimate, Plan::Folds(_));
+        if is_estimated && learned.len() < 50 {
             notes.push("fewer than 50 rows: the estimate is rough".to_owned());
         }
         let crossed = match (recipe.estimate, rows.dataset()) {
