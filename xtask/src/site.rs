@@ -3,13 +3,10 @@
 //! a real browser through the page.
 
 use crate::say;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -87,10 +84,12 @@ fn record(packed: &[u8], module: &[u8], rustc: &str) -> Result<Value, String> {
     )
 }
 
+/// Packed once, read by everybody: it may take its time.
 fn pack(module: &[u8]) -> Result<Vec<u8>, String> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(module).map_err(|error| error.to_string())?;
-    packed.finish().map_err(|error| error.to_string())
+    let mut packed = Vec::new();
+    let how = zopfli::Options::default();
+    zopfli::compress(how, zopfli::Format::Gzip, module, &mut packed).map_err(|error| error.to_string())?;
+    Ok(packed)
 }
 
 fn digest(bytes: &[u8]) -> String {
