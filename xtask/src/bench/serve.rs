@@ -29,6 +29,8 @@ const FOLDER: &str = "target/bench-data/serve";
 const FEATURES: usize = 28;
 /// Connections of the client that asks for predictions.
 const CONNECTIONS: usize = 16;
+/// Connections of those who ask at a steady pace.
+const PACED: u32 = 8;
 /// Turns of predictions at a steady pace, alone and beside others, within one turn of all else.
 const SHORT_TURNS: usize = 8;
 /// Clients that teach.
@@ -497,14 +499,36 @@ fn load(
     summed(times, took)
 }
 
-/// Asks on one connection, once every so often; a request counts from when it was due.
+/// Asks once every so often, on several connections in turn, so that nobody waits for another's answer; a request
+/// counts from when it was due.
 fn pace(address: &str, request: &[u8], every: Duration, time: Duration) -> Result<Measured, String> {
+    let began = Instant::now();
+    let times = scope(|scope| {
+        let ask = |place: u32| {
+            let due = began + every * place;
+            scope.spawn(move || pace_one(address, request, every * PACED, due, began + time))
+        };
+        let asked: Vec<_> = (0..PACED).map(ask).collect();
+        let times =
+            asked.into_iter().map(|one| one.join().unwrap_or_else(|_| Err("a client broke".to_owned())));
+        times.collect::<Result<Vec<_>, String>>()
+    })?;
+    summed(times.concat(), began.elapsed().as_secs_f64())
+}
+
+/// One of those who ask in turn: how long each answer took.
+fn pace_one(
+    address: &str,
+    request: &[u8],
+    every: Duration,
+    mut due: Instant,
+    end: Instant,
+) -> Result<Vec<f64>, String> {
     let mut stream = TcpStream::connect(address).map_err(told("connecting"))?;
     stream.set_nodelay(true).map_err(told("connecting"))?;
     let mut times = Vec::new();
     let mut some = vec![0; 64 << 10];
-    let (began, mut due) = (Instant::now(), Instant::now());
-    while began.elapsed() < time {
+    while due < end {
         sleep(due.saturating_duration_since(Instant::now()));
         stream.write_all(request).map_err(told("sending"))?;
         let mut came = Vec::new();
@@ -518,7 +542,7 @@ fn pace(address: &str, request: &[u8], every: Duration, time: Duration) -> Resul
         times.push(due.elapsed().as_secs_f64());
         due += every;
     }
-    summed(times, began.elapsed().as_secs_f64())
+    Ok(times)
 }
 
 fn summed(mut times: Vec<f64>, took: f64) -> Result<Measured, String> {
