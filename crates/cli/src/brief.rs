@@ -46,27 +46,21 @@ const NEEDED: &[&str] = &[
 /// Commands with fewer options than this show all of them.
 const FEW: usize = 12;
 
-/// `command`, whose subcommands leave out in `-h` what few people need.
-pub(crate) fn shorten(mut command: Command) -> Command {
-    let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    for name in names {
-        command = command.mut_subcommand(name, |command| {
-            if command.get_opts().count() < FEW {
-                return command;
-            }
-            command.mut_args(|arg| {
-                let is_needed = arg.is_positional() || NEEDED.contains(&arg.get_id().as_str());
-                let arg = arg.hide_short_help(!is_needed);
-                // The first sentence says what it is for, the others what else to know.
-                let whole = arg.get_help().map(ToString::to_string).unwrap_or_default();
-                match whole.split_once(". ") {
-                    Some((first, _)) => arg.help(first.to_owned()).long_help(whole.clone()),
-                    None => arg,
-                }
-            })
-        });
+/// `command`, which leaves out in `-h` what few people need.
+pub(crate) fn shorten(command: Command) -> Command {
+    if command.get_opts().count() < FEW {
+        return command;
     }
-    command
+    command.mut_args(|arg| {
+        let is_needed = arg.is_positional() || NEEDED.contains(&arg.get_id().as_str());
+        let arg = arg.hide_short_help(!is_needed);
+        // The first sentence says what it is for, the others what else to know.
+        let whole = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        match whole.split_once(". ") {
+            Some((first, _)) => arg.help(first.to_owned()).long_help(whole.clone()),
+            None => arg,
+        }
+    })
 }
 
 #[cfg(test)]

@@ -24,11 +24,10 @@ use std::process::ExitCode;
 /// One engine for the whole perceptron family.
 #[derive(Parser)]
 #[command(name = "rosenblatt", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
-    #[command(subcommand)]
-    command: commands::Command,
     /// Print the result alone: no progress or notes, and no report where a file is the result
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = 900)]
     quiet: bool,
 }
 
@@ -65,7 +64,8 @@ fn main() -> ExitCode {
 }
 
 fn work() -> ExitCode {
-    let matches = command().try_get_matches().unwrap_or_else(|error| plainly(error).exit());
+    let typed = commands::add_to(Cli::command(), false).try_get_matches();
+    let matches = typed.unwrap_or_else(|error| plainly(error).exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if cli.quiet {
         ui::be_quiet();
@@ -73,7 +73,7 @@ fn work() -> ExitCode {
     if let Err(error) = signals::watch() {
         ui::warn(&format!("signals cannot be answered, and will end the program at once: {error}"));
     }
-    match commands::run(cli.command) {
+    match run_typed(&matches) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             ui::complain(&failure);
@@ -85,6 +85,9 @@ fn work() -> ExitCode {
 /// The error of a line of words with the usage of its command, not of an option that only looks alike, and without a
 /// likeness that is none.
 fn plainly(mut error: clap::Error) -> clap::Error {
+    if !error.use_stderr() {
+        return error;
+    }
     let mut whole = command();
     whole.build();
     let name = std::env::args().nth(1).unwrap_or_default();
@@ -105,9 +108,13 @@ fn plainly(mut error: clap::Error) -> clap::Error {
 
 /// Does what a line of words says, as if it had been typed.
 pub(crate) fn run(line: &str) -> Result<(), failure::Failure> {
-    let matches = command().try_get_matches_from(line.split(' '));
-    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
-    commands::run(cli.map_err(|error| failure::Failure::Usage(error.to_string()))?.command)
+    let matches = commands::add_to(Cli::command(), false).try_get_matches_from(line.split(' '));
+    run_typed(&matches.map_err(|error| failure::Failure::Usage(error.to_string()))?)
+}
+
+fn run_typed(matches: &clap::ArgMatches) -> Result<(), failure::Failure> {
+    let (name, matches) = matches.subcommand().unwrap_or(("", matches));
+    commands::run(name, matches)
 }
 
 /// The options that were typed, by their names in the program, each with the word that was typed for it.
@@ -126,5 +133,5 @@ pub(crate) fn typed() -> Vec<(String, String)> {
 
 /// The whole command, for help pages and completions.
 pub(crate) fn command() -> clap::Command {
-    brief::shorten(Cli::command())
+    commands::add_to(Cli::command(), true)
 }

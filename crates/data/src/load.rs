@@ -1004,7 +1004,7 @@ fn append_dense<T: Copy>(matrix: &mut DenseMatrix<T>, more: &DenseMatrix<T>) {
     matrix.values.extend_from_slice(&more.values);
 }
 
-fn append_sparse<T: Copy>(matrix: &mut SparseMatrix<T>, more: &SparseMatrix<T>) {
+pub(crate) fn append_sparse<T: Copy>(matrix: &mut SparseMatrix<T>, more: &SparseMatrix<T>) {
     let base = matrix.indices.len();
     matrix.width = matrix.width.max(more.width);
     matrix.offsets.extend(more.offsets[1..].iter().map(|offset| base + offset));
@@ -1091,6 +1091,20 @@ mod tests {
         assert_eq!((dataset.classes(), dataset.labels()), (&classes[..], &labels));
         assert_eq!(n_rows, 100_000);
         assert_eq!(labels.names(), ["c0", "c1", "c2"]);
+    }
+
+    #[test]
+    fn texts_are_the_same_rows_whoever_splits_them() {
+        let line = |row: usize| format!("{},word{} and word{} of {}\n", row % 2, row % 97, row % 89, row * row);
+        let text: String = "label,text\n".to_owned() + &(0..40_000).map(line).collect::<String>();
+        assert!(text.len() > 1 << 20, "worth several threads");
+        let rows = |threads| {
+            let how = ReadOptions { threads, text_columns: vec!["text".into()], ..ReadOptions::as_stored() };
+            read_rows(&Source::bytes("t.csv", text.as_bytes().to_vec()), &how).unwrap()
+        };
+        let alone = rows(1);
+        assert_eq!(alone.len(), 40_000);
+        assert_eq!(alone, rows(3));
     }
 
     #[test]

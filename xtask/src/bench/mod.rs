@@ -8,6 +8,7 @@
 //! - `--scale S` takes that share of the rows (1 needs 13 GB of disk below `target/bench-data` and one to two hours on
 //!   two quiet cores; 0.02 needs 300 MB and some minutes), `--only WORKLOAD` one data set, `--repeats N` so many turns (3);
 //! - `--no-peers` measures ours alone, `--no-growth` leaves out how cost grows;
+//! - `--before FOLDER` puts every line of ours beside the same line of an older build (`before.rs`);
 //! - `--readme RUN` puts what a run found into `bench/README.md`, and measures nothing;
 //! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
 //!
@@ -15,6 +16,7 @@
 //! serve`, `bench spark` and `bench python [FOLDER] [REPEATS]` are benchmarks of one part each.
 
 mod accuracy;
+mod before;
 mod certify;
 mod data;
 mod gpu;
@@ -72,7 +74,9 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("bandwidth-probe") => probes::bandwidth(rest),
         Some("--quick") => quick::run(),
         Some("--readme") => report::put_into_readme(after(words, "--readme").ok_or("which run?")?),
-        None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth") => bench(words),
+        None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth" | "--before") => {
+            bench(words)
+        }
         Some(other) => Err(format!(
             "`{other}` is none of accuracy, data, certify, gpu, kernel, mlp, sequence, python, serve, spark, --quick, --readme or an option"
         )),
@@ -117,6 +121,7 @@ struct Outline {
 /// Where programs and files are.
 struct Context {
     ours: PathBuf,
+    xtask: PathBuf,
     python: Option<PathBuf>,
     weka: Option<PathBuf>,
 }
@@ -146,12 +151,14 @@ fn bench(words: &[String]) -> Result<(), String> {
             _ => Err("the run failed".to_owned()),
         };
     }
-    let with_peers = !has("--no-peers");
+    let before = after(words, "--before").map(PathBuf::from);
+    let with_peers = !has("--no-peers") && before.is_none();
     if with_peers {
         install();
     }
     let context = Context {
         ours: PathBuf::from("target/release/rosenblatt"),
+        xtask: release,
         python: if with_peers { tools::python(PACKAGES) } else { None },
         weka: ["/usr/share/java/weka.jar", "/usr/share/weka/weka.jar"]
             .into_iter()
@@ -172,6 +179,9 @@ fn bench(words: &[String]) -> Result<(), String> {
                 && (with_peers || task.is_ours() || task.who.starts_with("touch"))
         })
         .collect();
+    if let Some(folder) = before {
+        return before::run(words, &folder, &tasks, &files);
+    }
     let mut run = Run {
         tasks,
         samples: Vec::new(),
@@ -348,7 +358,7 @@ fn words_of(
             "{py}" => words.push(python()?),
             "{vw}" => words.extend([python()?, "-m".to_owned(), "vowpalwabbit".to_owned()]),
             "{ours}" => words.push(context.ours.display().to_string()),
-            "{xtask}" => words.push("target/release/xtask".to_owned()),
+            "{xtask}" => words.push(context.xtask.display().to_string()),
             "{peers}" => words.push("xtask/src/bench/peers.py".to_owned()),
             "{weka}" => {
                 let jar = context.weka.as_ref().ok_or("no Debian package `weka`")?;

@@ -28,19 +28,29 @@ mod train_face;
 mod train_report;
 mod tune;
 
+use crate::brief;
 use crate::failure::Failure;
-use clap::Subcommand;
+use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 
 macro_rules! commands {
-    ($($(#[$doc:meta])+ $module:ident :: $name:ident;)+) => {
-        #[derive(Subcommand)]
-        pub(crate) enum Command {
-            $($(#[$doc])+ $name(Box<$module::Args>),)+
+    ($($(#[doc = $about:literal])+ $module:ident;)+) => {
+        /// `program` with every command. What each takes is told at once, or when the command is typed: most of
+        /// what starting costs is options that nobody asks for.
+        pub(crate) fn add_to(program: Command, at_once: bool) -> Command {
+            program$(.subcommand({
+                const ABOUT: &str = concat!($($about),+).trim_ascii();
+                let fill: fn(Command) -> Command =
+                    |command| brief::shorten($module::Args::augment_args(command).about(ABOUT).long_about(None));
+                let command = Command::new(stringify!($module)).about(ABOUT);
+                if at_once { fill(command) } else { command.defer(fill) }
+            }))+
         }
 
-        pub(crate) fn run(command: Command) -> Result<(), Failure> {
-            match command {
-                $(Command::$name(args) => $module::run(&args),)+
+        pub(crate) fn run(name: &str, matches: &ArgMatches) -> Result<(), Failure> {
+            let usage = |error: clap::Error| Failure::Usage(error.to_string());
+            match name {
+                $(stringify!($module) => $module::run(&$module::Args::from_arg_matches(matches).map_err(usage)?),)+
+                _ => Err(Failure::Usage(format!("there is no command `{name}`"))),
             }
         }
     };
@@ -48,45 +58,45 @@ macro_rules! commands {
 
 commands! {
     /// Train a spam filter from bundled text messages, or give a lesson (and, xor, lecture, margin, voted, kernel)
-    demo::Demo;
+    demo;
     /// Train a model from files and report how good it is
-    train::Train;
+    train;
     /// Train with a race that you steer: who takes part, and what they are compared by
-    tune::Tune;
+    tune;
     /// Label rows with a model
-    predict::Predict;
+    predict;
     /// Serve models over HTTP: predictions, and online learning that loses nothing
-    serve::Serve;
+    serve;
     /// Measure a model on rows whose classes are known
-    evaluate::Evaluate;
+    evaluate;
     /// Train several algorithms on the same folds and compare them in one table
-    compare::Compare;
+    compare;
     /// Tell whether a hyperplane separates the data, with a proof that can be checked
-    certify::Certify;
+    certify;
     /// Say what a model is: how it was trained and what it learned
-    inspect::Inspect;
+    inspect;
     /// Write one page that tells all there is to tell about a model
-    report::Report;
+    report;
     /// Show a run round by round, as a textbook prints it
-    trace::Trace;
+    trace;
     /// Watch perceptrons learn on points of your own, in the browser
-    playground::Playground;
+    playground;
     /// Draw what was learned, and how, as a picture
-    plot::Plot;
+    plot;
     /// Make one model of several that were trained alike: the mean of their weights
-    mix::Mix;
+    mix;
     /// Write data in another format, split or shuffled if need be
-    convert::Convert;
+    convert;
     /// Run an experiment of the literature again and compare with what was published
-    reproduce::Reproduce;
+    reproduce;
     /// List the algorithms, or explain one
-    algorithms::Algorithms;
+    algorithms;
     /// List the processor and the graphics cards that kernels can be computed on
-    devices::Devices;
+    devices;
     /// List everything there is to choose from; as JSON with meanings, defaults and ranges
-    catalogue::Catalogue;
+    catalogue;
     /// Print completions for a shell
-    completions::Completions;
+    completions;
     /// Print the manual page
-    man::Man;
+    man;
 }

@@ -6,7 +6,9 @@
 //! that was kept at once, or block by block where the schema was known before. Nothing here reads a file.
 
 use super::tokens::{TextEncoder, TextRows};
+use crate::bytes::chunks::n_threads;
 use crate::error::{DataError, ErrorKind, quote};
+use crate::load::append_sparse;
 use crate::options::ReadOptions;
 use crate::remedy;
 use crate::rows::block::{Block, Cells, MISSING, Stored, Texts, empty_matrix, merge_row, sort_row};
@@ -14,6 +16,8 @@ use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
 use std::collections::HashMap;
+use std::ops::Range;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 /// Rows are stored dense unless they would have more than this many features per column.
@@ -24,6 +28,9 @@ const FEW_ROWS: u64 = 20;
 
 /// How many columns a note names.
 const N_TOLD: usize = 8;
+
+/// So many bytes of text are worth a thread of their own.
+const BYTES_PER_THREAD: usize = 256 << 10;
 
 /// How many examples of unknown categories are remembered.
 const N_EXAMPLES: usize = 3;
@@ -52,6 +59,7 @@ pub(crate) fn fitting(schema: &Schema, how: &ReadOptions, keeps: bool) -> Box<dy
 #[derive(Debug)]
 struct Fitted<T> {
     keeps: bool,
+    n_threads: usize,
     missing: Missing,
     max_categories: usize,
     max_words: usize,
@@ -122,6 +130,7 @@ impl<T: Stored> Fitted<T> {
         });
         Self {
             keeps,
+            n_threads: n_threads(how.threads),
             missing: schema.missing,
             max_categories: how.limits.categories,
             max_words: how.limits.vocabulary,
@@ -283,7 +292,7 @@ impl<T: Stored> Fitting for Fitted<T> {
         let numbers = std::mem::take(&mut self.numbers.values);
         let names: Vec<&[String]> = self.categories.iter().map(|column| &column.names[..]).collect();
         let numbers = DenseMatrix { values: numbers, width: self.means.len() };
-        encoder.rows(numbers, &self.cells, &names, self.n_rows as usize).0
+        encoder.rows(numbers, &self.cells, &names, self.n_rows as usize, self.n_threads).0
     }
 }
 
@@ -437,20 +446,22 @@ impl ColumnEncoder {
         }
         let names: Vec<&[String]> =
             cells.categories.iter().map(crate::rows::label_table::LabelTable::names).collect();
-        let (matrix, unknown) = self.rows(numbers, &cells, &names, n_rows);
+        let (matrix, unknown) = self.rows(numbers, &cells, &names, n_rows, 1);
         block.matrix = matrix;
         block.cells = cells;
         block.n_unknown = unknown.n_cells;
         block.unknown = unknown.examples;
     }
 
-    /// Makes `n_rows` rows. `names` are the values that the numbers of the categories stand for.
+    /// Makes `n_rows` rows. `names` are the values that the numbers of the categories stand for. Texts are split by
+    /// several threads; a row is made of its own cells alone, so that their number changes nothing.
     fn rows<T: Stored>(
         &mut self,
         mut numbers: DenseMatrix<T>,
         cells: &Cells,
         names: &[&[String]],
         n_rows: usize,
+        n_threads: usize,
     ) -> (Matrix, UnknownCells) {
         let mut unknown = UnknownCells::default();
         if self.only_numbers && self.schema.layout == Layout::Dense {
@@ -481,14 +492,50 @@ impl ColumnEncoder {
             }
             return (T::wrap_dense(DenseMatrix { values, width: self.width }), unknown);
         }
+        let n_texts: usize = cells.texts.iter().map(Texts::n_bytes).sum();
+        let n_threads = n_threads.min(n_texts / BYTES_PER_THREAD).max(1);
+        if n_threads == 1 {
+            return (
+                T::wrap_sparse(self.sparse_rows(&numbers, cells, &sets, names.len(), 0..n_rows)),
+                unknown,
+            );
+        }
+        let mut encoders = vec![self.clone(); n_threads];
+        let parts: Vec<SparseMatrix<T>> = std::thread::scope(|scope| {
+            let (numbers, sets) = (&numbers, &sets);
+            let threads = encoders.iter_mut().enumerate().map(|(part, encoder)| {
+                let rows = n_rows * part / n_threads..n_rows * (part + 1) / n_threads;
+                scope.spawn(move || encoder.sparse_rows(numbers, cells, sets, names.len(), rows))
+            });
+            let threads: Vec<_> = threads.collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        let mut parts = parts.into_iter();
+        let mut matrix = parts.next().unwrap_or_else(SparseMatrix::empty);
+        parts.for_each(|part| append_sparse(&mut matrix, &part));
+        (T::wrap_sparse(matrix), unknown)
+    }
+
+    /// Some of the rows, sparse. Beside each maker stands what its values set; `n_names` columns have such values.
+    fn sparse_rows<T: Stored>(
+        &mut self,
+        numbers: &DenseMatrix<T>,
+        cells: &Cells,
+        sets: &[(Vec<Set>, Set)],
+        n_names: usize,
+        rows: Range<usize>,
+    ) -> SparseMatrix<T> {
         let mut matrix = SparseMatrix::<T>::empty();
         matrix.width = self.width;
         let mut scratch = Vec::new();
-        for row in 0..n_rows {
+        for row in rows {
             let (found, codes) =
-                (row_of(&numbers.values, numbers.width, row), row_of(&cells.codes, names.len(), row));
+                (row_of(&numbers.values, numbers.width, row), row_of(&cells.codes, n_names, row));
             let begin = matrix.n_entries();
-            for (column, (maker, (sets, none))) in self.makers.iter_mut().zip(&sets).enumerate() {
+            for (column, (maker, (sets, none))) in self.makers.iter_mut().zip(sets).enumerate() {
                 match maker {
                     Maker::Number { slot, feature, fill } => {
                         let value = filled(found[*slot], *fill);
@@ -521,7 +568,7 @@ impl ColumnEncoder {
             }
             matrix.end_row();
         }
-        (T::wrap_sparse(matrix), unknown)
+        matrix
     }
 
     fn fill_gaps<T: Stored>(&self, numbers: &mut DenseMatrix<T>) {

@@ -21,16 +21,20 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 /// Where every name begins.
 pub(crate) const ROOT: u32 = u32::MAX - 1;
 
+/// Words are numbered one by one, but characters have the numbers they have: one from here on is looked up, so that a
+/// single rare one does not cost a table of megabytes.
+const FAR: u32 = 1 << 16;
+
 /// Names, and something about each.
 #[derive(Debug, Clone)]
 pub(crate) struct Names<T> {
     units: Units,
     words: Words,
-    /// Per word or character, where one step from the root leads.
+    /// Per word or character below [`FAR`], where one step from the root leads.
     firsts: Vec<u32>,
     /// Names and beginnings of names; what a node lies behind comes before it.
     nodes: Vec<Node<T>>,
-    /// Nodes that are more than one step from the root.
+    /// Nodes that are more than one step from the root, or one that is [`FAR`].
     table: Table,
     hasher: RandomState,
 }
@@ -170,7 +174,7 @@ impl<T: Copy + Default> Names<T> {
         }
         for way in &mut *ways {
             way.to = if from_root {
-                self.firsts.get(way.step as usize).copied().unwrap_or(NOWHERE)
+                self.first(way.step)
             } else {
                 // Nearly always the right one.
                 self.table.find(way.hash, |_| true).unwrap_or(NOWHERE)
@@ -185,7 +189,20 @@ impl<T: Copy + Default> Names<T> {
         }
     }
 
-    /// Where `step` leads from `node`; [`NOWHERE`] if no name lies there. The root has no steps here.
+    /// Where `step` leads from the root; [`NOWHERE`] if no name begins so.
+    fn first(&self, step: u32) -> u32 {
+        match self.firsts.get(step as usize) {
+            Some(&node) => node,
+            None if self.is_far(step) => self.go(ROOT, step),
+            None => NOWHERE,
+        }
+    }
+
+    fn is_far(&self, step: u32) -> bool {
+        step >= FAR && self.units == Units::Characters
+    }
+
+    /// Where `step` leads from `node`; [`NOWHERE`] if no name lies there. The root has only far steps here.
     pub(crate) fn go(&self, node: u32, step: u32) -> u32 {
         self.table.find(self.hash(node, step), |place| self.leads(node, step, place)).unwrap_or(NOWHERE)
     }
@@ -193,7 +210,7 @@ impl<T: Copy + Default> Names<T> {
     /// The same, but the way is made if there is none, unless there are too many.
     pub(crate) fn make_way(&mut self, node: u32, step: u32) -> Option<u32> {
         let new = u32::try_from(self.nodes.len()).ok().filter(|new| *new < ROOT);
-        if node == ROOT {
+        if node == ROOT && !self.is_far(step) {
             let place = step as usize;
             if place >= self.firsts.len() {
                 self.firsts.resize(place + 1, NOWHERE);

@@ -948,7 +948,7 @@ mod tests {
 
     /// Pieces of words that end, join and are written in all ways; some differ only behind their head, some only in
     /// how many units they are.
-    const PIECES: [&str; 40] = [
+    const PIECES: [&str; 42] = [
         "a",
         "b",
         "ab",
@@ -989,6 +989,8 @@ mod tests {
         "abcdefghijklmnop",
         "abcdefghijklmnoq",
         "привет",
+        "👍",
+        "𝕏",
     ];
 
     #[test]

@@ -75,6 +75,10 @@ impl Texts {
         self.ends.len()
     }
 
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.text.len()
+    }
+
     fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
