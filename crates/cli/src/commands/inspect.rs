@@ -145,11 +145,7 @@ fn text(model: &Model, size: u64) -> String {
     }
     let _ = match model.calibration() {
         Some(calibration) => {
-            let summary = model.training_summary();
-            // Only after a race do models learn from the rows that they were judged without.
-            let is_refitted = summary.estimate.is_some_and(|estimate| estimate.refitted);
-            let is_raced = summary.raced.is_some() || (is_refitted && summary.folds.is_none());
-            let fitted = if is_raced {
+            let fitted = if model.training_summary().is_raced() {
                 format!("what the winner said of {} in the race", counted(calibration.rows(), "row", "rows"))
             } else {
                 counted(calibration.rows(), "held-out row", "held-out rows")

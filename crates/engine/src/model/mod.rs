@@ -60,6 +60,15 @@ pub struct TrainingSummary {
     pub estimate: Option<Estimated>,
 }
 
+impl TrainingSummary {
+    /// Whether a race chose how it learned. Only after a race do models learn from the rows that they were judged
+    /// without, unless these were folds.
+    pub fn is_raced(&self) -> bool {
+        let is_refitted = self.estimate.is_some_and(|estimate| estimate.refitted);
+        self.raced.is_some() || (is_refitted && self.folds.is_none())
+    }
+}
+
 /// The error of a training on rows that it did not learn from, and that had no part in choosing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

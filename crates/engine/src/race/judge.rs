@@ -195,7 +195,8 @@ impl Verdicts {
     pub(super) fn loss(&self, by: &Yardstick) -> f64 {
         match by.metric {
             Metric::Error | Metric::LogLoss => {
-                let losses = self.losses(by).unwrap_or_default();
+                // Who has no probabilities that could be judged is worse than anybody who has.
+                let Some(losses) = self.losses(by) else { return f64::INFINITY };
                 losses.iter().sum::<f64>() / losses.len().max(1) as f64
             }
             Metric::Auc => 1.0 - self.area(by.n_classes),
@@ -347,6 +348,10 @@ mod tests {
         let losses = verdicts.losses(&even(Metric::LogLoss)).unwrap();
         assert!(losses[0] < losses[1] && losses[3] < losses[2], "{losses:?}");
         assert_eq!(verdicts.losses(&even(Metric::Auc)), None);
+        // Without scores there are no probabilities, and whoever has none is no winner.
+        let silent = Verdicts { named: vec![(1, 1), (0, 0)], scores: Vec::new() };
+        assert_eq!(silent.loss(&even(Metric::LogLoss)), f64::INFINITY);
+        assert_eq!(silent.loss(&even(Metric::Error)), 0.0);
         assert!("accuracy".parse::<Metric>().is_err());
         assert_eq!("logloss".parse::<Metric>().unwrap().to_string(), "logloss");
     }

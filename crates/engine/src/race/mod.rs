@@ -370,7 +370,7 @@ fn eliminate(runners: &mut [Runner], bout: &Bout, number: usize, by: &Yardstick)
     let leading = runners[leader].verdicts[leading_rung].losses(by);
     for (rank, &(idx, rung, loss)) in running.iter().enumerate() {
         let is_worse = leading.as_ref().is_some_and(|leading| {
-            let losses = runners[idx].verdicts[rung].losses(by).unwrap_or_default();
+            let Some(losses) = runners[idx].verdicts[rung].losses(by) else { return true };
             let (mean, error) = difference(&losses, leading);
             mean > CLEARLY_WORSE * error && rank > 0
         });
