@@ -1095,7 +1095,8 @@ mod tests {
 
     #[test]
     fn texts_are_the_same_rows_whoever_splits_them() {
-        let line = |row: usize| format!("{},word{} and word{} of {}\n", row % 2, row % 97, row % 89, row * row);
+        let line =
+            |row: usize| format!("{},word{} and word{} of {}\n", row % 2, row % 97, row % 89, row * row);
         let text: String = "label,text\n".to_owned() + &(0..40_000).map(line).collect::<String>();
         assert!(text.len() > 1 << 20, "worth several threads");
         let rows = |threads| {

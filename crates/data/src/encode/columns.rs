@@ -64,6 +64,8 @@ struct Fitted<T> {
     max_categories: usize,
     max_words: usize,
     n_rows: u64,
+    /// Cells that something stands in for.
+    n_filled: u64,
     means: Vec<Mean>,
     categories: Vec<Categories>,
     texts: Vec<(TextEncoder, TextRows)>,
@@ -135,6 +137,7 @@ impl<T: Stored> Fitted<T> {
             max_categories: how.limits.categories,
             max_words: how.limits.vocabulary,
             n_rows: 0,
+            n_filled: 0,
             means: vec![Mean::default(); n_numbers],
             categories: (0..n_categories).map(|_| Categories::default()).collect(),
             texts: texts.collect(),
@@ -149,6 +152,11 @@ impl<T: Stored> Fitting for Fitted<T> {
         let n_rows = block.len();
         self.n_rows += n_rows as u64;
         let Some(numbers) = T::dense(&mut block.matrix) else { return Ok(()) };
+        if !matches!(self.missing, Missing::Error | Missing::Drop) {
+            let n_numbers = numbers.values.iter().filter(|value| value.wide().is_nan()).count();
+            let n_names = block.cells.codes.iter().filter(|&&code| code == MISSING).count();
+            self.n_filled += (n_numbers + n_names) as u64;
+        }
         if self.missing == Missing::Mean {
             for row in numbers.values.chunks_exact(self.means.len().max(1)) {
                 for (mean, value) in self.means.iter_mut().zip(row) {
@@ -277,6 +285,11 @@ impl<T: Stored> Fitting for Fitted<T> {
                 let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
                 schema.notes.push(format!("{what}: {}{more}", names[..names.len() - n_more].join(", ")));
             }
+        }
+        if self.n_filled > 0 {
+            let n_cells = self.n_rows * (self.means.len() + self.categories.len()) as u64;
+            let (n_filled, how) = (self.n_filled, self.missing);
+            schema.notes.push(format!("{n_filled} of {n_cells} cells were missing, and filled in: {how}"));
         }
         if schema.columns.is_empty() {
             let message = "no column is left to learn from, expected one whose values occur in several rows";

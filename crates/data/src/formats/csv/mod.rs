@@ -509,7 +509,7 @@ fn odd_number(text: &[u8], first: usize, end: usize) -> Option<(f64, usize)> {
 mod tests {
     use super::*;
     use crate::bytes::source::Source;
-    use crate::load::{LabelledRow, load_source, read_rows};
+    use crate::load::{LabelledRow, load_source, load_with_schema, read_rows};
     use crate::options::{LabelColumn, OnBadRow, Unknown};
     use crate::rows::schema::Missing;
     use rosenblatt_core::Random;
@@ -635,6 +635,10 @@ mod tests {
             ]
         );
         assert_eq!(stored(Missing::Median), stored(Missing::Mean));
+        let notes = |missing| load_with_schema(&source(PENGUINS), &penguins(missing)).unwrap().1.notes;
+        let said = "2 of 12 cells were missing, and filled in: median".to_owned();
+        assert!(notes(Missing::Median).contains(&said), "{:?}", notes(Missing::Median));
+        assert!(!notes(Missing::Drop).iter().any(|note| note.contains("filled in")));
         assert_eq!(stored(Missing::MostFrequent)[1], entries("A", &[1.0, 10.0, 0.0]));
         // Neither of two values is half of both.
         assert_eq!(stored(Missing::Zero)[1], entries("A", &[1.0, 0.0, 0.0]));
