@@ -191,7 +191,7 @@ impl Array {
             let row = &indices[bounds[0]..bounds[1]];
             // Nothing leaves the loop early, so that many indices are compared at once.
             let pairs = row.iter().zip(row.iter().skip(1));
-            if !pairs.fold(true, |ascend, (one, next)| ascend & (one < next)) {
+            if pairs.filter(|(one, next)| one >= next).count() > 0 {
                 return Err(broken("the indices of a row do not ascend"));
             }
             if row.last().is_some_and(|&last| last as usize >= all.width) {
@@ -287,7 +287,7 @@ fn compressed(
     Ok(Compressed { offsets, indices, width })
 }
 
-/// A copy of whole numbers of 32 or 64 bits; nothing if one of them is none of the others.
+/// A copy of whole numbers of 32 or 64 bits; nothing if one of them does not fit.
 fn whole_numbers<T: TryFrom<i64> + TryFrom<i32>>(array: &Bound<'_, PyAny>) -> PyResult<Option<Vec<T>>> {
     fn copied<F: Copy, T: TryFrom<F>>(numbers: &[F]) -> Option<Vec<T>> {
         numbers.iter().map(|&number| T::try_from(number).ok()).collect()
