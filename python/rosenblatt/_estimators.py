@@ -268,11 +268,11 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         if _inputs.is_path(X):
             return self._fit_files(X, y, sample_weight, start)
         X, y, weights = self._take_in(X, y, sample_weight, reset=True)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = _inputs.classes_of(y)
         if len(self.classes_) < 2:
             raise ValueError(f"training needs at least two classes, but all rows are of one class: {self.classes_[0]!r}")
         options = self._options(self._seed())
-        given = (_inputs.lend(X), codes.astype(np.uint32), self._names(), weights, self._features(), self.merge_rows)
+        given = (_inputs.lend(X), codes, self._names(), weights, self._features(), self.merge_rows)
         context = self._context(X, y)
         if self.calibrate is None:
             native = _rosenblatt.fit(json.dumps(options), *given, start, self._told(context), self._base())
@@ -301,7 +301,7 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         if not _inputs.is_small(given):
             recipe["memory"] = {"bytes": _inputs.free_memory() // 2}
         context = self._context(None, None)
-        native, _ = _rosenblatt.train(json.dumps(recipe), given, name, None, self._told(context))
+        native, _ = _rosenblatt.train(json.dumps(recipe), given, name, None, self._told(context), figures=False)
         self.classes_, self.n_features_in_ = _inputs.values_of(native.classes), native.n_features
         self.__dict__.pop("feature_names_in_", None)
         if native.feature_names is not None:

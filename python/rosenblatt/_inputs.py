@@ -39,6 +39,15 @@ def is_plain_column(y, n_rows):
     return type(y) is np.ndarray and y.shape == (n_rows,) and y.dtype.kind in "iubU"
 
 
+def classes_of(y):
+    """The classes, and the number of each row's: what `np.unique` tells, in the memory of one column instead of five."""
+    ordered = np.sort(y)
+    classes = ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))]
+    del ordered
+    codes = y == classes[1] if len(classes) == 2 else np.searchsorted(classes, y)
+    return classes, codes.astype(np.uint32)
+
+
 def is_text(classes):
     """Whether classes are called by words."""
     return classes.dtype.kind in "OUS"

@@ -210,6 +210,7 @@ def train(
     name: str | None = None,
     told: Callable[[str], object] | None = None,
     epochs: _Epochs | None = None,
+    figures: bool = True,
 ) -> tuple[Model, str]: ...
 def compare(
     candidates: str, options: str, reading: str, source: _Given, folds: int, name: str | None = None

@@ -398,17 +398,24 @@ def test_names_are_wrong_in_python_words():
         PerceptronClassifier().fit(X, y).predict(X[:, :3])
 
 
-def test_sparse_rows_are_predicted_in_parts_as_if_at_once():
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_sparse_rows_are_predicted_in_parts_as_if_at_once(n_classes, dtype):
     import scipy.sparse
 
     rng = np.random.default_rng(5)
-    X = scipy.sparse.random(5_000, 40, density=0.2, format="csr", random_state=5)
-    y = rng.integers(0, 3, 5_000)
+    X = scipy.sparse.random(5_000, 40, density=0.2, format="csr", random_state=5).astype(dtype)
+    y = rng.integers(0, n_classes, 5_000)
     model = rosenblatt.AveragedPerceptron(max_iter=2).fit(X[:500], y[:500])
     dense = X.toarray()
-    assert np.array_equal(model.predict(X), model.predict(dense))
-    if hasattr(model, "decision_function"):
-        assert np.array_equal(model.decision_function(X), model.decision_function(dense))
+    wide = X.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    # A zero that is stored, among rows like others, is none.
+    zeros = X.copy()
+    zeros.data[zeros.indptr[3_000]] = 0.0
+    for rows, as_dense in [(X, dense), (wide, dense), (zeros, zeros.toarray())]:
+        assert np.array_equal(model.predict(rows), model.predict(as_dense))
+        assert np.array_equal(model.decision_function(rows), model.decision_function(as_dense))
     late = X.copy()
     late.data[late.indptr[4_500]] = np.nan
     with pytest.raises(ValueError, match="row 4500"):
@@ -417,3 +424,14 @@ def test_sparse_rows_are_predicted_in_parts_as_if_at_once():
     beyond.indices[beyond.indptr[4_501] - 1] = 40
     with pytest.raises(ValueError):
         model.predict(beyond)
+    row = next(row for row in range(4_500, 5_000) if X.indptr[row + 1] - X.indptr[row] > 2)
+    last = X.indptr[row + 1] - 1
+    for wrong, words in [(40, "beyond"), (-1, "negative"), (X.indices[last - 1], "ascend"), (0, "ascend")]:
+        indices = X.indices.copy()
+        indices[last] = wrong
+        for ask in (model.model_._native.predict, model.model_._native.decision_function):
+            with pytest.raises(ValueError, match=words):
+                ask((X.indptr, indices, X.data, 40))
+    # Narrower rows have fewer features, whatever the model knows.
+    with pytest.raises(ValueError, match="beyond"):
+        model.model_._native.predict((X.indptr, X.indices, X.data, 39))

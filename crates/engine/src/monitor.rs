@@ -47,6 +47,12 @@ pub trait Monitor {
         false
     }
 
+    /// Whether anybody wants to know how good the model is on the rows it learned from, which takes another look at all of
+    /// them and changes nothing about it.
+    fn wants_figures(&self) -> bool {
+        true
+    }
+
     /// Runs the training of the model that is kept: the place to add checkpoints and observers.
     fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
         training.run(&mut ())

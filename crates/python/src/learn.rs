@@ -124,7 +124,8 @@ pub(crate) fn fit_by_recipe(
     alone(py, |signals| {
         let data = if merge { data.merged() } else { data };
         let recipe: Recipe = serde_json::from_str(recipe)?;
-        let trained = recipe.train_rows(data, &mut Watching { signals, told: None, epochs: told })?;
+        let trained =
+            recipe.train_rows(data, &mut Watching { signals, told: None, epochs: told, figures: false })?;
         Ok(trained.model.into())
     })
 }

@@ -14,7 +14,7 @@ use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
 use rosenblatt::train::check_finite;
 use rosenblatt::{Error, Explainer, Model, evaluate, export};
-use rosenblatt_data::{View, Visitor};
+use rosenblatt_data::{MatrixRef, View, Visitor};
 use rosenblatt_figures::{Subject, report};
 use std::path::PathBuf;
 
@@ -33,13 +33,35 @@ impl From<Model> for PyModel {
     }
 }
 
+/// Rows of nobody's class.
+enum Rows<'a> {
+    /// Sparse ones as they came.
+    Unseen(MatrixRef<'a>),
+    /// Those whose indices are in order.
+    Seen(View<'a>),
+}
+
+impl Rows<'_> {
+    /// Shows class and scores of each; false if somebody should look at them first.
+    fn each(self, model: &Model, mut show: impl FnMut(u32, &[f64])) -> Result<bool, Error> {
+        match self {
+            Self::Unseen(rows) => Ok(model.each_unseen(rows, show)),
+            Self::Seen(rows) => {
+                model.each_row(rows, |_, class, scores| show(class, scores))?;
+                Ok(true)
+            }
+        }
+    }
+}
+
 impl PyModel {
-    /// Has `answer` look at the rows of an array, which are of nobody's class.
-    fn of_rows(
+    /// All answers about the rows of an array. `answer` is asked again if it says that it wants rows looked at, and what
+    /// it had added is forgotten.
+    fn of_rows<T: Send>(
         &self,
         given: &Bound<'_, PyAny>,
-        mut answer: impl FnMut(&Model, &Dataset) -> Result<(), Error> + Send,
-    ) -> PyResult<()> {
+        mut answer: impl FnMut(&Model, Rows<'_>, &mut Vec<T>) -> Result<bool, Error> + Send,
+    ) -> PyResult<Vec<T>> {
         let (rows, model) = (rows::unchecked(given)?, &self.model);
         let n_rows = rows.n_rows();
         rows::check_room(rows.width(), 1)?;
@@ -48,14 +70,19 @@ impl PyModel {
         let in_parts = rows.is_sparse() && is_plain && model.spec().options().zero != Zero::Random;
         let at_once = if in_parts { AT_ONCE } else { n_rows.max(1) };
         alone(given.py(), |signals| {
+            let mut all = Vec::with_capacity(n_rows);
             for first in (0..n_rows).step_by(at_once) {
                 let end = n_rows.min(first + at_once);
-                let labels = Labels::in_order(["?"]);
-                let part = Dataset::of_lender(rows.part(first..end)?, vec![0; end - first], labels);
-                answer(model, &part).map_err(|error| error.behind(first))?;
+                let n_before = all.len();
+                if !(in_parts && answer(model, Rows::Unseen(rows.unseen(first..end)), &mut all)?) {
+                    all.truncate(n_before);
+                    let labels = Labels::in_order(["?"]);
+                    let part = Dataset::of_lender(rows.part(first..end)?, vec![0; end - first], labels);
+                    answer(model, Rows::Seen(part.view()), &mut all).map_err(|error| error.behind(first))?;
+                }
                 unless_stopped(signals)?;
             }
-            Ok(())
+            Ok(all)
         })
     }
 }
@@ -77,14 +104,13 @@ pub(crate) fn numbers<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'p
     bytes_of(py, values, f64::to_ne_bytes)
 }
 
-/// Scores of each class; one for two classes.
-fn scores(model: &Model, rows: View<'_>) -> Result<Vec<f64>, Error> {
-    let (mut all, mut of_row) = (Vec::with_capacity(rows.len()), Vec::new());
-    model.each_row(rows, |_, _, scores| {
+/// Adds scores of each class; one for two classes.
+fn scores(model: &Model, rows: Rows<'_>, all: &mut Vec<f64>) -> Result<bool, Error> {
+    let mut of_row = Vec::new();
+    rows.each(model, |_, scores| {
         class_scores(model, scores, &mut of_row);
         all.extend(&of_row);
-    })?;
-    Ok(all)
+    })
 }
 
 /// Sizes, weights and biases of layers.
@@ -165,11 +191,8 @@ impl PyModel {
 
     /// The class of each row, by number.
     fn predict<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut classes = Vec::new();
-        self.of_rows(rows, |model, data| {
-            classes.reserve(data.len());
-            model.each_row(data.view(), |_, class, _| classes.push(class))
-        })?;
+        let classes =
+            self.of_rows(rows, |model, rows, classes| rows.each(model, |class, _| classes.push(class)))?;
         bytes_of(py, &classes, u32::to_ne_bytes)
     }
 
@@ -179,21 +202,16 @@ impl PyModel {
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let mut all = Vec::new();
-        self.of_rows(rows, |model, data| {
-            all.extend(scores(model, data.view())?);
-            Ok(())
-        })?;
-        numbers(py, &all)
+        numbers(py, &self.of_rows(rows, scores)?)
     }
 
     /// The probability of each class of each row.
     fn predict_proba<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut all = Vec::new();
-        self.of_rows(rows, |model, data| {
-            check_finite(data.view())?;
-            all.extend(model.predict_proba_all(data)?);
-            Ok(())
+        let all = self.of_rows(rows, |model, rows, all| {
+            let Rows::Seen(rows) = rows else { return Ok(false) };
+            check_finite(rows)?;
+            all.extend(model.predict_proba_view(rows)?);
+            Ok(true)
         })?;
         numbers(py, &all)
     }
@@ -215,7 +233,9 @@ impl PyModel {
             while let Some(block) = rows.next()? {
                 match what {
                     "classes" => classes.extend(model.predict_view(block.view())),
-                    "scores" => all.extend(scores(model, block.view())?),
+                    "scores" => {
+                        scores(model, Rows::Seen(block.view()), &mut all)?;
+                    }
                     _ => all.extend(model.predict_proba_view(block.view())?),
                 }
                 unless_stopped(signals)?;

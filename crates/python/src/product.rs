@@ -18,9 +18,10 @@ pub(crate) fn catalogue() -> Outcome<String> {
     Ok(serde_json::to_string(&rosenblatt_figures::catalogue())?)
 }
 
-/// From files, or a table in the bytes of one, to a model and a story: the recipe, as JSON says it.
+/// From files, or a table in the bytes of one, to a model and a story: the recipe, as JSON says it. The story is shorter
+/// without figures about the rows that were learned from.
 #[pyfunction]
-#[pyo3(signature = (recipe, source, name=None, told=None, epochs=None))]
+#[pyo3(signature = (recipe, source, name=None, told=None, epochs=None, figures=true))]
 pub(crate) fn train(
     py: Python<'_>,
     recipe: &str,
@@ -28,11 +29,12 @@ pub(crate) fn train(
     name: Option<&str>,
     told: Option<Py<PyAny>>,
     epochs: Option<Py<PyAny>>,
+    figures: bool,
 ) -> PyResult<(PyModel, String)> {
     let source = source.open(name)?;
     alone(py, |signals| {
         let recipe: Recipe = serde_json::from_str(recipe)?;
-        let trained = recipe.train(&source, &mut Watching { signals, told, epochs })?;
+        let trained = recipe.train(&source, &mut Watching { signals, told, epochs, figures })?;
         let story = json!({
             "source": trained.data.source,
             "rows": trained.data.rows,
@@ -68,7 +70,7 @@ pub(crate) fn compare(
         let candidates = Candidate::list(candidates)?;
         let specs = candidates.iter().map(|one| one.spec(&options)).collect::<Result<Vec<_>, _>>()?;
         let (data, _) = load_with_schema(&source, &reading)?;
-        let mut watching = Watching { signals, told: None, epochs: None };
+        let mut watching = Watching { signals, told: None, epochs: None, figures: true };
         let compared = compare_all(&specs, &data, None, folds, options.seed, &mut watching)?;
         let trials = compared.trials.iter().map(|trial| {
             json!({

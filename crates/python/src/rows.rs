@@ -131,6 +131,19 @@ impl Unchecked {
         matches!(*self.0, Array::Sparse32(..) | Array::Sparse64(..))
     }
 
+    /// Some sparse rows as they came, with offsets into all entries.
+    pub(crate) fn unseen(&self, rows: Range<usize>) -> MatrixRef<'_> {
+        match self.0.lend() {
+            MatrixRef::Sparse32(all) => {
+                MatrixRef::Sparse32(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all })
+            }
+            MatrixRef::Sparse64(all) => {
+                MatrixRef::Sparse64(SparseRef { offsets: &all.offsets[rows.start..=rows.end], ..all })
+            }
+            dense => dense,
+        }
+    }
+
     /// Some of the rows, looked at. Of dense rows that is all of them.
     pub(crate) fn part(&self, rows: Range<usize>) -> PyResult<Arc<dyn Lender>> {
         self.0.check(rows.clone())?;
@@ -251,10 +264,7 @@ fn compressed(
     width: usize,
 ) -> PyResult<Compressed> {
     let wrong = |what: &str| Err(broken(what));
-    let Ok(offsets) = whole_numbers(indptr)?.into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>()
-    else {
-        return wrong("`indptr` is negative");
-    };
+    let Some(offsets) = whole_numbers::<usize>(indptr)? else { return wrong("`indptr` is negative") };
     let n_entries = data.len()?;
     check_count(offsets.len())?;
     if offsets.first() != Some(&0) || offsets.last() != Some(&n_entries) {
@@ -266,11 +276,9 @@ fn compressed(
     let indices = if let Ok(shared) = Shared::<i32>::new(indices) {
         Indices::Shared(shared)
     } else {
-        let wide = whole_numbers(indices)?;
-        let narrow = wide.into_iter().map(u32::try_from).collect::<Result<_, _>>();
-        match narrow {
-            Ok(narrow) => Indices::Copied(narrow),
-            Err(_) => return wrong("an index is negative, or beyond 32 bits"),
+        match whole_numbers(indices)? {
+            Some(narrow) => Indices::Copied(narrow),
+            None => return wrong("an index is negative, or beyond 32 bits"),
         }
     };
     if indices.values().len() != n_entries {
@@ -279,13 +287,16 @@ fn compressed(
     Ok(Compressed { offsets, indices, width })
 }
 
-/// Whole numbers of 32 or 64 bits.
-fn whole_numbers(array: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+/// A copy of whole numbers of 32 or 64 bits; nothing if one of them does not fit.
+fn whole_numbers<T: TryFrom<i64> + TryFrom<i32>>(array: &Bound<'_, PyAny>) -> PyResult<Option<Vec<T>>> {
+    fn copied<F: Copy, T: TryFrom<F>>(numbers: &[F]) -> Option<Vec<T>> {
+        numbers.iter().map(|&number| T::try_from(number).ok()).collect()
+    }
     if let Ok(shared) = Shared::<i64>::new(array) {
-        return Ok(shared.values().to_vec());
+        return Ok(copied(shared.values()));
     }
     let wrong = |_| PyTypeError::new_err("indices should be arrays of int32 or int64");
-    Ok(Shared::<i32>::new(array).map_err(wrong)?.values().iter().map(|&number| i64::from(number)).collect())
+    Ok(copied(Shared::<i32>::new(array).map_err(wrong)?.values()))
 }
 
 /// A column of numbers, one for each row.

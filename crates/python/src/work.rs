@@ -67,6 +67,8 @@ pub(crate) struct Watching<'a> {
     pub(crate) told: Option<Py<PyAny>>,
     /// A function that is called after each epoch of the training of the model that is kept.
     pub(crate) epochs: Option<Py<PyAny>>,
+    /// Whether somebody reads how good the model is on the rows it learned from.
+    pub(crate) figures: bool,
 }
 
 impl Monitor for Watching<'_> {
@@ -89,6 +91,10 @@ impl Monitor for Watching<'_> {
 
     fn wants_to_stop(&mut self) -> bool {
         self.signals.stop()
+    }
+
+    fn wants_figures(&self) -> bool {
+        self.figures
     }
 
     fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {

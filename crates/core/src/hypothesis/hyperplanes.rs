@@ -3,7 +3,7 @@
 use super::Visits;
 use crate::examples::Examples;
 use crate::row::{Row, SIDE_BY_SIDE};
-use crate::simd::{self, Columns, Lanes, SWEEP};
+use crate::simd::{self, Columns, Lanes, SWEEP, Value};
 use std::sync::OnceLock;
 
 /// Hyperplanes that no longer move: what a trained model predicts with.
@@ -158,6 +158,27 @@ impl Hyperplanes {
             self.scores(examples.row(number), &mut scores);
             show(number, &scores);
         }
+    }
+
+    /// The score of each of these sparse rows, features and values, for the sole hyperplane, shown in their order. Nobody
+    /// has looked at the rows, which is done on the way: at the first whose features do not ascend below `width`, or that
+    /// stores a zero, it ends and says false. So it does at once if there are several hyperplanes, or fewer weights.
+    #[must_use]
+    pub fn each_unseen<'a, T: Value>(
+        &self,
+        width: usize,
+        rows: impl Iterator<Item = (&'a [u32], &'a [T])>,
+        mut show: impl FnMut(f64),
+    ) -> bool {
+        if self.n_outputs > 1 || width > self.width {
+            return false;
+        }
+        let weights = &self.raw_weights()[..width];
+        for (features, values) in rows {
+            let Some(sum) = simd::unseen_dot(features, values, weights) else { return false };
+            show(sum + self.biases[0]);
+        }
+        true
     }
 }
 

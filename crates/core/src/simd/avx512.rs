@@ -5,8 +5,9 @@
 use super::plain::{PIECE, Piece, Room};
 use super::{SIDE_BY_SIDE, TOO_WIDE, Value};
 use std::arch::x86_64::{
-    __m256i, __m512d, __m512i, _CMP_NEQ_UQ, _mm_add_pd, _mm_cvtsd_f64, _mm_unpackhi_pd, _mm256_add_epi32,
-    _mm256_add_pd, _mm256_castpd256_pd128, _mm256_cmplt_epu32_mask, _mm256_extractf128_pd, _mm256_loadu_ps,
+    __m256i, __m512d, __m512i, _CMP_NEQ_UQ, _MM_HINT_T0, _mm_add_pd, _mm_cvtsd_f64, _mm_prefetch,
+    _mm_unpackhi_pd, _mm256_add_epi32, _mm256_add_pd, _mm256_alignr_epi32, _mm256_castpd256_pd128,
+    _mm256_cmplt_epi32_mask, _mm256_cmplt_epu32_mask, _mm256_extractf128_pd, _mm256_loadu_ps,
     _mm256_loadu_si256, _mm256_maskz_compress_epi32, _mm256_maskz_loadu_epi32, _mm256_set1_epi32,
     _mm256_setr_epi32, _mm256_storeu_si256, _mm512_add_pd, _mm512_castpd512_pd256, _mm512_castps512_ps256,
     _mm512_cmp_pd_mask, _mm512_cvtps_pd, _mm512_extractf64x4_pd, _mm512_i32gather_pd, _mm512_loadu_pd,
@@ -16,6 +17,9 @@ use std::arch::x86_64::{
 
 /// How many times eight features are taken for a row without zeros before it is found out whether it is one.
 const TRUSTED: usize = 8;
+
+/// So many values ahead the memory is told what will be read, where rows are long or lie behind each other.
+const ANNOUNCED: usize = 256;
 
 /// Which lane comes to which place when all are moved on by so many places.
 static TURNS: [[u64; 8]; 8] = {
@@ -144,6 +148,9 @@ pub(super) fn dots<T: Value>(rows: [&[T]; SIDE_BY_SIDE], weights: &[f64]) -> Opt
     let mut lanes = [_mm512_setzero_pd(); SIDE_BY_SIDE];
     let (mut n_present, mut turns) = ([0; SIDE_BY_SIDE], [turned(0); SIDE_BY_SIDE]);
     for (place, weights) in weight_eights.iter().enumerate() {
+        for row in eights {
+            _mm_prefetch::<_MM_HINT_T0>(row[place].as_ptr().wrapping_add(ANNOUNCED).cast());
+        }
         // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
         let (weights, values) = unsafe { (doubles(weights), eights.map(|row| T::eight(&row[place]))) };
         let present = values.map(|values| nonzero(values));
@@ -253,6 +260,43 @@ pub(super) fn sparse_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64
         }
     }
     total(lanes)
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512vl")]
+pub(super) fn unseen_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64]) -> Option<f64> {
+    // Indices are taken for signed ones where they are looked up and compared; what is negative then is not known.
+    let width = i32::try_from(weights.len()).expect("the caller has looked");
+    let width = _mm256_set1_epi32(width);
+    let (mut lanes, mut sound, mut before) = (_mm512_setzero_pd(), u8::MAX, _mm256_set1_epi32(-1));
+    let mut take = |indices: __m256i, values: __m512d, present: u8| {
+        let known = _mm256_cmplt_epu32_mask(indices, width) & present;
+        let ascend = _mm256_cmplt_epi32_mask(_mm256_alignr_epi32::<7>(indices, before), indices);
+        sound &= known & ascend & nonzero(values) | !present;
+        // SAFETY: weights are looked up for indices below their number only.
+        let weights =
+            unsafe { _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), known, indices, weights.as_ptr()) };
+        lanes = _mm512_add_pd(lanes, _mm512_mul_pd(weights, values));
+        before = indices;
+    };
+    let (eights, last) = indices.as_chunks::<8>();
+    let (value_eights, values_last) = values.as_chunks::<8>();
+    for (indices, values) in eights.iter().zip(value_eights) {
+        _mm_prefetch::<_MM_HINT_T0>(indices.as_ptr().wrapping_add(ANNOUNCED).cast());
+        _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(ANNOUNCED).cast());
+        // SAFETY: this is compiled for AVX-512, and the references are good for eight each.
+        let (indices, values) = unsafe { (_mm256_loadu_si256(indices.as_ptr().cast()), T::eight(values)) };
+        take(indices, values, u8::MAX);
+    }
+    let n = last.len().min(values_last.len());
+    if n > 0 {
+        let present = first_places(n);
+        // SAFETY: as above, and only what is present is read.
+        let indices = unsafe { _mm256_maskz_loadu_epi32(present, last.as_ptr().cast()) };
+        // SAFETY: this is compiled for AVX-512.
+        take(indices, unsafe { T::up_to_eight(&values_last[..n]) }, present);
+    }
+    (sound == u8::MAX).then(|| total(lanes))
 }
 
 #[target_feature(enable = "avx512f,avx512vl,popcnt")]

@@ -157,6 +157,18 @@ pub(crate) fn sparse_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64
     plain::sparse_dot(indices, values, weights)
 }
 
+/// [`plain::unseen_dot`] in the widest registers this machine has.
+#[inline(always)]
+pub(crate) fn unseen_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64]) -> Option<f64> {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() && i32::try_from(weights.len()).is_ok() {
+        #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]
+        // SAFETY: the one thing `avx512::unseen_dot` needs is a processor with AVX-512, and this one has it.
+        return unsafe { avx512::unseen_dot(indices, values, weights) };
+    }
+    plain::unseen_dot(indices, values, weights)
+}
+
 /// [`plain::gather_nonzero`] in the widest registers this machine has.
 #[inline(always)]
 pub(crate) fn gather_nonzero<T: Value>(values: &[T], first: u32, piece: &mut Piece) {

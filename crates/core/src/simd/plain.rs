@@ -180,6 +180,14 @@ pub(crate) fn sparse_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64
     sparse_sum(indices, values, |feature, value| weights[feature] * value)
 }
 
+/// [`sparse_dot`] of a row that nobody has looked at; nothing if its indices do not ascend below the number of weights,
+/// or it stores a zero.
+pub(crate) fn unseen_dot<T: Value>(indices: &[u32], values: &[T], weights: &[f64]) -> Option<f64> {
+    let ascend = indices.is_sorted_by(|one, next| one < next);
+    let known = indices.last().is_none_or(|&last| (last as usize) < weights.len());
+    (ascend && known && has_no_zero(values)).then(|| sparse_dot(indices, values, weights))
+}
+
 /// The dense dot product.
 #[inline(always)]
 pub(crate) fn dense_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {

@@ -113,3 +113,46 @@ fn a_row_that_is_too_wide_is_refused_before_anything_is_read() {
     let beyond = std::panic::catch_unwind(|| plain::sparse_dot(&features, &[1.0; 9], &[1.0; 899]));
     assert!(beyond.is_err(), "a weight that is not there was read");
 }
+
+#[test]
+fn rows_that_nobody_has_looked_at_score_as_others_or_not_at_all() {
+    let mut random = Random::new(6);
+    let weights: Vec<f64> = (0..1000).map(|_| random.unit() - 0.5).collect();
+    let found = |indices: &[u32], values: &[f32]| {
+        let [wide, plain] =
+            [unseen_dot(indices, values, &weights), plain::unseen_dot(indices, values, &weights)]
+                .map(|sum| sum.map(f64::to_bits));
+        assert_eq!(wide, plain, "{indices:?}");
+        wide
+    };
+    for n in 0..70 {
+        let mut indices: Vec<u32> = (0..1000).filter(|_| random.unit() < 0.1).take(n).collect();
+        indices.extend((indices.len() < n).then_some(999).filter(|last| indices.last() != Some(last)));
+        let values: Vec<f32> = indices.iter().map(|_| 0.1 + random.unit() as f32).collect();
+        let expected = plain::sparse_dot(&indices, &values, &weights).to_bits();
+        assert_eq!(found(&indices, &values), Some(expected), "{indices:?}");
+        for place in 0..indices.len() {
+            let with = |index: u32| {
+                let mut indices = indices.clone();
+                indices[place] = index;
+                indices
+            };
+            for wrong in [1000, i32::MAX as u32, 1 << 31, u32::MAX] {
+                assert_eq!(found(&with(wrong), &values), None, "{wrong} at {place}");
+            }
+            if place > 0 {
+                assert_eq!(found(&with(indices[place - 1]), &values), None, "twice the same at {place}");
+                assert_eq!(found(&with(0), &values), None, "back at {place}");
+            }
+            for zero in [0.0, -0.0] {
+                let mut values = values.clone();
+                values[place] = zero;
+                assert_eq!(found(&indices, &values), None, "a zero at {place}");
+            }
+            let mut values = values.clone();
+            values[place] = f32::NAN;
+            let sum = found(&indices, &values).map(f64::from_bits);
+            assert!(sum.is_some_and(f64::is_nan), "not a number at {place}");
+        }
+    }
+}

@@ -537,6 +537,12 @@ fn odd_entry(text: &[u8], view: &[u8; VIEW], at: usize, marks: u64, digits: impl
         let whole = u32::from(view[first & 31] & 0x0F);
         return Some(Odd::Entry(index, signed(number::with_parts(whole, parts, n_parts)?), at + third));
     }
+    if view[second & 31] == b'.' && matches!(text.get(at + third), Some(b' ' | b'\n')) {
+        // Many digits, as programs write who write all they know: `0.30000000000000004`.
+        if let Some(magnitude) = number::decimal(text, at + first, at + second, at + third) {
+            return Some(Odd::Entry(digits.two_numbers(index_digits, 0)[0], signed(magnitude), at + third));
+        }
+    }
     let (end, value) = odd_value(text, at + colon)?;
     Some(Odd::Entry(digits.two_numbers(index_digits, 0)[0], value, end))
 }

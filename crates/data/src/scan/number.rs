@@ -57,8 +57,8 @@ const TENS: [u64; 20] = {
     }
     tens
 };
-const EXACT_TENS: [f64; 17] =
-    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16];
+const EXACT_TENS: [f64; 19] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
 
 /// The next eight bytes of `text`, if there are as many.
 #[inline(always)]
@@ -84,7 +84,7 @@ pub(crate) fn digits(word: u64, n_digits: usize) -> u64 {
 pub(crate) fn decimal(text: &[u8], start: usize, point: usize, end: usize) -> Option<f64> {
     let (n_whole, n_parts) = (point.wrapping_sub(start), end.wrapping_sub(point + 1));
     // An empty side wraps round and is too long, too.
-    if n_whole.wrapping_sub(1) >= 8 || n_parts.wrapping_sub(1) >= 16 {
+    if n_whole.wrapping_sub(1) >= 8 || n_parts.wrapping_sub(1) >= 18 {
         return None;
     }
     let whole = digits(eight(text, start)?, n_whole);
@@ -94,8 +94,13 @@ pub(crate) fn decimal(text: &[u8], start: usize, point: usize, end: usize) -> Op
         if n_whole + n_parts > 19 {
             return None;
         }
-        let first = digits(eight(text, point + 1)?, 8);
-        first * TENS[n_parts - 8] + digits(eight(text, point + 9)?, n_parts - 8)
+        let (first, second) = (digits(eight(text, point + 1)?, 8), eight(text, point + 9)?);
+        first * TENS[n_parts - 8]
+            + if n_parts <= 16 {
+                digits(second, n_parts - 8)
+            } else {
+                digits(second, 8) * TENS[n_parts - 16] + digits(eight(text, point + 17)?, n_parts - 16)
+            }
     };
     let mantissa = whole * TENS[n_parts] + parts;
     // Both operands are exact, so that the quotient is the nearest double (Clinger's fast path).

@@ -12,9 +12,10 @@ use crate::mapped::{Mapper, map_some};
 use crate::spec::{ClassWeights, Spec};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{
-    Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Visits, Zero, elementary,
+    Decision, Dense, DenseExamples, Examples, Multiclass, Random, Row, Sparse, Value, Visits, Zero,
+    elementary,
 };
-use rosenblatt_data::{Dataset, Precision, View, Visitor};
+use rosenblatt_data::{Dataset, MatrixRef, Precision, SparseRef, View, Visitor};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -212,6 +213,19 @@ impl Model {
             show(row, class, scores);
         });
         if is_finite { Ok(()) } else { crate::train::check_finite(rows) }
+    }
+
+    /// [`Model::each_row`] of sparse rows at which nobody has looked, for a model with one hyperplane: their numbers are
+    /// read but once. False, after some rows have been shown, if something is the matter with one, or with all: then
+    /// whoever asks looks at the rows first. Offsets may begin anywhere.
+    #[must_use]
+    pub fn each_unseen(&self, rows: MatrixRef<'_>, show: impl FnMut(u32, &[f64])) -> bool {
+        let mut predictor = self.predictor(0);
+        match rows {
+            MatrixRef::Sparse32(rows) => predictor.each_unseen(rows, show),
+            MatrixRef::Sparse64(rows) => predictor.each_unseen(rows, show),
+            MatrixRef::Dense32(_) | MatrixRef::Dense64(_) => false,
+        }
     }
 
     /// Shows the class and the scores of each row.
@@ -448,6 +462,23 @@ impl<'m> Predictor<'m> {
                 show(*row, class, scores);
             }
         }
+    }
+
+    fn each_unseen<T: Value>(&mut self, rows: SparseRef<'_, T>, mut show: impl FnMut(u32, &[f64])) -> bool {
+        let SparseRef { offsets, indices, values, width } = rows;
+        let kept = Cow::clone(&self.kept);
+        let (Kept::Hyperplanes(planes), None) = (&*kept, &self.mapper) else { return false };
+        let rows =
+            offsets.windows(2).map(|bounds| (&indices[bounds[0]..bounds[1]], &values[bounds[0]..bounds[1]]));
+        // No sum of products is finite if one of its numbers is not.
+        let mut is_finite = true;
+        let are_sound = planes.each_unseen(width, rows, |score| {
+            is_finite &= score.is_finite();
+            self.scores[0] = score;
+            let class = self.decide();
+            show(class, &self.scores);
+        });
+        are_sound && is_finite
     }
 
     #[inline]

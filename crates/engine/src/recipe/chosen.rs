@@ -95,12 +95,14 @@ impl Fitting<'_> {
         };
         let finish = |trained: &mut Trained, monitor: &mut dyn Monitor| {
             trained.model = self.calibrated(model, &raced, monitor)?;
-            monitor.stage(Stage::Judging);
-            let stop = &mut || monitor.wants_to_stop();
-            let with_scores = keeps_scores(&data.into(), all.len());
-            let judged = Judged::new(&trained.model, &mut data.into(), &all, with_scores, stop)?;
-            trained.training = Some(judged.evaluation);
-            trained.mistake_bound = mistake_bound(&trained.model, data, &all);
+            if monitor.wants_figures() {
+                monitor.stage(Stage::Judging);
+                let stop = &mut || monitor.wants_to_stop();
+                let with_scores = keeps_scores(&data.into(), all.len());
+                let judged = Judged::new(&trained.model, &mut data.into(), &all, with_scores, stop)?;
+                trained.training = Some(judged.evaluation);
+                trained.mistake_bound = mistake_bound(&trained.model, data, &all);
+            }
             trained.is_unfinished = false;
             Ok(())
         };

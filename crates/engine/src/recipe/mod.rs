@@ -193,7 +193,8 @@ pub struct Trained {
     pub model: Model,
     /// What it was trained from.
     pub data: Outline,
-    /// How good it is on the rows it learned from; unknown of a stream, and if it was not finished.
+    /// How good it is on the rows it learned from; unknown of a stream, if it was not finished, and if
+    /// [nobody wants to know](Monitor::wants_figures).
     pub training: Option<Evaluation>,
     /// How good it is on rows it did not learn from.
     pub estimate: Option<Estimate>,
@@ -640,11 +641,13 @@ fn measure(
         model.training_summary.estimate = Some(estimate.remembered(false));
         trained.estimate = Some(estimate);
     }
-    monitor.stage(Stage::Judging);
-    let with_scores = keeps_scores(rows, learned.len());
-    let judged = Judged::new(model, rows, learned, with_scores, &mut || monitor.wants_to_stop())?;
-    trained.training = Some(judged.evaluation);
-    trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
+    if monitor.wants_figures() {
+        monitor.stage(Stage::Judging);
+        let with_scores = keeps_scores(rows, learned.len());
+        let judged = Judged::new(model, rows, learned, with_scores, &mut || monitor.wants_to_stop())?;
+        trained.training = Some(judged.evaluation);
+        trained.mistake_bound = rows.dataset().and_then(|data| mistake_bound(model, data, learned));
+    }
     trained.is_unfinished = false;
     Ok(())
 }
