@@ -45,6 +45,22 @@ impl Corpus {
         self.attributes.push(attribute);
     }
 
+    /// Takes in those attributes of the token that is being written that are not `nowhere`. Each counts 1.
+    #[inline]
+    pub(crate) fn push_attributes(&mut self, found: &[u32], nowhere: u32) {
+        let mut end = self.attributes.len();
+        self.attributes.resize(end + found.len(), 0);
+        // Nobody foresees which are known, so nothing waits for the answer.
+        for &attribute in found {
+            self.attributes[end] = attribute;
+            end += usize::from(attribute != nowhere);
+        }
+        self.attributes.truncate(end);
+        if !self.values.is_empty() {
+            self.values.resize(end, 1.0);
+        }
+    }
+
     /// Takes in an attribute of the token that is being written and of the label before it.
     #[inline]
     pub fn push_link(&mut self, attribute: u32) {

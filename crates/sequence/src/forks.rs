@@ -15,6 +15,13 @@ struct Slot {
 
 const EMPTY: Slot = Slot { fork: 0, left: 0, right: 0, to: 0 };
 
+/// A place that was looked at, and what was there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Probe {
+    at: usize,
+    slot: Slot,
+}
+
 /// A table of them. Nothing of it depends on the key of the hashes but how long it takes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Forks {
@@ -54,6 +61,39 @@ impl Forks {
             return None;
         }
         self.slot(hasher, fork, left, right).ok().map(|at| self.slots[at].to)
+    }
+
+    /// Looks at the place of two numbers, and asks nothing yet: of many looks in a row, none waits for the memory of
+    /// another. A number that is `nowhere` is not looked for.
+    #[inline(always)]
+    pub(crate) fn look(
+        &self,
+        hasher: &RandomState,
+        fork: u32,
+        (left, right): (u32, u32),
+        nowhere: u32,
+    ) -> Probe {
+        let is_somewhere = left != nowhere && right != nowhere;
+        let mask = self.slots.len().wrapping_sub(1);
+        let at = if is_somewhere { hash(hasher, fork, left, right) & mask } else { 0 };
+        let slot = self.slots.get(at).copied().unwrap_or(EMPTY);
+        Probe { at, slot: Slot { fork: if is_somewhere { slot.fork } else { 0 }, ..slot } }
+    }
+
+    /// Where the two numbers lead that were looked for.
+    #[inline(always)]
+    pub(crate) fn found(&self, probe: Probe, fork: u32, left: u32, right: u32) -> Option<u32> {
+        let Probe { mut at, mut slot } = probe;
+        loop {
+            if slot.fork == 0 {
+                return None;
+            }
+            if (slot.fork, slot.left, slot.right) == (fork + 1, left, right) {
+                return Some(slot.to);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+            slot = self.slots[at];
+        }
     }
 
     /// The same, and `new` says where they lead if they led nowhere.
@@ -98,6 +138,7 @@ mod tests {
         let hasher = RandomState::new();
         let mut forks = Forks::default();
         assert_eq!(forks.get(&hasher, 0, 0, 0), None);
+        assert_eq!(forks.found(forks.look(&hasher, 0, (0, 0), u32::MAX), 0, 0, 0), None);
         let all =
             |n: u32| (0..3_u32).flat_map(move |fork| (0..n).map(move |number| (fork, number / 7, number)));
         for (to, at) in all(5000).enumerate() {
@@ -107,6 +148,11 @@ mod tests {
         for (to, (fork, left, right)) in all(5000).enumerate() {
             assert_eq!(forks.get(&hasher, fork, left, right), Some(to as u32));
             assert_eq!(forks.get(&hasher, fork + 3, left, right), None);
+            let look =
+                |fork| forks.found(forks.look(&hasher, fork, (left, right), u32::MAX), fork, left, right);
+            assert_eq!((look(fork), look(fork + 3)), (Some(to as u32), None), "a look finds the same");
+            let nowhere = forks.look(&hasher, fork, (left, right), right);
+            assert_eq!(forks.found(nowhere, fork, left, right), None);
         }
     }
 }

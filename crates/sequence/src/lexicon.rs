@@ -6,7 +6,7 @@
 //! turn up.
 
 use crate::corpus::Corpus;
-use crate::forks::Forks;
+use crate::forks::{Forks, Probe};
 use crate::template::{Function, Template};
 use ahash::RandomState;
 use rosenblatt_data::{Sentences, hash_slot};
@@ -16,6 +16,8 @@ use std::fmt::Write as _;
 const NOWHERE: u32 = u32::MAX;
 /// So many names beyond either edge of a sentence.
 const EDGE: u8 = 16;
+/// So many tokens are looked up together.
+const BATCH: usize = 16;
 
 /// Names in the order in which they turned up.
 #[derive(Debug, Clone, Default)]
@@ -31,19 +33,30 @@ impl Names {
         self.ends.len()
     }
 
-    pub(crate) fn get(&self, number: u32) -> &str {
+    #[inline]
+    fn range(&self, number: u32) -> std::ops::Range<usize> {
         let number = number as usize;
         let from = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.letters[from..self.ends[number]]
+        from..self.ends[number]
     }
 
+    pub(crate) fn get(&self, number: u32) -> &str {
+        &self.letters[self.range(number)]
+    }
+
+    #[inline]
+    fn is(&self, number: u32, name: &str) -> bool {
+        self.letters.as_bytes()[self.range(number)] == *name.as_bytes()
+    }
+
+    #[inline]
     fn slot(&self, name: &str, hash: u64) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
         let (mut at, mark) = (hash as usize & mask, (hash >> 32) as u32);
         loop {
             match self.slots[at] {
                 (0, _) => return Err(at),
-                (number, other) if other == mark && self.get(number - 1) == name => return Ok(number - 1),
+                (number, other) if other == mark && self.is(number - 1, name) => return Ok(number - 1),
                 _ => at = (at + 1) & mask,
             }
         }
@@ -111,6 +124,14 @@ struct Path {
     is_link: bool,
 }
 
+/// A cell of a template behind its first: where its outcome is, and the fork that it leads on at.
+#[derive(Debug, Clone, Copy)]
+struct Further {
+    template: usize,
+    view: usize,
+    fork: u32,
+}
+
 /// What attributes there are.
 #[derive(Debug, Clone)]
 pub struct Lexicon {
@@ -121,6 +142,8 @@ pub struct Lexicon {
     firsts: Vec<Vec<u32>>,
     /// Per template: where its cells are found, and the first of its forks: one for every cell but the first.
     paths: Vec<Path>,
+    /// All second cells of templates, then all third ones, and so on.
+    further: Vec<Vec<Further>>,
     /// Where two numbers lead.
     forks: Forks,
     /// How many outcomes a token has, of all columns and functions, and how far a template looks.
@@ -144,6 +167,9 @@ pub struct Scratch {
     outcomes: Vec<u32>,
     word: String,
     name: String,
+    /// Token by token of a batch: where each template has led so far.
+    found: Vec<u32>,
+    probes: Vec<Probe>,
 }
 
 /// The attributes of a lexicon, as a model keeps them.
@@ -212,7 +238,17 @@ impl Lexicon {
             first_fork += looks.len().saturating_sub(1) as u32;
             path
         };
-        let paths = looks.iter().zip(&templates).map(path).collect();
+        let paths: Vec<Path> = looks.iter().zip(&templates).map(path).collect();
+        let n_cells = looks.iter().map(Vec::len).max().unwrap_or(0);
+        let further = (1..n_cells)
+            .map(|level| {
+                let cell = |(template, path): (usize, &Path)| {
+                    let view = *path.views.get(level)?;
+                    Some(Further { template, view, fork: path.first_fork + level as u32 - 1 })
+                };
+                paths.iter().enumerate().filter_map(cell).collect()
+            })
+            .collect();
         let between = looks.iter().map(|looks| vec![Vec::new(); looks.len().saturating_sub(2)]).collect();
         Self {
             firsts: vec![Vec::new(); templates.len()],
@@ -221,6 +257,7 @@ impl Lexicon {
             looks,
             columns,
             paths,
+            further,
             forks: Forks::default(),
             stride,
             reach: reach as usize,
@@ -387,7 +424,7 @@ impl Lexicon {
         }
         let n_tokens = tokens.len();
         self.lay_out(n_tokens, scratch);
-        let Scratch { outcomes, word, .. } = scratch;
+        let Scratch { outcomes, word, found, probes, .. } = scratch;
         let mut place = self.reach * self.stride;
         for column in &self.columns {
             let n_functions = column.functions.len();
@@ -405,20 +442,57 @@ impl Lexicon {
             }
             place += n_functions;
         }
-        let Self { firsts, forks, hasher, paths, .. } = self;
-        each_attribute(
-            paths,
-            outcomes,
-            (n_tokens, self.stride),
-            corpus,
-            |template, level, left, right, _| {
-                if level == 0 {
-                    return firsts[template].get(left as usize).copied().unwrap_or(NOWHERE);
+        let has_links = self.has_links();
+        for begin in (0..n_tokens).step_by(BATCH) {
+            let n_batch = BATCH.min(n_tokens - begin);
+            self.find_batch(&outcomes[begin * self.stride..], n_batch, found, probes);
+            for found in found.chunks_exact(self.paths.len()) {
+                if has_links {
+                    let known = found.iter().zip(&self.paths).filter(|(attribute, _)| **attribute != NOWHERE);
+                    known.for_each(|(attribute, path)| push(corpus, path, *attribute));
+                } else {
+                    corpus.push_attributes(found, NOWHERE);
                 }
-                let fork = paths[template].first_fork + level as u32 - 1;
-                forks.get(hasher, fork, left, right).unwrap_or(NOWHERE)
-            },
-        );
+                corpus.end_token();
+            }
+        }
+    }
+
+    /// Where every template leads at each of `n_tokens` tokens, given the outcomes from what the first of them may look at.
+    /// What [`each_attribute`] does one by one is done cell by cell here, for many tokens and templates at once, so that
+    /// none of them waits for what another one needs from memory.
+    fn find_batch(&self, outcomes: &[u32], n_tokens: usize, found: &mut Vec<u32>, probes: &mut Vec<Probe>) {
+        let Self { firsts, forks, hasher, paths, stride, .. } = self;
+        found.clear();
+        for token in 0..n_tokens {
+            let seen = &outcomes[token * stride..];
+            found.extend(paths.iter().zip(firsts).map(|(path, first)| {
+                let attribute = |outcome: u32| first.get(outcome as usize).copied().unwrap_or(NOWHERE);
+                match *path.views {
+                    [] => attribute(0),
+                    [only] => attribute(seen[only]),
+                    [first, ..] => seen[first],
+                }
+            }));
+        }
+        for cells in &self.further {
+            probes.clear();
+            let rows = || found.chunks_exact(paths.len()).enumerate();
+            for (token, found) in rows() {
+                let seen = &outcomes[token * stride..];
+                probes.extend(cells.iter().map(|cell| {
+                    forks.look(hasher, cell.fork, (found[cell.template], seen[cell.view]), NOWHERE)
+                }));
+            }
+            let rows = found.chunks_exact_mut(paths.len()).zip(probes.chunks_exact(cells.len()));
+            for (token, (found, probes)) in rows.enumerate() {
+                let seen = &outcomes[token * stride..];
+                for (cell, probe) in cells.iter().zip(probes) {
+                    let at = &mut found[cell.template];
+                    *at = forks.found(*probe, cell.fork, *at, seen[cell.view]).unwrap_or(NOWHERE);
+                }
+            }
+        }
     }
 
     /// The attributes of a sentence as hashes of their names.
@@ -713,13 +787,18 @@ fn each_attribute(
             if found == NOWHERE {
                 continue;
             }
-            if path.is_link {
-                corpus.push_link(found);
-            } else {
-                corpus.push_attribute(found, 1.0);
-            }
+            push(corpus, path, found);
         }
         corpus.end_token();
+    }
+}
+
+#[inline(always)]
+fn push(corpus: &mut Corpus, path: &Path, attribute: u32) {
+    if path.is_link {
+        corpus.push_link(attribute);
+    } else {
+        corpus.push_attribute(attribute, 1.0);
     }
 }
 
@@ -767,6 +846,47 @@ mod tests {
         }
         assert_eq!((hashed.len(), hashed.knows(0, "Ada")), (1 << 20, None));
         assert_eq!(hashed.store(|attribute| attribute < 3).numbers, [0, 1, 2]);
+    }
+
+    #[test]
+    fn attributes_found_many_at_once_are_those_found_one_by_one() {
+        let set = crate::template::ready_made("ner", 0, &[1]).unwrap();
+        for text in [&set[..], "U0:%x[0,0]/%x[1,0]/%x[-2,0]/%x[0,0]\nB1:%x[0,1]\nU2\nB3:%x[0,0]/%x[1,1]\n"] {
+            let mut lexicon = Lexicon::new(parse(text).unwrap());
+            let mut random = rosenblatt_core::Random::new(7);
+            let mut pick = |n: u64| random.below(n);
+            let mut text = |n_words: u64| {
+                let mut text = String::new();
+                for length in [1, 2, 15, 16, 17, 40] {
+                    for _ in 0..length {
+                        let _ = writeln!(text, "Wo{}rd-{} T{} x", pick(3), pick(n_words), pick(4));
+                    }
+                    text.push('\n');
+                }
+                read(&text)
+            };
+            let (known, other) = (text(20), text(40));
+            let mut scratch = Scratch::default();
+            for number in 0..known.len() {
+                lexicon.learn(&known, number, 2, &mut scratch, &mut Corpus::default());
+            }
+            for (block, number) in
+                [&known, &other].into_iter().flat_map(|one| (0..one.len()).map(move |at| (one, at)))
+            {
+                let (mut at_once, mut one_by_one) = (Corpus::default(), Corpus::default());
+                lexicon.look_up(block, number, 2, |column| column, &mut scratch, &mut at_once);
+                let seen = (block.tokens(number).len(), lexicon.stride);
+                let find = |template: usize, level: usize, left: u32, right: u32, _| {
+                    if level == 0 {
+                        return lexicon.firsts[template].get(left as usize).copied().unwrap_or(NOWHERE);
+                    }
+                    let fork = lexicon.paths[template].first_fork + level as u32 - 1;
+                    lexicon.forks.get(&lexicon.hasher, fork, left, right).unwrap_or(NOWHERE)
+                };
+                each_attribute(&lexicon.paths, &scratch.outcomes, seen, &mut one_by_one, find);
+                assert_eq!(at_once, one_by_one);
+            }
+        }
     }
 
     #[test]

@@ -50,6 +50,8 @@ pub struct Lattice {
     /// The score of the true labels up to each token.
     gold: Vec<f64>,
     offsets: Vec<usize>,
+    /// The lanes of the sum of a token, where a row says where its quads stand.
+    lanes: Vec<Quad>,
     /// What labels add after each other at a token whose attributes have a say in it.
     bridge: Vec<Quad>,
     /// The labels that were found.
@@ -125,7 +127,7 @@ impl Lattice {
             let offsets = &self.offsets;
             match (weights.shape().is_wide(), values.is_empty()) {
                 (false, true) => sum_rows(offsets, out, |at, _| table[at].0),
-                (true, true) => sum_rows(offsets, out, |at, _| table[index[at] as usize].0),
+                (true, true) => sum_wide_rows(offsets, out, index, table, &mut self.lanes),
                 (false, false) => {
                     sum_rows(offsets, out, |at, place| table[at].0.map(|weight| weight * values[place]));
                 }
@@ -158,12 +160,40 @@ fn sum_rows(offsets: &[usize], out: &mut [Quad], term: impl Fn(usize, usize) -> 
                 lanes[lane][label] += found[label];
             }
         }
-        let [a, b, c, d, e, f, g, h] = lanes;
-        for label in 0..QUAD {
-            let even = (a[label] + e[label]) + (c[label] + g[label]);
-            out.0[label] = even + ((b[label] + f[label]) + (d[label] + h[label]));
+        *out = merged(lanes);
+    }
+}
+
+/// The same sum of rows that say where their quads stand, row by row: what is said of a row is read in one go, and the
+/// lanes wait in memory.
+#[inline(always)]
+fn sum_wide_rows(offsets: &[usize], out: &mut [Quad], index: &[u32], table: &[Quad], lanes: &mut Vec<Quad>) {
+    let quads = out.len();
+    lanes.clear();
+    lanes.resize(LANES * quads, Quad::default());
+    for group in offsets.chunks(LANES) {
+        for (offset, lane) in group.iter().zip(lanes.chunks_exact_mut(quads)) {
+            for (place, sum) in index[*offset..][..quads].iter().zip(lane) {
+                for (sum, weight) in sum.0.iter_mut().zip(table[*place as usize].0) {
+                    *sum += weight;
+                }
+            }
         }
     }
+    for (quad, out) in out.iter_mut().enumerate() {
+        *out = merged(std::array::from_fn(|lane| lanes[lane * quads + quad].0));
+    }
+}
+
+/// The sum of all lanes.
+#[inline(always)]
+fn merged([a, b, c, d, e, f, g, h]: [[f64; QUAD]; LANES]) -> Quad {
+    let mut sum = Quad::default();
+    for label in 0..QUAD {
+        let even = (a[label] + e[label]) + (c[label] + g[label]);
+        sum.0[label] = even + ((b[label] + f[label]) + (d[label] + h[label]));
+    }
+    sum
 }
 
 struct Emit<'a, 's> {
@@ -471,16 +501,91 @@ fn step<const Q: usize>(before: &[Quad], n_labels: usize, steps: &[Quad], out: &
 pub(crate) fn step_wide(before: &[Quad], n_labels: usize, steps: &[Quad], out: &mut [Quad]) {
     let quads = out.len();
     for (number, out) in out.chunks_mut(WIDE).enumerate() {
-        let mut best = [[NEVER; QUAD]; WIDE];
-        for from in 0..n_labels {
-            let score = before[from / QUAD].0[from % QUAD];
-            let row = &steps[from * quads + number * WIDE..][..out.len()];
-            for (best, step) in best.iter_mut().zip(row) {
-                better(best, score, step.0);
-            }
+        let part = (number * WIDE, quads);
+        match out.len() {
+            1 => step_part::<1>(before, n_labels, steps, part, out),
+            2 => step_part::<2>(before, n_labels, steps, part, out),
+            3 => step_part::<3>(before, n_labels, steps, part, out),
+            4 => step_part::<4>(before, n_labels, steps, part, out),
+            5 => step_part::<5>(before, n_labels, steps, part, out),
+            6 => step_part::<6>(before, n_labels, steps, part, out),
+            7 => step_part::<7>(before, n_labels, steps, part, out),
+            _ => step_part::<WIDE>(before, n_labels, steps, part, out),
         }
-        for (out, best) in out.iter_mut().zip(best) {
-            *out = Quad(best);
+    }
+}
+
+/// The same for the `P` quads of each row that begin at a place in it.
+#[inline(always)]
+fn step_part<const P: usize>(
+    before: &[Quad],
+    n_labels: usize,
+    steps: &[Quad],
+    (begin, quads): (usize, usize),
+    out: &mut [Quad],
+) {
+    let mut best = [[NEVER; QUAD]; P];
+    for (from, row) in steps.chunks_exact(quads).take(n_labels).enumerate() {
+        let score = before[from / QUAD].0[from % QUAD];
+        let row = &row[begin..][..P];
+        for part in 0..P {
+            better(&mut best[part], score, row[part].0);
+        }
+    }
+    for (out, best) in out.iter_mut().zip(best) {
+        *out = Quad(best);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rosenblatt_core::Random;
+
+    fn numbers(random: &mut Random, n: usize) -> Vec<Quad> {
+        let number = |random: &mut Random| {
+            [0.0, -0.0, random.unit() - 0.5, 1e9 * random.unit()][random.below(4) as usize]
+        };
+        (0..n).map(|_| Quad(std::array::from_fn(|_| number(random)))).collect()
+    }
+
+    fn bits(quads: &[Quad]) -> Vec<u64> {
+        quads.iter().flat_map(|quad| quad.0).map(f64::to_bits).collect()
+    }
+
+    #[test]
+    fn rows_that_say_where_their_quads_stand_have_the_sum_of_others_to_the_bit() {
+        let mut random = Random::new(3);
+        for problem in 0..200 {
+            let (quads, n_rows) = (8 + problem % 20, problem % 37);
+            let table = numbers(&mut random, 50);
+            let index: Vec<u32> = (0..quads * 12).map(|_| random.below(50) as u32).collect();
+            let offsets: Vec<usize> = (0..n_rows).map(|_| quads * random.below(12) as usize).collect();
+            let (mut one, mut other) = (vec![Quad::default(); quads], vec![Quad::default(); quads]);
+            sum_rows(&offsets, &mut one, |at, _| table[index[at] as usize].0);
+            // The room is what another token left.
+            let mut room = numbers(&mut random, 7);
+            sum_wide_rows(&offsets, &mut other, &index, &table, &mut room);
+            assert_eq!(bits(&one), bits(&other), "problem {problem}");
+        }
+    }
+
+    #[test]
+    fn the_best_way_to_many_labels_is_the_best_one_by_one() {
+        let mut random = Random::new(5);
+        for n_labels in 1..100_usize {
+            let quads = n_labels.div_ceil(QUAD);
+            let before = numbers(&mut random, quads);
+            let steps = numbers(&mut random, quads * n_labels);
+            let mut plain = vec![Quad([NEVER; QUAD]); quads];
+            for from in 0..n_labels {
+                for (out, step) in plain.iter_mut().zip(&steps[from * quads..]) {
+                    better(&mut out.0, reached_at(&before, from as u32), step.0);
+                }
+            }
+            let mut found = vec![Quad::default(); quads];
+            step_wide(&before, n_labels, &steps, &mut found);
+            assert_eq!(bits(&found), bits(&plain), "{n_labels} labels");
         }
     }
 }

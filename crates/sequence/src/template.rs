@@ -36,6 +36,9 @@ impl Function {
     /// What it makes of `cell`, written into `out`. Nothing if the cell has too few letters for it.
     pub fn apply(self, cell: &str, out: &mut String) -> bool {
         out.clear();
+        if cell.is_ascii() {
+            return self.apply_to_ascii(cell, out);
+        }
         match self {
             Self::Whole => out.push_str(cell),
             Self::Lower => out.extend(cell.chars().flat_map(char::to_lowercase)),
@@ -63,6 +66,44 @@ impl Function {
                 let mut letters = cell.char_indices().rev().skip(usize::from(n) - 1);
                 let Some((at, _)) = letters.next() else { return false };
                 out.extend(cell[at..].chars().flat_map(char::to_lowercase));
+            }
+        }
+        true
+    }
+
+    /// The same where every letter is one byte.
+    fn apply_to_ascii(self, cell: &str, out: &mut String) -> bool {
+        let part = match self {
+            Self::Whole | Self::Lower | Self::Shape | Self::Short => cell,
+            Self::Prefix(n) => {
+                let Some(part) = cell.get(..usize::from(n)) else { return false };
+                part
+            }
+            Self::Suffix(n) => {
+                let Some(from) = cell.len().checked_sub(usize::from(n)) else { return false };
+                &cell[from..]
+            }
+        };
+        match self {
+            Self::Whole => out.push_str(part),
+            Self::Lower | Self::Prefix(_) | Self::Suffix(_) => {
+                out.push_str(part);
+                out.make_ascii_lowercase();
+            }
+            Self::Shape | Self::Short => {
+                let mut last = None;
+                for letter in part.bytes() {
+                    let shape = match letter {
+                        b'A'..=b'Z' => b'X',
+                        b'a'..=b'z' => b'x',
+                        b'0'..=b'9' => b'd',
+                        other => other,
+                    };
+                    if self == Self::Shape || last != Some(shape) {
+                        out.push(char::from(shape));
+                    }
+                    last = Some(shape);
+                }
             }
         }
         true
@@ -332,6 +373,21 @@ mod tests {
         assert_eq!(make(Function::Suffix(3), "RUNNING").as_deref(), Some("ing"));
         assert_eq!(make(Function::Prefix(2), "Über").as_deref(), Some("üb"));
         assert_eq!(make(Function::Prefix(5), "Über"), None);
+        // A cell of plain letters goes another way; with one that is not plain in it, the same has to come out.
+        for cell in ["", "a", "Ab", "McDonald's-99", "U.S.", "1,000.5%", "__x\u{7f}"] {
+            for n in 1..=6 {
+                let long = (format!("{cell}日"), format!("日{cell}"));
+                let suffix = make(Function::Suffix(n + 1), &long.0).map(|made| made.replace('日', ""));
+                let prefix = make(Function::Prefix(n + 1), &long.1).map(|made| made.replace('日', ""));
+                assert_eq!(make(Function::Suffix(n), cell), suffix, "{cell} {n}");
+                assert_eq!(make(Function::Prefix(n), cell), prefix, "{cell} {n}");
+            }
+            // A sign that is no letter, digit or capital stands for itself.
+            for function in [Function::Whole, Function::Lower, Function::Shape, Function::Short] {
+                let long = make(function, &format!("{cell}€"));
+                assert_eq!(make(function, cell), long.map(|made| made.replace('€', "")), "{cell}");
+            }
+        }
     }
 
     #[test]

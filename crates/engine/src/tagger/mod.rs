@@ -3,6 +3,7 @@
 //! Reading, training, tagging and evaluation of sentences, as [`Recipe`](crate::Recipe) and [`Model`](crate::Model) have
 //! them for rows. What is learned, and how labels are found, is the sequence crate's; the training loop is the core's.
 
+mod blocks;
 mod compare;
 mod estimate;
 mod online;
@@ -25,6 +26,7 @@ pub(crate) use options::check_labels;
 pub(crate) use reading::Columns;
 pub(crate) use train::Mark;
 
+use self::blocks::each_block;
 use crate::calibration::Calibration;
 use crate::error::Error;
 use crate::model::TrainingSummary;
@@ -490,62 +492,4 @@ impl Tagger {
 /// What an attribute is called that speaks of what follows this label.
 fn link_name(lexicon: &Lexicon, labels: &[String], attribute: u32, before: u32) -> String {
     format!("{} after {}", lexicon.name(attribute), labels[before as usize])
-}
-
-/// Has every block of a stream worked on by `threads` threads, one per core if 0, and lends the outcomes in the order of
-/// the blocks.
-fn each_block<T: Send, X: From<Error> + From<DataError>>(
-    stream: &mut SentenceStream,
-    threads: usize,
-    work: impl Fn(&Sentences, &dyn SentenceFormat, &mut Room) -> Result<T, Error> + Sync,
-    mut lend: impl FnMut(T) -> Result<(), X>,
-) -> Result<(), X> {
-    let threads =
-        if threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { threads };
-    let mut rooms: Vec<Room> = (0..threads).map(|_| Room::default()).collect();
-    let mut waiting: Vec<Sentences> = Vec::new();
-    let mut spare: Vec<Sentences> = Vec::new();
-    let fill =
-        |stream: &mut SentenceStream, spare: &mut Vec<Sentences>| -> Result<Vec<Sentences>, DataError> {
-            let mut blocks = Vec::new();
-            for _ in 0..threads {
-                let mut block = spare.pop().unwrap_or_default();
-                if !stream.next(&mut block)? {
-                    break;
-                }
-                blocks.push(block);
-            }
-            Ok(blocks)
-        };
-    waiting.extend(fill(stream, &mut spare)?);
-    while !waiting.is_empty() {
-        let format = stream.format();
-        let work = &work;
-        // While blocks are tagged, the next ones are read.
-        let (done, next) = if threads == 1 {
-            let done: Vec<Result<T, Error>> =
-                waiting.iter().zip(&mut rooms).map(|(block, room)| work(block, format, room)).collect();
-            (done, fill(stream, &mut spare))
-        } else {
-            std::thread::scope(|scope| {
-                let begun = waiting
-                    .iter()
-                    .zip(&mut rooms)
-                    .map(|(block, room)| scope.spawn(move || work(block, format, room)));
-                let begun: Vec<_> = begun.collect();
-                let next = fill(stream, &mut spare);
-                let join = |thread: std::thread::ScopedJoinHandle<'_, Result<T, Error>>| match thread.join() {
-                    Ok(done) => done,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                };
-                (begun.into_iter().map(join).collect::<Vec<_>>(), next)
-            })
-        };
-        for outcome in done {
-            lend(outcome?)?;
-        }
-        spare.append(&mut waiting);
-        waiting = next?;
-    }
-    Ok(())
 }
