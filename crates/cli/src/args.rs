@@ -96,7 +96,7 @@ pub(crate) struct DataArgs {
     /// Choose what a word is worth in a text
     #[arg(long, value_name = "NAME", value_parser = choice::<Weighting>(), default_value_t)]
     pub(crate) words: Weighting,
-    /// Parse text on so many threads, 0 for one per core; changes nothing but the time
+    /// Parse text, or tag sentences, on so many threads, 0 for one per core; changes nothing but the time
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
     /// Refuse data with more features

@@ -16,7 +16,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 
 pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> {
-    only(&["files", "model", "output", "explain", "format", "json", "probabilities", "k_best"])?;
+    only(&["files", "model", "output", "explain", "format", "json", "probabilities", "k_best", "threads"])?;
     let tagger = Tagger::load(&args.model)?;
     if args.probabilities && tagger.weights().is_err() {
         return Err(Failure::Work(
@@ -52,7 +52,7 @@ pub(in crate::commands) fn predict(args: &predict::Args) -> Result<(), Failure> 
     let mut stream = tagger.open(&source, format)?;
     let is_plain = !args.json && !args.probabilities && args.explain.is_none() && args.k_best.is_none();
     if is_plain {
-        tagger.write_all(&mut stream, 0, write)?;
+        tagger.write_all(&mut stream, args.data.threads, write)?;
     } else {
         let (mut block, mut room) = (Sentences::default(), Room::default());
         while stream.next(&mut block)? {
