@@ -416,7 +416,9 @@ impl Input {
         let name = match &self.part {
             Part::File(path) | Part::Folder(path) => path.file_name()?.to_string_lossy().to_lowercase(),
             Part::Bytes(name, _) => name.to_lowercase(),
-            _ => return None,
+            Part::Stdin => return None,
+            #[cfg(feature = "arrow")]
+            Part::Table(..) => return None,
         };
         let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
         Some(name.rsplit_once('.')?.1.to_owned())

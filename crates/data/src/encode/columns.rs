@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread::ScopedJoinHandle;
 
 /// Rows are stored dense unless they would have more than this many features per column.
 pub(super) const DENSE_RATIO: usize = 4;
@@ -513,22 +514,25 @@ impl ColumnEncoder {
                 unknown,
             );
         }
-        let mut encoders = vec![self.clone(); n_threads];
-        let parts: Vec<SparseMatrix<T>> = std::thread::scope(|scope| {
+        let mut matrix = SparseMatrix::empty();
+        matrix.width = self.width;
+        std::thread::scope(|scope| {
             let (numbers, sets) = (&numbers, &sets);
-            let threads = encoders.iter_mut().enumerate().map(|(part, encoder)| {
+            let parts = (0..n_threads).map(|part| {
                 let rows = n_rows * part / n_threads..n_rows * (part + 1) / n_threads;
-                scope.spawn(move || encoder.sparse_rows(numbers, cells, sets, names.len(), rows))
+                let (mut encoder, theirs) = (self.clone(), rows.clone());
+                let work = move || encoder.sparse_rows(numbers, cells, sets, names.len(), theirs);
+                (std::thread::Builder::new().spawn_scoped(scope, work), rows)
             });
-            let threads: Vec<_> = threads.collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
-                .collect()
+            for (thread, rows) in parts.collect::<Vec<_>>() {
+                let part = match thread.map(ScopedJoinHandle::join) {
+                    Ok(part) => part.unwrap_or_else(|panic| resume_unwind(panic)),
+                    // A thread that cannot be had is done without.
+                    Err(_) => self.sparse_rows(numbers, cells, sets, names.len(), rows),
+                };
+                append_sparse(&mut matrix, &part);
+            }
         });
-        let mut parts = parts.into_iter();
-        let mut matrix = parts.next().unwrap_or_else(SparseMatrix::empty);
-        parts.for_each(|part| append_sparse(&mut matrix, &part));
         (T::wrap_sparse(matrix), unknown)
     }
 

@@ -13,6 +13,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// So many blocks per thread may be done before the first of them is handed on.
 const AHEAD: usize = 4;
 
+/// More threads than this only wait for each other.
+const MAX_THREADS: usize = 64;
+
 /// What was read is not what it should be, or could not be worked on.
 enum Wrong {
     Data(DataError),
@@ -138,8 +141,8 @@ pub(super) fn each_block<T: Send, X: From<Error> + From<DataError>>(
     work: impl Fn(&Sentences, &dyn SentenceFormat, &mut Room) -> Result<T, Error> + Sync,
     mut lend: impl FnMut(T) -> Result<(), X>,
 ) -> Result<(), X> {
-    let threads =
-        if threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { threads };
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores() } else { threads.min(MAX_THREADS) };
     let (mut block, mut room) = (Sentences::default(), Room::default());
     if threads == 1 {
         while stream.next(&mut block)? {
@@ -162,11 +165,15 @@ pub(super) fn each_block<T: Send, X: From<Error> + From<DataError>>(
     std::thread::scope(|scope| {
         let _leaving = Leaving { shared, is_first: true };
         for _ in 1..threads {
-            scope.spawn(move || {
+            let work = move || {
                 let _leaving = Leaving { shared, is_first: false };
                 let (mut block, mut room) = (Sentences::default(), Room::default());
                 while shared.has_room() && shared.work_on_next(work, &mut block, &mut room) {}
-            });
+            };
+            // A thread that cannot be had is done without.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
         }
         let mut is_at_end = false;
         loop {
