@@ -21,7 +21,7 @@ fn a_tagger_is_trained_asked_measured_and_looked_at() {
     bench.write("asked.conll", "The DT ?\nengine NN ?\nwrites VBZ ?\n\n");
     assert_eq!(bench.ok("rosenblatt predict asked.conll --model tags.model -o out.conll"), "");
     assert_eq!(bench.ok("cat out.conll"), tagged);
-    bench.write("many.conll", &"The DT\nengine NN\nwrites VBZ\n\n".repeat(20_000));
+    bench.write("many.conll", "The DT\nengine NN\nwrites VBZ\n\n".repeat(20_000));
     let alone = bench.ok("rosenblatt predict many.conll --model tags.model --threads 1");
     assert_eq!(alone, tagged.repeat(20_000));
     assert!(alone == bench.ok("rosenblatt predict many.conll --model tags.model --threads 3"));
