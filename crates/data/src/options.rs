@@ -182,8 +182,8 @@ impl ReadOptions {
 }
 
 /// The place of the column called `what`, or else of that number: from 1, or from -1 at the end.
-pub(crate) fn find_column(what: &str, names: &[String]) -> Option<usize> {
-    if let Some(place) = names.iter().position(|name| name == what) {
+pub(crate) fn find_column(what: &str, names: &[impl AsRef<str>]) -> Option<usize> {
+    if let Some(place) = names.iter().position(|name| name.as_ref() == what) {
         return Some(place);
     }
     let number: isize = what.parse().ok()?;

@@ -111,8 +111,11 @@ fn join(parts: Vec<Part>, labels: Labels) -> Dataset {
 
 fn pick_dense<T: Copy>(all: DenseRef<'_, T>, rows: &[u32]) -> DenseMatrix<T> {
     let width = all.width;
-    let values = rows.iter().flat_map(|&row| &all.values[row as usize * width..(row as usize + 1) * width]);
-    DenseMatrix { values: values.copied().collect(), width }
+    let mut values = Vec::with_capacity(rows.len() * width);
+    for &row in rows {
+        values.extend_from_slice(&all.values[row as usize * width..(row as usize + 1) * width]);
+    }
+    DenseMatrix { values, width }
 }
 
 fn pick_sparse<T: Copy>(all: SparseRef<'_, T>, rows: &[u32]) -> SparseMatrix<T> {

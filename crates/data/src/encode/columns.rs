@@ -128,7 +128,7 @@ impl<T: Stored> Fitted<T> {
         let n_numbers = n_of(|kind| matches!(kind, ColumnKind::Number { .. }));
         let n_categories = n_of(ColumnKind::has_values);
         let texts = schema.columns.iter().filter_map(|column| match &column.kind {
-            ColumnKind::Text(encoder) => Some((encoder.clone(), TextRows::default())),
+            ColumnKind::Text(encoder) => Some((TextEncoder::clone(encoder), TextRows::default())),
             _ => None,
         });
         Self {
@@ -267,7 +267,7 @@ impl<T: Stored> Fitting for Fitted<T> {
                 ColumnKind::Hashed => categories.next().unwrap_or(0),
                 ColumnKind::Text(encoder) => {
                     let slot = texts.next().unwrap_or(0);
-                    std::mem::swap(encoder, &mut self.texts[slot].0);
+                    std::mem::swap(&mut **encoder, &mut self.texts[slot].0);
                     schema.notes.extend(encoder.settle());
                     slot
                 }

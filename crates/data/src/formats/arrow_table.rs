@@ -157,25 +157,26 @@ impl ArrowPlan {
             places.push((place, pair.filter(|(values, _)| *values == place).map(|(_, indices)| indices)));
         }
         let (precision, note) = precision(&columns, how);
-        let mut plan = Plan::new(&columns, true, how, note.iter().cloned().collect())?;
+        let forms: Vec<Form> = columns.iter().map(|column| column.form).collect();
+        let mut plan = Plan::new(columns, true, how, note.iter().cloned().collect())?;
         if note.is_some() {
             Arc::make_mut(&mut plan.schema).precision = Some(precision);
         }
         plan.count_from_zero();
-        let needed = columns.iter().enumerate().filter(|&(place, _)| plan.needs(place));
-        for (_, column) in needed {
-            let is_odd = odd.iter().find(|(name, _)| *name == column.name);
+        for place in (0..forms.len()).filter(|&place| plan.needs(place)) {
+            let called = &plan.names[place];
+            let is_odd = odd.iter().find(|(name, _)| name == called);
             let date = ("time or date".to_owned(), String::new());
-            let date = (column.form == Form::Date).then_some(&date);
+            let date = (forms[place] == Form::Date).then_some(&date);
             if let Some((name, kind)) = is_odd.or(date) {
                 let kind = if kind.is_empty() { name } else { kind };
                 let message = format!(
                     "column {} is of type {}, expected numbers, text, booleans or lists of numbers",
-                    quote(column.name.as_bytes()),
+                    quote(called.as_bytes()),
                     first_line(kind)
                 );
                 return Err(DataError::new(ErrorKind::Shape, message)
-                    .with_help(format!("leave it out with {}", remedy::set("ignore", &column.name))));
+                    .with_help(format!("leave it out with {}", remedy::set("ignore", called))));
             }
         }
         Ok(Self { plan, precision, places })

@@ -9,7 +9,7 @@
 //! While the schema is provisional, cells are left as they are for [`crate::encode`] to fit; under a settled one the
 //! rows of a block become features as soon as it is full ([`Columns::finish`]).
 
-use super::sense::{Judged, Role, Seen, Sense, for_table, is_missing, judge, list};
+use super::sense::{Judged, Role, Seen, Sense, for_table, is_missing, judge, list, names_of};
 use crate::encode::{ColumnEncoder, TextEncoder, check_width, layout_of};
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
@@ -99,6 +99,8 @@ pub(super) struct Plan {
     keep_texts: bool,
     /// Whether a model says what the columns are.
     is_learned: bool,
+    /// The column of labels, if there is one.
+    label: Option<usize>,
     /// Whether all features stand in one column, so that there is nothing to encode.
     is_whole: bool,
 }
@@ -131,47 +133,50 @@ fn mistake(kind: ErrorKind, message: impl Into<String>) -> Box<Mistake> {
 impl Plan {
     /// Decides what each column is for. `has_header` says whether the source names its columns.
     pub(super) fn new(
-        columns: &[FileColumn],
+        columns: Vec<FileColumn>,
         has_header: bool,
         how: &ReadOptions,
         mut notes: Vec<String>,
     ) -> Result<Self, DataError> {
-        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        check_names(&names)?;
-        let how = &*for_table(how, &names);
+        let names = &names_of(&columns)[..];
+        check_names(names)?;
+        let how = &*for_table(how, names);
         if let Some(schema) = how.schema.as_ref().filter(|schema| schema.text.is_some()) {
             let message = "this is a table, expected text: the model knows words but no columns";
             let _ = schema;
             return Err(DataError::new(ErrorKind::Shape, message)
                 .with_help("say that each line is a text with {format=text}"));
         }
-        let judged = judge(columns, has_header, how)?;
-        notes.extend(judged.notes.iter().cloned());
+        let mut judged = judge(&columns, has_header, how)?;
+        notes.append(&mut judged.notes);
         let roles = &judged.roles;
         let features: Vec<usize> = (0..roles.len()).filter(|&place| roles[place] == Role::Feature).collect();
-        let whole = find_whole(columns, &features, how)?;
+        let whole = find_whole(&columns, &features, how)?;
         let mut schema = match (&how.schema, whole) {
-            (Some(schema), _) => (**schema).clone(),
+            (Some(schema), _) => Arc::clone(schema),
             (None, Some(place)) => {
                 let (layout, width) = match columns[place].form {
                     Form::Vector(width) => (Layout::Dense, Some(width)),
                     _ => (Layout::Sparse, None),
                 };
                 let hash_bits = how.hash_bits.filter(|_| width.is_none());
-                Schema { layout, width, hash_bits, missing: how.missing, ..Schema::default() }
+                Arc::new(Schema { layout, width, hash_bits, missing: how.missing, ..Schema::default() })
             }
-            (None, None) => fresh_schema(columns, &judged, has_header, how)?,
+            (None, None) => Arc::new(fresh_schema(&columns, &judged, has_header, how)?),
         };
         if how.schema.is_none() {
             let of_role = |wanted| (0..roles.len()).filter(move |&place| roles[place] == wanted);
-            schema.label = of_role(Role::Label).next().map(|place| names[place].clone());
-            schema.ignored = of_role(Role::Ignore).map(|place| names[place].clone()).collect();
+            let schema = Arc::make_mut(&mut schema);
+            schema.label = of_role(Role::Label).next().map(|place| names[place].to_owned());
+            schema.ignored = of_role(Role::Ignore).map(|place| names[place].to_owned()).collect();
         }
         let matched = match whole {
             Some(_) => vec![None; names.len()],
-            None => match_columns(&schema, &names, &features, has_header, &mut notes)?,
+            None => match_columns(&schema, names, &features, has_header, &mut notes)?,
         };
-        schema.notes.extend(notes);
+        if !notes.is_empty() {
+            Arc::make_mut(&mut schema).notes.append(&mut notes);
+        }
         check_width(&schema, how.limits.features)?;
         let (mut n_numbers, mut n_categories, mut n_texts) = (0, 0, 0);
         let next = |n: &mut usize| {
@@ -226,7 +231,8 @@ impl Plan {
         }
         Ok(Self {
             is_learned: how.schema.is_some(),
-            names,
+            label: roles.iter().position(|role| *role == Role::Label),
+            names: columns.into_iter().map(|column| column.name).collect(),
             uses,
             n_numbers,
             n_categories,
@@ -237,7 +243,7 @@ impl Plan {
             on_bad_row: how.on_bad_row,
             keep_texts: how.keep_texts,
             is_whole: whole.is_some(),
-            schema: Arc::new(schema),
+            schema,
         })
     }
 
@@ -284,7 +290,7 @@ impl Plan {
             block.clear(Layout::Dense, T::PRECISION, self.n_numbers);
             block.cells.clear(self.n_categories, self.n_texts);
         }
-        block.labelled = self.uses.iter().any(|use_| matches!(use_, Use::Label));
+        block.labelled = self.label.is_some();
     }
 
     /// The number of a category that was not met in this block; nothing if it is not as it should be.
@@ -696,10 +702,10 @@ impl<T: Stored> Columns<T> {
     }
 }
 
-fn check_names(names: &[String]) -> Result<(), DataError> {
+fn check_names(names: &[&str]) -> Result<(), DataError> {
     let mut known = HashMap::new();
     for (place, column) in names.iter().enumerate() {
-        if let Some(earlier) = known.insert(column.as_str(), place) {
+        if let Some(earlier) = known.insert(*column, place) {
             let message = format!(
                 "two columns are called {}, number {} and number {}, expected different names",
                 quote(column.as_bytes()),
@@ -725,8 +731,8 @@ fn find_whole(
     if how.schema.as_ref().is_some_and(|schema| !schema.columns.is_empty()) {
         return Ok(None);
     }
-    let others: Vec<String> =
-        features.iter().filter(|&&other| other != place).map(|&other| columns[other].name.clone()).collect();
+    let others: Vec<&str> =
+        features.iter().filter(|&&other| other != place).map(|&other| columns[other].name.as_str()).collect();
     if !others.is_empty() && how.schema.is_none() {
         let message = format!("column {name} holds all features, but there are others: {}", list(&others));
         return Err(DataError::new(ErrorKind::Shape, message)
@@ -754,7 +760,7 @@ fn fresh_schema(
     let kept: Vec<Column> = features
         .map(|place| {
             let kind = match (judged.senses[place], how.hash_bits) {
-                (Sense::Text, bits) => ColumnKind::Text(TextEncoder::new(how.text.clone(), bits)),
+                (Sense::Text, bits) => ColumnKind::Text(Box::new(TextEncoder::new(how.text.clone(), bits))),
                 (Sense::Category, Some(_)) => ColumnKind::Hashed,
                 (Sense::Category, None) => ColumnKind::Category { values: Vec::new(), fill: None },
                 (Sense::Number | Sense::Whole, _) => {
@@ -785,16 +791,25 @@ fn fresh_schema(
 /// For each column of the file, which column of the schema it is.
 fn match_columns(
     schema: &Schema,
-    names: &[String],
+    names: &[&str],
     features: &[usize],
     has_header: bool,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Option<usize>>, DataError> {
     let mut matched = vec![None; names.len()];
+    // As a rule all are there in their order.
+    let are_in_order =
+        || features.iter().zip(&schema.columns).all(|(&place, column)| names[place] == column.name);
+    if schema.has_names == has_header && features.len() == schema.columns.len() && are_in_order() {
+        for (column, &place) in features.iter().enumerate() {
+            matched[place] = Some(column);
+        }
+        return Ok(matched);
+    }
     let by_name: HashMap<&str, usize> =
         schema.columns.iter().zip(0..).map(|(column, place)| (column.name.as_str(), place)).collect();
     if schema.has_names && !has_header {
-        let known: Vec<String> = schema.columns.iter().map(|column| column.name.clone()).collect();
+        let known: Vec<&str> = schema.columns.iter().map(|column| column.name.as_str()).collect();
         let message = format!(
             "the table has no header, expected a first line with the names that were learned from: {}",
             list(&known)
@@ -803,7 +818,7 @@ fn match_columns(
             .with_help("write the names into the first line, or say that it holds them with {header=yes}"));
     }
     let all_are_there = || {
-        let found = features.iter().filter(|&&place| by_name.contains_key(names[place].as_str()));
+        let found = features.iter().filter(|&&place| by_name.contains_key(names[place]));
         found.count() == schema.columns.len()
     };
     if !schema.has_names && !all_are_there() {
@@ -821,12 +836,12 @@ fn match_columns(
     let mut found = vec![false; schema.columns.len()];
     let mut others = Vec::new();
     for &place in features {
-        match by_name.get(names[place].as_str()) {
+        match by_name.get(names[place]) {
             Some(&column) => {
                 matched[place] = Some(column);
                 found[column] = true;
             }
-            None => others.push(names[place].clone()),
+            None => others.push(names[place]),
         }
     }
     if let Some(lost) = found.iter().position(|found| !found) {

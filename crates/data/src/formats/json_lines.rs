@@ -68,7 +68,7 @@ impl Format for JsonLines {
         let mut window = window;
         let columns = sample(&mut window, how)?;
         let (precision, note) = precision(&columns, how);
-        let mut plan = Plan::new(&columns, true, how, note.iter().cloned().collect())
+        let mut plan = Plan::new(columns, true, how, note.iter().cloned().collect())
             .map_err(|error| error.in_source(&name))?;
         if note.is_some() {
             Arc::make_mut(&mut plan.schema).precision = Some(precision);

@@ -77,7 +77,7 @@ pub(super) struct Seen {
     /// Whether the cells are 0, 1, 2, … or 1, 2, 3, … so far.
     is_off_count: bool,
     /// Different values; nothing if a model says what the columns are, so that they need not be told apart.
-    distinct: Option<Distinct>,
+    distinct: Option<Box<Distinct>>,
     /// Cells that are lists or objects, and what the first is.
     pub(super) n_nested: usize,
     pub(super) nested: Option<Form>,
@@ -85,7 +85,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn new(how: &ReadOptions) -> Self {
-        Self { distinct: how.schema.is_none().then(Distinct::default), ..Self::default() }
+        Self { distinct: how.schema.is_none().then(Box::default), ..Self::default() }
     }
 
     /// Takes a cell in.
@@ -295,8 +295,7 @@ pub(super) fn judge(
     has_header: bool,
     how: &ReadOptions,
 ) -> Result<Judged, DataError> {
-    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-    let names = &names[..];
+    let names = &names_of(columns)[..];
     let remark = if has_header {
         ""
     } else {
@@ -370,6 +369,11 @@ pub(super) fn judge(
     Ok(Judged { roles, senses, notes })
 }
 
+/// What the columns are called. There may be very many, so they are lent and not copied.
+pub(super) fn names_of(columns: &[FileColumn]) -> Vec<&str> {
+    columns.iter().map(|column| column.name.as_str()).collect()
+}
+
 fn sense(column: &FileColumn) -> Sense {
     match column.form {
         Form::Number => Sense::Number,
@@ -380,17 +384,17 @@ fn sense(column: &FileColumn) -> Sense {
 }
 
 /// The column that was the label when `schema` was made. Rows to be labelled may lack it.
-fn learned_label(schema: &Schema, names: &[String]) -> Option<usize> {
+fn learned_label(schema: &Schema, names: &[&str]) -> Option<usize> {
     let may_have_one = schema.has_names || schema.columns.is_empty() || names.len() > schema.columns.len();
     let label = schema.label.as_ref().filter(|_| may_have_one)?;
     names.iter().position(|name| name == label)
 }
 
 /// The label beside a column that holds all features, for a model that knows no columns.
-fn beside_whole(schema: &Schema, senses: &[Sense], names: &[String]) -> Option<usize> {
+fn beside_whole(schema: &Schema, senses: &[Sense], names: &[&str]) -> Option<usize> {
     let is_asked = schema.columns.is_empty() && schema.label.is_none() && senses.contains(&Sense::Whole);
     let mut others = (0..names.len()).filter(|&place| is_asked && senses[place] != Sense::Whole);
-    others.clone().find(|&place| is_label_name(&names[place])).or_else(|| {
+    others.clone().find(|&place| is_label_name(names[place])).or_else(|| {
         let only = others.next()?;
         others.next().is_none().then_some(only)
     })
@@ -448,7 +452,7 @@ fn guess_label(
         }
         _ if !whole.is_empty() => Ok(able.last().copied()),
         _ => {
-            let able: Vec<String> = able.iter().map(|&place| columns[place].name.clone()).collect();
+            let able: Vec<&str> = able.iter().map(|&place| columns[place].name.as_str()).collect();
             let last = &columns[free[free.len() - 1]];
             let (n_values, n_rows) = (last.seen.n_distinct(), last.seen.n_cells);
             let message = format!(
@@ -474,7 +478,7 @@ fn leave_out(
     has_header: bool,
     notes: &mut Vec<String>,
 ) {
-    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let names = names_of(columns);
     let asked: Vec<usize> = how
         .categorical
         .iter()
@@ -491,11 +495,11 @@ fn leave_out(
         if place == 0 && has_header && is_unnamed && column.seen.is_count() {
             notes.push(format!("left out, as it only counts the rows: {}", quote(column.name.as_bytes())));
         } else if column.form == Form::Date || (column.form == Form::Text && column.seen.is_dates()) {
-            dates.push(column.name.clone());
+            dates.push(column.name.as_str());
         } else if column.form == Form::Number && says_id(&column.name) && column.seen.are_ids() {
-            ids.push(column.name.clone());
+            ids.push(column.name.as_str());
         } else if column.seen.is_mostly_empty() && how.missing == Missing::Error {
-            empty.push(column.name.clone());
+            empty.push(column.name.as_str());
         } else {
             continue;
         }
@@ -523,9 +527,9 @@ fn says_id(name: &str) -> bool {
 
 /// Says how columns are read, where that is not plain to see.
 fn say(columns: &[FileColumn], roles: &[Role], senses: &[Sense], how: &ReadOptions, notes: &mut Vec<String>) {
-    let features = |wanted: &dyn Fn(usize) -> bool| -> Vec<String> {
+    let features = |wanted: &dyn Fn(usize) -> bool| -> Vec<&str> {
         let places = (0..columns.len()).filter(|&place| roles[place] == Role::Feature && wanted(place));
-        places.map(|place| columns[place].name.clone()).collect()
+        places.map(|place| columns[place].name.as_str()).collect()
     };
     let seen = |place: usize| &columns[place].seen;
     let spelling = |place: usize| seen(place).spelling();
@@ -593,18 +597,16 @@ pub(super) fn precision(columns: &[FileColumn], how: &ReadOptions) -> (Precision
     if how.precision == Precision::Double || known.is_some() || how.schema.is_some() {
         return (known.unwrap_or(how.precision), None);
     }
-    let ignored: Vec<usize> = {
-        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        how.ignore.iter().filter_map(|what| find_column(what, &names)).collect()
-    };
-    let fine: Vec<String> = columns
+    let names = names_of(columns);
+    let ignored: Vec<usize> = how.ignore.iter().filter_map(|what| find_column(what, &names)).collect();
+    let fine: Vec<&str> = columns
         .iter()
         .enumerate()
         .filter(|(place, column)| {
             let is_id = says_id(&column.name) && column.seen.are_ids();
             column.form == Form::Number && !is_id && column.seen.needs_double() && !ignored.contains(place)
         })
-        .map(|(_, column)| column.name.clone())
+        .map(|(_, column)| column.name.as_str())
         .collect();
     if fine.is_empty() {
         return (Precision::Single, None);
@@ -616,7 +618,7 @@ pub(super) fn precision(columns: &[FileColumn], how: &ReadOptions) -> (Precision
 
 /// The options for a table with columns of these names. A schema of numbered features is looked for among
 /// them; a column beside them is then the label, whether or not anybody looks at it.
-pub(super) fn for_table<'a>(how: &'a ReadOptions, names: &[String]) -> Cow<'a, ReadOptions> {
+pub(super) fn for_table<'a>(how: &'a ReadOptions, names: &[&str]) -> Cow<'a, ReadOptions> {
     let Some(schema) = how.schema.as_ref().filter(|schema| schema.columns.is_empty()) else {
         return Cow::Borrowed(how);
     };
@@ -625,8 +627,8 @@ pub(super) fn for_table<'a>(how: &'a ReadOptions, names: &[String]) -> Cow<'a, R
 }
 
 /// Some of the names, as a message lists them.
-pub(super) fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(8).map(|name| quote(name.as_bytes())).collect();
+pub(super) fn list(names: &[impl AsRef<str>]) -> String {
+    let shown: Vec<String> = names.iter().take(8).map(|name| quote(name.as_ref().as_bytes())).collect();
     let more = if names.len() > 8 { format!(" and {} more", names.len() - 8) } else { String::new() };
     shown.join(", ") + &more
 }

@@ -2,6 +2,7 @@
 
 use crate::rows::spelling::{Decimal, Mark, Spelling, is_grouped, unmarked};
 use crate::scan::number;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Numbers as they come: how many, how far apart, and how fine.
@@ -54,13 +55,14 @@ pub(super) struct Spelled {
 }
 
 /// What cells say whose sign is the same.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Tally {
     /// How many there are that are a number in some way.
     n_cells: usize,
     /// Cells that each meaning can read, and what they are then. Plain numbers have a range elsewhere.
     n_read: [usize; 4],
-    ranges: [Range; 4],
+    /// Most columns have nothing but plain numbers, and there may be very many columns.
+    ranges: Option<Box<[Range; 4]>>,
     /// Whether a point stands somewhere, and whether one of them cannot part thousands.
     has_points: bool,
     has_decimal_point: bool,
@@ -90,7 +92,7 @@ impl Tally {
         for (place, value) in values.into_iter().enumerate() {
             let Some(value) = value else { continue };
             self.n_read[place] += 1;
-            self.ranges[place].see(value);
+            self.ranges.get_or_insert_default()[place].see(value);
         }
         let (has_point, has_comma) = (digits.contains(&b'.'), digits.contains(&b','));
         self.has_points |= has_point;
@@ -104,7 +106,12 @@ impl Tally {
         Self {
             n_cells: self.n_cells + others.n_cells,
             n_read: [0, 1, 2, 3].map(both),
-            ranges: [0, 1, 2, 3].map(|place: usize| self.ranges[place].with(&others.ranges[place])),
+            ranges: match (&self.ranges, &others.ranges) {
+                (Some(these), Some(those)) => {
+                    Some(Box::new([0, 1, 2, 3].map(|place: usize| these[place].with(&those[place]))))
+                }
+                (ranges, None) | (None, ranges) => ranges.clone(),
+            },
             has_points: self.has_points || others.has_points,
             has_decimal_point: self.has_decimal_point || others.has_decimal_point,
             has_grouped_comma: self.has_grouped_comma || others.has_grouped_comma,
@@ -134,14 +141,15 @@ impl Spelled {
     }
 
     /// The cells without a sign, and those with this one.
-    fn tally(&self, mark: Option<Mark>) -> Tally {
+    fn tally(&self, mark: Option<Mark>) -> Cow<'_, Tally> {
         let marked = self.marked.iter().find(|(known, _)| Some(*known) == mark);
-        marked.map_or(self.unmarked, |(_, marked)| self.unmarked.with(marked))
+        marked.map_or(Cow::Borrowed(&self.unmarked), |(_, marked)| Cow::Owned(self.unmarked.with(marked)))
     }
 
     /// The numbers of cells that are no plain ones.
     pub(super) fn range(&self, spelling: Spelling) -> Range {
-        self.tally(spelling.mark).ranges[spelling.decimal as usize]
+        let ranges = &self.tally(spelling.mark).ranges;
+        ranges.as_ref().map_or_else(Range::default, |ranges| ranges[spelling.decimal as usize])
     }
 
     /// Whether some cells of this spelling cannot be read without knowing what a comma means.

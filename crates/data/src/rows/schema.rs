@@ -12,7 +12,9 @@ use crate::options::ReadOptions;
 use crate::rows::labels::Labels;
 use crate::rows::spelling::Spelling;
 use serde::{Deserialize, Serialize};
+use std::cell::LazyCell;
 use std::collections::HashMap;
+use std::fmt::Write;
 
 /// How the rows of a source are stored. A row's score does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -185,7 +187,7 @@ pub enum ColumnKind {
     /// The feature `column=value` of a table of hashed features.
     Hashed,
     /// One feature per word, or run of words.
-    Text(TextEncoder),
+    Text(Box<TextEncoder>),
 }
 
 /// A column of numbers as programs write them.
@@ -244,7 +246,7 @@ impl Schema {
     /// How texts become features, and the column that they stand in if there are columns.
     pub fn texts(&self) -> impl Iterator<Item = (Option<&str>, &TextEncoder)> {
         let columns = self.columns.iter().filter_map(|column| match &column.kind {
-            ColumnKind::Text(encoder) => Some((Some(column.name.as_str()), encoder)),
+            ColumnKind::Text(encoder) => Some((Some(column.name.as_str()), &**encoder)),
             _ => None,
         });
         self.text.iter().map(|text| (None, text)).chain(columns)
@@ -306,7 +308,6 @@ impl Schema {
     /// they came as a table or as libsvm. [`Schema::for_table`] is the way back.
     #[must_use]
     pub fn without_numbered_columns(self) -> Self {
-        let names: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
         let fill = self.plain_fill();
         let plain = self.columns.iter().all(|column| column.kind == plain_number(fill));
         let label_is_plain = self.label.as_deref().is_none_or(|label| label == "label");
@@ -324,33 +325,28 @@ impl Schema {
         // Rows that are scaled are stored as they were; others may come in any form.
         let moves_zero = |scaler: &Scaler| matches!(scaler.scaling, Scaling::Standard | Scaling::MinMax);
         let layout = if self.scaler.as_ref().is_some_and(moves_zero) { self.layout } else { Layout::Sparse };
-        match numbered(&names, names.len()) {
-            Some(places) if places.is_sorted() => Self {
-                columns: Vec::new(),
-                label: None,
-                has_names: false,
-                layout,
-                width: Some(names.len()),
-                ..self
-            },
-            _ => self,
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        if !numbered(&names, names.len()).is_some_and(|places| places.is_sorted()) {
+            return self;
         }
+        let width = Some(names.len());
+        Self { columns: Vec::new(), label: None, has_names: false, layout, width, ..self }
     }
 
     /// The schema as a table with columns of these names must keep to: if features are numbered and the
     /// columns are too, whatever the letters before the numbers, they belong together.
     #[must_use]
-    pub fn for_table(&self, names: &[String]) -> Self {
+    pub fn for_table(&self, names: &[&str]) -> Self {
         let fits = self.columns.is_empty() && self.text.is_none() && self.hash_bits.is_none();
         let places = self.width.filter(|_| fits).and_then(|width| numbered(names, width));
         let Some(places) = places else { return self.clone() };
         let fill = self.plain_fill();
-        let column = |&place: &usize| Column { name: names[place].clone(), kind: plain_number(fill) };
+        let column = |&place: &usize| Column { name: names[place].to_owned(), kind: plain_number(fill) };
         let mut is_feature = vec![false; names.len()];
         for &place in &places {
             is_feature[place] = true;
         }
-        let others: Vec<&String> = names
+        let others: Vec<&&str> = names
             .iter()
             .zip(is_feature)
             .filter(|(_, is_feature)| !is_feature)
@@ -358,7 +354,7 @@ impl Schema {
             .collect();
         Self {
             columns: places.iter().map(column).collect(),
-            label: if let [label] = others[..] { Some(label.clone()) } else { None },
+            label: if let [label] = others[..] { Some((*label).to_owned()) } else { None },
             has_names: true,
             layout: Layout::Dense,
             width: None,
@@ -430,17 +426,26 @@ impl Schema {
 
 /// Where the names are that consist of the same letters and the numbers from 1, or from 0, on: `width` of
 /// them, by number.
-fn numbered(names: &[String], width: usize) -> Option<Vec<usize>> {
+fn numbered(names: &[&str], width: usize) -> Option<Vec<usize>> {
     if width == 0 || names.len() < width {
         return None;
     }
-    let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let by_name = LazyCell::new(|| -> HashMap<&str, usize> { names.iter().copied().zip(0..).collect() });
     let stems = names.iter().flat_map(|name| [1, 0].map(|first| (name.strip_suffix(['0', '1']), first)));
     stems
         .filter_map(|(stem, first)| Some((stem.filter(|stem| !stem.is_empty())?, first)))
         .filter(|(stem, _)| !stem.ends_with(|c: char| c.is_ascii_digit()))
         .find_map(|(stem, first)| {
-            let place = |number: usize| places.get(format!("{stem}{number}").as_str()).copied();
+            let (mut name, mut next) = (String::new(), 0);
+            let place = |number: usize| {
+                name.clear();
+                let _ = write!(name, "{stem}{number}");
+                // As a rule one stands behind the other.
+                let is_next = names.get(next).is_some_and(|candidate| *candidate == name);
+                let place = if is_next { next } else { *by_name.get(name.as_str())? };
+                next = place + 1;
+                Some(place)
+            };
             (first..first + width).map(place).collect()
         })
 }
@@ -483,11 +488,10 @@ mod tests {
         let named = table(&["f1", "f2"], "species");
         assert_eq!(named.clone().without_numbered_columns(), named);
 
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-        let found = kept.for_table(&owned(&["x3", "class", "x1", "x2"]));
+        let found = kept.for_table(&["x3", "class", "x1", "x2"]);
         assert_eq!(found, table(&["x1", "x2", "x3"], "class"));
-        assert_eq!(kept.for_table(&owned(&["x1", "x2", "y"])), kept);
-        assert_eq!(kept.for_table(&owned(&["f1", "f2", "f3"])).label, None);
+        assert_eq!(kept.for_table(&["x1", "x2", "y"]), kept);
+        assert_eq!(kept.for_table(&["f1", "f2", "f3"]).label, None);
     }
 
     #[test]

@@ -139,13 +139,13 @@ impl Sample {
             return true;
         }
         let mut rest = first.len()..self.cell_ends.len();
-        let any_number = rest.any(|cell| number::parse(self.content(cell)).is_ok());
-        let repeated = first
-            .iter()
-            .enumerate()
-            .any(|(place, name)| !name.is_empty() && self.column(1, place).any(|cell| cell == *name));
-        let distinct: std::collections::BTreeSet<_> = first.iter().collect();
-        any_number || (!repeated && distinct.len() == first.len() && self.n_records() > 2)
+        if rest.any(|cell| number::parse(self.content(cell)).is_ok()) {
+            return true;
+        }
+        let mut named = first.iter().enumerate().filter(|(_, name)| !name.is_empty());
+        let is_repeated = named.any(|(place, name)| self.column(1, place).any(|cell| cell == *name));
+        let distinct: HashSet<_> = first.iter().collect();
+        !is_repeated && distinct.len() == first.len() && self.n_records() > 2
     }
 
     /// Whether the first record is `n_rows,n_features,class,…` and the rest are rows of numbers.
@@ -244,7 +244,7 @@ impl TablePlan {
         let (precision, note) = precision(&columns, how);
         notes.extend(note.clone());
         let position = Position { row: None, line: header.then_some(1), column: None };
-        let mut plan = Plan::new(&columns, header, how, notes)
+        let mut plan = Plan::new(columns, header, how, notes)
             .map_err(|error| if error.kind() == ErrorKind::Options { error } else { error.at(position) })
             .map_err(|error| error.in_source(&name))?;
         if note.is_some() {

@@ -128,7 +128,7 @@ fn label_column(how: &ReadOptions, n_columns: usize) -> Result<Option<usize>, Da
         Some(number) => {
             usize::try_from(number.unsigned_abs()).ok().and_then(|back| n_columns.checked_sub(back))
         }
-        None => find_column(what, &[]),
+        None => find_column(what, &[""; 0]),
     };
     if how.schema.as_ref().is_some_and(|schema| schema.width() == Some(n_columns)) {
         return Ok(None);
