@@ -87,32 +87,44 @@ class _Input(HasInputCols):
     """Where the features are: `featuresCol` (vectors, arrays, text) or `inputCols` (numbers, a column each)."""
 
     def _columns(self, frame):
-        """The features as one column that Arrow knows."""
+        """The features as columns that Arrow knows: one, or the four parts of a vector."""
         if self.isSet(self.inputCols):
             for name in self.getInputCols():
                 _expect(frame, name, (T.NumericType, T.BooleanType), "numbers")
-            return F.array(*[F.col(_quoted(name)).cast("double") for name in self.getInputCols()])
+            return [F.array(*[F.col(_quoted(name)).cast("double") for name in self.getInputCols()]).alias("features")]
         name = self.getOrDefault("featuresCol")
         kind = frame.schema[name].dataType
         if isinstance(kind, VectorUDT):
             return _vector(F.col(_quoted(name)))
         if isinstance(kind, T.ArrayType) and isinstance(kind.elementType, T.NumericType):
-            return F.col(_quoted(name))
+            return [F.col(_quoted(name)).alias("features")]
         _expect(frame, name, T.StringType, "vectors, arrays of numbers or text")
-        return F.col(_quoted(name))
+        return [F.col(_quoted(name)).alias("features")]
 
     def _is_text(self, frame):
         is_set = self.isSet(self.inputCols)
         return not is_set and isinstance(frame.schema[self.getOrDefault("featuresCol")].dataType, T.StringType)
 
 
+# What a vector of Spark is stored as.
+_PARTS = ["type", "size", "indices", "values"]
+
+
 def _vector(column):
-    """A vector as what it is stored as. A dense one has no indices, and must not say so: Arrow for Java writes a missing list
-    by going over all that were missing before it, which for a batch of dense rows takes ten times longer than their values."""
+    """The parts of a vector, a column each: Arrow for Java takes a quarter longer where they are one. A dense one has no
+    indices, and must not say so: a missing list is written by going over all that were missing before it, which for a batch
+    of dense rows takes ten times longer than their values."""
     vector = F.unwrap_udt(column)
-    indices = F.coalesce(vector["indices"], F.array().cast("array<int>"))
-    parts = [vector["type"].alias("type"), vector["size"].alias("size"), indices.alias("indices"), vector["values"].alias("values")]
-    return F.when(vector.isNotNull(), F.struct(*parts))
+    parts = {name: vector[name] for name in _PARTS}
+    parts["indices"] = F.coalesce(parts["indices"], F.array().cast("array<int>"))
+    return [part.alias(name) for name, part in parts.items()]
+
+
+def _features(parts):
+    """The features as one column again. A vector is missing where its kind is."""
+    if len(parts) == 1:
+        return parts[0]
+    return pa.StructArray.from_arrays(parts, _PARTS, mask=parts[0].is_null() if parts[0].null_count else None)
 
 
 def _quoted(name):
@@ -237,7 +249,7 @@ class PerceptronClassifier(
             raise ValueError("probabilities are fitted on rows that nobody learns from; raise validationFraction above 0")
         label = self.getOrDefault("labelCol")
         _expect(dataset, label, (T.NumericType, T.BooleanType, T.StringType), "numbers or text")
-        columns = [self._columns(dataset).alias("features"), F.col(_quoted(label)).alias("label")]
+        columns = [*self._columns(dataset), F.col(_quoted(label)).alias("label")]
         if self.isSet("weightCol"):
             _expect(dataset, self.getWeightCol(), T.NumericType, "numbers")
             columns.append(F.col(_quoted(self.getWeightCol())).cast("double").alias("weight"))
@@ -394,16 +406,16 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
         text = self.getOrDefault("featuresCol") if self._is_text(dataset) else None
         # Spark cannot take a vector out of a batch of Parquet while it calls Python: it is taken out before, in a step
         # that depends on the partition, so that the two are not made one.
-        taken = f"{self.uid} features"
-        features, columns = F.col(_quoted(taken)), {}
+        taken = {f"{self.uid} {place}": part for place, part in enumerate(self._columns(dataset))}
+        features, columns = [F.col(_quoted(name)) for name in taken], {}
         # A function for each column, so that nobody computes what nobody asks for; features go to Python once.
         for what, name in (("said", "predictionCol"), ("raw", "rawPredictionCol"), ("probability", "probabilityCol")):
             if self.getOrDefault(name):
                 function = _Predict(held, self._values, what, text)
-                answer = _arrow_udf(function, kind if what == "said" else T.ArrayType(T.DoubleType()))(features)
+                answer = _arrow_udf(function, kind if what == "said" else T.ArrayType(T.DoubleType()), len(features))(*features)
                 columns[self.getOrDefault(name)] = answer if what == "said" else array_to_vector(answer)
-        rows = dataset.withColumn(taken, F.when(F.spark_partition_id() >= 0, self._columns(dataset)))
-        return rows.withColumns(columns).drop(taken)
+        rows = dataset.withColumns({name: F.when(F.spark_partition_id() >= 0, part) for name, part in taken.items()})
+        return rows.withColumns(columns).drop(*taken)
 
     def write(self) -> MLWriter:
         return _Writer(self)
@@ -590,7 +602,8 @@ class _Pack:
             table = pa.table(batch) if isinstance(batch, dict) else pa.Table.from_batches([batch])
             if table.num_rows == 0:
                 continue
-            features = _whole(table.column("features"))
+            names = ["features"] if "features" in table.column_names else _PARTS
+            features = _features([_whole(table.column(name)) for name in names])
             rows = _matrix(features, n_rows) if self.text is None else self.hashed(features, n_rows)
             width = width or _width(rows)
             _same_width(np.array([width, _width(rows)]), n_rows - 1)
@@ -607,16 +620,15 @@ class _Pack:
         packing = packer.finish(classes.astype(np.uint32), names, weights, shard, self.n_shards)
         packs, n_bytes, is_ahead = packing, 0, self.may_go_ahead(names, packing.counts)
         if is_ahead:
-            held = collections.deque(packing) if self.keeps else packing
             start = _rosenblatt.Mixture(self.options, names, packing.counts, width, self.n_shards, self.mixing).start()
-            share = _rosenblatt.shard_epoch(start, shard, (pack for part, _, pack in held if part == "train"))
-            yield _packed(shard, "share", 0, share)
             if self.keeps:
+                held = collections.deque(packing)
+                share = _rosenblatt.shard_epoch(start, shard, (pack for part, _, pack in held if part == "train"))
                 # Each is let go of as soon as Spark has it.
                 packs = (held.popleft() for _ in range(len(held)))
             else:
-                # An epoch may end before the last row, and the fingerprint is of all of them.
-                packs = collections.deque(held, maxlen=0)
+                share, packs = packing.epoch(start, shard), ()
+            yield _packed(shard, "share", 0, share)
         for part, number, pack in packs:
             n_bytes += len(pack)
             yield _packed(shard, part, number, pack)
@@ -695,12 +707,12 @@ class _Predict:
     def __init__(self, held, values, what, text=None):
         self.held, self.values, self.what, self.text = held, values, what, text
 
-    def __call__(self, features):
+    def __call__(self, *parts):
         if self.text is not None:
-            _first_null(features, 0, "its text", " of a batch")
-            answers = self.of(pa.table({self.text: features}))
+            _first_null(parts[0], 0, "its text", " of a batch")
+            answers = self.of(pa.table({self.text: parts[0]}))
         else:
-            answers = self.of(_last_matrix(features))
+            answers = self.of(_last_matrix(parts))
         if self.what == "said":
             return pa.array(answers, pa.string() if isinstance(self.values[0], str) else pa.float64())
         offsets = pa.array(np.arange(len(answers) + 1, dtype=np.int32) * len(self.values))
@@ -730,33 +742,42 @@ class _Predict:
 _last: tuple[Any, Any] = (None, None)
 
 
-def _last_matrix(features):
+def _last_matrix(parts):
     """The rows of a batch, which several functions are asked about one after the other."""
     global _last
-    if _last[0] is not features:
-        _last = (features, _matrix(features, 0, " of a batch"))
+    if _last[0] is not parts[-1]:
+        _last = (parts[-1], _matrix(_features(parts), 0, " of a batch"))
     return _last[1]
 
 
-def _arrow_udf(function, kind):
-    """A function from a column to a column, both as Arrow has them."""
+def _arrow_udf(function, kind, n_columns):
+    """A function from so many columns to one, all as Arrow has them."""
     arrow_udf = getattr(F, "arrow_udf", None)
     if arrow_udf is not None:
-        def whole(features: pa.Array) -> pa.Array:
+        def of_one(features: pa.Array) -> pa.Array:
             return function(features)
 
-        return arrow_udf(whole, kind)
-    # Spark 4.0 has none; there, columns come as pandas has them, and vectors as a table.
+        def of_parts(kinds: pa.Array, sizes: pa.Array, indices: pa.Array, values: pa.Array) -> pa.Array:
+            return function(kinds, sizes, indices, values)
+
+        return arrow_udf(of_one if n_columns == 1 else of_parts, kind)
+    # Spark 4.0 has none; there, columns come as pandas has them.
     import pandas as pd
 
-    def of_pandas(features):
-        is_table = isinstance(features, pd.DataFrame)
-        column = pa.Table.from_pandas(features, preserve_index=False).to_struct_array() if is_table else pa.array(features)
-        return pd.Series(function(_whole(column)).to_pylist())
+    def of_pandas(*columns):
+        return pd.Series(function(*[pa.array(column) for column in columns]).to_pylist())
 
+    def of_one_pandas(features):
+        return of_pandas(features)
+
+    def of_parts_pandas(kinds, sizes, indices, values):
+        return of_pandas(kinds, sizes, indices, values)
+
+    chosen = of_one_pandas if n_columns == 1 else of_parts_pandas
     # As Spark wants to be told, and cannot look up from here.
-    of_pandas.__annotations__ = {"features": pd.Series, "return": pd.Series}
-    return F.pandas_udf(of_pandas, kind)
+    names = chosen.__code__.co_varnames[:n_columns]
+    chosen.__annotations__ = dict.fromkeys((*names, "return"), pd.Series)
+    return F.pandas_udf(chosen, kind)
 
 
 _models: dict[bytes, Any] = {}

@@ -102,6 +102,39 @@ fn mixed(
     (mixture.model().unwrap(), told)
 }
 
+/// Rows that are learned from as they come, and not packed, give what their packs give; the fingerprint is of all of them,
+/// even if an epoch ends early.
+#[test]
+fn an_epoch_over_rows_is_an_epoch_over_their_packs() {
+    let whole = data(900, 3, 6, 4);
+    let batches = shards(&whole, 4);
+    let classes: Vec<u32> = batches.iter().flat_map(|batch| batch.classes().to_vec()).collect();
+    for (order, max_updates) in [(None, None), (Some(Order::Given), None), (Some(Order::Given), Some(20))] {
+        let spec =
+            Spec::new(Options { order, max_updates, validation: None, ..options("perceptron") }).unwrap();
+        let packing = || {
+            let batches = batches.iter().map(|batch| Ok(Cow::Borrowed(batch)));
+            Packing::new(&spec, &classes, whole.labels(), (0, 1), batches).unwrap()
+        };
+        let (mut as_packs, mut as_rows) = (packing(), packing());
+        let mixture = Mixture::new(
+            spec.clone(),
+            whole.labels().clone(),
+            &as_packs.counts,
+            whole.width(),
+            1,
+            Mixing::Uniform,
+        );
+        let start = mixture.unwrap().start();
+        let packs: Vec<Pack> = as_packs.by_ref().collect::<Result<_, _>>().unwrap();
+        let share = epoch(&start, 0, packs.iter().map(|pack| Ok(&pack.bytes))).unwrap();
+        assert!(share == as_rows.epoch(&start, 0).unwrap(), "{:?}", spec.options());
+        assert_eq!(as_rows.fingerprint(), as_packs.fingerprint());
+        let again = as_packs.epoch(&start, 0).unwrap_err().to_string();
+        assert!(again.contains("packed already"), "{again}");
+    }
+}
+
 fn options(algorithm: &str) -> Options {
     Options { algorithm: algorithm.to_owned(), ..Options::default() }
 }

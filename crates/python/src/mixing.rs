@@ -266,6 +266,13 @@ impl PyPacking {
         self.lock().fingerprint()
     }
 
+    /// One epoch of this place, from where the mixture stands, over rows that need not be packed as nobody asks for them
+    /// again: what it hands back. It takes all rows, as if their packs had been taken.
+    fn epoch<'py>(&self, py: Python<'py>, start: PyBackedBytes, shard: u64) -> PyResult<Bound<'py, PyBytes>> {
+        let share = alone(py, |_| Ok(self.lock().epoch(&start, shard)?))?;
+        Ok(PyBytes::new(py, &share))
+    }
+
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
         this
     }

@@ -89,13 +89,37 @@ impl<'a, B: Iterator<Item = Result<Cow<'a, Dataset>, Error>>> Packing<'a, B> {
         self.fingerprint.digest()
     }
 
-    fn take(&mut self, batch: Cow<'a, Dataset>) -> Result<(), Error> {
-        let Some(is_held) = self.is_held.get(self.n_taken..self.n_taken + batch.len()) else {
-            return Err(Error::BadShare { what: "more rows than classes".to_owned() });
+    /// One epoch of shard number `shard`, from where the mixture stands, over all rows: for a shard without a validation set
+    /// whose rows nobody asks for again, so that they need not be packed. What comes out is what [`epoch`] makes of the packs.
+    pub fn epoch(&mut self, start: &[u8], shard: u64) -> Result<Vec<u8>, Error> {
+        if self.n_taken > 0 || self.n_validation() > 0 {
+            return Err(Error::BadShare {
+                what: "an epoch over rows that are packed already, or held back".to_owned(),
+            });
+        }
+        let mut rows = || {
+            let next = self.batches.next()?;
+            Some(next.and_then(|batch| self.count(batch)).map(Cow::into_owned))
         };
+        let share = epoch_of(start, shard, iter::from_fn(&mut rows))?;
+        // An epoch may end before the last row, and the fingerprint is of all of them.
+        iter::from_fn(rows).try_for_each(|batch| batch.map(drop))?;
+        Ok(share)
+    }
+
+    /// Takes note of rows that come next, and stores them as they are packed.
+    fn count(&mut self, batch: Cow<'a, Dataset>) -> Result<Cow<'a, Dataset>, Error> {
         self.n_taken += batch.len();
+        if self.n_taken > self.is_held.len() {
+            return Err(Error::BadShare { what: "more rows than classes".to_owned() });
+        }
         self.fingerprint.add_rows(batch.view(), 0..batch.len());
-        let batch = batch.sparse_twin().map_or(batch, Cow::Owned);
+        Ok(batch.sparse_twin().map_or(batch, Cow::Owned))
+    }
+
+    fn take(&mut self, batch: Cow<'a, Dataset>) -> Result<(), Error> {
+        let batch = self.count(batch)?;
+        let is_held = &self.is_held[self.n_taken - batch.len()..self.n_taken];
         for part in [false, true] {
             let rows: Vec<u32> =
                 (0..).zip(is_held).filter(|(_, held)| **held == part).map(|(row, _)| row).collect();
@@ -180,6 +204,14 @@ pub fn epoch<B: AsRef<[u8]>>(
     shard: u64,
     packs: impl IntoIterator<Item = Result<B, Error>>,
 ) -> Result<Vec<u8>, Error> {
+    epoch_of(start, shard, packs.into_iter().map(|pack| Ok(rosenblatt_data::unpack(pack?.as_ref())?)))
+}
+
+fn epoch_of(
+    start: &[u8],
+    shard: u64,
+    rows: impl Iterator<Item = Result<Dataset, Error>>,
+) -> Result<Vec<u8>, Error> {
     let mixture = Mixture::from_bytes(start)?;
     let before = mixture.totals;
     let options = mixture.spec.options();
@@ -213,11 +245,8 @@ pub fn epoch<B: AsRef<[u8]>>(
         max_updates: options.max_updates.filter(|_| is_whole),
         stop_when_clean: options.stop_when_clean && is_whole,
     };
-    let packs = packs.into_iter().map(|pack| {
-        let data = rosenblatt_data::unpack(pack?.as_ref())?;
-        known(&mixture, data)
-    });
-    let stopped = learn(&mut *learner, &plan, packs, &mixture)?;
+    let rows = rows.map(|rows| known(&mixture, rows?));
+    let stopped = learn(&mut *learner, &plan, rows, &mixture)?;
     if !learner.is_finite() {
         return Err(Error::Overflow { epoch: before.epochs + 1, row: None });
     }
@@ -248,7 +277,10 @@ fn learn(
     }
     learner.fit_in_blocks(plan, &mut (), &mut |learner, observer| {
         for pack in packs.by_ref() {
-            let data = Dataset::joined(vec![pack?], mixture.labels.clone());
+            let mut data = pack?;
+            if data.labels() != &mixture.labels {
+                data = Dataset::joined(vec![data], mixture.labels.clone());
+            }
             learner.set_place(learner.place() + data.len());
             let visits = Visits::Range { first: 0, end: data.len() };
             if let ControlFlow::Break(stopped) = learner.learn(data.view(), visits, observer) {
