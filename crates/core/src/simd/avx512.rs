@@ -242,13 +242,13 @@ fn trusting_rows<T: Value>(rows: &[T], weights: &[f64]) -> Option<[f64; 8]> {
             *lanes = _mm512_add_pd(*lanes, _mm512_mul_pd(weights, values));
         }
     }
-    (present == u8::MAX).then(|| stored(totals(lanes)))
+    (present == u8::MAX).then(|| stored(totals(&lanes)))
 }
 
 /// [`total`] of the lanes of eight rows, each in the same tree.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn totals(lanes: [__m512d; 8]) -> __m512d {
+fn totals(lanes: &[__m512d; 8]) -> __m512d {
     // The halves of two rows, the quarters of four, and then the eighths of all.
     let halves = |one: __m512d, other: __m512d| {
         _mm512_add_pd(
@@ -262,7 +262,7 @@ fn totals(lanes: [__m512d; 8]) -> __m512d {
             _mm512_shuffle_f64x2::<0b11_01_11_01>(one, other),
         )
     };
-    let [a, b, c, d, e, f, g, h] = lanes;
+    let &[a, b, c, d, e, f, g, h] = lanes;
     let first = quarters(halves(a, b), halves(c, d));
     let second = quarters(halves(e, f), halves(g, h));
     let sums = _mm512_add_pd(_mm512_unpacklo_pd(first, second), _mm512_unpackhi_pd(first, second));

@@ -252,7 +252,7 @@ mod tests {
                 1 => (next(10_000) * TENS[n_parts - 4] + next(9)).saturating_sub(4),
                 _ => {
                     let double = ((1 << 53) + next(1 << 53)) as u128;
-                    ((2 * double + 1) * u128::from(TENS[n_parts]) >> 55) as u64 + next(2)
+                    (((2 * double + 1) * u128::from(TENS[n_parts])) >> 55) as u64 + next(2)
                 }
             };
             let token = format!("0.{parts:0n_parts$}");
