@@ -12,37 +12,54 @@ Estimators keep scikit-learn's contract:
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from ._rosenblatt import __version__
-from ._client import Client, ServerError
-from ._product import Model, Tagger, Trained, catalogue, compare, load, mix, plot, trace, train
-from ._proof import Certificate, certify
-
+# As `typing` has it, which takes longer to import than all of this.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ._client import Client, ServerError
     from ._estimators import PerceptronClassifier as PerceptronClassifier
     from ._named import *
     from ._network import MLPClassifier as MLPClassifier
+    from ._product import Model, Tagger, Trained, catalogue, compare, load, mix, plot, trace, train
+    from ._proof import Certificate, certify
+    from ._rosenblatt import __version__
     from ._sequence import SequencePerceptron as SequencePerceptron
-
-
-def _all_estimators() -> dict[str, Any]:
-    # scikit-learn takes a second to import: those who only train from files need not wait for it.
-    modules = [import_module(f"{__name__}.{name}") for name in ("_estimators", "_named", "_network", "_sequence")]
-    return {name: getattr(module, name) for module in modules for name in module.__all__}
-
-
-def __getattr__(name: str) -> Any:
-    # Names of modules are asked for, too, while they are imported.
-    if not name.startswith("_") and (found := _all_estimators().get(name)) is not None:
-        return found
-    raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_all_estimators()})
-
 
 __all__ = [
     "Certificate", "Client", "Model", "ServerError", "Tagger", "Trained", "catalogue", "certify", "compare", "load", "mix", "plot", "trace", "train", "__version__",
 ]
+
+#: Which of them are not in `_product`.
+_ELSEWHERE = {
+    "Certificate": "_proof", "certify": "_proof", "Client": "_client", "ServerError": "_client", "__version__": "_rosenblatt",
+}
+
+
+# Everything is imported when it is first asked for: numpy takes a tenth of a second, scikit-learn a whole one.
+def _part(name: str) -> "Any":
+    return import_module(f"{__name__}.{name}")
+
+
+def _all_estimators() -> "dict[str, Any]":
+    modules = [_part(name) for name in ("_estimators", "_named", "_network", "_sequence")]
+    return {name: getattr(module, name) for module in modules for name in module.__all__}
+
+
+def __getattr__(name: str) -> "Any":
+    if name in __all__:
+        found = {name: getattr(_part(_ELSEWHERE.get(name, "_product")), name)}
+    elif name.startswith("_"):
+        # Names of modules are asked for, too, while they are imported.
+        found = {}
+    else:
+        found = _all_estimators()
+    globals().update(found)
+    if name not in found:
+        raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+    return found[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_all_estimators()})

@@ -424,7 +424,7 @@ class PerceptronClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of an array, or of files."""
-        numbers = np.frombuffer(self._said(X, "classes"), dtype=np.uint32)
+        numbers = np.frombuffer(self._said(X, "classes"), dtype=np.intp)
         return self.classes_[numbers]
 
     @available_if(lambda estimator: not _has_probabilities(estimator))

@@ -78,7 +78,7 @@ class Model:
     def predict(self, data: Any) -> NDArray[np.str_]:
         """The class of each row of a file, a table or an array."""
         given, name = _inputs.source(data)
-        numbers = np.frombuffer(self._native.predict_source(given, "classes", name), dtype=np.uint32)
+        numbers = np.frombuffer(self._native.predict_source(given, "classes", name), dtype=np.intp)
         return np.array(self.classes)[numbers]
 
     def predict_proba(self, data: Any) -> NDArray[np.float64]:

@@ -732,7 +732,7 @@ class _Predict:
             answers = ask(rows)
         if self.what == "said":
             text = isinstance(self.values[0], str)
-            return np.array(self.values, dtype=object if text else np.float64)[np.frombuffer(answers, np.uint32)]
+            return np.array(self.values, dtype=object if text else np.float64)[np.frombuffer(answers, np.intp)]
         numbers = np.frombuffer(answers, np.float64)
         # Two classes have one score, and its opposite.
         alone = self.what == "raw" and len(self.values) == 2

@@ -86,8 +86,27 @@ def test_ctrl_c_is_answered_within_a_second():
 
 
 def test_import_is_light():
-    code = "import sys, rosenblatt; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+    heavy = ["numpy", "sklearn", "pandas", "json", "typing", "rosenblatt._rosenblatt", "rosenblatt._product"]
+    loaded = f"print(*[name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, rosenblatt; {loaded}; rosenblatt.train; {loaded}; rosenblatt.Perceptron; {loaded}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    at_first, to_train, to_fit = (line.split() for line in done.stdout.splitlines())
+    assert at_first == []
+    assert "rosenblatt._product" in to_train and "sklearn" not in to_train
+    assert "sklearn" in to_fit
+
+
+def test_what_is_imported_late_is_all_there():
+    names: dict[str, object] = {}
+    exec("from rosenblatt import *", names)
+    assert set(rosenblatt.__all__) < set(names)
+    assert {*rosenblatt.__all__, "AveragedPerceptron", "MLPClassifier", "SequencePerceptron"} < set(dir(rosenblatt))
+    assert rosenblatt.Perceptron is rosenblatt.Perceptron and issubclass(rosenblatt.Perceptron, rosenblatt.PerceptronClassifier)
+    for name in ("nothing", "_nothing"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+            getattr(rosenblatt, name)
+    with pytest.raises(ImportError):
+        exec("from rosenblatt import nothing")
 
 
 def test_what_is_said_is_done(tmp_path):

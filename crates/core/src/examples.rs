@@ -55,6 +55,13 @@ pub trait Examples: Copy + Sync {
         (first..end).map(move |idx| (self.row(idx), self.class(idx)))
     }
 
+    /// The dot products of the rows from `first` on with these weights, of which no row has more: [`Row::dot`] of each.
+    fn dots(self, first: usize, weights: &[f64], sums: &mut [f64]) {
+        for (idx, sum) in (first..).zip(sums) {
+            *sum = self.row(idx).dot(weights);
+        }
+    }
+
     /// Whether there are no rows at all.
     fn is_empty(self) -> bool {
         self.len() == 0
@@ -151,6 +158,11 @@ impl<'a, T: Value> Examples for DenseExamples<'a, T> {
 
     fn all_finite(self) -> bool {
         T::all_finite(self.values)
+    }
+
+    fn dots(self, first: usize, weights: &[f64], sums: &mut [f64]) {
+        let values = &self.values[first * self.width..][..sums.len() * self.width];
+        simd::stretch_dots(values, &weights[..self.width], sums);
     }
 
     #[inline(always)]

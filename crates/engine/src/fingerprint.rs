@@ -7,9 +7,13 @@
 
 use rosenblatt_core::{Examples, Row};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
+use std::cell::{Cell, OnceCell};
 use std::ops::Range;
+use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 
 const LANES: usize = 8;
+/// So many rows are worth a thread.
+const MANY: usize = 10_000;
 const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A digest in the making.
@@ -27,6 +31,39 @@ pub fn fingerprint(data: &Dataset) -> String {
     let mut digest = Fingerprint::of(data.labels());
     digest.add_rows(data.view(), 0..data.len());
     digest.digest()
+}
+
+/// A fingerprint that is found while others work.
+pub(crate) struct Finding<'scope> {
+    found: OnceCell<String>,
+    thread: Cell<Option<ScopedJoinHandle<'scope, String>>>,
+}
+
+impl<'scope> Finding<'scope> {
+    /// One that is known already.
+    pub(crate) fn known(found: String) -> Self {
+        Self { found: found.into(), thread: Cell::new(None) }
+    }
+
+    /// That of all rows of `data`, on a thread of its own if they are many and there is a core to run it.
+    pub(crate) fn begin<'env>(scope: &'scope Scope<'scope, 'env>, data: &'env Dataset) -> Self {
+        let is_worth_it = data.len() >= MANY && available_parallelism().is_ok_and(|cores| cores.get() > 1);
+        let started = is_worth_it
+            .then(|| Builder::new().name("fingerprint".to_owned()).spawn_scoped(scope, || fingerprint(data)));
+        match started {
+            Some(Ok(thread)) => Self { found: OnceCell::new(), thread: Cell::new(Some(thread)) },
+            Some(Err(_)) | None => Self::known(fingerprint(data)),
+        }
+    }
+
+    /// What was found; whoever asks early waits for it.
+    pub(crate) fn get(&self) -> &str {
+        self.found.get_or_init(|| match self.thread.take().map(ScopedJoinHandle::join) {
+            Some(Ok(found)) => found,
+            Some(Err(cause)) => std::panic::resume_unwind(cause),
+            None => unreachable!("it is known, or a thread is on it"),
+        })
+    }
 }
 
 impl Default for Fingerprint {

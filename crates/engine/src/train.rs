@@ -8,6 +8,7 @@
 use crate::device::DeviceChoice;
 use crate::error::Error;
 use crate::evaluate::each_prediction;
+use crate::fingerprint::Finding;
 use crate::learner::{Learner, Shape, Start};
 use crate::mapped::{self, Mapper};
 use crate::model::{
@@ -26,6 +27,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::thread::Scope;
 
 /// The most bytes the weights of one hypothesis may take. Feature numbers come from files, and a
 /// single large one must not be able to exhaust the machine.
@@ -165,6 +167,15 @@ impl<'a> Training<'a> {
 
     /// Trains, watched by `observer`.
     pub fn run(self, observer: &mut dyn Observer) -> Result<Model, Error> {
+        std::thread::scope(|scope| self.run_beside(scope, observer))
+    }
+
+    /// The same; what is wanted only in the end is found on a thread of `scope`.
+    fn run_beside<'scope>(
+        self,
+        scope: &'scope Scope<'scope, 'a>,
+        observer: &mut dyn Observer,
+    ) -> Result<Model, Error> {
         let Self { spec, mut data, rows, start, schema, checkpoint, checkpointer, fingerprint: known } = self;
         let all: Vec<u32>;
         let rows = if let Some(rows) = rows {
@@ -174,9 +185,16 @@ impl<'a> Training<'a> {
             &all
         };
         two_classes(data.labels(), data.classes(), rows)?;
-        match data.dataset() {
-            Some(data) => check_finite(data.view())?,
-            None => check_order(spec)?,
+        if data.dataset().is_none() {
+            check_order(spec)?;
+        }
+        let values = match (known, data.dataset()) {
+            (Some(known), _) => Finding::known(known.to_owned()),
+            (None, Some(data)) => Finding::begin(scope, data),
+            (None, None) => Finding::known(data.fingerprint()?),
+        };
+        if let Some(data) = data.dataset() {
+            check_finite(data.view())?;
         }
         let options = spec.options();
         let learned = rows.iter().map(|&row| data.classes()[row as usize]);
@@ -188,13 +206,12 @@ impl<'a> Training<'a> {
         if train_rows.is_empty() {
             return Err(Error::NoRows);
         }
-        let values = known.map_or_else(|| data.fingerprint(), |known| Ok(known.to_owned()))?;
         let (width, labels, names) = (data.width(), data.labels().clone(), data.feature_names());
         let of_source = data.schema().cloned();
         let make_mark = || {
             let read_by = schema.as_deref().or(of_source.as_ref());
             let shape = (n_rows, width, &labels);
-            Mark::new(shape, &values, train_rows, start.as_ref(), reading(read_by, names.as_deref()))
+            Mark::new(shape, values.get(), train_rows, start.as_ref(), reading(read_by, names.as_deref()))
         };
         let mut mark = LazyMark { mark: None, make: &make_mark };
         if let Some(checkpoint) = &checkpoint {
@@ -263,7 +280,7 @@ impl<'a> Training<'a> {
         let model = Model {
             feature_names: names.clone(),
             training_summary: training_summary(train_rows.len(), learner.totals(), stopped, validation),
-            provenance: Provenance { support_numbers, ..Provenance::of_data(values.clone()) },
+            provenance: Provenance { support_numbers, ..Provenance::of_data(values.get().to_owned()) },
             ..hypothesis(&spec.with_costs(costs), &labels, map, kept)
         };
         Ok(match schema.clone() {

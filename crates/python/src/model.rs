@@ -104,6 +104,11 @@ pub(crate) fn numbers<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'p
     bytes_of(py, values, f64::to_ne_bytes)
 }
 
+/// Numbers of classes, as wide as NumPy wants places to be.
+fn places<'py>(py: Python<'py>, classes: &[u32]) -> PyResult<Bound<'py, PyBytes>> {
+    bytes_of(py, classes, |class| (class as usize).to_ne_bytes())
+}
+
 /// Adds scores of each class; one for two classes.
 fn scores(model: &Model, rows: Rows<'_>, all: &mut Vec<f64>) -> Result<bool, Error> {
     let mut of_row = Vec::new();
@@ -193,7 +198,7 @@ impl PyModel {
     fn predict<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let classes =
             self.of_rows(rows, |model, rows, classes| rows.each(model, |class, _| classes.push(class)))?;
-        bytes_of(py, &classes, u32::to_ne_bytes)
+        places(py, &classes)
     }
 
     /// The scores of each row: one for two classes, else one per class.
@@ -242,7 +247,7 @@ impl PyModel {
             }
             Ok(())
         })?;
-        if what == "classes" { bytes_of(py, &classes, u32::to_ne_bytes) } else { numbers(py, &all) }
+        if what == "classes" { places(py, &classes) } else { numbers(py, &all) }
     }
 
     /// How good it is on files with labels, as JSON.

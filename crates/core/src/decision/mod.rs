@@ -62,6 +62,7 @@ pub trait Decision {
     fn decide(&self, scores: &[f64], zero: Zero, random: &mut Random) -> Option<u32>;
 
     /// The class these scores speak for when one must be named: a tie that is nobody's goes to the first.
+    #[inline(always)]
     fn name(&self, scores: &[f64], zero: Zero, random: &mut Random) -> u32 {
         let decided = self.decide(scores, zero, random);
         decided.or_else(|| self.decide(scores, Zero::Minus, random)).unwrap_or(0)

@@ -4,7 +4,11 @@ use super::Visits;
 use crate::examples::Examples;
 use crate::row::{Row, SIDE_BY_SIDE};
 use crate::simd::{self, Columns, Lanes, SWEEP, Value};
+use std::ops::Range;
 use std::sync::OnceLock;
+
+/// The sums of so many rows are made before the first is looked at.
+const AT_ONCE: usize = 128;
 
 /// Hyperplanes that no longer move: what a trained model predicts with.
 #[derive(Debug, Clone)]
@@ -140,10 +144,13 @@ impl Hyperplanes {
 }
 
 impl Hyperplanes {
-    /// [`Hyperplanes::scores`] of all visited rows, in their order, each shown with its number. Long rows are read side by
-    /// side, which the memory is quicker at; the scores are those of each row alone.
+    /// [`Hyperplanes::scores`] of all visited rows, in their order, each shown with its number. Rows are read side by side,
+    /// which memory and processor are quicker at; the scores are those of each row alone.
     pub fn each<E: Examples>(&self, examples: E, visits: Visits<'_>, mut show: impl FnMut(usize, &[f64])) {
-        let several = self.n_outputs == 1 && examples.has_long_rows() && examples.width() <= self.width;
+        let several = self.n_outputs == 1 && examples.width() <= self.width;
+        if let (true, Visits::Range { first, end }) = (several && !examples.has_long_rows(), visits) {
+            return self.each_of_stretch(examples, first..end, |row, score| show(row, &[score]));
+        }
         let n_several = if several { visits.len() / SIDE_BY_SIDE * SIDE_BY_SIDE } else { 0 };
         for first in (0..n_several).step_by(SIDE_BY_SIDE) {
             let numbers: [usize; SIDE_BY_SIDE] = std::array::from_fn(|place| visits.row(first + place));
@@ -157,6 +164,25 @@ impl Hyperplanes {
             let number = visits.row(place);
             self.scores(examples.row(number), &mut scores);
             show(number, &scores);
+        }
+    }
+
+    /// The score of each row of a stretch for the sole hyperplane, shown with its number. No row is wider.
+    pub fn each_of_stretch<E: Examples>(
+        &self,
+        examples: E,
+        rows: Range<usize>,
+        mut show: impl FnMut(usize, f64),
+    ) {
+        assert!(self.n_outputs == 1 && examples.width() <= self.width, "one hyperplane with all weights");
+        let (weights, bias) = (self.raw_weights(), self.biases[0]);
+        let mut sums = [0.0; AT_ONCE];
+        for first in rows.clone().step_by(AT_ONCE) {
+            let sums = &mut sums[..AT_ONCE.min(rows.end - first)];
+            examples.dots(first, weights, sums);
+            for (row, sum) in (first..).zip(sums) {
+                show(row, *sum + bias);
+            }
         }
     }
 

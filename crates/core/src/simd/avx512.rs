@@ -12,7 +12,8 @@ use std::arch::x86_64::{
     _mm256_setr_epi32, _mm256_storeu_si256, _mm512_add_pd, _mm512_castpd512_pd256, _mm512_castps512_ps256,
     _mm512_cmp_pd_mask, _mm512_cvtps_pd, _mm512_extractf64x4_pd, _mm512_i32gather_pd, _mm512_loadu_pd,
     _mm512_loadu_si512, _mm512_mask_i32gather_pd, _mm512_maskz_compress_pd, _mm512_maskz_loadu_pd,
-    _mm512_maskz_loadu_ps, _mm512_mul_pd, _mm512_permutexvar_pd, _mm512_setzero_pd, _mm512_storeu_pd,
+    _mm512_maskz_loadu_ps, _mm512_mul_pd, _mm512_permutexvar_pd, _mm512_setzero_pd, _mm512_shuffle_f64x2,
+    _mm512_storeu_pd, _mm512_unpackhi_pd, _mm512_unpacklo_pd,
 };
 
 /// How many times eight features are taken for a row without zeros before it is found out whether it is one.
@@ -177,6 +178,98 @@ pub(super) fn dots<T: Value>(rows: [&[T]; SIDE_BY_SIDE], weights: &[f64]) -> Opt
         sums[row] = total(_mm512_add_pd(lanes[row], _mm512_permutexvar_pd(turns[row], together)));
     }
     Some(sums)
+}
+
+/// How many blocks of rows are read in another way after one that had a zero, before they are trusted again.
+const DISTRUSTED: usize = 7;
+
+/// [`dot`] of all rows of a stretch, eight at a time.
+#[inline(never)]
+#[target_feature(enable = "avx512f,popcnt")]
+pub(super) fn stretch_dots<T: Value>(values: &[T], weights: &[f64], sums: &mut [f64]) {
+    let width = weights.len();
+    assert_eq!(values.len(), width * sums.len(), "values fill the rows exactly");
+    let n_together = sums.len() / 8 * 8;
+    let (blocks, rest) = sums.split_at_mut(n_together);
+    let mut n_distrusted = 0;
+    for (block, sums) in blocks.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let rows = &values[8 * block * width..][..8 * width];
+        let found = if n_distrusted == 0 { trusting_rows(rows, weights) } else { None };
+        if let Some(found) = found {
+            *sums = found;
+            continue;
+        }
+        n_distrusted = if n_distrusted == 0 { DISTRUSTED } else { n_distrusted - 1 };
+        for (half, sums) in sums.as_chunks_mut::<SIDE_BY_SIDE>().0.iter_mut().enumerate() {
+            let row = |row: usize| &rows[(SIDE_BY_SIDE * half + row) * width..][..width];
+            *sums = dots(std::array::from_fn(row), weights).expect("equally long rows");
+        }
+    }
+    for (row, sum) in (n_together..).zip(rest) {
+        *sum = dot(&values[row * width..][..width], weights);
+    }
+}
+
+/// [`dot`] of eight rows that lie one behind the other; nothing if one of their features is zero.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn trusting_rows<T: Value>(rows: &[T], weights: &[f64]) -> Option<[f64; 8]> {
+    let width = weights.len();
+    assert_eq!(rows.len(), 8 * width, "eight rows");
+    let (weight_eights, weights_last) = weights.as_chunks::<8>();
+    let (mut lanes, mut present) = ([_mm512_setzero_pd(); 8], u8::MAX);
+    for (place, weights) in weight_eights.iter().enumerate() {
+        // SAFETY: this is compiled for AVX-512, so whoever calls it has seen that the processor has it.
+        let weights = unsafe { doubles(weights) };
+        for (row, lanes) in lanes.iter_mut().enumerate() {
+            let values = rows.as_ptr().wrapping_add(row * width + 8 * place);
+            // Where the next eight rows have the same.
+            _mm_prefetch::<_MM_HINT_T0>(values.wrapping_add(8 * width).cast());
+            // SAFETY: as above; each row has `width` values, of which these eight are some.
+            let values = unsafe { T::eight(&*values.cast::<[T; 8]>()) };
+            present &= nonzero(values);
+            *lanes = _mm512_add_pd(*lanes, _mm512_mul_pd(weights, values));
+        }
+    }
+    if !weights_last.is_empty() {
+        // SAFETY: as above.
+        let weights = unsafe { up_to_eight_doubles(weights_last) };
+        let behind = !first_places(weights_last.len());
+        for (row, lanes) in rows.chunks_exact(width).zip(&mut lanes) {
+            // SAFETY: as above.
+            let values = unsafe { T::up_to_eight(row.as_chunks::<8>().1) };
+            present &= nonzero(values) | behind;
+            *lanes = _mm512_add_pd(*lanes, _mm512_mul_pd(weights, values));
+        }
+    }
+    (present == u8::MAX).then(|| stored(totals(&lanes)))
+}
+
+/// [`total`] of the lanes of eight rows, each in the same tree.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn totals(lanes: &[__m512d; 8]) -> __m512d {
+    // The halves of two rows, the quarters of four, and then the eighths of all.
+    let halves = |one: __m512d, other: __m512d| {
+        _mm512_add_pd(
+            _mm512_shuffle_f64x2::<0b01_00_01_00>(one, other),
+            _mm512_shuffle_f64x2::<0b11_10_11_10>(one, other),
+        )
+    };
+    let quarters = |one: __m512d, other: __m512d| {
+        _mm512_add_pd(
+            _mm512_shuffle_f64x2::<0b10_00_10_00>(one, other),
+            _mm512_shuffle_f64x2::<0b11_01_11_01>(one, other),
+        )
+    };
+    let &[a, b, c, d, e, f, g, h] = lanes;
+    let first = quarters(halves(a, b), halves(c, d));
+    let second = quarters(halves(e, f), halves(g, h));
+    let sums = _mm512_add_pd(_mm512_unpacklo_pd(first, second), _mm512_unpackhi_pd(first, second));
+    // They came by turns.
+    // SAFETY: an order is eight numbers, and loading needs no alignment.
+    let order = unsafe { _mm512_loadu_si512([0_u64, 2, 4, 6, 1, 3, 5, 7].as_ptr().cast()) };
+    _mm512_permutexvar_pd(order, sums)
 }
 
 /// The lanes if no feature is zero, and bits that are all set if that is so.

@@ -124,6 +124,19 @@ pub(crate) fn dots<T: Value>(rows: [&[T]; SIDE_BY_SIDE], weights: &[f64]) -> [f6
     rows.map(|row| dot(row, weights))
 }
 
+/// [`dot`] of all rows of a stretch, which lie one behind the other and are as long as there are weights.
+pub(crate) fn stretch_dots<T: Value>(values: &[T], weights: &[f64], sums: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        #[expect(unsafe_code, reason = "only a check at run time can tell what the processor has")]
+        // SAFETY: the one thing `avx512::stretch_dots` needs is a processor with AVX-512, and this one has it.
+        return unsafe { avx512::stretch_dots(values, weights, sums) };
+    }
+    for (place, sum) in sums.iter_mut().enumerate() {
+        *sum = dot(&values[place * weights.len()..][..weights.len()], weights);
+    }
+}
+
 /// On its own: in the middle of a training loop its sums would not all find a register.
 #[inline(never)]
 fn plain_dot<T: Value>(row: &[T], weights: &[f64]) -> f64 {

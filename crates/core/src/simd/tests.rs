@@ -49,6 +49,34 @@ fn wide_and_plain_agree_to_the_bit() {
 }
 
 #[test]
+fn rows_of_a_stretch_are_each_alone_to_the_bit() {
+    let mut random = Random::new(7);
+    let widths = (0..40_usize).chain([63, 64, 65, 200]);
+    for (width, zeros) in widths.flat_map(|width| [0.0, 0.002, 0.5].map(|zeros| (width, zeros))) {
+        let weights: Vec<f64> = (0..width).map(|_| random.unit() - 0.5).collect();
+        for n_rows in [0, 1, 7, 8, 9, 100] {
+            let mut value = || if random.unit() < zeros { 0.0 } else { random.unit() - 0.5 };
+            let values: Vec<f64> = (0..width * n_rows).map(|_| value()).collect();
+            let singles: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+            let (mut sums, mut of_singles) = (vec![f64::NAN; n_rows], vec![f64::NAN; n_rows]);
+            stretch_dots(&values, &weights, &mut sums);
+            stretch_dots(&singles, &weights, &mut of_singles);
+            for row in 0..n_rows {
+                let entries = row * width..(row + 1) * width;
+                let alone = plain_dot(&values[entries.clone()], &weights);
+                assert_eq!(sums[row].to_bits(), alone.to_bits(), "row {row} of {n_rows}, width {width}");
+                let alone = plain_dot(&singles[entries], &weights);
+                assert_eq!(
+                    of_singles[row].to_bits(),
+                    alone.to_bits(),
+                    "row {row} of {n_rows}, width {width}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn many_outputs_at_once_are_each_alone_to_the_bit() {
     let mut random = Random::new(4);
     for (width, n_outputs) in [(1, 2), (5, 3), (40, 7), (40, 8), (300, 9), (70, 16), (33, 17), (20, 40)] {

@@ -316,11 +316,17 @@ mod tests {
 
     #[test]
     fn rows_side_by_side_score_as_each_alone() {
-        let (width, n_rows) = (2100, 11);
+        let n_rows = 11;
+        for width in [2100, 28] {
+            rows_of_width_score_as_each_alone(width, n_rows);
+        }
+    }
+
+    fn rows_of_width_score_as_each_alone(width: usize, n_rows: usize) {
         let values: Vec<f32> = (0..width * n_rows).map(|k| (k % 1013) as f32 / 7.0 - 50.1).collect();
         let classes = vec![0; n_rows];
         let examples = crate::examples::DenseExamples::new(&values, width, &classes);
-        assert!(examples.has_long_rows());
+        assert_eq!(examples.has_long_rows(), width > 2000);
         for known in [width, width - 1] {
             let weights = (0..known).map(|k| ((k * 7919) % 1009) as f64 / 17.0 - 29.0).collect();
             let planes = Hyperplanes::from_parts(weights, vec![0.25]);

@@ -24,7 +24,7 @@ use crate::rows::label_table::{BadLabel, LabelTable};
 use crate::rows::schema::{Layout, Precision, Schema};
 use crate::scan::marks::{Digits, Marks, Shape, VIEW, Way, Work, bits_at};
 use crate::scan::number;
-use crate::scan::pairs::Pairs;
+use crate::scan::pairs::{AT_ONCE, Pairs};
 use crate::scan::tokens::Tokens;
 
 /// How many lines at the head are looked at to recognise the format.
@@ -371,6 +371,9 @@ impl<T: Stored> Work for &mut Quick<'_, T> {
     }
 }
 
+/// If no more than this are read at once, it might as well have been none.
+const FEW: usize = 2;
+
 /// At most two to this power entries are read one by one before several at once are tried again.
 const MOST_FAILURES: u32 = 6;
 
@@ -413,7 +416,8 @@ impl<T: Stored> Quick<'_, T> {
                 && let Some(values) = self.values[n_entries..].first_chunk_mut()
                 && let Some(found) = digits.eight(text, self.pairs, mark, least.cast_signed() - 1)
             {
-                self.n_failures = 0;
+                // With few of them at a time, more were lost than gained.
+                self.n_failures = if found.n_pairs > FEW { 0 } else { self.n_failures };
                 *indices = found.indices;
                 *values = found.values.map(T::nearest);
                 n_entries += found.n_pairs;
@@ -425,6 +429,11 @@ impl<T: Stored> Quick<'_, T> {
                     b'\n' => break 'entries at + 1,
                     b'\r' if text.get(at + 1) == Some(&b'\n') => break 'entries at + 2,
                     _ => return None,
+                }
+                if found.n_pairs < AT_ONCE {
+                    // It is known already that the next one is odd.
+                    self.n_alone = u32::from(found.n_pairs > FEW);
+                    break;
                 }
             }
             if D::READS_EIGHT {

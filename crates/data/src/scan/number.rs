@@ -103,8 +103,23 @@ pub(crate) fn decimal(text: &[u8], start: usize, point: usize, end: usize) -> Op
             }
     };
     let mantissa = whole * TENS[n_parts] + parts;
-    // Both operands are exact, so that the quotient is the nearest double (Clinger's fast path).
-    (mantissa < 1 << 53).then(|| mantissa.cast_signed() as f64 / EXACT_TENS[n_parts])
+    if mantissa < 1 << 53 {
+        // Both operands are exact, so that the quotient is the nearest double (Clinger's fast path).
+        return Some(mantissa.cast_signed() as f64 / EXACT_TENS[n_parts]);
+    }
+    (whole == 0).then(|| long_fraction(mantissa, TENS[n_parts]))
+}
+
+/// The double that is nearest to `mantissa / tens`, which is below 1, where the mantissa has more bits than a double.
+#[inline]
+fn long_fraction(mantissa: u64, tens: u64) -> f64 {
+    const UNIT: f64 = 1.0 / (1_u128 << 64) as f64;
+    let dividend = u128::from(mantissa) << 64;
+    // No less than 2^53 / 10^18, so that it begins within the first seven of its 64 bits, and a last one that stands
+    // for all that were cut off is far from those that decide how the double is rounded.
+    let quotient = (dividend / u128::from(tens)) as u64;
+    let is_inexact = u128::from(quotient) * u128::from(tens) != dividend;
+    (quotient | u64::from(is_inexact)) as f64 * UNIT
 }
 
 /// The eight bytes of a view from `at` on, below 16. The view is longer than that, so that nothing is checked.
@@ -220,6 +235,35 @@ mod tests {
             }
         }
         assert!(n_quick > 60_000, "{n_quick}");
+    }
+
+    #[test]
+    fn long_fractions_are_the_reference_to_the_bit() {
+        let mut random = 5_u64;
+        let mut next = |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+            (random >> 4) % below
+        };
+        for round in 0..300_000 {
+            let n_parts = 16 + next(3) as usize;
+            let parts = match round % 3 {
+                // Anything, what lies close to a short number, and what lies between two doubles.
+                0 => next(TENS[n_parts]),
+                1 => (next(10_000) * TENS[n_parts - 4] + next(9)).saturating_sub(4),
+                _ => {
+                    let double = ((1 << 53) + next(1 << 53)) as u128;
+                    (((2 * double + 1) * u128::from(TENS[n_parts])) >> 55) as u64 + next(2)
+                }
+            };
+            let token = format!("0.{parts:0n_parts$}");
+            let padded = format!("{token} 7:0.25 ");
+            let quick = decimal(padded.as_bytes(), 0, 1, token.len()).map(f64::to_bits);
+            assert_eq!(
+                quick.ok_or(BadNumber::NotANumber),
+                parse(token.as_bytes()).map(f64::to_bits),
+                "{token}"
+            );
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! Where the machine can, the bytes of a text that are no digits are listed: their places, and what they are.
 //! In most texts of pairs that list is blank, colon, point over and over, or blank, colon where values are whole
 //! numbers. A stretch of it is compared with that at a stroke, and the digits between are then known to be eight
-//! indices and eight values, which are converted together. What is not so is left to the parser that reads pair
-//! by pair, and on machines without such registers everything is: [`Digits::eight`](crate::scan::marks::Digits::eight)
+//! indices and eight values, which are converted together; values with more decimals than eight are put right one by one
+//! behind that. What is not so is left to the parser that reads pair by pair, and on machines without such registers everything is: [`Digits::eight`](crate::scan::marks::Digits::eight)
 //! finds no pairs there. Both give the same bits, which the tests of the libsvm parser hold together.
 //!
 //! What is `unsafe` here: reading and writing arrays through wide registers, and gathering eight bytes from each
@@ -14,6 +14,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::scan::marks::is_wide;
+#[cfg(target_arch = "x86_64")]
+use crate::scan::number;
 
 /// How many pairs are converted at once.
 pub(crate) const AT_ONCE: usize = 8;
@@ -118,7 +120,7 @@ pub(crate) fn is_widest() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "wide registers are filled from arrays, and arrays from them")]
 pub(crate) mod widest {
-    use super::{AT_ONCE, Eight, LOOK, Pairs, WORD};
+    use super::{AT_ONCE, Eight, LOOK, Pairs, WORD, number};
     use std::arch::x86_64::{
         __m256i, __m512i, _mm256_add_epi32, _mm256_alignr_epi32, _mm256_cmpeq_epi8_mask,
         _mm256_cmpgt_epi32_mask, _mm256_cmplt_epu32_mask, _mm256_loadu_si256, _mm256_min_epu32,
@@ -321,7 +323,8 @@ pub(crate) mod widest {
             let n_index = _mm256_sub_epi32(_mm256_sub_epi32(colons, blanks), two);
             let n_value = _mm256_sub_epi32(_mm256_sub_epi32(ends, befores), two);
             let eight = _mm256_set1_epi32(8);
-            let short = _mm256_cmplt_epu32_mask(n_index, eight) & _mm256_cmplt_epu32_mask(n_value, eight);
+            let short_index = _mm256_cmplt_epu32_mask(n_index, eight);
+            let short_value = _mm256_cmplt_epu32_mask(n_value, eight);
             // Eight bytes are taken from each place, and places are told by numbers with a sign.
             let farthest = _mm256_set1_epi32(text.len().checked_sub(8)?.try_into().ok()?);
             let inside = _mm256_cmplt_epu32_mask(befores, farthest);
@@ -346,7 +349,13 @@ pub(crate) mod widest {
                 _mm256_storeu_si256(indices.as_mut_ptr().cast(), index);
                 _mm512_storeu_pd(values.as_mut_ptr(), value);
             }
-            let good = fits & short & inside & ascend;
+            let mut good = fits & short_index & inside & ascend;
+            if STEP == 3 && good & !short_value != 0 {
+                let long = long_values(text, befores, ends, good & !short_value, &mut values);
+                good &= short_value | long;
+            } else {
+                good &= short_value;
+            }
             // Nearly always all are, and whoever asks for the next ones need not wait for what came of these.
             let n_pairs = if good == 0xFF { AT_ONCE } else { n_first(good)? };
             Some(Eight {
@@ -357,6 +366,38 @@ pub(crate) mod widest {
                 values,
             })
         }
+    }
+
+    /// Puts those values right that have more than eight digits behind a zero and their point: which of them it knew
+    /// what to do with.
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    #[inline(never)]
+    fn long_values(
+        text: &[u8],
+        points: __m256i,
+        ends: __m256i,
+        mut wanted: u8,
+        values: &mut [f64; AT_ONCE],
+    ) -> u8 {
+        let (mut points_of, mut ends_of) = ([0_u32; AT_ONCE], [0_u32; AT_ONCE]);
+        // SAFETY: both arrays have room for eight numbers each, and may lie anywhere.
+        unsafe {
+            _mm256_storeu_si256(points_of.as_mut_ptr().cast(), points);
+            _mm256_storeu_si256(ends_of.as_mut_ptr().cast(), ends);
+        }
+        let mut known = 0;
+        while wanted != 0 {
+            let pair = wanted.trailing_zeros() as usize % AT_ONCE;
+            let (point, end) = (points_of[pair] as usize, ends_of[pair] as usize);
+            if let Some(value) = number::decimal(text, point.wrapping_sub(1), point, end) {
+                values[pair] = value;
+                known |= 1 << pair;
+            }
+            wanted &= wanted - 1;
+        }
+        known
     }
 
     /// How many of the first are good, if any.
@@ -407,7 +448,12 @@ mod tests {
             (format!("{decimals} 7 bytes"), 0, 8),
             (format!("{} ", &decimals[..decimals.len() - 4]), 0, 7),
             (decimals.to_owned(), 0, 7),
-            (format!("{decimals}9 and something more"), 0, 7),
+            (format!("{decimals}9 and something more"), 0, 8),
+            (format!("{decimals}9012345678 and something more"), 0, 8),
+            (format!("{decimals}90123456789 and something more"), 0, 7),
+            (decimals.replace("0.125", "0.9748000000000001"), 0, 7),
+            (decimals.replace("0.125", "0.004500000000000001"), 0, 7),
+            (decimals.replace("0.125", "0.0045000000000000012"), 0, 2),
             (format!("{decimals} and something more"), 1, 0),
             (decimals.replace("300", "19"), 0, 2),
             (decimals.replace("300", ""), 0, 2),

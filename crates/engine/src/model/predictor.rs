@@ -230,6 +230,16 @@ impl Model {
 
     /// Shows the class and the scores of each row.
     fn each(&self, rows: View<'_>, show: impl FnMut(u32, u32, &[f64])) {
+        struct Each<'a, 'm, F>(&'a mut Predictor<'m>, F);
+        impl<F: FnMut(u32, u32, &[f64])> Visitor for Each<'_, '_, F> {
+            type Output = ();
+            fn visit<E: Examples>(self, examples: E) {
+                let _ = self.0.each_by_planes(examples, Visits::all(examples), self.1);
+            }
+        }
+        if self.planes().is_some() && self.map.is_none() {
+            return rows.visit(Each(&mut self.predictor(rows.width()), show));
+        }
         let all: Vec<u32> = (0..rows.len() as u32).collect();
         self.each_of(rows, &all, show);
     }
@@ -422,18 +432,7 @@ impl<'m> Predictor<'m> {
     /// Shows the class and the scores of each of these rows, in their order. Long rows are read side by side, and
     /// kernel values and sums of hidden units computed for many rows at once; the scores are those of each row alone.
     pub fn each<E: Examples>(&mut self, examples: E, rows: &[u32], mut show: impl FnMut(u32, u32, &[f64])) {
-        if let (Kept::Hyperplanes(planes), None) = (&*self.kept, &self.mapper) {
-            let Self { decision, zero, random, scores: last, verdict, n_classes, pairs, .. } = self;
-            let mut of_classes = Vec::new();
-            planes.each(examples, Visits::Listed(rows), |row, scores| {
-                last.copy_from_slice(scores);
-                let mut class = decision.name(scores, *zero, random);
-                if let Some(verdict) = verdict {
-                    let scores = by_class(scores, *n_classes, *pairs, &mut of_classes);
-                    class = verdict.class(scores, class);
-                }
-                show(row as u32, class, scores);
-            });
+        if self.each_by_planes(examples, Visits::Listed(rows), &mut show) {
             return;
         }
         let Kept::Other(kept) = &*self.kept else {
@@ -462,6 +461,40 @@ impl<'m> Predictor<'m> {
                 show(*row, class, scores);
             }
         }
+    }
+
+    /// [`Predictor::each`] of rows that nothing but hyperplanes look at; false, and nothing is shown, if something else does.
+    #[must_use]
+    fn each_by_planes<E: Examples>(
+        &mut self,
+        examples: E,
+        visits: Visits<'_>,
+        mut show: impl FnMut(u32, u32, &[f64]),
+    ) -> bool {
+        let (Kept::Hyperplanes(planes), None) = (&*self.kept, &self.mapper) else { return false };
+        let Self { decision, zero, random, scores: last, verdict, n_classes, pairs, .. } = self;
+        if let (Multiclass::Binary(binary), None, Visits::Range { first, end }) =
+            (&*decision, &*verdict, visits)
+            && !examples.has_long_rows()
+        {
+            // Most models: nothing is asked but the sign.
+            planes.each_of_stretch(examples, first..end, |row, score| {
+                last[0] = score;
+                show(row as u32, binary.name(&[score], *zero, random), &[score]);
+            });
+            return true;
+        }
+        let mut of_classes = Vec::new();
+        planes.each(examples, visits, |row, scores| {
+            last.copy_from_slice(scores);
+            let mut class = decision.name(scores, *zero, random);
+            if let Some(verdict) = verdict {
+                let scores = by_class(scores, *n_classes, *pairs, &mut of_classes);
+                class = verdict.class(scores, class);
+            }
+            show(row as u32, class, scores);
+        });
+        true
     }
 
     fn each_unseen<T: Value>(&mut self, rows: SparseRef<'_, T>, mut show: impl FnMut(u32, &[f64])) -> bool {
