@@ -17,6 +17,9 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+/// Below so many scores, one thread fits all curves.
+const FEW_SCORES: usize = 1 << 14;
+
 /// How scores become probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
@@ -198,7 +201,9 @@ impl Calibration {
             let numbers = numbers.take_while(|&curve| curve < n_curves);
             numbers.map_while(|curve| Some((curve, fit(curve, stop)?))).collect::<Vec<_>>()
         };
-        let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(n_curves);
+        // Few scores are fitted sooner than a thread is begun.
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let n_threads = if scores.len() < FEW_SCORES { 1 } else { cores().min(n_curves) };
         let mut curves = std::thread::scope(|scope| {
             let others =
                 (1..n_threads).map(|_| scope.spawn(|| work(&mut || is_over.load(Ordering::Relaxed))));
@@ -491,6 +496,9 @@ fn platt(pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bool) -> Option<Curve>
     }
 }
 
+/// A step that promised to lower the cost by no more than this share of it was the last.
+const ARRIVED: f64 = 1e-12;
+
 /// Platt's sigmoid of scores within `-most..most`, by Newton's method with a line search (Lin, Lin and Weng 2007).
 /// Targets are moved off 0 and 1 by his prior, so that scores which part the classes do not make the slope endless.
 /// `None` if it is to stop.
@@ -549,6 +557,10 @@ fn sigmoid_within(most: f64, pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bo
         }
         let Some((a, b, there)) = better else { break };
         (slope, offset, now) = (a, b, there);
+        // Newton's steps double the digits that are right: one more would change nothing.
+        if -slope_down <= ARRIVED * now {
+            break;
+        }
     }
     // Scores that are no numbers tell nothing: then every row is as likely as all of them together.
     let slope = slope / unit;

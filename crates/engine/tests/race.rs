@@ -2,8 +2,9 @@
 //! bits after a stop, and no race where something was said.
 
 use rosenblatt::core::{Random, Totals};
-use rosenblatt::data::{ReadOptions, Scaling, Source};
+use rosenblatt::data::{ReadOptions, Scaling, Source, load_with_schema};
 use rosenblatt::insight::interval;
+use rosenblatt::race::{RaceOptions, Rescale, portfolio, race};
 use rosenblatt::recipe::{Choice, Plan};
 use rosenblatt::train::{CheckpointRequest, Checkpointer};
 use rosenblatt::{Checkpoint, Error, Model, Monitor, Options, Recipe, Trained, Training, split};
@@ -65,6 +66,32 @@ fn held_out_rows_have_no_part_in_the_choice_but_are_learned_from() {
     assert_eq!(first.model.training_summary().rows, 400);
     assert_eq!(first.estimate.unwrap().evaluation.rows, held.len() as u64);
     assert!(second.estimate.unwrap().evaluation.error() > 0.5, "what is no good is not told to be");
+}
+
+/// Columns of two words are 0 and 1 in the model, and so they are where it is decided who wins.
+#[test]
+fn a_race_is_run_on_what_the_winner_learns_from() {
+    let mut random = Random::new(12);
+    let mut csv = "size,garden,floor,label\n".to_owned();
+    for _ in 0..300 {
+        let (size, garden, floor) = (random.unit(), random.below(8) == 0, random.below(2) == 0);
+        let is_dear = size + f64::from(u8::from(garden)) + 0.4 * random.unit() > 0.9;
+        let word = |is_so: bool| if is_so { "yes" } else { "no" };
+        writeln!(csv, "{size:.3},{},{},{}", word(garden), word(floor), word(is_dear)).unwrap();
+    }
+    let source = Source::bytes("rows.csv", csv.as_bytes().to_vec());
+    let (data, schema) = load_with_schema(&source, &ReadOptions::default()).unwrap();
+    assert_eq!(schema.indicators(), [false, true, true]);
+    let (learned, _) = split(&data, 0.2, 0);
+    let by = |rescale: Rescale| {
+        let base = Options { validation: None, ..Options::default() };
+        let candidates = portfolio(&data, learned.len(), &base).unwrap();
+        let options = RaceOptions { rescale, ..RaceOptions::default() };
+        serde_json::to_string(&race(&candidates, &data, &learned, &options, &mut ()).unwrap()).unwrap()
+    };
+    let told = told(&train(&csv, &Recipe::default()));
+    assert_eq!(told, by(Rescale::AllBut(schema.indicators())));
+    assert_ne!(told, by(Rescale::AllBut(Vec::new())));
 }
 
 #[test]

@@ -203,9 +203,10 @@ pub(super) fn race_text(race: &Race) -> String {
         let known = race.metric.as_known(loss);
         let value = if is_share { percent(known) } else { format!("{known:.4}") };
         let end = match entrant.left {
-            _ if place == 0 && loss > least => {
-                "wins: within a standard error of the best, and listed before it".to_owned()
+            _ if place == 0 && loss > least && race.spares_a_map() => {
+                "wins: hardly worse than the best, and needs no map".to_owned()
             }
+            _ if place == 0 && loss > least => "wins: best by errors and probabilities together".to_owned(),
             _ if place == 0 => "wins".to_owned(),
             Some(_) => {
                 format!("on {} rows, then left", count(entrant.judged as u64))

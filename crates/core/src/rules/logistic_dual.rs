@@ -20,6 +20,10 @@ pub struct LogisticDual {
 
 /// After so many halvings and Newton steps the interval is as narrow as doubles are.
 const MOST_STEPS: u32 = 100;
+/// A Newton step that is so short beside where it leads has arrived: what is left is about its square.
+const ARRIVED: f64 = 1e-6;
+/// So has a halving that is so short.
+const HALVED: f64 = 1e-12;
 
 impl LogisticDual {
     pub(super) fn of(params: &Params, info: &Info) -> Result<Self, ParamError> {
@@ -41,8 +45,9 @@ impl LogisticDual {
             let value = t + seen.margin + a * (self.c * s - b);
             if value > 0.0 { high = t } else { low = t }
             let newton = t - value / (1.0 + a * self.c * s * (1.0 - s));
-            let next = if low < newton && newton < high { newton } else { 0.5 * (low + high) };
-            let is_found = (next - t).abs() <= 1e-15 * t.abs().max(1.0);
+            let (next, short) =
+                if low < newton && newton < high { (newton, ARRIVED) } else { (0.5 * (low + high), HALVED) };
+            let is_found = (next - t).abs() <= short * t.abs().max(1.0);
             t = next;
             if is_found {
                 break;

@@ -252,8 +252,9 @@ impl Schema {
         self.text.iter().map(|text| (None, text)).chain(columns)
     }
 
-    /// Per feature, whether it only says that something is so: such features have no scale.
-    pub(crate) fn indicators(&self) -> Vec<bool> {
+    /// Per feature, whether it only says that something is so: such features have no scale. Nothing if there are no
+    /// columns; features beyond the last column are crosses, which have none either.
+    pub fn indicators(&self) -> Vec<bool> {
         let column = |column: &Column| {
             let is_number = matches!(column.kind, ColumnKind::Number { .. });
             std::iter::repeat_n(!is_number, column.n_features())

@@ -71,8 +71,20 @@ impl Yardstick {
             costs: costs.matrix(labels.names())?,
         })
     }
+
+    /// How much a row of a class counts beside these rows; 1 in the mean.
+    fn weighing(&self, rows: &[(u32, u32)]) -> impl Fn(u32) -> f64 {
+        let weight = |truth: u32| self.weights.get(truth as usize).copied().unwrap_or(1.0);
+        let whole: f64 = rows.iter().map(|(truth, _)| weight(*truth)).sum();
+        let mean = if whole > 0.0 { whole / rows.len() as f64 } else { 1.0 };
+        move |truth| weight(truth) / mean
+    }
 }
 
+/// How much the squared distance of a probability from the truth (Brier 1950) counts beside a mistake.
+const DISTANCE: f64 = 8.0;
+/// From so many rows on, mistakes alone tell candidates apart.
+const SURE_ROWS: usize = 3_000;
 /// Below so many rows a class is rare.
 const RARE_ROWS: usize = 50;
 /// Scores part the classes if at most one row is wrong for so many of the rarer class.
@@ -154,30 +166,42 @@ impl Verdicts {
         self.named.len()
     }
 
-    /// The loss of every row, if the metric is a mean over rows.
+    /// What every row counts where candidates are compared, if the metric is a mean over rows. Mistakes alone are a
+    /// coarse measure: of a few hundred rows hardly ten tell two candidates apart, and the best of many is best by
+    /// luck. How far the probabilities are from the truth is known of every row, and says nearly the same.
     pub(super) fn losses(&self, by: &Yardstick) -> Option<Vec<f64>> {
-        match (by.metric, &by.costs) {
-            (Metric::Error, Some(costs)) => {
-                let rows = self.named.iter().zip(self.shares(by.n_classes)?);
-                Some(
-                    rows.map(|((truth, said), shares)| costs.of(*truth, costs.least(&shares, *said)))
-                        .collect(),
-                )
+        match by.metric {
+            Metric::Error => {
+                let mut losses = self.mistakes(by)?;
+                if by.costs.is_none()
+                    && losses.len() < SURE_ROWS
+                    && let Some(rows) = self.shares(by.n_classes)
+                {
+                    let weigh = by.weighing(&self.named);
+                    for ((loss, (truth, _)), shares) in losses.iter_mut().zip(&self.named).zip(rows) {
+                        *loss += DISTANCE * weigh(*truth) * (1.0 - shares[*truth as usize]).powi(2);
+                    }
+                }
+                Some(losses)
             }
-            (Metric::Error, None) => {
-                let weight = |truth: u32| by.weights.get(truth as usize).copied().unwrap_or(1.0);
-                let whole: f64 = self.named.iter().map(|(truth, _)| weight(*truth)).sum();
-                let mean = if whole > 0.0 { whole / self.named.len() as f64 } else { 1.0 };
-                let loss = |truth: u32, said: u32| if truth == said { 0.0 } else { weight(truth) / mean };
-                Some(self.named.iter().map(|(truth, said)| loss(*truth, *said)).collect())
-            }
-            (Metric::LogLoss, _) => {
+            Metric::LogLoss => {
                 let rows = self.named.iter().zip(self.shares(by.n_classes)?);
                 let loss = |share: f64| -elementary::ln(share.max(f64::EPSILON));
                 Some(rows.map(|((truth, _), shares)| loss(shares[*truth as usize])).collect())
             }
-            (Metric::Auc | Metric::F1, _) => None,
+            Metric::Auc | Metric::F1 => None,
         }
+    }
+
+    /// What the mistake on every row counts, or costs.
+    fn mistakes(&self, by: &Yardstick) -> Option<Vec<f64>> {
+        let Some(costs) = &by.costs else {
+            let weigh = by.weighing(&self.named);
+            let loss = |truth: u32, said: u32| if truth == said { 0.0 } else { weigh(truth) };
+            return Some(self.named.iter().map(|(truth, said)| loss(*truth, *said)).collect());
+        };
+        let rows = self.named.iter().zip(self.shares(by.n_classes)?);
+        Some(rows.map(|((truth, said), shares)| costs.of(*truth, costs.least(&shares, *said))).collect())
     }
 
     /// The probability of each class of each row.
@@ -191,14 +215,13 @@ impl Verdicts {
         }))
     }
 
-    /// The loss of all rows together.
+    /// The loss of all rows together, as it is told.
     pub(super) fn loss(&self, by: &Yardstick) -> f64 {
+        // Who has no probabilities that could be judged is worse than anybody who has.
+        let of_rows = |losses: Option<Vec<f64>>| losses.map_or(f64::INFINITY, |losses| mean_of(&losses));
         match by.metric {
-            Metric::Error | Metric::LogLoss => {
-                // Who has no probabilities that could be judged is worse than anybody who has.
-                let Some(losses) = self.losses(by) else { return f64::INFINITY };
-                losses.iter().sum::<f64>() / losses.len().max(1) as f64
-            }
+            Metric::Error => of_rows(self.mistakes(by)),
+            Metric::LogLoss => of_rows(self.losses(by)),
             Metric::Auc => 1.0 - self.area(by.n_classes),
             Metric::F1 => 1.0 - self.f1(by.n_classes),
         }
@@ -229,13 +252,23 @@ impl Verdicts {
     }
 }
 
+pub(super) fn mean_of(losses: &[f64]) -> f64 {
+    losses.iter().sum::<f64>() / losses.len().max(1) as f64
+}
+
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / count as f64)
 }
 
-/// The numbers of epochs after which a run of `epochs` is looked at: a quarter, a half, and all of them.
-pub(super) fn ladder(epochs: u64) -> Vec<u64> {
+/// The numbers of epochs after which a run is looked at. What is solved is worth a look when it is.
+pub(super) fn rungs(spec: &Spec) -> Vec<u64> {
+    let epochs = spec.options().epochs;
+    if spec.entry().info.settles { vec![epochs] } else { ladder(epochs) }
+}
+
+/// A quarter of all epochs, a half, and all of them.
+fn ladder(epochs: u64) -> Vec<u64> {
     let mut rungs = vec![epochs.div_ceil(4), epochs.div_ceil(2), epochs];
     rungs.dedup();
     rungs
@@ -254,7 +287,7 @@ pub(super) fn judge(
         rows: judged,
         pairs: data.labels().len() > 2 && spec.options().multiclass == Classes::OneVsOne,
     };
-    let rungs = ladder(spec.options().epochs);
+    let rungs = rungs(spec);
     let mut watch =
         Watch { spec, data, rungs: &rungs, look: &look, seen: Vec::new(), stop, has_stopped: false };
     // A model of a race is thrown away, and nobody asks what data it comes from.
@@ -345,6 +378,14 @@ mod tests {
         // Class 0: precision 1, recall 1/2; class 1: precision 2/3, recall 1.
         let f1 = f64::midpoint(2.0 / 3.0, 4.0 / 5.0);
         assert!((verdicts.loss(&even(Metric::F1)) - (1.0 - f1)).abs() < 1e-15);
+        // Rows count by their mistakes, and by how far their probabilities are from the truth.
+        let losses = verdicts.losses(&even(Metric::Error)).unwrap();
+        assert!(losses[1] > 1.0 && losses[1] < 1.0 + DISTANCE && losses[3] < losses[2], "{losses:?}");
+        assert!(losses[3] > 0.0 && losses[0] < losses[1] - 1.0, "{losses:?}");
+        // Of very many rows, only mistakes do.
+        let mut many = Verdicts::default();
+        (0..SURE_ROWS / 4).for_each(|_| many.add(verdicts.clone()));
+        assert_eq!(many.losses(&even(Metric::Error)).unwrap()[..4], [0.0, 1.0, 0.0, 0.0]);
         let losses = verdicts.losses(&even(Metric::LogLoss)).unwrap();
         assert!(losses[0] < losses[1] && losses[3] < losses[2], "{losses:?}");
         assert_eq!(verdicts.losses(&even(Metric::Auc)), None);
@@ -411,5 +452,9 @@ mod tests {
         assert_eq!(ladder(20), [5, 10, 20]);
         assert_eq!(ladder(2), [1, 2]);
         assert_eq!(ladder(1), [1]);
+        let spec =
+            |name: &str| Spec::new(Options { algorithm: name.to_owned(), ..Options::default() }).unwrap();
+        assert_eq!(rungs(&spec("perceptron")), [5, 10, 20]);
+        assert_eq!(rungs(&spec("logistic-dual")), [20]);
     }
 }

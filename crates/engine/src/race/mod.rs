@@ -4,8 +4,9 @@
 //! the sense of Maron and Moore (1994) and Birattari et al. (2002), its first bout on few rows as in successive
 //! halving (Jamieson and Talwalkar 2016). Few rows are cross-validated, so that the choice does not hang on a
 //! lucky part; of many rows a sample suffices, so that the race costs less than the training that follows.
-//! Candidates are listed from the safest bet to the boldest, and one that is hardly worse than the best is preferred to
-//! all behind it. A feature map costs the reader the weights, so it must be clearly better to win.
+//! Few rows make few mistakes, by which luck tells candidates apart better than they deserve: so the distance of
+//! their probabilities from the truth counts beside mistakes (`judge.rs`). Candidates are listed from the safest bet to the
+//! boldest, and of equals the first wins. A feature map costs the reader the weights, so it must be clearly better to win.
 //!
 //! Rows, bouts and the choice depend on the seed alone. Threads run candidates side by side and change nothing.
 
@@ -15,6 +16,7 @@ mod sample;
 
 pub use judge::Metric;
 pub use portfolio::portfolio;
+pub use sample::Rescale;
 pub(crate) use sample::standardised;
 
 use crate::calibration::{Calibration, Method};
@@ -22,7 +24,7 @@ use crate::costs::Costs;
 use crate::error::Error;
 use crate::spec::{ClassWeights, Options, Spec};
 use crate::split::{fold_rows, split_rows};
-use judge::{Verdicts, Yardstick, judge, ladder};
+use judge::{Verdicts, Yardstick, judge, mean_of, rungs};
 use rosenblatt_data::Dataset;
 use sample::{gather, sample};
 use serde::Serialize;
@@ -43,9 +45,6 @@ const THREE_FOLDS: usize = 8_000;
 const PATIENT: usize = 400;
 /// A candidate leaves if it is worse than the leader by so many standard errors of the difference.
 const CLEARLY_WORSE: f64 = 2.0;
-/// An earlier candidate wins if it is worse than the best by at most so many standard errors: the rule of Breiman,
-/// Friedman, Olshen and Stone (1984), as the best of many is best partly by luck.
-const NOT_WORSE: f64 = 1.0;
 
 /// How long a wish to stop may wait while nothing else is done.
 const ANSWER_WITHIN: Duration = Duration::from_millis(50);
@@ -60,16 +59,15 @@ pub struct RaceOptions {
     /// How many candidates run side by side; as many as there are cores if nothing is said. Changes nothing but
     /// the time it takes.
     pub threads: Option<usize>,
-    /// Whether the rows were brought to standard scale together. Then every part of the race is brought to the scale of
-    /// the rows that are learned from in it.
-    pub rescale: bool,
+    /// What is brought to the scale of the rows that are learned from, in every part of the race.
+    pub rescale: Rescale,
     /// No bout is begun after this time. With it the result depends on how fast the machine is.
     pub budget: Option<Duration>,
 }
 
 impl Default for RaceOptions {
     fn default() -> Self {
-        Self { metric: Metric::Error, seed: 0, threads: None, rescale: false, budget: None }
+        Self { metric: Metric::Error, seed: 0, threads: None, rescale: Rescale::Nothing, budget: None }
     }
 }
 
@@ -112,7 +110,8 @@ pub struct Race {
     /// Into how many parts they were split, each judged by candidates that learned from the others; 1 if one part
     /// was set apart.
     pub folds: usize,
-    /// All candidates, the winner first, then by how they did, those that left early last.
+    /// All candidates, the winner first, then by how they did, those that left early last. Of errors, what was compared is
+    /// how far probabilities are from the truth, too.
     pub entrants: Vec<Entrant>,
     /// Whether the time was up before all bouts were run.
     pub cut_short: bool,
@@ -134,6 +133,13 @@ impl Race {
             }
             metric => (metric.to_string(), metric == Metric::Error),
         }
+    }
+
+    /// Whether somebody behind a feature map went all the way, and the winner does without one.
+    pub fn spares_a_map(&self) -> bool {
+        let has_map = |entrant: &Entrant| entrant.spec.options().map.is_some();
+        let mut finishers = self.entrants.iter().filter(|entrant| entrant.left.is_none());
+        self.winner.options().map.is_none() && finishers.any(has_map)
     }
 
     /// Probabilities for the winner's scores, fitted on rows that it had not seen when it scored them.
@@ -212,13 +218,20 @@ pub fn race(
             cut_short = true;
             break;
         }
+        // What was said in a bout that only decides who goes on is forgotten when one begins that counts.
+        if number > 0 && !bouts[number - 1].counts {
+            for runner in runners.iter_mut().filter(|runner| runner.is_running()) {
+                runner.verdicts.iter_mut().for_each(|verdicts| *verdicts = Verdicts::default());
+            }
+        }
         let so_far = Progress { bout: number + 1, bouts: bouts.len(), done: 0, of: 0 };
-        let rescaled = if options.rescale { standardised(&sampled, &bout.learned) } else { None };
+        let rescaled = standardised(&sampled, &bout.learned, &options.rescale);
         let seen = rescaled.as_ref().unwrap_or(&sampled);
         run_bout(&mut runners, seen, bout, so_far, options, spectator)?;
+        stand_all(&mut runners, &by, options);
         let is_last = number + 1 == bouts.len();
         if !is_last {
-            eliminate(&mut runners, bout, number + 1, &by);
+            eliminate(&mut runners, bout, number + 1);
         }
     }
     let folds = bouts.iter().filter(|bout| bout.counts).count();
@@ -230,30 +243,71 @@ struct Runner {
     spec: Spec,
     /// What it said so far, for each rung of its ladder.
     verdicts: Vec<Verdicts>,
-    /// The bout after which it left, and its best rung and loss then.
-    left: Option<(usize, (usize, f64))>,
+    /// How that compares.
+    standing: Standing,
+    /// The bout after which it left.
+    left: Option<usize>,
     failure: Option<Error>,
+}
+
+/// How a candidate does at the rung that did best, of equals the last.
+struct Standing {
+    rung: usize,
+    /// What candidates are compared by, less is better.
+    value: f64,
+    /// The same row by row, if it is a mean over rows.
+    losses: Option<Vec<f64>>,
+    /// What is told of it.
+    loss: f64,
 }
 
 impl Runner {
     fn new(spec: Spec) -> Self {
-        let n_rungs = ladder(spec.options().epochs).len();
-        Self { spec, verdicts: vec![Verdicts::default(); n_rungs], left: None, failure: None }
+        let standing = Standing { rung: 0, value: f64::INFINITY, losses: None, loss: f64::INFINITY };
+        let verdicts = vec![Verdicts::default(); rungs(&spec).len()];
+        Self { spec, verdicts, standing, left: None, failure: None }
     }
 
     fn is_running(&self) -> bool {
         self.left.is_none() && self.failure.is_none()
     }
 
-    /// The rung that did best, of equals the last, and its loss.
-    fn best(&self, by: &Yardstick) -> (usize, f64) {
-        if let Some((_, best)) = self.left {
-            return best;
+    /// Compares what it said with what is so.
+    fn stand(&mut self, by: &Yardstick) {
+        let of_rung = |(rung, verdicts): (usize, &Verdicts)| {
+            let losses = verdicts.losses(by);
+            let loss = verdicts.loss(by);
+            Standing { rung, value: losses.as_deref().map_or(loss, mean_of), losses, loss }
+        };
+        let ranked = self.verdicts.iter().enumerate().map(of_rung);
+        if let Some(best) = ranked.min_by(|a, b| a.value.total_cmp(&b.value).then(b.rung.cmp(&a.rung))) {
+            self.standing = best;
         }
-        let losses = self.verdicts.iter().map(|verdicts| verdicts.loss(by));
-        let ranked = losses.enumerate().min_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        ranked.unwrap_or((0, f64::INFINITY))
     }
+}
+
+/// Compares what all who are still running said with what is so, side by side.
+fn stand_all(runners: &mut [Runner], by: &Yardstick, options: &RaceOptions) {
+    let running: Vec<_> = runners.iter_mut().filter(|runner| runner.is_running()).collect();
+    let n_threads = n_threads(options, running.len());
+    let waiting = Mutex::new(running.into_iter());
+    let work = || {
+        while let Some(runner) = waiting.lock().ok().and_then(|mut waiting| waiting.next()) {
+            runner.stand(by);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..n_threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+}
+
+/// How many of so many candidates run side by side.
+fn n_threads(options: &RaceOptions, n_candidates: usize) -> usize {
+    let cores = || available_parallelism().map_or(1, std::num::NonZero::get);
+    options.threads.unwrap_or_else(cores).clamp(1, n_candidates.max(1))
 }
 
 /// The parts a race is run in.
@@ -315,8 +369,7 @@ fn run_bout(
             told();
         }
     };
-    let cores = || available_parallelism().map_or(1, std::num::NonZero::get);
-    let n_threads = options.threads.unwrap_or_else(cores).clamp(1, specs.len().max(1));
+    let n_threads = n_threads(options, specs.len());
     let spectator = std::cell::RefCell::new(spectator);
     let mut stop = || {
         if spectator.borrow_mut().wants_to_stop() {
@@ -357,32 +410,22 @@ fn run_bout(
 }
 
 /// Those who are clearly worse than the leader leave, and the last of those who are too many.
-fn eliminate(runners: &mut [Runner], bout: &Bout, number: usize, by: &Yardstick) {
-    let mut running: Vec<(usize, usize, f64)> = (0..runners.len())
-        .filter(|&idx| runners[idx].is_running())
-        .map(|idx| {
-            let (rung, loss) = runners[idx].best(by);
-            (idx, rung, loss)
-        })
-        .collect();
-    running.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
-    let Some(&(leader, leading_rung, _)) = running.first() else { return };
-    let leading = runners[leader].verdicts[leading_rung].losses(by);
-    for (rank, &(idx, rung, loss)) in running.iter().enumerate() {
+fn eliminate(runners: &mut [Runner], bout: &Bout, number: usize) {
+    let mut running: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
+    running.sort_by(|&a, &b| runners[a].standing.value.total_cmp(&runners[b].standing.value).then(a.cmp(&b)));
+    let Some(&leader) = running.first() else { return };
+    let leading = runners[leader].standing.losses.clone();
+    for (rank, idx) in running.into_iter().enumerate() {
+        let runner = &mut runners[idx];
         let is_worse = leading.as_ref().is_some_and(|leading| {
-            let Some(losses) = runners[idx].verdicts[rung].losses(by) else { return true };
-            let (mean, error) = difference(&losses, leading);
+            let Some(losses) = &runner.standing.losses else { return true };
+            let (mean, error) = difference(losses, leading);
             mean > CLEARLY_WORSE * error && rank > 0
         });
         if is_worse || rank >= bout.stay {
-            let runner = &mut runners[idx];
-            runner.left = Some((number, (rung, loss)));
+            runner.left = Some(number);
+            runner.standing.losses = None;
             runner.verdicts.iter_mut().for_each(Verdicts::forget_scores);
-        }
-    }
-    if !bout.counts {
-        for runner in runners.iter_mut().filter(|runner| runner.is_running()) {
-            runner.verdicts.iter_mut().for_each(|verdicts| *verdicts = Verdicts::default());
         }
     }
 }
@@ -396,7 +439,7 @@ fn difference(losses: &[f64], others: &[f64]) -> (f64, f64) {
     (mean, (squares / (n_rows - 1.0) / n_rows).sqrt())
 }
 
-/// Names the winner: the first candidate that is hardly worse than the best.
+/// Names the winner: the best, and if it stands behind a map, whoever does without one and is hardly worse.
 fn finish(
     runners: Vec<Runner>,
     by: &Yardstick,
@@ -404,45 +447,43 @@ fn finish(
     folds: usize,
     cut_short: bool,
 ) -> Result<Race, Error> {
-    let best: Vec<(usize, f64)> = runners.iter().map(|runner| runner.best(by)).collect();
+    let value = |idx: usize| runners[idx].standing.value;
     let finishers: Vec<usize> = (0..runners.len()).filter(|&idx| runners[idx].is_running()).collect();
-    let by_loss = |a: &&usize, b: &&usize| best[**a].1.total_cmp(&best[**b].1);
-    let Some(&first) = finishers.iter().min_by(by_loss) else {
+    let Some(&first) = finishers.iter().min_by(|a, b| value(**a).total_cmp(&value(**b))) else {
         return Err(runners.into_iter().find_map(|runner| runner.failure).unwrap_or(Error::NoRows));
     };
     let has_map = |idx: usize| runners[idx].spec.options().map.is_some();
-    let losses = |idx: usize| runners[idx].verdicts[best[idx].0].losses(by);
-    let leading = losses(first);
-    let is_not_worse = |idx: &&usize| match (&leading, losses(**idx)) {
+    let losses = |idx: usize| runners[idx].standing.losses.as_deref();
+    let is_hardly_worse = |idx: usize| match (losses(first), losses(idx)) {
         (Some(leading), Some(losses)) => {
-            let (mean, error) = difference(&losses, leading);
-            let gains_a_map = has_map(first) && !has_map(**idx);
-            mean <= if gains_a_map { CLEARLY_WORSE } else { NOT_WORSE } * error
+            let (mean, error) = difference(losses, leading);
+            mean <= CLEARLY_WORSE * error
         }
-        _ => best[**idx].1 <= best[first].1,
+        _ => value(idx) <= value(first),
     };
-    let winner = *finishers.iter().find(is_not_worse).unwrap_or(&first);
+    let plain = finishers.iter().copied().filter(|&idx| !has_map(idx) && is_hardly_worse(idx));
+    let plain = plain.min_by(|&a, &b| value(a).total_cmp(&value(b)));
+    let winner = if has_map(first) { plain.unwrap_or(first) } else { first };
     let mut order: Vec<usize> = (0..runners.len()).collect();
     order.sort_by(|&a, &b| {
         let rank = |idx: usize| {
-            let bouts = runners[idx].left.map_or(usize::MAX, |(bout, _)| bout);
+            let bouts = runners[idx].left.unwrap_or(usize::MAX);
             (idx != winner, runners[idx].failure.is_some(), std::cmp::Reverse(bouts))
         };
-        rank(a).cmp(&rank(b)).then(best[a].1.total_cmp(&best[b].1)).then(a.cmp(&b))
+        rank(a).cmp(&rank(b)).then(value(a).total_cmp(&value(b))).then(a.cmp(&b))
     });
     let entrant = |idx: usize| {
-        let Runner { spec, verdicts, left, failure } = &runners[idx];
-        let (rung, loss) = best[idx];
+        let Runner { spec, verdicts, standing, left, failure } = &runners[idx];
         Entrant {
-            spec: with_epochs(spec, ladder(spec.options().epochs)[rung]),
-            loss: failure.is_none().then_some(loss),
-            judged: verdicts[rung].len(),
-            left: left.map(|(bout, _)| bout),
+            spec: with_epochs(spec, rungs(spec)[standing.rung]),
+            loss: failure.is_none().then_some(standing.loss),
+            judged: verdicts[standing.rung].len(),
+            left: *left,
             failure: failure.as_ref().map(ToString::to_string),
         }
     };
     let entrants: Vec<Entrant> = order.into_iter().map(entrant).collect();
-    let said = runners[winner].verdicts[best[winner].0].clone();
+    let said = runners[winner].verdicts[runners[winner].standing.rung].clone();
     let (winner, metric, n_classes) = (entrants[0].spec.clone(), by.metric, by.n_classes);
     Ok(Race { winner, metric, rows, folds, entrants, cut_short, said, n_classes })
 }

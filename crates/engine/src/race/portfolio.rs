@@ -23,6 +23,7 @@ const AROW: Rule = ("arow", Some(("r", 1.0)));
 const AROW_BOLD: Rule = ("arow", Some(("r", 0.1)));
 const SOLVED_SVM: Rule = ("svm-dual", Some(("C", 1.0)));
 const SOLVED_SVM_SOFT: Rule = ("svm-dual", Some(("C", 0.1)));
+const SOLVED_LOGISTIC_SOFT: Rule = ("logistic-dual", Some(("C", 0.1)));
 const SOLVED_LOGISTIC: Rule = ("logistic-dual", Some(("C", 1.0)));
 
 const REST: Classes = Classes::OneVsRest;
@@ -39,24 +40,24 @@ const TABLES: &[(usize, Rules)] = &[
         &[(
             REST,
             &[
-                PA_MIDDLE,
-                SOLVED_LOGISTIC,
-                PERCEPTRON,
                 PA_LARGE,
-                PA_SMALL,
-                LOGISTIC,
+                SOLVED_LOGISTIC,
                 SOLVED_SVM_SOFT,
-                SOLVED_SVM,
+                LOGISTIC,
+                PERCEPTRON,
+                PA_MIDDLE,
+                PA_SMALL,
                 AROW,
+                SOLVED_SVM,
             ],
         )],
     ),
     (
         16,
         &[
-            (PAIRS, &[PA_LARGE, LOGISTIC, PA_MIDDLE, SOLVED_LOGISTIC]),
+            (PAIRS, &[PA_LARGE, LOGISTIC, PA_MIDDLE, SOLVED_LOGISTIC_SOFT]),
             (DIRECT, &[PA_LARGE, PERCEPTRON]),
-            (REST, &[PERCEPTRON, PA_LARGE, LOGISTIC, SOLVED_SVM]),
+            (REST, &[PA_LARGE, LOGISTIC, SOLVED_SVM_SOFT]),
         ],
     ),
     (
@@ -80,6 +81,8 @@ const TABLES: &[(usize, Rules)] = &[
 /// length, in powers of two, from this on.
 const PART_OF_LENGTH: f64 = 0.25;
 const LEAST_COORDINATE: f64 = 4.0;
+/// With fewer epochs nothing is solved.
+const LEAST_TO_SETTLE: u64 = 10;
 /// So many rows tell how long rows are.
 const ROWS_MEASURED: usize = 1_000;
 
@@ -104,6 +107,11 @@ pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Sp
     let (mut fitting, mut refused) = (Vec::new(), None);
     for candidate in rules.map(options) {
         match Spec::new(candidate) {
+            // What is solved settles sooner than an average does.
+            Ok(spec) if spec.entry().info.settles && base.epochs == defaults::EPOCHS => {
+                let epochs = (epochs / 2).max(LEAST_TO_SETTLE).min(epochs);
+                fitting.push(Spec::new(Options { epochs, ..spec.options().clone() })?);
+            }
             Ok(spec) => fitting.push(spec),
             Err(error) => refused = refused.or(Some(error)),
         }
@@ -151,7 +159,8 @@ mod tests {
             let data = Dataset::from_rows(&vec![[1.0]; n_classes], &names);
             let candidates = portfolio(&data, n_classes, &Options::default()).unwrap();
             assert!(candidates.len() >= 7, "{n_classes}");
-            assert!(candidates.iter().all(|spec| spec.options().epochs == 40));
+            let epochs = |spec: &Spec| if spec.entry().info.settles { 20 } else { 40 };
+            assert!(candidates.iter().all(|spec| spec.options().epochs == epochs(spec)));
             assert!(candidates.iter().all(|spec| spec.options().map.is_none()));
         }
     }

@@ -10,6 +10,17 @@
 use rosenblatt_core::Random;
 use rosenblatt_data::{Dataset, DenseMatrix, DenseRef, Matrix, MatrixRef, SparseMatrix, SparseRef};
 
+/// Which features are brought to the scale of the rows that are learned from, in every part of a race.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Rescale {
+    /// None: rows are as they are.
+    #[default]
+    Nothing,
+    /// All but those that only say that something is so, and all if nothing is said. For rows that were brought to
+    /// standard scale together.
+    AllBut(Vec<bool>),
+}
+
 /// What varies less, of rows whose features varied by 1 together, does not vary.
 const LEAST_VARIANCE: f64 = 1e-9;
 
@@ -52,16 +63,18 @@ pub(super) fn sample(classes: &[u32], n_classes: usize, rows: &[u32], most: usiz
     drawn
 }
 
-/// Dense rows whose features have, over the rows that are learned from, a mean of 0 and a deviation of 1; `None` for
-/// sparse rows, which are not centred.
-pub(crate) fn standardised(data: &Dataset, learned: &[u32]) -> Option<Dataset> {
+/// Dense rows whose features, as far as they have a scale, have a mean of 0 and a deviation of 1 over the rows that are
+/// learned from; `None` for sparse rows, which are not centred. Who only says that something is so is left alone, as it
+/// was when all rows were brought to scale: what a race is run on must be what its winner will learn from.
+pub(crate) fn standardised(data: &Dataset, learned: &[u32], rescaled: &Rescale) -> Option<Dataset> {
+    let Rescale::AllBut(indicators) = rescaled else { return None };
     let matrix = match data.matrix() {
         MatrixRef::Dense32(matrix) => {
-            let values = standard_values(matrix, learned, |value| value as f32);
+            let values = standard_values(matrix, learned, indicators, |value| value as f32);
             Matrix::Dense32(DenseMatrix { values, width: matrix.width })
         }
         MatrixRef::Dense64(matrix) => {
-            let values = standard_values(matrix, learned, |value| value);
+            let values = standard_values(matrix, learned, indicators, |value| value);
             Matrix::Dense64(DenseMatrix { values, width: matrix.width })
         }
         MatrixRef::Sparse32(_) | MatrixRef::Sparse64(_) => return None,
@@ -76,6 +89,7 @@ pub(crate) fn standardised(data: &Dataset, learned: &[u32]) -> Option<Dataset> {
 fn standard_values<T: Copy + Into<f64>>(
     matrix: DenseRef<'_, T>,
     learned: &[u32],
+    indicators: &[bool],
     narrow: impl Fn(f64) -> T,
 ) -> Vec<T> {
     let width = matrix.width;
@@ -94,6 +108,10 @@ fn standard_values<T: Copy + Into<f64>>(
     for scale in &mut scales {
         // A feature that never changes but by rounding is left as it is, but for its mean.
         *scale = if *scale > LEAST_VARIANCE { scale.sqrt() } else { 1.0 };
+    }
+    let is_indicator = |feature: usize| indicators.get(feature).copied().unwrap_or(!indicators.is_empty());
+    for feature in (0..width).filter(|&feature| is_indicator(feature)) {
+        (means[feature], scales[feature]) = (0.0, 1.0);
     }
     let of_feature = means.iter().zip(&scales).cycle();
     matrix
@@ -168,15 +186,24 @@ mod tests {
     fn rows_are_brought_to_the_scale_of_those_that_are_learned_from() {
         let data =
             Dataset::from_rows(&[[1.0, 0.1], [3.0, 0.1], [2.0, 0.1], [9.0, 1.1]], &["a", "b", "a", "b"]);
-        let Matrix::Dense64(scaled) = standardised(&data, &[0, 1, 2]).unwrap().matrix().to_matrix() else {
-            panic!("dense rows stay dense")
+        let scaled = |rescale: Rescale| match standardised(&data, &[0, 1, 2], &rescale)?.matrix().to_matrix()
+        {
+            Matrix::Dense64(scaled) => Some(scaled.values),
+            _ => panic!("dense rows stay dense"),
         };
         let deviation = (2.0_f64 / 3.0).sqrt();
         let expected = [-1.0 / deviation, 0.0, 1.0 / deviation, 0.0, 0.0, 0.0, 7.0 / deviation, 1.0];
-        for (value, expected) in scaled.values.iter().zip(expected) {
+        for (value, expected) in scaled(Rescale::AllBut(Vec::new())).unwrap().into_iter().zip(expected) {
             // A tenth is rounded, and so is the mean of three of them.
-            assert!((value - expected).abs() < 1e-12, "{:?}", scaled.values);
+            assert!((value - expected).abs() < 1e-12, "{value} {expected}");
         }
+        // What only says that something is so has no scale, and what is behind the last column is made of such.
+        assert_eq!(scaled(Rescale::Nothing), None);
+        let values = scaled(Rescale::AllBut(vec![true, false])).unwrap();
+        assert_eq!((values[0], values[6]), (1.0, 9.0));
+        assert_eq!(values[3], 0.0);
+        let values = scaled(Rescale::AllBut(vec![false])).unwrap();
+        assert_eq!((values[2], values[7]), (1.0 / deviation, 1.1));
     }
 
     #[test]

@@ -11,11 +11,11 @@ use crate::evaluate::{Evaluation, Folds, Judged, keeps_scores};
 use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Model};
 use crate::monitor::{Monitor, OrStop, Stage};
-use crate::race::{Metric, Progress, Race, RaceOptions, Spectator, portfolio, race, standardised};
+use crate::race::{Metric, Progress, Race, RaceOptions, Rescale, Spectator, portfolio, race, standardised};
 use crate::spec::{Options, Spec};
 use crate::split::split;
 use crate::train::Training;
-use rosenblatt_data::{Dataset, Scaling};
+use rosenblatt_data::{Dataset, Scaling, Schema};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,8 +38,8 @@ impl Fitting<'_> {
         let judge = |learned: &[u32], held: &[u32], monitor: &mut dyn Monitor| {
             let raced = self.choose(racing, data, learned, monitor)?;
             // Many rows know nothing of each other by their common scale, and are not copied.
-            let is_copied = self.is_standard() && (data.len() <= COPIED_ROWS || data.len() < data.width());
-            let rescaled = if is_copied { standardised(data, learned) } else { None };
+            let is_copied = data.len() <= COPIED_ROWS || data.len() < data.width();
+            let rescaled = if is_copied { standardised(data, learned, &self.rescale()) } else { None };
             let seen = rescaled.as_ref().unwrap_or(data);
             let training = Training::new(&raced.winner, seen).rows(learned).fingerprint(&known);
             let model = training.checkpointer(&mut OrStop(monitor)).run(&mut ()).map_err(stopped)?;
@@ -115,9 +115,14 @@ impl Fitting<'_> {
         }
     }
 
-    /// Whether the rows were brought to standard scale, all together.
-    fn is_standard(&self) -> bool {
-        self.outline.scaling == Scaling::Standard
+    /// What was brought to standard scale, all rows together.
+    fn rescale(&self) -> Rescale {
+        match self.outline.scaling {
+            Scaling::Standard => {
+                Rescale::AllBut(self.schema.as_ref().map_or_else(Vec::new, Schema::indicators))
+            }
+            _ => Rescale::Nothing,
+        }
     }
 
     /// Whether the race can be told in a word: the usual candidates, compared as usual.
@@ -151,7 +156,7 @@ impl Fitting<'_> {
             metric: racing.metric,
             seed: base.seed,
             threads: Some(self.recipe.reading.threads).filter(|n_threads| *n_threads > 0),
-            rescale: self.is_standard(),
+            rescale: self.rescale(),
             budget: racing.budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         };
         race(&candidates, data, rows, &options, &mut Watching(monitor)).map_err(stopped)
