@@ -104,7 +104,7 @@ pub(crate) fn numbers<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'p
     bytes_of(py, values, f64::to_ne_bytes)
 }
 
-/// Numbers of classes, as wide as NumPy wants places to be.
+/// Numbers of classes, as wide as `NumPy` wants places to be.
 fn places<'py>(py: Python<'py>, classes: &[u32]) -> PyResult<Bound<'py, PyBytes>> {
     bytes_of(py, classes, |class| (class as usize).to_ne_bytes())
 }
