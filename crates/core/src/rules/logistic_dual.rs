@@ -21,9 +21,9 @@ pub struct LogisticDual {
 /// After so many halvings and Newton steps the interval is as narrow as doubles are.
 const MOST_STEPS: u32 = 100;
 /// A Newton step that is so short beside where it leads has arrived: what is left is about its square.
-const ARRIVED: f64 = 1e-6;
+const ARRIVED: f64 = 1e-8;
 /// So has a halving that is so short.
-const HALVED: f64 = 1e-12;
+const HALVED: f64 = 1e-15;
 
 impl LogisticDual {
     pub(super) fn of(params: &Params, info: &Info) -> Result<Self, ParamError> {
