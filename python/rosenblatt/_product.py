@@ -366,6 +366,9 @@ def train(
     recipe = _kebab({"positive": positive, "calibration": calibrate})
     recipe["reading"] = _reading(label=label, text=text, **reading)
     recipe["learning"] = options
+    # A rule that is named is the one, even if it is what options say when nothing is said.
+    if algorithm is not None:
+        recipe["choice"] = "given"
     recipe["online"] = bool(online)
     if folds is not None:
         recipe["estimate"] = {"folds": folds}

@@ -13,7 +13,10 @@ import rosenblatt
 def address(tmp_path):
     rows = "legs,weight,label\n" + "4,3.5,cat\n2,0.1,bird\n4,5,cat\n2,0.2,bird\n" * 5
     (tmp_path / "pets.csv").write_text(rows)
-    rosenblatt.train(tmp_path / "pets.csv", algorithm="perceptron").model.save(tmp_path / "pets.model")
+    trained = rosenblatt.train(tmp_path / "pets.csv", algorithm="perceptron")
+    # Who names a rule wants no race, though it is the one that options say when nothing is said.
+    assert trained.race is None
+    trained.model.save(tmp_path / "pets.model")
     words = [os.environ["ROSENBLATT"], "serve", str(tmp_path), "--address", "127.0.0.1:0"]
     server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     line = server.stdout.readline()
