@@ -101,6 +101,7 @@ mod simd;
 pub mod space;
 mod sparse_rows;
 pub mod state;
+pub mod threads;
 
 pub use convention::{Bias, Convention, ConventionError, Mistake, Zero};
 pub use decision::{Binary, Decision, Direct, Multiclass, OneVsOne, OneVsRest, Share};

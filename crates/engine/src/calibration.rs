@@ -12,10 +12,12 @@ use crate::evaluate::{Losses, ProbabilityScores, each_prediction};
 use crate::model::{Model, by_class};
 use crate::spec::ClassWeights;
 use rosenblatt_core::elementary::{exp, ln, ln_1p_of_share, logistic};
+use rosenblatt_core::threads;
 use rosenblatt_data::Dataset;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Below so many scores, one thread fits all curves.
 const FEW_SCORES: usize = 1 << 14;
@@ -195,29 +197,24 @@ impl Calibration {
                 Method::Isotonic => Some(isotonic(&mut pairs)),
             }
         };
-        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(stop()));
+        let (next, is_over, curves) = (AtomicUsize::new(0), AtomicBool::new(stop()), Mutex::new(Vec::new()));
         let work = |stop: &mut dyn FnMut() -> bool| {
             let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
             let numbers = numbers.take_while(|&curve| curve < n_curves);
-            numbers.map_while(|curve| Some((curve, fit(curve, stop)?))).collect::<Vec<_>>()
+            let fitted = numbers.map_while(|curve| Some((curve, fit(curve, stop)?))).collect::<Vec<_>>();
+            curves.lock().unwrap_or_else(PoisonError::into_inner).extend(fitted);
         };
         // Few scores are fitted sooner than a thread is begun.
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let n_threads = if scores.len() < FEW_SCORES { 1 } else { cores().min(n_curves) };
-        let mut curves = std::thread::scope(|scope| {
-            let others =
-                (1..n_threads).map(|_| scope.spawn(|| work(&mut || is_over.load(Ordering::Relaxed))));
-            let others: Vec<_> = others.collect();
-            let mut curves = work(&mut || {
+        let n_threads = if scores.len() < FEW_SCORES { 1 } else { threads::available().min(n_curves) };
+        let others = || work(&mut || is_over.load(Ordering::Relaxed));
+        threads::beside(n_threads - 1, others, || {
+            work(&mut || {
                 let over = stop();
                 is_over.fetch_or(over, Ordering::Relaxed);
                 over
             });
-            for other in others {
-                curves.extend(other.join().expect("a fit does not panic"));
-            }
-            curves
         });
+        let mut curves = curves.into_inner().unwrap_or_else(PoisonError::into_inner);
         if curves.len() < n_curves {
             return Err(Error::Stopped);
         }

@@ -5,11 +5,11 @@
 //! memory at once. It guards against mistakes, not against malice, and so it may be quick: values take eight lanes in
 //! turn, of which none waits for another.
 
-use rosenblatt_core::{Examples, Row};
+use rosenblatt_core::{Examples, Row, threads};
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
-use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 const LANES: usize = 8;
 /// So many rows are worth a thread.
@@ -47,7 +47,7 @@ impl<'scope> Finding<'scope> {
 
     /// That of all rows of `data`, on a thread of its own if they are many and there is a core to run it.
     pub(crate) fn begin<'env>(scope: &'scope Scope<'scope, 'env>, data: &'env Dataset) -> Self {
-        let is_worth_it = data.len() >= MANY && available_parallelism().is_ok_and(|cores| cores.get() > 1);
+        let is_worth_it = data.len() >= MANY && threads::available() > 1;
         let started = is_worth_it
             .then(|| Builder::new().name("fingerprint".to_owned()).spawn_scoped(scope, || fingerprint(data)));
         match started {

@@ -4,7 +4,7 @@
 
 use crate::error::Error;
 use crate::rows::RowSource;
-use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseRows};
+use rosenblatt_core::{Dense, DenseExamples, Examples, Row, SparseRows, threads};
 use rosenblatt_data::{Dataset, DenseMatrix, Matrix, View, Visitor};
 use rosenblatt_kernel::kernels::{Outline, Survey};
 use rosenblatt_kernel::maps::{Choice, FeatureMap};
@@ -192,7 +192,7 @@ fn map_rows(map: &dyn FeatureMap, view: View<'_>, listed: &[u32], out: &mut [f32
             Ok(())
         }
     }
-    let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let n_threads = threads::available();
     let share = listed.len().div_ceil(n_threads).next_multiple_of(ROWS_AT_ONCE).max(1);
     if share >= listed.len() {
         return view.visit(Part { map, listed, out });

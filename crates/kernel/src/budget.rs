@@ -8,13 +8,13 @@
 
 use crate::expansion::{Combination, Expansion};
 use crate::kernels::Kernel;
-use crate::products::{Block, Gathered, Wanted, available_threads, joined, suits_dense};
+use crate::products::{Block, Gathered, Wanted, joined, suits_dense};
 use crate::rows::Rows;
 use crate::simd::PANEL;
 use rosenblatt_core::memory::{Ballot, Kept};
 use rosenblatt_core::space::{Move, Outcome, Shape, Space};
 use rosenblatt_core::state::{COUNTED, Layout, Part, Resumable, SIGNED, State, StateError, refuse};
-use rosenblatt_core::{Bias, Examples, Hypothesis, Random, Readout, Row, Visits};
+use rosenblatt_core::{Bias, Examples, Hypothesis, Random, Readout, Row, Visits, threads};
 use std::sync::Arc;
 
 /// What gives way when there is no more room.
@@ -304,7 +304,7 @@ impl Space for BudgetSpace {
             panels: 0..n_panels,
             from: &vec![0; n_panels],
             constant: self.bias.spread(),
-            threads: available_threads(),
+            threads: threads::available(),
         }
         .fill(&mut values);
         let of_row = |row: usize| {

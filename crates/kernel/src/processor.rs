@@ -3,10 +3,11 @@
 use crate::device::{Device, Effort, Log, Supports, Trouble, Worker};
 use crate::kernels::Kernel;
 use crate::learned::{Entry, NO_ROW};
-use crate::products::{Block, Wanted, available_threads, joined, on_threads};
+use crate::products::{Block, Wanted, joined};
 use crate::simd::PANEL;
 use crate::space::Limits;
 use rosenblatt_core::SparseRows;
+use rosenblatt_core::threads::{self, on_threads};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -25,7 +26,7 @@ impl Processor {
 
     /// Somebody to work with any kernel.
     pub(crate) fn hired(self) -> Box<dyn Worker> {
-        let threads = if self.threads == 0 { available_threads() } else { self.threads };
+        let threads = if self.threads == 0 { threads::available() } else { self.threads };
         Box::new(Cores {
             memory: self.memory,
             threads,

@@ -3,6 +3,7 @@
 use crate::kernels::{Kernel, Sum};
 use crate::rows::{Rows, Stored, is_dense, norm2_of};
 use crate::simd::{self, ABSENT, PANEL, SWEEP};
+use rosenblatt_core::threads::{self, on_threads};
 use rosenblatt_core::{Examples, Row, SparseRows, Visits};
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -160,7 +161,7 @@ impl Gathered {
 
 /// Gathers rows in parts, and says in how many. If they are many, each part is gathered by a thread.
 fn gather<E: Examples>(parts: &mut Vec<SparseRows>, examples: E, visits: Visits<'_>, width: usize) -> usize {
-    let share = visits.len().div_ceil(available_threads()).max(SHARE);
+    let share = visits.len().div_ceil(threads::available()).max(SHARE);
     let share = if visits.len() < MANY { MANY } else { share };
     let n_parts = visits.len().div_ceil(share);
     if parts.len() < n_parts {
@@ -357,20 +358,4 @@ fn distances(indices: &[u32], values: &[f64], features: &[u32], panel: &[f64], o
         }
         ours += usize::from(one == Some(&feature));
     }
-}
-
-/// Does the work on so many threads, this one among them.
-pub(crate) fn on_threads(n_threads: usize, work: impl Fn() + Sync) {
-    std::thread::scope(|scope| {
-        for _ in 1..n_threads {
-            // A thread that cannot be had is done without.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, &work);
-        }
-        work();
-    });
-}
-
-/// How many threads there are to use.
-pub(crate) fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

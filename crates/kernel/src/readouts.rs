@@ -6,8 +6,9 @@
 use crate::device::{Log, Trouble, Worker};
 use crate::learned::{Entry, Learned};
 use crate::processor::Processor;
-use crate::products::{Gathered, available_threads, on_threads};
+use crate::products::Gathered;
 use crate::simd::PANEL;
+use rosenblatt_core::threads::{self, on_threads};
 use rosenblatt_core::{Examples, Visits};
 use std::sync::Mutex;
 
@@ -22,7 +23,7 @@ pub fn errors_at<E: Examples>(learned: &Learned, examples: E, moments: &[u64]) -
     let mut errors = vec![[0.0; 7]; moments.len()];
     let Some(supports) = learned.supports() else { return errors };
     let rows: Vec<u32> = (0..examples.len() as u32).collect();
-    let threads = available_threads();
+    let threads = threads::available();
     let (mut values, mut gathered) = (Vec::new(), Gathered::default());
     let found = learned.device.worker(supports.kernel, supports.constant);
     let mut worker = found.ok().flatten().unwrap_or_else(|| Processor::default().hired());

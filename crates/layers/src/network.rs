@@ -1,10 +1,10 @@
 //! A network: layers of weights, and the scores they give.
 
 use crate::activation::Activation;
-use crate::products::{Forward, Rows, Strips, available_threads, padded};
+use crate::products::{Forward, Rows, Strips, padded};
 use crate::wide::STRIP;
 use rosenblatt_core::memory::{Kept, Other};
-use rosenblatt_core::{Examples, Random, Row, Sparse, Visits};
+use rosenblatt_core::{Examples, Random, Row, Sparse, Visits, threads};
 
 /// How many rows are scored at once.
 const BLOCK: usize = 256;
@@ -233,7 +233,7 @@ impl Network {
 
     /// Shows the scores of every visited row, in their order. On all cores where that pays.
     pub fn each<E: Examples>(&self, examples: E, visits: Visits<'_>, mut show: impl FnMut(usize, &[f64])) {
-        let threads = available_threads();
+        let threads = threads::available();
         let mut said = vec![Vec::new(); self.layers.len()];
         let (width, n_outputs) = (padded(self.n_outputs()), self.n_outputs());
         for from in (0..visits.len()).step_by(BLOCK) {

@@ -9,6 +9,7 @@
 use crate::activation::Activation;
 use crate::optimiser::Stride;
 use crate::wide::{Lanes, STRIP, Units, Work, widest};
+use rosenblatt_core::threads::on_threads;
 use std::sync::Mutex;
 
 /// How many strips sparse rows are met with at once: as many chains as a processor works on side by side.
@@ -389,26 +390,14 @@ fn in_parts<T: Send>(parts: impl ExactSizeIterator<Item = T> + Send, work: impl 
         return;
     }
     let parts = Mutex::new(parts);
-    let share = || {
+    on_threads(n_threads, || {
         loop {
             // The lock is let go before the work begins.
             let part = parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
             let Some(part) = part else { break };
             work(part);
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..n_threads {
-            // A thread that cannot be had is done without.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, share);
-        }
-        share();
     });
-}
-
-/// How many threads there are to use.
-pub(crate) fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ use crate::activation::Activation;
 use crate::loss::Loss;
 use crate::network::{Network, Stored, widened};
 use crate::optimiser::{Optimiser, Pace, SLOWER, SLOWEST};
-use crate::products::{Backward, Forward, Moved, Rows, Strips, Turned, available_threads, padded, turn_over};
+use crate::products::{Backward, Forward, Moved, Rows, Strips, Turned, padded, turn_over};
 use crate::wide::STRIP;
 use rosenblatt_core::memory::{Ballot, Kept};
 use rosenblatt_core::space::{Move, Outcome, Space};
 use rosenblatt_core::state::{Resumable, State, StateError, refuse};
-use rosenblatt_core::{Examples, Hypothesis, Readout, Row, Visits, elementary};
+use rosenblatt_core::{Examples, Hypothesis, Readout, Row, Visits, elementary, threads};
 use std::sync::Arc;
 
 /// What a network is to be, and how it is to learn.
@@ -136,7 +136,7 @@ impl NetworkSpace {
 
     fn around(network: Network, mut design: Design) -> Self {
         if design.threads == 0 {
-            design.threads = available_threads();
+            design.threads = threads::available();
         }
         let n_memories = design.pace.n_memories();
         let room = |n: usize| [0, 1].map(|k| if k < n_memories { vec![0.0; n] } else { Vec::new() });

@@ -13,10 +13,10 @@ use crate::bytes::window::{Chunk, Taken, WINDOW_BYTES, Window};
 use crate::error::{DataError, ErrorKind, Mistake, Position};
 use crate::rows::block::Block;
 use crate::rows::gaps::Gaps;
+use rosenblatt_core::threads;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 /// Chunks beyond one per thread: what waits for its turn.
 const SPARE_CHUNKS: usize = 2;
@@ -62,7 +62,7 @@ pub(crate) struct Stopped {
 /// How many threads are meant by `wanted`: 0 stands for one per core.
 pub(crate) fn n_threads(wanted: usize) -> usize {
     let n_threads = match wanted {
-        0 => thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        0 => threads::available(),
         n_threads => n_threads,
     };
     n_threads.min(MAX_THREADS)

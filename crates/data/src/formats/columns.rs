@@ -141,9 +141,8 @@ impl Plan {
         let names = &names_of(&columns)[..];
         check_names(names)?;
         let how = &*for_table(how, names);
-        if let Some(schema) = how.schema.as_ref().filter(|schema| schema.text.is_some()) {
+        if how.schema.as_ref().is_some_and(|schema| schema.text.is_some()) {
             let message = "this is a table, expected text: the model knows words but no columns";
-            let _ = schema;
             return Err(DataError::new(ErrorKind::Shape, message)
                 .with_help("say that each line is a text with {format=text}"));
         }
@@ -797,14 +796,17 @@ fn match_columns(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Option<usize>>, DataError> {
     let mut matched = vec![None; names.len()];
+    let mut match_in_order = || {
+        for (column, &place) in features.iter().enumerate() {
+            matched[place] = Some(column);
+        }
+        std::mem::take(&mut matched)
+    };
     // As a rule all are there in their order.
     let are_in_order =
         || features.iter().zip(&schema.columns).all(|(&place, column)| names[place] == column.name);
     if schema.has_names == has_header && features.len() == schema.columns.len() && are_in_order() {
-        for (column, &place) in features.iter().enumerate() {
-            matched[place] = Some(column);
-        }
-        return Ok(matched);
+        return Ok(match_in_order());
     }
     let by_name: HashMap<&str, usize> =
         schema.columns.iter().zip(0..).map(|(column, place)| (column.name.as_str(), place)).collect();
@@ -828,10 +830,7 @@ fn match_columns(
             return Err(DataError::new(ErrorKind::Shape, message)
                 .with_help("the table must have the columns that were learned from, in their order"));
         }
-        for (column, &place) in features.iter().enumerate() {
-            matched[place] = Some(column);
-        }
-        return Ok(matched);
+        return Ok(match_in_order());
     }
     let mut found = vec![false; schema.columns.len()];
     let mut others = Vec::new();

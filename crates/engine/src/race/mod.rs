@@ -25,12 +25,12 @@ use crate::error::Error;
 use crate::spec::{ClassWeights, Options, Spec};
 use crate::split::{fold_rows, split_rows};
 use judge::{Verdicts, Yardstick, judge, mean_of, rungs};
+use rosenblatt_core::threads;
 use rosenblatt_data::Dataset;
 use sample::{gather, sample};
 use serde::Serialize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 /// The most rows a race is run on.
@@ -291,23 +291,16 @@ fn stand_all(runners: &mut [Runner], by: &Yardstick, options: &RaceOptions) {
     let running: Vec<_> = runners.iter_mut().filter(|runner| runner.is_running()).collect();
     let n_threads = n_threads(options, running.len());
     let waiting = Mutex::new(running.into_iter());
-    let work = || {
+    threads::on_threads(n_threads, || {
         while let Some(runner) = waiting.lock().ok().and_then(|mut waiting| waiting.next()) {
             runner.stand(by);
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..n_threads {
-            scope.spawn(work);
-        }
-        work();
     });
 }
 
 /// How many of so many candidates run side by side.
 fn n_threads(options: &RaceOptions, n_candidates: usize) -> usize {
-    let cores = || available_parallelism().map_or(1, std::num::NonZero::get);
-    options.threads.unwrap_or_else(cores).clamp(1, n_candidates.max(1))
+    options.threads.unwrap_or_else(threads::available).clamp(1, n_candidates.max(1))
 }
 
 /// The parts a race is run in.
@@ -381,10 +374,8 @@ fn run_bout(
         let progress = Progress { done: done.load(Ordering::Acquire), of: specs.len(), ..so_far };
         spectator.borrow_mut().told(&progress);
     };
-    std::thread::scope(|scope| {
-        for _ in 1..n_threads {
-            scope.spawn(|| work(&mut || stopped.load(Ordering::Relaxed), &mut || caller.unpark()));
-        }
+    let others = || work(&mut || stopped.load(Ordering::Relaxed), &mut || caller.unpark());
+    threads::beside(n_threads - 1, others, || {
         work(&mut stop, &mut told);
         // Whoever began the race stays in reach while others finish.
         while done.load(Ordering::Acquire) < specs.len() {

@@ -6,6 +6,7 @@
 
 use super::Room;
 use crate::error::Error;
+use rosenblatt_core::threads::available;
 use rosenblatt_data::{DataError, SentenceFormat, SentenceStream, Sentences};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -141,8 +142,7 @@ pub(super) fn each_block<T: Send, X: From<Error> + From<DataError>>(
     work: impl Fn(&Sentences, &dyn SentenceFormat, &mut Room) -> Result<T, Error> + Sync,
     mut lend: impl FnMut(T) -> Result<(), X>,
 ) -> Result<(), X> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if threads == 0 { cores() } else { threads.min(MAX_THREADS) };
+    let threads = if threads == 0 { available() } else { threads.min(MAX_THREADS) };
     let (mut block, mut room) = (Sentences::default(), Room::default());
     if threads == 1 {
         while stream.next(&mut block)? {

@@ -6,13 +6,14 @@ use crate::calibration::{Calibration, Method};
 use crate::error::Error;
 use crate::recipe::{Calibrate, Plan};
 use crate::split::{fold_rows, split_rows};
-use rosenblatt_core::Totals;
 use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
+use rosenblatt_core::{Totals, threads};
 use rosenblatt_sequence::spans::{Agreement, Count, spans, tell_spans};
 use rosenblatt_sequence::{Corpus, Lattice, Met, Tagging};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How a tagger is judged beside its training.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -232,7 +233,7 @@ pub(super) fn judge(
         }
         Ok(Verdict::new(&tagging, material, held, calibrate.is_some()))
     };
-    let verdicts = each(parts, cores(), judge_one)?;
+    let verdicts = each(parts, threads::available(), judge_one)?;
     let mut agreement = Agreement::default();
     let mut leads = Vec::new();
     for verdict in verdicts {
@@ -255,37 +256,22 @@ pub(super) fn judge(
     Ok((estimate, calibration))
 }
 
-/// So many threads as there are cores.
-pub(super) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// Does work for every part on some threads, and gives what came of it in the order of the parts.
 pub(super) fn each<P: Sync, T: Send>(
     parts: &[P],
     n_threads: usize,
     work: impl Fn(&P) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let mut done = Vec::new();
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    threads::on_threads(n_threads.min(parts.len()), || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(part) = parts.get(number) else { return done };
-            done.push((number, work(part)));
+            let Some(part) = parts.get(number) else { return };
+            let outcome = work(part);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((number, outcome));
         }
-    };
-    let mut all = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..n_threads.min(parts.len())).map(|_| scope.spawn(take)).collect();
-        let mut all = take();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
     });
+    let mut all = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     all.sort_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, done)| done).collect()
 }

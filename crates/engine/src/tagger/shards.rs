@@ -5,7 +5,7 @@
 //! there.
 
 use super::TaggerOptions;
-use super::estimate::{cores, each};
+use super::estimate::each;
 use super::train::{Material, Trained};
 use crate::error::Error;
 use crate::model::{TaggerCheckpoint, encode_tagger_checkpoint};
@@ -13,7 +13,7 @@ use crate::train::{CheckpointRequest, Checkpointer, training_summary};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
 use rosenblatt_core::state::{State, StateError};
-use rosenblatt_core::{Order, Plan, Random, Readout, Stopped, Totals};
+use rosenblatt_core::{Order, Plan, Random, Readout, Stopped, Totals, threads};
 use rosenblatt_sequence::{Numbers, Weights};
 
 /// What is gone on from, and who keeps checkpoints.
@@ -29,7 +29,7 @@ pub(super) fn train(
     checkpoints: Checkpoints<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Trained, Error> {
-    train_on(cores(), material, options, start, checkpoints, observer)
+    train_on(threads::available(), material, options, start, checkpoints, observer)
 }
 
 fn train_on(
