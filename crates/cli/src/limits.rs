@@ -38,6 +38,20 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
+/// Whether the first thread may use so much stack.
+pub(crate) fn has_stack(n_bytes: usize) -> bool {
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
+        limit.is_none_or(|limit| limit >= n_bytes as u64)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = n_bytes;
+        false
+    }
+}
+
 #[inline(always)]
 fn given(memory: *mut u8, size: usize) -> *mut u8 {
     if memory.is_null() {

@@ -47,10 +47,14 @@ Exit codes: 0 done; 1 the data, the model or the machine said no; 2 wrong usage;
 128 plus the signal's number where one ended it: 130 Ctrl-C, 143 SIGTERM. `serve` that was asked to stop: 0.";
 
 /// How much of the stack the work may use, whatever the shell allows the first thread.
-const STACK_BYTES: usize = 16 << 20;
+const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
     limits::tell_of_exhaustion();
+    // As a rule the first thread has that much. It is the better place, as a thread's memory grows page by page.
+    if limits::has_stack(STACK_BYTES) {
+        return work();
+    }
     let work = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES).spawn(work);
     match work.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,

@@ -332,3 +332,15 @@ fn advice_about_a_cell_can_be_taken() {
     let again = how.clone().with_schema(std::sync::Arc::new(schema));
     assert!(!report("many", &again).contains("help"), "{}", report("many", &again));
 }
+
+/// Doubles do not tell 2^60 and its neighbours apart; their digits do.
+#[test]
+fn numbers_that_doubles_round_are_still_names_of_rows() {
+    let how = ReadOptions { label: LabelColumn::Named("kind".into()), ..ReadOptions::as_stored() };
+    let line = |i: u64| format!("{},{},{}\n", (1 << 60) + i, i % 5, ["u", "v"][i as usize % 2]);
+    let text = "user_id,n,kind\n".to_owned() + &(0..60).map(line).collect::<String>();
+    let (data, schema) = read("t.csv", text.as_bytes(), &how);
+    let said = "left out, as every row has a number of its own there: `user_id`";
+    assert!(schema.notes.iter().any(|note| note == said), "{:?}", schema.notes);
+    assert_eq!(data.width(), 1);
+}

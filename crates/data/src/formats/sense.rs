@@ -15,6 +15,7 @@ use crate::rows::spelling::{Decimal, Spelling};
 use crate::scan::number::{self, BadNumber};
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 /// How many rows at the head are looked at.
@@ -47,12 +48,37 @@ pub(super) fn is_missing(cell: &[u8]) -> bool {
     cell.is_empty() || cell == b"?" || ["na", "n/a", "nan", "null"].into_iter().any(word)
 }
 
+/// Below this, doubles have every whole number.
+const EXACT: f64 = (1_u64 << 53) as f64;
+
 /// Values that differ.
 #[derive(Debug, Clone, Default)]
 struct Distinct {
-    /// Numbers that their format stores as such, by their bits.
-    numbers: HashSet<u64>,
+    /// Numbers that doubles tell apart, by their bits.
+    numbers: HashSet<u64, BuildHasherDefault<BitsHasher>>,
     spelled: HashSet<Vec<u8>>,
+}
+
+/// Spreads the bits of a number. There are at most as many as rows at the head, so that even a list made to collide
+/// costs little.
+#[derive(Debug, Clone, Default)]
+struct BitsHasher(u64);
+
+impl Hasher for BitsHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, bits: u64) {
+        // An odd number near the golden ratio's share of 2^64; the high half of the product is spread best.
+        self.0 = (self.0 ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// What the first rows say of a column.
@@ -108,6 +134,8 @@ impl Seen {
                 (text, number::parse(text))
             }
         };
+        let apart = number.as_ref().ok().copied();
+        let apart = apart.filter(|number| text.is_empty() || number.abs() < EXACT);
         match number {
             Ok(number) => self.see_number(number, text),
             // A number that is too large or not finite is still a number, and an error.
@@ -120,9 +148,9 @@ impl Seen {
         self.n_cells += 1;
         let is_full = self.n_distinct() > SAMPLE_ROWS;
         if let Some(distinct) = self.distinct.as_mut().filter(|_| !is_full) {
-            match cell {
-                Cell::Number(number) => distinct.numbers.insert(number.to_bits()),
-                _ => distinct.spelled.insert(text.to_vec()),
+            match apart {
+                Some(number) => distinct.numbers.insert(number.to_bits()),
+                None => distinct.spelled.insert(text.to_vec()),
             };
         }
     }

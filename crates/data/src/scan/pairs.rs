@@ -4,8 +4,9 @@
 //! In most texts of pairs that list is blank, colon, point over and over, or blank, colon where values are whole
 //! numbers. A stretch of it is compared with that at a stroke, and the digits between are then known to be eight
 //! indices and eight values, which are converted together; values with more decimals than eight are put right one by one
-//! behind that. What is not so is left to the parser that reads pair by pair, and on machines without such registers everything is: [`Digits::eight`](crate::scan::marks::Digits::eight)
-//! finds no pairs there. Both give the same bits, which the tests of the libsvm parser hold together.
+//! behind that. What is not so is left to the parser that reads pair by pair, and on machines without such registers
+//! everything is: [`Digits::eight`](crate::scan::marks::Digits::eight) finds no pairs there. Both give the same bits, which
+//! the tests of the libsvm parser hold together.
 //!
 //! What is `unsafe` here: reading and writing arrays through wide registers, and gathering eight bytes from each
 //! of eight places of a text, every one of which is first made to lie within it.
@@ -349,45 +350,47 @@ pub(crate) mod widest {
                 _mm256_storeu_si256(indices.as_mut_ptr().cast(), index);
                 _mm512_storeu_pd(values.as_mut_ptr(), value);
             }
-            let mut good = fits & short_index & inside & ascend;
-            if STEP == 3 && good & !short_value != 0 {
-                let long = long_values(text, befores, ends, good & !short_value, &mut values);
-                good &= short_value | long;
-            } else {
-                good &= short_value;
-            }
-            // Nearly always all are, and whoever asks for the next ones need not wait for what came of these.
-            let n_pairs = if good == 0xFF { AT_ONCE } else { n_first(good)? };
-            Some(Eight {
-                n_pairs,
-                n_marks: n_pairs * STEP,
-                last: indices[(n_pairs - 1) % AT_ONCE],
-                indices,
-                values,
-            })
+            let good = fits & short_index & inside & ascend;
+            let n_pairs = match good & short_value {
+                // Nearly always all are, and whoever asks for the next ones need not wait for what came of these.
+                0xFF => AT_ONCE,
+                good_and_short if good == good_and_short || STEP != 3 => n_first(good_and_short)?,
+                // Short values stay in registers, which the address of an array would take them out of.
+                good_and_short => {
+                    return with_long(text, (befores, ends), (good, good_and_short), indices, values);
+                }
+            };
+            Some(Eight::first(n_pairs, STEP, indices, values))
         }
     }
 
-    /// Puts those values right that have more than eight digits behind a zero and their point: which of them it knew
-    /// what to do with.
+    impl Eight {
+        #[inline(always)]
+        fn first(n_pairs: usize, step: usize, indices: [u32; AT_ONCE], values: [f64; AT_ONCE]) -> Self {
+            Self { n_pairs, n_marks: n_pairs * step, last: indices[(n_pairs - 1) % AT_ONCE], indices, values }
+        }
+    }
+
+    /// The decimals that are good, once those are put right that have more than eight digits behind a zero and their
+    /// point.
     #[target_feature(
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
     )]
     #[inline(never)]
-    fn long_values(
+    fn with_long(
         text: &[u8],
-        points: __m256i,
-        ends: __m256i,
-        mut wanted: u8,
-        values: &mut [f64; AT_ONCE],
-    ) -> u8 {
+        (points, ends): (__m256i, __m256i),
+        (good, mut known): (u8, u8),
+        indices: [u32; AT_ONCE],
+        mut values: [f64; AT_ONCE],
+    ) -> Option<Eight> {
         let (mut points_of, mut ends_of) = ([0_u32; AT_ONCE], [0_u32; AT_ONCE]);
         // SAFETY: both arrays have room for eight numbers each, and may lie anywhere.
         unsafe {
             _mm256_storeu_si256(points_of.as_mut_ptr().cast(), points);
             _mm256_storeu_si256(ends_of.as_mut_ptr().cast(), ends);
         }
-        let mut known = 0;
+        let mut wanted = good & !known;
         while wanted != 0 {
             let pair = wanted.trailing_zeros() as usize % AT_ONCE;
             let (point, end) = (points_of[pair] as usize, ends_of[pair] as usize);
@@ -397,7 +400,8 @@ pub(crate) mod widest {
             }
             wanted &= wanted - 1;
         }
-        known
+        let n_pairs = known.trailing_ones() as usize;
+        (n_pairs > 0).then(|| Eight::first(n_pairs, 3, indices, values))
     }
 
     /// How many of the first are good, if any.

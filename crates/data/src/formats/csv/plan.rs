@@ -185,6 +185,18 @@ impl Sample {
         self.column(first, place).for_each(|cell| seen.see(Cell::Text(cell)));
         seen
     }
+
+    /// Of each of so many columns, whether the records from `first` on have nothing there but digits, points and signs.
+    fn are_plain(&self, first: usize, n_columns: usize) -> Vec<bool> {
+        let is_plain = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+');
+        let mut are_plain = vec![true; n_columns];
+        for record in first..self.n_records() {
+            for (cell, is_so) in self.cells_of(record).zip(&mut are_plain) {
+                *is_so &= self.content(cell).iter().all(is_plain);
+            }
+        }
+        are_plain
+    }
 }
 
 impl TablePlan {
@@ -229,8 +241,13 @@ impl TablePlan {
         if trailing && how.schema.is_none() {
             notes.push("each line ends in a delimiter; the empty last column was left out".to_owned());
         }
+        // A model says what its columns are, and a file at most how their numbers are written.
+        let is_known = match how.schema {
+            Some(_) => sample.are_plain(first_row, n_columns),
+            None => vec![false; n_columns],
+        };
         let columns = names.into_iter().enumerate().take(n_columns).map(|(place, name)| {
-            let seen = sample.seen(first_row, place, how);
+            let seen = if is_known[place] { Seen::new(how) } else { sample.seen(first_row, place, how) };
             let is_unnamed = name.is_empty();
             let name = if is_unnamed { format!("column_{}", place + 1) } else { name };
             // A pair of digits in quotes may be anything, unless a sign says that it is money or a share.
