@@ -2,14 +2,17 @@
 
 accuracy.py PART BINARY DATA FOLDER SPLITS [SET...]
 
-PART is `errors`, `fresh` (the same on sets that nothing was tried on before), `faces` or `estimates`. DATA is a folder of
+PART is `errors`, `fresh` (the same on sets that nothing was tried on before), `speed`, `faces` or `estimates`. DATA is a folder of
 real data that is no package's (may be missing), FOLDER is for files that come and go. One line of CSV per measurement.
 
 Errors: every set is split SPLITS times into 80 % to learn from and 20 % fresh rows, as files in their raw form. Ours is
 `rosenblatt train FILE --label label`, nothing else said, then `evaluate`. Peers get what their users would give them:
 categories one-hot, numbers standardised, text as tf-idf. Seconds are processor time from file to model: of
-ours the whole process with all its threads, of peers reading and fitting without the time their packages take to load. What peers did is kept in FOLDER/peers.csv, and
-not done again while it lies there.
+ours the whole process with all its threads, of peers reading and fitting without the time their packages take to load. What
+peers did is kept in FOLDER/peers.csv, and not done again while it lies there.
+
+Speed: seconds by the clock from file to model, of ours and of the peer with the least error there, each in a process of its own
+and in turns, on the rows of one split of each set of many rows. Of the peer also without loading its packages.
 
 Faces: each person against all others. Estimates: the interval told beside the error on thousands of fresh rows.
 """
@@ -20,34 +23,22 @@ import re
 import subprocess
 import sys
 import time
-import warnings
+from itertools import chain
 
-warnings.filterwarnings("ignore")
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(name, "1")
+# First of all: it says how many threads peers may have.
+from accuracy_peers import LEARNERS, PEERS, fit_by_name
 import numpy as np
 import pandas as pd
 from accuracy_sets import all_sets, faces, fresh_sets
-from sklearn import datasets
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
+from sklearn.preprocessing import StandardScaler
 
-PEERS = {
-    "perceptron": lambda: Perceptron(random_state=0),
-    "sgd": lambda: SGDClassifier(random_state=0),
-    "averaged-sgd": lambda: SGDClassifier(average=True, random_state=0),
-    "linear-svc": lambda: LinearSVC(),
-    "logistic": lambda: LogisticRegression(max_iter=1000),
-}
 # Above so many rows a set is cut: the peers' turn on all splits would take hours.
 MOST = 15_000
+# Sets of more rows are timed, cut at so many, and in so many turns unless a peer takes long.
+TIMED = range(10_000, 50_000)
+TURNS = 5
 # Where peers have taken so many seconds, a few splits do.
 PATIENCE = 30
 FEW_SPLITS = 3
@@ -69,69 +60,11 @@ def write(x, y, kind, rows, path):
             file.writelines(x[row] + "\n" for row in rows)
 
 
-def read(kind, path):
-    if kind == "libsvm":
-        return datasets.load_svmlight_file(path, n_features=200)
-    table = pd.read_csv(path, dtype={"label": str}, keep_default_na=kind == "table")
-    return (table["text"] if kind == "text" else table.drop(columns=["label"])), table["label"].values
-
-
-def pipeline(kind, learner):
-    if kind == "libsvm":
-        return learner
-    if kind == "text":
-        return make_pipeline(TfidfVectorizer(), learner)
-    numbers = make_pipeline(SimpleImputer(), StandardScaler())
-    names = OneHotEncoder(handle_unknown="ignore")
-    return make_pipeline(
-        make_column_transformer(
-            (numbers, make_column_selector(dtype_include=["number"])),
-            (names, make_column_selector(dtype_exclude=["number"]))),
-        learner)
-
-
-def peer(learner, kind, train, test):
+def peer(who, kind, train, test):
     start = time.process_time()
-    x, y = read(kind, train)
-    model = pipeline(kind, learner()).fit(x, y)
+    wrong = fit_by_name(who, kind, train)
     seconds = time.process_time() - start
-    x, y = read(kind, test)
-    return float(np.mean(model.predict(x) != y)), seconds
-
-
-def vowpal_wabbit(kind, train, test):
-    """One pass of VW as it comes, one against all; categories and numbers by name."""
-    from vowpalwabbit import Workspace
-
-    clean = re.compile(r"[\s:|]+")
-
-    def lines(path):
-        x, y = read(kind, path)
-        if kind == "text":
-            return [clean.sub(" ", text) for text in x], y
-        if kind == "libsvm":
-            return [" ".join(f"{i}:{v:g}" for i, v in zip(row.indices, row.data)) for row in x], y
-        words = []
-        for name in x.columns:
-            column, name = x[name], clean.sub("_", name)
-            if column.dtype.kind in "if":
-                words.append([f"{name}:{value:g}" if value == value else "" for value in column])
-            else:
-                words.append([clean.sub("_", f"{name}={value}") for value in column])
-        return [" ".join(row) for row in zip(*words)], y
-
-    start = time.process_time()
-    rows, y = lines(train)
-    classes = sorted(set(y))
-    vw = Workspace(f"--oaa {max(len(classes), 2)} --quiet")
-    number = {name: place + 1 for place, name in enumerate(classes)}
-    for row in np.random.RandomState(0).permutation(len(y)):
-        vw.learn(f"{number[y[row]]} | {rows[row]}")
-    seconds = time.process_time() - start
-    rows, y = lines(test)
-    wrong = [classes[min(vw.predict("| " + row), len(classes)) - 1] != truth for row, truth in zip(rows, y)]
-    vw.finish()
-    return float(np.mean(wrong)), seconds
+    return wrong(test), seconds
 
 
 def of_children():
@@ -184,11 +117,11 @@ class Known:
         return [float(value) for value in self.lines[key]]
 
 
-def common(x, y):
+def common(x, y, most=MOST):
     """Without classes of fewer than ten rows, and at most so many rows."""
     counts = pd.Series(y).value_counts()
     kept = np.flatnonzero(pd.Series(y).isin(counts[counts >= 10].index).values)
-    kept = np.sort(np.random.RandomState(1).permutation(kept)[:MOST])
+    kept = np.sort(np.random.RandomState(1).permutation(kept)[:most])
     return (x.iloc[kept].reset_index(drop=True) if isinstance(x, pd.DataFrame) else x[kept]), y[kept]
 
 
@@ -216,10 +149,8 @@ def errors(sets, binary, folder, n_splits, only):
             train, test = f"{folder}/train.{ending}", f"{folder}/test.{ending}"
             write(x, y, kind, learned, train)
             write(x, y, kind, fresh, test)
-            turns = {who: (lambda learner=learner: peer(learner, kind, train, test)) for who, learner in PEERS.items()}
-            turns["vw"] = lambda: vowpal_wabbit(kind, train, test)
-            turns = {who: (lambda who=who, turn=turn: known.ask((*shape, str(split), who), turn))
-                     for who, turn in turns.items()}
+            turns = {who: (lambda who=who: known.ask((*shape, str(split), who), lambda: peer(who, kind, train, test)))
+                     for who in PEERS}
             if binary:
                 turns["ours"] = lambda: our_turn(binary, kind, train, test, folder, has_gaps)
             for who, turn in turns.items():
@@ -230,6 +161,36 @@ def errors(sets, binary, folder, n_splits, only):
                     continue
                 (low, high), what = rest or (("", ""), "")
                 print(",".join((*shape, str(split), who, f"{error},{seconds},{low},{high},{what}")), flush=True)
+
+
+def speed(sets, binary, folder, only):
+    print("set,rows,who,ours,peer,peer-loaded", flush=True)
+    known = Known(folder)
+    for name, x, y in sets:
+        of_peers = {who: [float(line[0]) for key, line in known.lines.items() if (key[0], key[-1]) == (name, who)]
+                    for who in PEERS}
+        of_peers = {who: np.mean(errors) for who, errors in of_peers.items() if errors}
+        if not wanted(name, only) or len(y) <= TIMED.start or not of_peers:
+            continue
+        x, y = common(x, y, TIMED.stop)
+        kind = kind_of(x)
+        train, model = f"{folder}/train.{'svm' if kind == 'libsvm' else 'csv'}", f"{folder}/our.model"
+        learned, _ = train_test_split(np.arange(len(y)), test_size=0.2, random_state=7, stratify=y)
+        write(x, y, kind, learned, train)
+        who = min(of_peers, key=of_peers.get)
+        has_gaps = kind == "table" and bool(x.isna().any().any())
+        words = [binary, "train", train, "--model", model, "--quiet", *(["--missing", "mean"] if has_gaps else []),
+                 *([] if kind == "libsvm" else ["--label", "label"])]
+        peer_words = [sys.executable, f"{os.path.dirname(__file__)}/accuracy_peers.py", who, kind, train]
+        for _ in range(TURNS):
+            start = time.perf_counter()
+            subprocess.run(words, check=True, capture_output=True)
+            between = time.perf_counter()
+            loaded = subprocess.run(peer_words, check=True, capture_output=True, text=True).stdout.strip()
+            seconds = time.perf_counter() - between
+            print(f"{name},{len(learned)},{who},{between - start},{seconds},{loaded}", flush=True)
+            if seconds > PATIENCE:
+                break
 
 
 def recognised(binary, data, folder, n_splits, only):
@@ -247,7 +208,7 @@ def recognised(binary, data, folder, n_splits, only):
             scaled = scale.transform(x.values.astype(float))
             for person in sorted(set(y)):
                 truth = y == person
-                for who, learner in PEERS.items():
+                for who, learner in LEARNERS.items():
                     model = learner().fit(scaled[learned], truth[learned])
                     said = model.predict(scaled[fresh])
                     area = roc_auc_score(truth[fresh], model.decision_function(scaled[fresh]))
@@ -286,6 +247,8 @@ def main(part, binary, data, folder, n_splits, *only):
     os.makedirs(folder, exist_ok=True)
     if part in ("errors", "fresh"):
         errors(all_sets(data) if part == "errors" else fresh_sets(), binary, folder, int(n_splits), only)
+    elif part == "speed":
+        speed(chain(all_sets(data), fresh_sets()), binary, folder, only)
     elif part == "faces":
         recognised(binary, data, folder, int(n_splits), only)
     else:

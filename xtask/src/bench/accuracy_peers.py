@@ -1,0 +1,113 @@
+"""The linear peers of `accuracy.py`, as their users run them: what comes of a file to learn from, and how long it takes.
+
+accuracy_peers.py WHO KIND FILE reads the file, fits and tells the seconds from file to model, packages loaded before. Nothing is
+loaded that WHO does not need.
+"""
+import os
+import re
+import sys
+import time
+import warnings
+
+warnings.filterwarnings("ignore")
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import load_svmlight_file
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+
+LEARNERS = {
+    "perceptron": lambda: Perceptron(random_state=0),
+    "sgd": lambda: SGDClassifier(random_state=0),
+    "averaged-sgd": lambda: SGDClassifier(average=True, random_state=0),
+    "linear-svc": lambda: LinearSVC(),
+    "logistic": lambda: LogisticRegression(max_iter=1000),
+}
+PEERS = [*LEARNERS, "vw"]
+
+
+def read(kind, path):
+    if kind == "libsvm":
+        return load_svmlight_file(path, n_features=200)
+    table = pd.read_csv(path, dtype={"label": str}, keep_default_na=kind == "table")
+    return (table["text"] if kind == "text" else table.drop(columns=["label"])), table["label"].values
+
+
+def pipeline(kind, learner):
+    if kind == "libsvm":
+        return learner
+    if kind == "text":
+        return make_pipeline(TfidfVectorizer(), learner)
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    names = OneHotEncoder(handle_unknown="ignore")
+    return make_pipeline(
+        make_column_transformer(
+            (numbers, make_column_selector(dtype_include=["number"])),
+            (names, make_column_selector(dtype_exclude=["number"]))),
+        learner)
+
+
+def fit(learner, kind, path):
+    x, y = read(kind, path)
+    model = pipeline(kind, learner()).fit(x, y)
+
+    def wrong(path):
+        x, y = read(kind, path)
+        return float(np.mean(model.predict(x) != y))
+
+    return wrong
+
+
+def fit_vowpal_wabbit(kind, path):
+    """One pass of VW as it comes, one against all; categories and numbers by name."""
+    from vowpalwabbit import Workspace
+
+    clean = re.compile(r"[\s:|]+")
+
+    def lines(path):
+        x, y = read(kind, path)
+        if kind == "text":
+            return [clean.sub(" ", text) for text in x], y
+        if kind == "libsvm":
+            return [" ".join(f"{i}:{v:g}" for i, v in zip(row.indices, row.data)) for row in x], y
+        words = []
+        for name in x.columns:
+            column, name = x[name], clean.sub("_", name)
+            if column.dtype.kind in "if":
+                words.append([f"{name}:{value:g}" if value == value else "" for value in column])
+            else:
+                words.append([clean.sub("_", f"{name}={value}") for value in column])
+        return [" ".join(row) for row in zip(*words)], y
+
+    rows, y = lines(path)
+    classes = sorted(set(y))
+    vw = Workspace(f"--oaa {max(len(classes), 2)} --quiet")
+    number = {name: place + 1 for place, name in enumerate(classes)}
+    for row in np.random.RandomState(0).permutation(len(y)):
+        vw.learn(f"{number[y[row]]} | {rows[row]}")
+
+    def wrong(path):
+        rows, y = lines(path)
+        said = [classes[min(vw.predict("| " + row), len(classes)) - 1] for row in rows]
+        vw.finish()
+        return float(np.mean(np.array(said) != y))
+
+    return wrong
+
+
+def fit_by_name(who, kind, path):
+    """What a peer makes of a file: a function that says which part of the rows of another file it gets wrong."""
+    return fit_vowpal_wabbit(kind, path) if who == "vw" else fit(LEARNERS[who], kind, path)
+
+
+if __name__ == "__main__":
+    start = time.perf_counter()
+    fit_by_name(*sys.argv[1:])
+    print(time.perf_counter() - start)
