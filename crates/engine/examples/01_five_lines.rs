@@ -9,9 +9,9 @@ fn main() -> Result<(), Error> {
     let data = Dataset::from_rows(&rows, &names);
     let model = train(&Spec::default(), &data)?;
     println!("(1.5, 0.2) is {}", model.predict(&[1.5, 0.2])?);
-    println!("training errors: {}", evaluate(&model, &data).errors);
+    println!("training errors: {}", evaluate(&model, &data)?.errors);
 
     assert_eq!(model.predict(&[1.5, 0.2])?, "apple");
-    assert_eq!(evaluate(&model, &data).errors, 0);
+    assert_eq!(evaluate(&model, &data)?.errors, 0);
     Ok(())
 }

@@ -17,7 +17,7 @@ fn main() -> Result<(), Error> {
             epochs: 1000,
             ..Options::default()
         })?;
-        let errors = evaluate(&train(&spec, &data)?, &data).errors;
+        let errors = evaluate(&train(&spec, &data)?, &data)?.errors;
         println!("{multiclass}: {errors} training errors");
         let separable = multiclass != Classes::OneVsRest;
         assert_eq!(errors == 0, separable, "no line has the middle on one side and both ends on the other");

@@ -18,7 +18,7 @@ fn main() -> Result<(), Error> {
     for entry in ALGORITHMS.iter() {
         let algorithm = entry.info.name.to_owned();
         let spec = Spec::new(Options { algorithm, epochs: 200, ..Options::default() })?;
-        let errors = evaluate(&train(&spec, &data)?, &data).errors;
+        let errors = evaluate(&train(&spec, &data)?, &data)?.errors;
         println!("{:<18} {errors:>2} errors   {}", entry.info.name, entry.info.summary);
         assert!(errors <= 1, "`{}` missed a plain gap", entry.info.name);
     }

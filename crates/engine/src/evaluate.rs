@@ -209,17 +209,16 @@ fn share(part: u64, whole: u64) -> f64 {
 
 /// Compares a model's predictions with the classes of `data`, which are matched by name. The rows are as the model sees
 /// them: what it learned from, or read as [`Model::to_evaluate`] says.
-pub fn evaluate(model: &Model, data: &Dataset) -> Evaluation {
+pub fn evaluate(model: &Model, data: &Dataset) -> Result<Evaluation, Error> {
     let rows: Vec<u32> = (0..data.len() as u32).collect();
     evaluate_rows(model, data, &rows)
 }
 
 /// [`evaluate`] on some rows only.
-pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Evaluation {
+pub fn evaluate_rows(model: &Model, data: &Dataset, rows: &[u32]) -> Result<Evaluation, Error> {
     let mut source = data.into();
     let with_scores = keeps_scores(&source, rows.len());
-    let judged = Judged::new(model, &mut source, rows, with_scores, &mut || false);
-    judged.expect("rows in memory are at hand").evaluation
+    Ok(Judged::new(model, &mut source, rows, with_scores, &mut || false)?.evaluation)
 }
 
 /// [`evaluate`] on some rows of any source, whose numbers ascend if they are on disk. The area under the curve needs
@@ -265,6 +264,9 @@ impl Judged {
         with_scores: bool,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Self, Error> {
+        if let Some(data) = source.dataset() {
+            model.check_width(data.view())?;
+        }
         let (labels, numbers) = matched_labels(model.labels(), source.labels());
         let mut confusion = ConfusionMatrix::new(labels.len());
         let (mut scores, mut classes, mut guesses) = (Vec::new(), Vec::new(), Vec::new());
@@ -514,20 +516,20 @@ mod tests {
         let data = Dataset::from_rows(&[[1.0], [-1.0], [-2.0]], &["bob", "ann", "eve"]);
         let bob = data.clone().with_positive("bob").unwrap();
         let model = crate::train(&Spec::default(), &bob).unwrap();
-        let evaluation = evaluate(&model, &data);
+        let evaluation = evaluate(&model, &data).unwrap();
         assert_eq!((evaluation.errors, evaluation.labels.len()), (0, 2));
         assert_eq!(evaluation.support(0), 2);
         // A class that is only called so is a class like any other.
         let named = Dataset::from_rows(&[[1.0], [-1.0]], &["bob", "not bob"]).with_positive("bob").unwrap();
         let model = crate::train(&Spec::default(), &named).unwrap();
-        assert_eq!(evaluate(&model, &data).labels.len(), 4);
+        assert_eq!(evaluate(&model, &data).unwrap().labels.len(), 4);
     }
 
     #[test]
     fn the_majority_and_classes_that_are_never_recognised_are_told() {
         let data = Dataset::from_rows(&[[1.0], [1.0], [1.0], [1.0]], &["a", "b", "b", "c"]);
         let model = crate::train(&Spec::default(), &data).unwrap();
-        let evaluation = evaluate(&model, &data);
+        let evaluation = evaluate(&model, &data).unwrap();
         assert_eq!(evaluation.majority(), Some((1, 0.5)));
         assert_eq!(evaluation.never_recognised().len(), 2);
     }

@@ -26,7 +26,7 @@
 //! let data = Dataset::from_rows(&rows, &["apple", "apple", "banana", "banana", "orange", "orange"]);
 //! let model = AveragedPerceptron::new().epochs(10).fit(&data)?;
 //! assert_eq!(model.predict(&[1.5, 0.2])?, "apple");
-//! assert_eq!(evaluate(&model, &data).errors, 0);
+//! assert_eq!(evaluate(&model, &data)?.errors, 0);
 //! # Ok::<(), rosenblatt::Error>(())
 //! ```
 //!

@@ -69,7 +69,7 @@ mod tests {
         let rows = [[-3.0], [2.0], [1.5], [9.0]];
         let other = Dataset::from_rows(&rows, &["up", "up", "down", "sideways"]);
         let wrong = misclassified(&model, &other, &[0, 1, 2, 3]);
-        assert_eq!(wrong.len() as u64, evaluate(&model, &other).errors);
+        assert_eq!(wrong.len() as u64, evaluate(&model, &other).unwrap().errors);
         assert_eq!(wrong.iter().map(|wrong| wrong.row).collect::<Vec<_>>(), [3, 0, 2]);
         assert_eq!(other.labels().name(wrong[0].truth), "sideways");
         assert_eq!(model.labels().name(wrong[1].given), "down");

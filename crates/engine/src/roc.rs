@@ -237,7 +237,7 @@ mod tests {
         let rows = [[1.0, 0.2], [-0.9, 0.4], [0.3, -1.0], [-0.2, 0.8], [0.7, 0.9], [-0.8, -0.3]];
         let data = Dataset::from_rows(&rows, &["a", "b", "c", "b", "a", "c"]);
         let model = crate::train(&crate::Spec::default(), &data).unwrap();
-        let evaluation = crate::evaluate(&model, &data);
+        let evaluation = crate::evaluate(&model, &data).unwrap();
         for curve in roc(&model, &data, &[0, 1, 2, 3, 4, 5]) {
             assert_eq!(Some(curve.area), evaluation.auc[curve.class as usize]);
         }

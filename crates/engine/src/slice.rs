@@ -394,7 +394,9 @@ mod tests {
             let all: Vec<u32> = (0..90).collect();
             let fitted = plain.clone().calibrated(crate::calibration::Method::Platt, &data, &all).unwrap();
             for model in [plain, fitted] {
-                for (given, standing) in model.predict_all(&data).into_iter().zip(standings(&model, &data)) {
+                for (given, standing) in
+                    model.predict_all(&data).unwrap().into_iter().zip(standings(&model, &data))
+                {
                     let most = standing.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                     assert_eq!(standing[given as usize], most, "{n_classes} classes");
                 }

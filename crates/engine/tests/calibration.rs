@@ -90,7 +90,7 @@ fn a_calibrated_model_is_saved_with_its_curves_and_judged_by_them() {
             let again = Model::from_bytes(&bytes).unwrap();
             assert_eq!(again.calibration(), model.calibration());
             assert_eq!(again.to_bytes(), bytes);
-            let judged = evaluate(&again, &data);
+            let judged = evaluate(&again, &data).unwrap();
             let probability_scores = judged.probability_scores.unwrap();
             // Better than saying every class is as likely as the others.
             assert!(
@@ -110,7 +110,9 @@ fn a_calibrated_model_is_saved_with_its_curves_and_judged_by_them() {
         }
     }
     let plain = train(&Spec::default(), &noisy(2)).unwrap();
-    assert!(plain.calibration().is_none() && evaluate(&plain, &noisy(2)).probability_scores.is_none());
+    assert!(
+        plain.calibration().is_none() && evaluate(&plain, &noisy(2)).unwrap().probability_scores.is_none()
+    );
 }
 
 #[test]

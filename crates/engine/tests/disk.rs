@@ -68,7 +68,7 @@ fn the_model_is_that_of_memory_to_the_last_bit() {
         let found = Training::new(&spec, &mut cached).rows(&train_rows).run(&mut ()).unwrap();
         assert_eq!(bytes(&found), bytes(&expected), "{algorithm} {n_classes}");
         let judged = evaluate_source(&found, &mut cached, &held_rows, &mut ()).unwrap();
-        let in_memory = evaluate_rows(&expected, &dataset, &held_rows);
+        let in_memory = evaluate_rows(&expected, &dataset, &held_rows).unwrap();
         assert_eq!((judged.errors, &judged.confusion), (in_memory.errors, &in_memory.confusion));
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

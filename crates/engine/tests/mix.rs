@@ -200,7 +200,7 @@ fn several_shards_give_the_same_bits_again_and_nearly_the_accuracy_of_one_machin
                 assert!(model.to_bytes() == again.to_bytes());
                 let (tree, _) = mixed(&spec, &data, 7, mixing, true);
                 let [one, of_tree, alone] = [&model, &tree, &train(&spec, &data).unwrap()]
-                    .map(|model| evaluate(model, &data).error());
+                    .map(|model| evaluate(model, &data).unwrap().error());
                 assert!((one - of_tree).abs() < 0.005, "only roundings differ in a tree");
                 assert!(one < alone + 0.02, "{algorithm} {mixing}: {one} after {alone}");
             }
@@ -230,7 +230,10 @@ fn on_separable_rows_the_mistakes_stay_within_the_bound() {
         let mistakes: f64 = told.iter().map(|epoch| epoch.weighted_mistakes).sum();
         assert!(mistakes > 1.0 && mistakes <= bound, "{mixing}: {mistakes} of {bound}");
         assert_eq!(told.last().unwrap().totals.mistakes, 0, "{mixing}: it ends without a mistake");
-        assert_eq!((evaluate(&model, &data).error(), model.training_summary().stopped_by()), (0.0, "clean"));
+        assert_eq!(
+            (evaluate(&model, &data).unwrap().error(), model.training_summary().stopped_by()),
+            (0.0, "clean")
+        );
     }
 }
 
@@ -283,7 +286,8 @@ fn models_are_mixed_in_any_order_and_one_is_itself() {
         assert!(one.to_bytes() == mix(&turned, mixing).unwrap().to_bytes());
         assert_eq!(one.training_summary().rows, 900);
         assert!(Model::from_bytes(&one.to_bytes()).is_ok());
-        let (mean, first) = (evaluate(&one, &data).error(), evaluate(&models[0], &data).error());
+        let (mean, first) =
+            (evaluate(&one, &data).unwrap().error(), evaluate(&models[0], &data).unwrap().error());
         assert!(mean < first + 0.05, "{mean} after {first}");
     }
     let other = train(&Spec::new(Options { epochs: 4, ..options("pa1") }).unwrap(), &data).unwrap();

@@ -70,7 +70,7 @@ fn what_is_saved_comes_back_and_is_saved_alike() {
         let bytes = model.to_bytes();
         let again = Model::from_bytes(&bytes).unwrap();
         assert_eq!(again.to_bytes(), bytes);
-        assert_eq!(again.predict_all(&data), model.predict_all(&data));
+        assert_eq!(again.predict_all(&data).unwrap(), model.predict_all(&data).unwrap());
         assert_eq!(again.feature_names(), model.feature_names());
         assert_eq!(again.training_summary(), model.training_summary());
     }

@@ -48,15 +48,15 @@ fn a_network_learns_what_no_line_can_and_is_kept_to_the_bit() {
         let network = NetworkOptions { activation: Activation::Tanh, ..NetworkOptions::default() };
         let options = Options { network: Some(network), ..options(&[("hidden", 16.0), ("batch", 20.0)]) };
         let model = learned(&data, options);
-        let judged = evaluate(&model, &data);
+        let judged = evaluate(&model, &data).unwrap();
         assert!(judged.errors < 20, "{n_classes}: {}", judged.errors);
         let linear = train(&Spec::default(), &data).unwrap();
-        let linear = evaluate(&linear, &data).errors;
+        let linear = evaluate(&linear, &data).unwrap().errors;
         assert!(linear > 100, "{linear}");
         let again = Model::from_bytes(&model.to_bytes()).unwrap();
         assert!(again.network() == model.network() && again.network().is_some());
         assert_eq!(again.to_bytes(), model.to_bytes());
-        assert_eq!(again.predict_all(&data), model.predict_all(&data));
+        assert_eq!(again.predict_all(&data).unwrap(), model.predict_all(&data).unwrap());
         let summary = model.summary(3).network.unwrap();
         assert_eq!(summary.sizes, [2, 16, if n_classes == 2 { 1 } else { 3 }]);
         // One row at a time says what all at once say.
@@ -106,14 +106,17 @@ fn weights_of_classes_and_rows_count() {
     let errors = |given: BTreeMap<String, f64>| {
         let class_weights = rosenblatt::ClassWeights::Given(given);
         let model = learned(&data, Options { class_weights, epochs: 3, ..options(&[("hidden", 4.0)]) });
-        evaluate(&model, &data).confusion
+        evaluate(&model, &data).unwrap().confusion
     };
     let (even, first) = (errors(BTreeMap::new()), errors(BTreeMap::from([("ring 0".to_owned(), 50.0)])));
     assert_ne!(even, first);
     // Who counts fifty times is hardly ever missed.
     let alone = data.clone().with_weights(data.classes().iter().map(|class| f64::from(*class)).collect());
     let model = learned(&alone, options(&[("hidden", 4.0)]));
-    assert!(model.predict_all(&data).iter().all(|class| *class == 1), "rows of no weight were learned from");
+    assert!(
+        model.predict_all(&data).unwrap().iter().all(|class| *class == 1),
+        "rows of no weight were learned from"
+    );
 }
 
 #[test]
@@ -129,7 +132,7 @@ fn a_stream_is_learned_in_batches() {
         online.partial_train(&data).unwrap();
     }
     let model = online.model().unwrap();
-    assert!(evaluate(&model, &data).errors < 150);
+    assert!(evaluate(&model, &data).unwrap().errors < 150);
     // The same epochs of the same rows, all at once.
     let whole =
         train(&Spec::new(Options { epochs: 20, ..spec().options().clone() }).unwrap(), &data).unwrap();

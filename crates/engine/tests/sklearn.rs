@@ -150,7 +150,7 @@ fn weights_equal_scikit_learns() {
                 );
             }
         }
-        assert_eq!(evaluate(&trained, &data).errors, fixture.errors, "{}", fixture.name);
+        assert_eq!(evaluate(&trained, &data).unwrap().errors, fixture.errors, "{}", fixture.name);
     }
 }
 

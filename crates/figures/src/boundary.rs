@@ -70,7 +70,7 @@ fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Pictur
     }
     let model = subject.model()?;
     let scene = Scene::new(subject, settings, Some(model))?;
-    let mistakes = subject.mistakes(model);
+    let mistakes = subject.mistakes(model)?;
     let (labels, classes) = subject.classes(model);
     let mut dots = scene.dots(&classes);
     for dot in &mut dots {

@@ -25,7 +25,7 @@ pub(crate) const FIGURE: Figure = Figure {
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let model = subject.model()?;
-    let evaluation = evaluate_rows(model, &subject.data, &subject.rows);
+    let evaluation = evaluate_rows(model, &subject.data, &subject.rows)?;
     let (low, high) = interval(evaluation.errors, evaluation.rows);
     let mut notes = vec![format!(
         "{}: {} in {}: {} ({} to {} with 95 % confidence).",

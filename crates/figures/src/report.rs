@@ -15,7 +15,7 @@ use rosenblatt::explain::{Contribution, Explanation};
 use rosenblatt::insight::{feature_name, interval, top_features_by_class};
 use rosenblatt::misclassified::{Misclassified, misclassified};
 use rosenblatt::model::fingerprint;
-use rosenblatt::{Dataset, Evaluation, Explainer, Model, Options, Spec, split};
+use rosenblatt::{Dataset, Error, Evaluation, Explainer, Model, Options, Spec, split};
 use rosenblatt_plot::{Heat, Ruler, Tile};
 
 /// How many epochs a run for a picture takes at most.
@@ -83,12 +83,12 @@ impl Judged {
 ///
 /// let data = Dataset::from_rows(&[[2.0, 0.1], [1.8, 0.3], [0.2, 2.1], [0.1, 1.7]], &["a", "a", "b", "b"]);
 /// let model = train(&Spec::default(), &data)?;
-/// let page = rosenblatt_figures::report("fruit", &model, "fruit.csv", data);
+/// let page = rosenblatt_figures::report("fruit", &model, "fruit.csv", data)?;
 /// assert!(page.starts_with("<!doctype html>") && page.contains("100.0 % of 4 rows right"));
 /// # Ok::<(), rosenblatt::Error>(())
 /// ```
-pub fn report(name: &str, model: &Model, source: &str, data: Dataset) -> String {
-    Report::new(name, model, source, data).page()
+pub fn report(name: &str, model: &Model, source: &str, data: Dataset) -> Result<String, Error> {
+    Ok(Report::new(name, model, source, data)?.page())
 }
 
 /// A report in the making: what [`report`] writes, and what a face may add.
@@ -110,10 +110,11 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// A report on `model`, which is called `name`, judged on `data`, which comes from `source`.
-    pub fn new(name: &str, model: &'a Model, source: &str, data: Dataset) -> Self {
+    /// A report on `model`, which is called `name`, judged on `data`, which comes from `source`. An error if its rows
+    /// have not as many values as the model has features.
+    pub fn new(name: &str, model: &'a Model, source: &str, data: Dataset) -> Result<Self, Error> {
         let (rows, judged) = judged_rows(model, &data);
-        let evaluation = evaluate_rows(model, &data, &rows);
+        let evaluation = evaluate_rows(model, &data, &rows)?;
         let wrong = misclassified(model, &data, &rows);
         let words = format!("{} {}", count(rows.len() as u64), judged.word());
         let mut seen = Subject { rows, judged: words, ..Subject::of_model(source, data, model.clone()) };
@@ -125,7 +126,7 @@ impl<'a> Report<'a> {
             seen.spec = shorter;
         }
         let name = name.to_owned();
-        Self { name, model, seen, proof: None, texts: None, again: None, wrong, judged, evaluation }
+        Ok(Self { name, model, seen, proof: None, texts: None, again: None, wrong, judged, evaluation })
     }
 
     /// The data it is about.

@@ -13,7 +13,7 @@ use rosenblatt::evaluate::matched;
 use rosenblatt::recipe::with_positive;
 use rosenblatt::separation::verify;
 use rosenblatt::slice::sample;
-use rosenblatt::{Dataset, Labels, Model, Online, Options, Spec, Tagger, Training, split, train};
+use rosenblatt::{Dataset, Error, Labels, Model, Online, Options, Spec, Tagger, Training, split, train};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -202,9 +202,10 @@ impl Subject {
     }
 
     /// For each row, whether the model gives it another class than its own.
-    pub(crate) fn mistakes(&self, model: &Model) -> Vec<bool> {
+    pub(crate) fn mistakes(&self, model: &Model) -> Result<Vec<bool>, Error> {
         let (_, classes) = self.classes(model);
-        model.predict_all(&self.data).into_iter().zip(classes).map(|(given, class)| given != class).collect()
+        let predicted = model.predict_all(&self.data)?;
+        Ok(predicted.into_iter().zip(classes).map(|(given, class)| given != class).collect())
     }
 
     /// What a feature is called.

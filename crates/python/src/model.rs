@@ -237,7 +237,7 @@ impl PyModel {
             let mut rows = model.open(&source)?;
             while let Some(block) = rows.next()? {
                 match what {
-                    "classes" => classes.extend(model.predict_view(block.view())),
+                    "classes" => classes.extend(model.predict_view(block.view())?),
                     "scores" => {
                         scores(model, Rows::Seen(block.view()), &mut all)?;
                     }
@@ -262,7 +262,7 @@ impl PyModel {
         let source = source.open(name)?;
         alone(py, |_| {
             let data = self.labelled(&source, reading)?;
-            Ok(serde_json::to_string(&evaluate(&self.model, &data))?)
+            Ok(serde_json::to_string(&evaluate(&self.model, &data)?)?)
         })
     }
 
@@ -344,7 +344,7 @@ impl PyModel {
         let source = source.open(name)?;
         alone(py, |_| {
             let data = self.labelled(&source, reading)?;
-            Ok(report("model", &self.model, &source.name(), data))
+            Ok(report("model", &self.model, &source.name(), data)?)
         })
     }
 }

@@ -524,7 +524,7 @@ async fn evaluate(State(app): Shared, Path(name): Path<String>, request: Request
     work(held.bytes.len() > LARGE, move || {
         let published = version.published();
         let data = bodies::to_evaluate(&published.model, kind, &held.bytes, &app.config.limits)?;
-        let found = rosenblatt::evaluate(&published.model, &data);
+        let found = rosenblatt::evaluate(&published.model, &data)?;
         Ok(Json(json!({
             "model": name, "version": version.entry.version, "learned": published.learned,
             "rows": found.rows, "errors": found.errors, "error": found.error(),

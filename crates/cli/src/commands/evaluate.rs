@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     progress.reading(&source, &read.meter, 1);
     let (data, schema) = load_with_schema(&source, &read)?;
     progress.stage("predicting");
-    let evaluation = evaluate(&model, &data);
+    let evaluation = evaluate(&model, &data)?;
     drop(progress);
     for note in &schema.notes {
         ui::note(&format!("note: {note}"));

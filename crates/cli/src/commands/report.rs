@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         None => None,
     };
     let name = args.model.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let mut report = Report::new(&name, &model, &source.name(), data).with_proof(proof);
+    let mut report = Report::new(&name, &model, &source.name(), data)?.with_proof(proof);
     evaluate::known_labels(&model, report.data(), &report.evaluation)?;
     report.look_up(&source, &read)?;
     let commands = commands(args, &report, &model);

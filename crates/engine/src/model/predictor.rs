@@ -164,15 +164,16 @@ impl Model {
 
     /// The class of every row, by number. The rows are as the model sees them: read by [`Model::open`], or what it
     /// learned from.
-    pub fn predict_all(&self, data: &Dataset) -> Vec<u32> {
+    pub fn predict_all(&self, data: &Dataset) -> Result<Vec<u32>, Error> {
         self.predict_view(data.view())
     }
 
     /// [`Model::predict_all`] of rows that are lent.
-    pub fn predict_view(&self, rows: View<'_>) -> Vec<u32> {
+    pub fn predict_view(&self, rows: View<'_>) -> Result<Vec<u32>, Error> {
+        self.check_width(rows)?;
         let mut classes = Vec::with_capacity(rows.len());
         self.each(rows, |_, class, _| classes.push(class));
-        classes
+        Ok(classes)
     }
 
     /// The probabilities of every row of a data set, row after row, a number per class.
@@ -183,6 +184,7 @@ impl Model {
     /// [`Model::predict_proba_all`] of rows that are lent.
     pub fn predict_proba_view(&self, rows: View<'_>) -> Result<Vec<f64>, Error> {
         self.check_probabilities()?;
+        self.check_width(rows)?;
         let mut all = Vec::with_capacity(rows.len() * self.labels.len());
         let (mut of_classes, mut shares) = (Vec::new(), Vec::new());
         self.each(rows, |_, _, scores| {
@@ -193,14 +195,26 @@ impl Model {
     }
 
     /// The scores of every row of a data set, row after row, as many as [`Model::decision_function`] gives.
-    pub fn decision_function_all(&self, data: &Dataset) -> Vec<f64> {
+    pub fn decision_function_all(&self, data: &Dataset) -> Result<Vec<f64>, Error> {
+        self.check_width(data.view())?;
         let mut all = Vec::new();
         self.each(data.view(), |_, _, scores| all.extend(scores));
-        all
+        Ok(all)
+    }
+
+    /// An error if rows that have a value for each feature have not as many of them as the model. Sparse rows may end
+    /// sooner, and features that the model does not know count nothing.
+    pub(crate) fn check_width(&self, rows: View<'_>) -> Result<(), Error> {
+        let is_dense = matches!(rows, View::Dense32(_) | View::Dense64(_));
+        match (rows.width(), self.width()) {
+            (found, expected) if is_dense && found != expected => Err(Error::WrongWidth { found, expected }),
+            _ => Ok(()),
+        }
     }
 
     /// Shows number, class and scores of each row of numbers that nobody has checked; an error if one is not finite.
     pub fn each_row(&self, rows: View<'_>, mut show: impl FnMut(u32, u32, &[f64])) -> Result<(), Error> {
+        self.check_width(rows)?;
         if self.planes().is_none() || self.map.is_some() {
             crate::train::check_finite(rows)?;
             self.each(rows, show);

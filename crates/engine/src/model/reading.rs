@@ -35,7 +35,7 @@ impl Model {
     /// let mut rows = model.open(&new)?;
     /// let mut names = Vec::new();
     /// while let Some(block) = rows.next()? {
-    ///     let classes = model.predict_view(block.view());
+    ///     let classes = model.predict_view(block.view())?;
     ///     names.extend(classes.into_iter().map(|class| model.labels().name(class)));
     /// }
     /// assert_eq!(names, ["cat", "bird"]);

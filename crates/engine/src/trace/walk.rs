@@ -254,7 +254,12 @@ mod tests {
                     }
                     assert_eq!(walk.totals(), trained.training_summary().totals, "{name} by {stride}");
                     let bits = |model: &Model| -> Vec<u64> {
-                        model.decision_function_all(&data).iter().map(|score| score.to_bits()).collect()
+                        model
+                            .decision_function_all(&data)
+                            .unwrap()
+                            .iter()
+                            .map(|score| score.to_bits())
+                            .collect()
                     };
                     assert_eq!(bits(&walk.model()), bits(&trained), "{name} by {stride}");
                 }
@@ -268,11 +273,12 @@ mod tests {
         for spec in specs() {
             let mut walk = Walk::new(spec, Arc::clone(&data), None).unwrap();
             walk.go_to(23).unwrap();
-            let (there, scores) = (walk.rounds().to_vec(), walk.model().decision_function_all(&data));
+            let (there, scores) =
+                (walk.rounds().to_vec(), walk.model().decision_function_all(&data).unwrap());
             walk.go_to(61).unwrap();
             walk.go_to(23).unwrap();
             assert_eq!(walk.rounds(), there);
-            assert_eq!(walk.model().decision_function_all(&data), scores);
+            assert_eq!(walk.model().decision_function_all(&data).unwrap(), scores);
             walk.go_to(0).unwrap();
             assert!(walk.rounds().is_empty() && walk.totals() == Totals::default());
         }
