@@ -22,6 +22,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+/// What a model says of the rows it is shown.
+pub(crate) const LEFT_TO_THE_MODEL: [&str; 9] =
+    ["scale", "missing", "categorical", "cross", "text", "ngrams", "characters", "words", "hash_bits"];
+
 /// How data is read.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Reading data")]
@@ -154,19 +158,20 @@ impl DataArgs {
     /// Refuses what a model says of the rows it is shown, and nobody else.
     pub(crate) fn leave_to_the_model(&self) -> Result<(), Failure> {
         let said = [
-            ("scale", self.scale.is_some()),
-            ("missing", self.missing != Missing::default()),
-            ("categorical", !self.categorical.is_empty()),
-            ("cross", !self.cross.is_empty()),
-            ("text", !self.text.is_empty()),
-            ("ngrams", self.ngrams.is_some()),
-            ("characters", self.characters),
-            ("words", self.words != Weighting::default()),
-            ("hash-bits", self.hash_bits.is_some()),
+            self.scale.is_some(),
+            self.missing != Missing::default(),
+            !self.categorical.is_empty(),
+            !self.cross.is_empty(),
+            !self.text.is_empty(),
+            self.ngrams.is_some(),
+            self.characters,
+            self.words != Weighting::default(),
+            self.hash_bits.is_some(),
         ];
-        match said.iter().find(|(_, is_said)| *is_said) {
+        match LEFT_TO_THE_MODEL.into_iter().zip(said).find(|(_, is_said)| *is_said) {
             Some((name, _)) => Err(Failure::Usage(format!(
-                "`--{name}` is decided when a model is trained; leave it out here"
+                "`--{}` is decided when a model is trained; leave it out here",
+                name.replace('_', "-")
             ))),
             None => Ok(()),
         }
@@ -248,8 +253,8 @@ const AUTO: &str = "auto";
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Learning")]
 pub(crate) struct SpecArgs {
-    /// Learn by this update rule, one of `rosenblatt algorithms`; `auto` has several compete. If not said: auto for
-    /// `train` without any other option of this section, and for `tune`; else perceptron
+    /// Learn by this update rule, one of `rosenblatt algorithms`; `auto` has several compete. Default: auto for `train`,
+    /// but perceptron if a kernel, a map or another option of this section is given than --seed and --class-weight
     #[arg(long, short, value_name = "NAME")]
     pub(crate) algorithm: Option<String>,
     /// Set a parameter of the rule (may be repeated); `rosenblatt algorithms RULE` lists them with their defaults
@@ -279,8 +284,7 @@ pub(crate) struct SpecArgs {
     /// Seed every random choice with this number
     #[arg(long, alias = "random-state", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Make at most so many epochs; in a race, each candidate's best number is found. If not said 20, but 10 for
-    /// sentences
+    /// Make at most N epochs. Default: 20, but 10 for sentences; candidates of a race have numbers of their own
     #[arg(long, alias = "max-iter", value_name = "N")]
     pub(crate) epochs: Option<u64>,
     /// Stop after so many updates; no limit if not said

@@ -164,7 +164,7 @@ pub(crate) fn build<A: Algorithm>(
         if !A::Space::SUITS_KERNELS {
             return Err(Error::Range {
                 name: "algorithm",
-                expected: "one that steps along single rows and keeps nothing else, as a kernel needs it",
+                expected: "one that can learn behind a kernel, as perceptron and pa1 can",
                 found: A::INFO.name.to_owned(),
             });
         }

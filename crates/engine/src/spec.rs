@@ -352,7 +352,8 @@ impl Spec {
         if !self.entry.network {
             return match options.network {
                 Some(_) => {
-                    let expected = "a network where its units, activation, optimiser or loss are named";
+                    let expected =
+                        "a network, as mlp is, where hidden units, activation, optimiser or loss are named";
                     refuse("algorithm", expected, self.entry.info.name.to_owned())
                 }
                 None => Ok(()),
@@ -716,7 +717,7 @@ mod tests {
         assert_eq!(negative, "`gamma` should be scale, auto or a positive number, but is -1");
         for algorithm in ["arow", "batch"] {
             let said = refused(Options { algorithm: algorithm.to_owned(), ..plain() });
-            assert!(said.contains("one that steps along single rows"), "{said}");
+            assert!(said.contains("one that can learn behind a kernel"), "{said}");
         }
         for readout in
             [Readout::Pocket, Readout::Averaged(Average::Running), Readout::Averaged(Average::From(2))]

@@ -93,7 +93,7 @@ fn dense_rows_of_another_width_are_refused() {
         }
     }
     let model = train(&Spec::default(), &table(3)).unwrap();
-    let how = ReadOptions { classes: Some(vec!["a".into(), "b".into()]), ..ReadOptions::default() };
+    let how = ReadOptions { classes: Some(vec!["a".into(), "b".into()]), ..ReadOptions::as_stored() };
     let short = load_with_schema(&Source::bytes("short.svm", &b"a 1:2\nb 2:-1\n"[..]), &how).unwrap().0;
     assert_eq!(model.predict_all(&short).unwrap().len(), 2);
 }

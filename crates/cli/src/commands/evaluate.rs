@@ -22,8 +22,8 @@ pub(crate) struct Args {
     /// Evaluate this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
-    /// Compute on the processor (cpu or auto) or on a graphics card (gpu, gpu:1), for models with a kernel; cpu if not
-    /// said. Changes nothing but the time
+    /// Compute on the processor (cpu, or auto, which is the same here) or on a graphics card (gpu, gpu:1), for models
+    /// with a kernel. Changes nothing but the time
     #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
     device: DeviceChoice,
     /// Print the evaluation as JSON

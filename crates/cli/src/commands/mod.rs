@@ -39,8 +39,10 @@ macro_rules! commands {
         pub(crate) fn add_to(program: Command, at_once: bool) -> Command {
             program$(.subcommand({
                 const ABOUT: &str = concat!($($about),+).trim_ascii();
-                let fill: fn(Command) -> Command =
-                    |command| brief::shorten($module::Args::augment_args(command).about(ABOUT).long_about(None));
+                let fill: fn(Command) -> Command = |command| {
+                    let command = $module::Args::augment_args(command).about(ABOUT).long_about(None);
+                    brief::shorten(suited(stringify!($module), command))
+                };
                 let command = Command::new(stringify!($module)).about(ABOUT);
                 if at_once { fill(command) } else { command.defer(fill) }
             }))+
@@ -56,8 +58,28 @@ macro_rules! commands {
     };
 }
 
+/// The options of a command that shares them with others, as they are meant there.
+fn suited(name: &str, command: Command) -> Command {
+    match name {
+        // Examples of the last that is flattened into it would be shown.
+        "tune" => command
+            .after_help(tune::EXAMPLES)
+            .after_long_help(tune::EXAMPLES)
+            .mut_arg("algorithm", |arg| arg.short(None).hide(true))
+            .mut_arg("online", |arg| arg.hide(true))
+            .mut_arg("algorithms", |arg| arg.short('a')),
+        "predict" | "evaluate" | "report" => crate::args::LEFT_TO_THE_MODEL
+            .into_iter()
+            .fold(command, |command, option| command.mut_arg(option, |arg| arg.hide(true))),
+        "trace" => command
+            .mut_arg("order", |arg| arg.help("Take rows in this order; default: given"))
+            .mut_arg("scale", |arg| arg.help("Scale the features; default: none")),
+        _ => command,
+    }
+}
+
 commands! {
-    /// Train a spam filter from bundled text messages, or give a lesson (and, xor, lecture, margin, voted, kernel)
+    /// Train a spam filter from bundled text messages, or give a lesson (`demo --help` lists them)
     demo;
     /// Train a model from files and report how good it is
     train;

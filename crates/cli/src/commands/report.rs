@@ -47,6 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if Tagger::is_at(&args.model) {
         return tagger::report(args);
     }
+    args.data.leave_to_the_model()?;
     let model = Model::load(&args.model)?;
     let output = args.output.clone().unwrap_or_else(|| args.model.with_extension("html"));
     let read = model.to_evaluate(args.data.options()?);

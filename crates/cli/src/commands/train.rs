@@ -115,7 +115,7 @@ pub(crate) struct Args {
     /// Keep that cache here and use it again for the same data read in the same way; a temporary file if not said
     #[arg(long, value_name = "PATH", requires = "memory")]
     cache: Option<PathBuf>,
-    /// Name the second of two classes, or the positive one, from this probability on; from one half if not said
+    /// Predict the positive class, or the second of two, where its probability is at least this. Default: 0.5
     #[arg(long, value_name = "SHARE", conflicts_with = "costs")]
     threshold: Option<f64>,
     /// Name the class of least expected cost: CLASS=COST of a mistake on rows of a class, TRUE:NAMED=COST of one class

@@ -209,7 +209,7 @@ pub(super) fn race_text(race: &Race) -> String {
             _ if place == 0 && loss > least => "wins: best by errors and probabilities together".to_owned(),
             _ if place == 0 => "wins".to_owned(),
             Some(_) => {
-                format!("on {} rows, then left", count(entrant.judged as u64))
+                format!("dropped after {} rows", count(entrant.judged as u64))
             }
             None => String::new(),
         };

@@ -12,15 +12,16 @@ use rosenblatt::recipe::{Choice, Racing};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-#[derive(clap::Args)]
-#[group(id = "tune")]
-#[command(after_help = "Examples:
+pub(super) const EXAMPLES: &str = "Examples:
   rosenblatt tune mail.csv --algorithms pa1,arow --param C=0.001,0.01,0.1 --param r=0.1,1,10
   rosenblatt tune mail.csv --algorithms 'pa1(C=0.1),perceptron:voted' --metric f1
-  rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 --metric logloss --budget 60s")]
+  rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 --metric logloss --budget 60s";
+
+#[derive(clap::Args)]
+#[group(id = "tune")]
 pub(crate) struct Args {
     /// Let these compete: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
-    /// `compare` takes them, the simplest first: it wins if it is hardly worse than the best
+    /// `compare` takes them, the simplest first: it wins a tie
     #[arg(
         long,
         value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",

@@ -817,7 +817,7 @@ fn match_columns(
             list(&known)
         );
         return Err(DataError::new(ErrorKind::Shape, message)
-            .with_help("write the names into the first line, or say that it holds them with {header=yes}"));
+            .with_help("write the names of the columns into the first line; if it holds them and they look like values, say so with {header=yes}"));
     }
     let all_are_there = || {
         let found = features.iter().filter(|&&place| by_name.contains_key(names[place]));

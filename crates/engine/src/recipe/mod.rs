@@ -410,6 +410,10 @@ impl Recipe {
             let rule = spec.entry().info.name;
             notes.push(format!("no candidates are raced: {rule} as it comes, as {n_classes} {too_many}"));
         }
+        if matches!(self.choice, Choice::Auto) && !self.says_nothing() {
+            let rule = spec.entry().info.name;
+            notes.push(format!("no candidates are raced, as options say how to learn: {rule}"));
+        }
         let fitting = Fitting { recipe: self, spec, schema, calibrate, outline, notes };
         fitting.run(&mut (&data).into(), checkpoint, monitor)
     }
