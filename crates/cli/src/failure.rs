@@ -85,9 +85,13 @@ impl From<FileError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        match error {
-            Error::Data(error) => error.into(),
-            error => Self::Work(Self::words(&error)),
+        match (error, signals::asked()) {
+            (Error::Data(error), _) => error.into(),
+            // The work may hear of a signal and be over before the thread that answers it ends the program.
+            (error @ (Error::Stopped | Error::Interrupted { .. }), Some(signal)) => {
+                Self::Stopped(signal, Self::words(&error))
+            }
+            (error, _) => Self::Work(Self::words(&error)),
         }
     }
 }
