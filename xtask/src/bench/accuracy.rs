@@ -120,8 +120,8 @@ fn write_run(folder: &Path, n_splits: usize) -> Result<(), String> {
         "# Our default beside linear peers, {}\n\n- Command: `cargo xtask bench accuracy --splits {n_splits}`\n\
          - Machine: {}; load at the end {}\n- Versions: {}\n- Peers as their users run them: numbers standardised, \
          categories one-hot, text as tf-idf; VW in one pass as it comes.\n- Ours: `train FILE --label label`.\n\
-         - Seconds are processor time, of ours with all threads, least of all splits. Sets on which the peers take \
-         long have 3 splits.\n",
+         - Seconds beside errors are processor time, of ours with all threads, least of all splits; those of speed are by \
+         the clock. Sets on which the peers take long have 3 splits.\n",
         today(),
         machine(),
         load(),

@@ -1,7 +1,7 @@
 """The linear peers of `accuracy.py`, as their users run them: what comes of a file to learn from, and how long it takes.
 
-accuracy_peers.py WHO KIND FILE reads the file, fits and tells the seconds from file to model, packages loaded before. Nothing is
-loaded that WHO does not need.
+accuracy_peers.py WHO KIND FILE reads the file, fits and tells the seconds from file to model, packages loaded before: pandas and
+scikit-learn, which read and encode for everybody. That of VW is loaded within the time.
 """
 import os
 import re
