@@ -267,6 +267,7 @@ fn what_would_be_ignored_is_refused() {
         ("tune t.csv --online", 2, "a race needs all rows"),
         ("predict t.csv --model t.model --missing mean", 2, "`--missing` is decided when a model is trained"),
         ("evaluate t.csv --model t.model --scale none", 2, "`--scale` is decided when a model is trained"),
+        ("report t.csv --model t.model --hash-bits 9", 2, "`--hash-bits` is decided when a model is trained"),
         ("evaluate new.csv --model t.model", 1, "help"),
         ("report new.csv --model t.model", 1, "help"),
     ] {
