@@ -412,7 +412,7 @@ class PerceptronModel(ClassificationModel, _Input, HasProbabilityCol, MLReadable
         for what, name in (("said", "predictionCol"), ("raw", "rawPredictionCol"), ("probability", "probabilityCol")):
             if self.getOrDefault(name):
                 function = _Predict(held, self._values, what, text)
-                answer = _arrow_udf(function, kind if what == "said" else T.ArrayType(T.DoubleType()), len(features))(*features)
+                answer = _arrow_udf(function, kind if what == "said" else T.ArrayType(T.DoubleType()))(*features)
                 columns[self.getOrDefault(name)] = answer if what == "said" else array_to_vector(answer)
         rows = dataset.withColumns({name: F.when(F.spark_partition_id() >= 0, part) for name, part in taken.items()})
         return rows.withColumns(columns).drop(*taken)
@@ -750,34 +750,23 @@ def _last_matrix(parts):
     return _last[1]
 
 
-def _arrow_udf(function, kind, n_columns):
-    """A function from so many columns to one, all as Arrow has them."""
+def _arrow_udf(function, kind):
+    """A function from columns to one, all as Arrow has them."""
     arrow_udf = getattr(F, "arrow_udf", None)
     if arrow_udf is not None:
-        def of_one(features: pa.Array) -> pa.Array:
-            return function(features)
+        def of_columns(*columns: pa.Array) -> pa.Array:
+            return function(*columns)
 
-        def of_parts(kinds: pa.Array, sizes: pa.Array, indices: pa.Array, values: pa.Array) -> pa.Array:
-            return function(kinds, sizes, indices, values)
-
-        return arrow_udf(of_one if n_columns == 1 else of_parts, kind)
+        return arrow_udf(of_columns, kind)
     # Spark 4.0 has none; there, columns come as pandas has them.
     import pandas as pd
 
     def of_pandas(*columns):
         return pd.Series(function(*[pa.array(column) for column in columns]).to_pylist())
 
-    def of_one_pandas(features):
-        return of_pandas(features)
-
-    def of_parts_pandas(kinds, sizes, indices, values):
-        return of_pandas(kinds, sizes, indices, values)
-
-    chosen = of_one_pandas if n_columns == 1 else of_parts_pandas
     # As Spark wants to be told, and cannot look up from here.
-    names = chosen.__code__.co_varnames[:n_columns]
-    chosen.__annotations__ = dict.fromkeys((*names, "return"), pd.Series)
-    return F.pandas_udf(chosen, kind)
+    of_pandas.__annotations__ = {"columns": pd.Series, "return": pd.Series}
+    return F.pandas_udf(of_pandas, kind)
 
 
 _models: dict[bytes, Any] = {}

@@ -163,7 +163,7 @@ impl Room {
     }
 
     fn hostile(&self) -> Result<Line, String> {
-        let words = ["--patience", "5", "--max-connections", "12000"];
+        let words = ["--timeout", "5", "--max-connections", "12000"];
         let mut server = Served::start(&self.program, &self.models(), &words)?;
         let mut client = Client::new(&server.address);
         let mut lost = 0;
@@ -190,7 +190,7 @@ impl Room {
             slow.len()
         );
         lost += usize::from(idle.len() < 5000 || slow.len() < 1000);
-        // Who is slow is gone soon after the server's patience, who is silent after its idle time of 75 s.
+        // Who is slow is gone soon after the server's timeout, who is silent after its idle time of 75 s.
         for (wait, most) in [(12, idle.len() + 100), (78, 100)] {
             sleep(Duration::from_secs(wait));
             let (_, left) = server.size();

@@ -231,6 +231,8 @@ impl Words {
         }
         match model.calibration().map(Calibration::method) {
             Some(Method::Platt) => {}
+            // Without held-out rows there are none to fit them on.
+            Some(_) if self.0.windows(2).any(|pair| pair == ["--holdout", "0"]) => {}
             Some(method) => self.flag("calibrate", method),
             None if training_summary.folds.or(training_summary.held_out.map(|_| 0)).is_some()
                 || training_summary.raced.is_some() =>

@@ -2,15 +2,16 @@
 
 use crate::choices::{choice, listed};
 use crate::failure::Failure;
+use crate::ui::count;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use rosenblatt::DeviceChoice;
 use rosenblatt::core::{Bias, Mistake, NameError, Order, Param, Readout, Schedule, Zero};
+use rosenblatt::defaults::{EPOCHS, FEW_ROWS, PATIENCE, TAGGER_EPOCHS};
 use rosenblatt::kernel::{KERNELS, Removal, Setting, kernels};
 use rosenblatt::layers::{Activation, Loss as OutputLoss, Optimiser};
 use rosenblatt::recipe::{Choice, Racing};
 use rosenblatt::{
     ClassWeights, Classes, KernelOptions, Mapping, NetworkOptions, Options, Spec, Validation, catalogue,
-    defaults,
 };
 use rosenblatt_data::encode::{Scaling, TextOptions, Units, Weighting};
 use rosenblatt_data::files::Apart;
@@ -23,8 +24,25 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// What a model says of the rows it is shown.
-pub(crate) const LEFT_TO_THE_MODEL: [&str; 9] =
-    ["scale", "missing", "categorical", "cross", "text", "ngrams", "characters", "words", "hash_bits"];
+const LEFT_TO_THE_MODEL: [&str; 11] = [
+    "scale",
+    "missing",
+    "categorical",
+    "cross",
+    "size",
+    "colour",
+    "text",
+    "ngrams",
+    "characters",
+    "words",
+    "hash_bits",
+];
+
+/// A command that shows rows to a model, without the options that it leaves to the model.
+pub(crate) fn leave_to_the_model(command: Command) -> Command {
+    let hide = |command: Command, option| command.mut_arg(option, |arg| arg.hide(true));
+    LEFT_TO_THE_MODEL.into_iter().fold(command, hide)
+}
 
 /// How data is read.
 #[derive(Args, Debug, Clone)]
@@ -34,11 +52,11 @@ pub(crate) struct DataArgs {
     /// Read this format, instead of the one that content and name tell
     #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("format")))]
     pub(crate) format: Option<String>,
-    /// Take the classes from this column, by name or number (1 is the first, -1 the last); found by its name if not
-    /// said, else the last column
+    /// Take the classes from this column, by name or number (1 is the first, -1 the last) [default: the column
+    /// called label, class, target or y, else the last]
     #[arg(long, alias = "target", value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) label: Option<String>,
-    /// Weigh the rows by this column, by name or number; every row counts once if not said
+    /// Weigh the rows by this column, by name or number [default: every row counts once]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) weight: Option<String>,
     /// Leave out this column, by name or number (may be repeated)
@@ -51,13 +69,13 @@ pub(crate) struct DataArgs {
     /// repeated)
     #[arg(long, value_name = "A,B")]
     pub(crate) cross: Vec<String>,
-    /// Say whether the first line holds column names; found out if not said
+    /// Say whether the first line holds column names [default: detected]
     #[arg(long, value_name = "YES|NO", value_parser = ["yes", "no"])]
     pub(crate) header: Option<String>,
-    /// Split lines into cells at this character, or at `tab`; found out if not said
+    /// Split lines into cells at this character, or at `tab` [default: detected]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
-    /// Choose what becomes of a category that was not learned from
+    /// Choose what becomes of a category that the model at hand did not learn from; the model does not keep this choice
     #[arg(long, value_name = "POLICY", value_parser = choice::<Unknown>(), default_value_t)]
     pub(crate) unknown: Unknown,
     /// Choose what becomes of missing values
@@ -66,14 +84,14 @@ pub(crate) struct DataArgs {
     /// Number features from 0 instead of 1 (libsvm)
     #[arg(long)]
     pub(crate) zero_based: bool,
-    /// Store values in this precision; f32 if not said, but f64 for `certify` and `trace`
+    /// Store values in this precision [default: f32; f64 for `certify` and `trace`]
     #[arg(long, value_name = "TYPE", value_parser = choice::<Precision>())]
     pub(crate) precision: Option<Precision>,
-    /// Hash features into a table of 2^BITS; every feature has its own number if not said
+    /// Hash features into a table of 2^BITS [default: no hashing, every feature has its own weight]
     #[arg(long, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
-    /// Bring features to one scale; auto if not said, where a model is trained: standard for columns of numbers,
-    /// arrays and pictures, none for sparse rows and text
+    /// Bring features to one scale [default: auto where a model is trained, else none]. Auto is standard for columns
+    /// of numbers, arrays and pictures, and none for sparse rows and text
     #[arg(long, aliases = ["normalize", "normalise", "scaling"], value_name = "NAME", value_parser = choice::<Scaling>())]
     pub(crate) scale: Option<Scaling>,
     /// Leave out rows that cannot be read, instead of stopping at the first
@@ -82,25 +100,26 @@ pub(crate) struct DataArgs {
     /// Take the labels from this file, for a file of pictures or arrays (IDX, `.npy`)
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
-    /// Resize pictures to this size, in pixels; to that of the first if not said
+    /// Resize pictures to this size, in pixels [default: the size of the first]
     #[arg(long, value_name = "WxH", value_parser = picture_size)]
     pub(crate) size: Option<(u32, u32)>,
     /// Read pictures in colour instead of grey
     #[arg(long, alias = "color")]
     pub(crate) colour: bool,
-    /// Make features of the words of this column (may be repeated); found out if not said
+    /// Make features of the words of this column (may be repeated) [default: detected]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) text: Vec<String>,
-    /// Make features of so many neighbouring words: 1, or 1-2 for pairs too; 1-2 if not said
+    /// Make features of runs of words: N for N words, A-B for A to B of them [default: 1-2, single words and pairs]
     #[arg(long, value_name = "N|A-B", value_parser = run_of_units)]
     pub(crate) ngrams: Option<(usize, usize)>,
     /// Make features of characters instead of words
     #[arg(long)]
     pub(crate) characters: bool,
-    /// Choose what a word is worth in a text
+    /// Choose what a word is worth in a text. Rows of tf-idf are brought to length 1. Of more than 1,000 texts, words and runs
+    /// that occur in fewer than 3 are left out
     #[arg(long, value_name = "NAME", value_parser = choice::<Weighting>(), default_value_t)]
     pub(crate) words: Weighting,
-    /// Parse text, or tag sentences, on so many threads, 0 for one per core; changes nothing but the time
+    /// Parse text, or tag sentences, on N threads, 0 for one per core; changes nothing but the time
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
     /// Refuse data with more features
@@ -162,6 +181,8 @@ impl DataArgs {
             self.missing != Missing::default(),
             !self.categorical.is_empty(),
             !self.cross.is_empty(),
+            self.size.is_some(),
+            self.colour,
             !self.text.is_empty(),
             self.ngrams.is_some(),
             self.characters,
@@ -253,20 +274,22 @@ const AUTO: &str = "auto";
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Learning")]
 pub(crate) struct SpecArgs {
-    /// Learn by this update rule, one of `rosenblatt algorithms`; `auto` has several compete. Default: auto for `train`,
-    /// but perceptron if a kernel, a map or another option of this section is given than --seed and --class-weight
+    /// Learn by this update rule, one of `rosenblatt algorithms`; `auto` has several compete [default: auto for
+    /// `train`, else perceptron]. With a kernel, a map or any option of this section but --seed and --class-weight,
+    /// `train` takes perceptron, too
     #[arg(long, short, value_name = "NAME")]
     pub(crate) algorithm: Option<String>,
     /// Set a parameter of the rule (may be repeated); `rosenblatt algorithms RULE` lists them with their defaults
     #[arg(long = "param", short, value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
-    /// Set the learning rate; the rule's own if not said
+    /// Set the learning rate [default: the rule's own]
     #[arg(long, value_name = "RATE", value_parser = choice::<Schedule>())]
     pub(crate) rate: Option<Schedule>,
-    /// Choose which hypothesis the run ends in; if not said averaged, but last for rules that settle on one
+    /// Choose which weights the model keeps: those after the last update, their average over all rounds, all of them
+    /// to vote, or the best [default: averaged; last for rules that settle on one]
     #[arg(long, value_name = "NAME", value_parser = choice::<Readout>())]
     pub(crate) readout: Option<Readout>,
-    /// Choose how more than two classes are told apart
+    /// Choose how more than two classes are told apart; a race tries one-vs-one, too
     #[arg(long, value_name = "NAME", default_value = "one-vs-rest", value_parser = choice::<Classes>())]
     pub(crate) multiclass: Classes,
     /// Choose what a score of zero predicts
@@ -275,27 +298,31 @@ pub(crate) struct SpecArgs {
     /// Choose what counts as a mistake: a margin of at most 0 (le0), below 0 (lt0), or a wrong prediction (pred)
     #[arg(long, value_name = "NAME", default_value = "le0", value_parser = choice::<Mistake>())]
     pub(crate) mistake: Mistake,
-    /// Choose how the bias is learned; the rule's own way if not said
+    /// Choose how the bias is learned [default: the rule's own way]
     #[arg(long, value_name = "NAME", value_parser = choice::<Bias>())]
     pub(crate) bias: Option<Bias>,
-    /// Visit rows in this order; shuffle-epoch if not said, or the rule's own
+    /// Visit rows in this order [default: shuffle-epoch, or the rule's own]
     #[arg(long, value_name = "NAME", value_parser = choice::<Order>())]
     pub(crate) order: Option<Order>,
     /// Seed every random choice with this number
     #[arg(long, alias = "random-state", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Make at most N epochs. Default: 20, but 10 for sentences; candidates of a race have numbers of their own
-    #[arg(long, alias = "max-iter", value_name = "N")]
+    #[arg(long, alias = "max-iter", value_name = "N", help = format!(
+        "Make at most N epochs [default: {EPOCHS}; {TAGGER_EPOCHS} for sentences]. Candidates of a race have numbers of \
+         their own"
+    ))]
     pub(crate) epochs: Option<u64>,
-    /// Stop after so many updates; no limit if not said
+    /// Stop after N updates [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) max_updates: Option<u64>,
-    /// Let a class count so much: CLASS=WEIGHT (may be repeated; 1 if not said), or `balanced`
+    /// Weigh the rows of a class: CLASS=WEIGHT (may be repeated), or `balanced`, by which rare classes weigh more
+    /// [default: 1]
     #[arg(long = "class-weight", value_name = "CLASS=WEIGHT")]
     pub(crate) class_weights: Vec<String>,
-    /// Stop after so many epochs without progress on a validation set, 0 to make all epochs; if not said 5, but 0 for
-    /// fewer than 1,000 rows
-    #[arg(long, value_name = "EPOCHS")]
+    #[arg(long, value_name = "EPOCHS", help = format!(
+        "Stop after this many epochs without progress on a validation set, 0 to make all epochs [default: {PATIENCE}; \
+         0 for fewer than {} rows]", count(FEW_ROWS as u64)
+    ))]
     pub(crate) patience: Option<u64>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
@@ -309,17 +336,17 @@ pub(crate) struct SpecArgs {
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Networks")]
 pub(crate) struct NetworkArgs {
-    /// Put hidden layers of so many units each between features and scores (mlp): 64, or 64,32 for two layers; one of 64
-    /// if not said
+    /// Put hidden layers of these numbers of units between features and scores (mlp): 64 for one layer, 64,32 for two
+    /// [default: 64]
     #[arg(long, value_name = "UNITS,...", value_delimiter = ',')]
     hidden: Option<Vec<usize>>,
-    /// Choose what hidden units make of their sums (mlp); relu if not said
+    /// Choose the activation function of hidden units (mlp) [default: relu]
     #[arg(long, value_name = "NAME", value_parser = choice::<Activation>())]
     activation: Option<Activation>,
-    /// Choose how weights go along their slopes (mlp); adam if not said
+    /// Choose the optimiser that descends the gradient (mlp) [default: adam]
     #[arg(long, alias = "solver", value_name = "NAME", value_parser = choice::<Optimiser>())]
     optimiser: Option<Optimiser>,
-    /// Choose what the scores of a row cost (mlp); softmax if not said
+    /// Choose the loss of the scores (mlp) [default: softmax]
     #[arg(long, value_name = "NAME", value_parser = choice::<OutputLoss>())]
     output_loss: Option<OutputLoss>,
 }
@@ -350,7 +377,7 @@ pub(crate) struct KernelArgs {
     params: KernelParams,
     #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("map")), help = map_help())]
     map: Option<String>,
-    /// Map to so many features
+    /// Map to N features
     #[arg(long, value_name = "N", default_value_t = Mapping::default().size, requires = "map")]
     map_size: usize,
 }
@@ -416,10 +443,13 @@ impl Args for KernelParams {
     fn augment_args(command: Command) -> Command {
         Self::known().into_iter().fold(command, |command, (name, param)| {
             let values = if kernels::follows_from_rows(param) { "NAME|NUMBER" } else { "NUMBER" };
-            let takers = KERNELS.iter().filter(|info| info.has(name)).map(|info| info.name);
+            let default = |info: &kernels::Info| {
+                let param = info.params.iter().find(|param| param.name == name)?;
+                Some(format!("{} for {}", info.default_of(param), info.name))
+            };
             let (first, rest) = param.meaning.split_at(1);
-            let takers = takers.collect::<Vec<_>>().join(", ");
-            let help = format!("{}{rest} ({takers})", first.to_uppercase());
+            let defaults = KERNELS.iter().filter_map(default).collect::<Vec<_>>().join(", ");
+            let help = format!("{}{rest} [default: {defaults}]", first.to_uppercase());
             let arg = Arg::new(name).long(name).value_name(values).help(help);
             command.arg(arg.value_parser(by_name::<Setting>).allow_hyphen_values(true))
         })
@@ -449,18 +479,19 @@ pub(crate) struct SupportArgs {
     /// Divide every hypothesis by its length before it is read out
     #[arg(long, requires = "kernel", conflicts_with = "map")]
     unit_hypotheses: bool,
-    /// Use so much memory for values that are kept or computed ahead (512MiB, 2GiB); changes nothing but the time
+    /// Use this much memory for kernel values that are kept or computed ahead (512MiB, 2GiB) [default: 1GiB]; changes
+    /// nothing but the time
     #[arg(long, value_name = "SIZE", requires = "kernel", conflicts_with = "map", value_parser = size)]
     kernel_memory: Option<u64>,
-    /// Compute on the processor (cpu) or on a graphics card (gpu, gpu:1); if not said on a card if there is one and the
-    /// rows are many (auto). Changes nothing but the time
+    /// Compute on the processor (cpu) or on a graphics card (gpu, gpu:1) [default: auto, a card if there is one and
+    /// the rows are many]. Changes nothing but the time
     #[arg(long, value_name = "NAME", requires = "kernel", conflicts_with = "map", value_parser = by_name::<DeviceChoice>)]
     device: Option<DeviceChoice>,
-    /// Keep at most so many support vectors; no limit if not said
+    /// Keep at most N support vectors [default: no limit]
     #[arg(long, value_name = "N", requires = "kernel", conflicts_with = "map")]
     support_budget: Option<usize>,
-    /// Choose what gives way at that limit: the new row, projected on the others (projectron), the oldest one, after all
-    /// were shrunk (forgetron), or any (random); projectron if not said
+    /// Choose what gives way at that limit: the new row, projected on the others (projectron), the oldest one, after
+    /// all were shrunk (forgetron), or any (random) [default: projectron]
     #[arg(long, value_name = "NAME", requires = "support_budget", value_parser = choice::<Removal>())]
     removal: Option<Removal>,
 }
@@ -516,6 +547,27 @@ impl SpecArgs {
         }
     }
 
+    /// Refuses a race, where one rule is needed.
+    pub(crate) fn one_rule(&self) -> Result<(), Failure> {
+        match self.choice() {
+            Choice::Race(_) => Err(Failure::Usage(format!(
+                "`--algorithm {AUTO}` has rules compete, which only `train` does, with rows of a table; name one of \
+                 `rosenblatt algorithms`"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what is said about training, where there is a model already.
+    pub(crate) fn leave_to_the_model(&self) -> Result<(), Failure> {
+        let (said, usual) = (serde_json::json!(self.options()?), serde_json::json!(Options::default()));
+        if said == usual && self.algorithm.is_none() {
+            return Ok(());
+        }
+        let message = "`--model` is trained already; leave out options of learning";
+        Err(Failure::Usage(message.to_owned()))
+    }
+
     /// What the words mean; the error is about the words.
     pub(crate) fn spec(&self) -> Result<Spec, Failure> {
         Spec::new(self.options()?).map_err(|error| Failure::Usage(Failure::words(&error)))
@@ -564,7 +616,7 @@ impl SpecArgs {
             bias: self.bias,
             order: self.order.clone(),
             seed: self.seed,
-            epochs: self.epochs.unwrap_or(defaults::EPOCHS),
+            epochs: self.epochs.unwrap_or(EPOCHS),
             max_updates: self.max_updates,
             validation,
             class_weights,

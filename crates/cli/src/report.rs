@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 const MATRIX_CLASSES: usize = 12;
 /// How long names of classes are in tables, and how short they may get to fit a terminal.
 const NAME_LENGTHS: [usize; 3] = [16, 9, 6];
-/// How many classes that are never recognised are named.
+/// How many classes that are not recognised, or by few rows, are named.
 const LISTED_MISSED: usize = 8;
 /// How many classes are listed; the rest is counted.
 const LISTED_CLASSES: usize = 40;
@@ -45,22 +45,23 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
     } else if interval(evaluation.errors, evaluation.rows).1 >= error {
         text.push_str("note: this may be chance: the confidence interval reaches that far\n");
     }
+    let list = |classes: Vec<u32>| {
+        let more = if classes.len() > LISTED_MISSED { ", …" } else { "" };
+        let names: Vec<String> = classes.iter().take(LISTED_MISSED).map(|&class| name(class)).collect();
+        match names.as_slice() {
+            [only] => only.clone(),
+            names => format!("{} classes: {}{more}", classes.len(), names.join(", ")),
+        }
+    };
+    let few = evaluation.hardly_judged();
+    if !few.is_empty() {
+        let _ = writeln!(text, "note: fewer than five rows tell how well it recognises {}", list(few));
+    }
     let missed = evaluation.never_recognised();
     let is_rare = |class: &u32| evaluation.support(*class as usize) * 2 <= most;
     let are_rare = missed.iter().any(is_rare);
-    let missed: Vec<String> = missed.into_iter().map(name).collect();
-    if let [first, ..] = missed.as_slice() {
-        let more = if missed.len() > LISTED_MISSED { ", …" } else { "" };
-        let which = if missed.len() == 1 {
-            first.clone()
-        } else {
-            format!(
-                "{} classes: {}{more}",
-                missed.len(),
-                missed[..missed.len().min(LISTED_MISSED)].join(", ")
-            )
-        };
-        let _ = writeln!(text, "warning: no row was recognised of {which}");
+    if !missed.is_empty() {
+        let _ = writeln!(text, "warning: no row was recognised of {}", list(missed));
         if !are_rare {
             return text;
         }

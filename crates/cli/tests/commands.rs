@@ -131,7 +131,10 @@ fn help_pages_and_completions_are_there() {
         assert!(bench.ok(&format!("rosenblatt {command} --help")).contains("Example"), "{command}");
     }
     assert!(bench.ok("rosenblatt completions bash").contains("rosenblatt"));
-    assert!(bench.ok("rosenblatt man train").contains("rosenblatt-train"));
+    let page = bench.ok("rosenblatt man train");
+    assert!(page.contains("rosenblatt-train"));
+    // Options that `-h` leaves out are told as well.
+    assert!(page.contains("Make features of runs of words"), "{page}");
     let algorithms: serde_json::Value =
         serde_json::from_str(&bench.ok("rosenblatt algorithms --json")).unwrap();
     assert_eq!(algorithms.as_array().unwrap().len(), rosenblatt::ALGORITHMS.len());

@@ -452,3 +452,25 @@ fn a_boundary_outside_the_picture_is_said_to_be_there() {
     let picture = svg(&bench, "two.svg");
     assert!(picture.contains(">boundary<") && !picture.contains("outside the picture"), "{picture}");
 }
+
+/// What is said of training is not said to a model that is trained already, and its own rows are no judge.
+#[test]
+fn a_model_is_drawn_as_it_is() {
+    let bench = Bench::new();
+    bench.write("pets.csv", clouds(200));
+    bench.ok("rosenblatt train pets.csv --model pets.model --quiet");
+    let plot = "rosenblatt plot roc pets.csv --model pets.model -o roc.svg";
+    let done = bench.run(plot);
+    assert_eq!(done.code, Some(0), "{}", done.all());
+    assert!(done.stderr.contains("these are the rows it was trained from"), "{}", done.stderr);
+    for (said, why) in [
+        ("--holdout 0.5", "`model` and `holdout` exclude each other"),
+        ("--epochs 3", "is trained already"),
+        ("--algorithm perceptron", "is trained already"),
+        ("--scale none", "`--scale` is decided when a model is trained"),
+        ("--algorithm auto", "name one of `rosenblatt algorithms`"),
+    ] {
+        let done = bench.run(&format!("{plot} {said}"));
+        assert!(done.code == Some(2) && done.stderr.contains(why), "{said}: {}", done.all());
+    }
+}

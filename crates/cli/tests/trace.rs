@@ -97,3 +97,11 @@ fn steps_for_the_margin_are_no_mistakes() {
     let text = bench.ok("rosenblatt trace points.csv --algorithm pa1 --rounds 5");
     assert!(text.contains("not converged after 20 epochs"), "{text}");
 }
+
+#[test]
+fn a_race_cannot_be_traced() {
+    let bench = Bench::new();
+    bench.write("xor.csv", XOR);
+    let done = bench.run("rosenblatt trace xor.csv --algorithm auto");
+    assert!(done.code == Some(2) && done.stderr.contains("has rules compete"), "{}", done.all());
+}

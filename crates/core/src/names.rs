@@ -209,9 +209,9 @@ impl Choices for Schedule {
     const WHAT: &'static str = "rate";
     const ALL: &'static [Named] = &[
         filled("R", "0.5", "always R"),
-        filled("R/k", "0.5/k", "R divided by the number of the step"),
-        filled("R/sqrt(k)", "1/sqrt(k)", "R divided by its square root"),
-        filled("R/k^P", "1/k^0.25", "R divided by its power P"),
+        filled("R/k", "0.5/k", "R divided by k, the number of the update"),
+        filled("R/sqrt(k)", "1/sqrt(k)", "R divided by the square root of k"),
+        filled("R/k^P", "1/k^0.25", "R divided by k to the power P"),
     ];
 }
 

@@ -313,6 +313,32 @@ fn codes_with_leading_zeros_are_names() {
     let text = text.replace("90210", "9021");
     let (data, _) = read("t.csv", text.as_bytes(), &how);
     assert_eq!((data.width(), values(&data)[0]), (2, 2139.0));
+    // A name among codes is one of them, wherever it stands.
+    for last in [0, 59] {
+        let line = |i: usize| {
+            format!("{},{},{}\n", if i == last { "136A" } else { codes[i % 3] }, i % 5, ["u", "v"][i % 2])
+        };
+        let text = "zip,n,kind\n".to_owned() + &(0..60).map(line).collect::<String>();
+        let (data, schema) = read("t.csv", text.as_bytes(), &how);
+        assert_eq!(data.width(), 5, "{schema:?}");
+    }
+}
+
+/// Few numbers among many names are names, too; few names among numbers are slips.
+#[test]
+fn numbers_among_many_names_are_names() {
+    let how = ReadOptions { label: LabelColumn::Named("kind".into()), ..ReadOptions::as_stored() };
+    let table = |n_names: usize| {
+        let lines =
+            |i: usize| if i < n_names { format!("\"{}, {}\"", i % 7, i) } else { (i % 14).to_string() };
+        let line = |i: usize| format!("{},{},{}\n", lines(i), i % 5, ["u", "v"][i % 2]);
+        "lines,n,kind\n".to_owned() + &(0..60).map(line).collect::<String>()
+    };
+    let (_, schema) = read("t.csv", table(12).as_bytes(), &how);
+    assert!(matches!(schema.columns[0].kind, ColumnKind::Category { .. }), "{schema:?}");
+    assert!(schema.notes.iter().any(|note| note == "read as categories: `lines`"), "{:?}", schema.notes);
+    let error = load_with_schema(&Source::bytes("t.csv", table(11).as_bytes()), &how).unwrap_err().report();
+    assert!(error.contains("column `lines` should hold finite numbers, but holds `0, 0`"), "{error}");
 }
 
 /// Advice is given only where it can be taken: what a column is cannot be said anew to a model.

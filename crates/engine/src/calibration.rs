@@ -35,7 +35,7 @@ pub enum Method {
 
 rosenblatt_core::named!(Method, "calibration",
     "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
-    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but it takes a thousand rows or more";
+    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but better from a thousand rows on";
 );
 
 /// From a score to the probability of one class.

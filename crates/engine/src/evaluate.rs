@@ -124,6 +124,13 @@ impl Evaluation {
         missed.map(|(class, _)| class as u32).collect()
     }
 
+    /// The classes that were recognised, but by fewer rows than could tell how well: below five.
+    pub fn hardly_judged(&self) -> Vec<u32> {
+        let counts = self.confusion.of_each().into_iter().enumerate();
+        let few = counts.filter(|&(class, count)| count < 5 && self.confusion.count(class, class) > 0);
+        few.map(|(class, _)| class as u32).collect()
+    }
+
     /// The mean of all classes' F1, each class counting once.
     pub fn macro_f1(&self) -> f64 {
         let (of_each, given_each) = (self.confusion.of_each(), self.confusion.given_each());
@@ -532,5 +539,11 @@ mod tests {
         let evaluation = evaluate(&model, &data).unwrap();
         assert_eq!(evaluation.majority(), Some((1, 0.5)));
         assert_eq!(evaluation.never_recognised().len(), 2);
+        // One of the three is said of all rows, and a handful of rows tells how well.
+        assert_eq!(evaluation.hardly_judged().len(), 1);
+        let many = Dataset::from_rows(&[[1.0]; 9], &["a", "a", "a", "a", "a", "b", "b", "b", "b"]);
+        let evaluation = evaluate(&crate::train(&Spec::default(), &many).unwrap(), &many).unwrap();
+        let few = if evaluation.never_recognised() == [0] { vec![1] } else { vec![] };
+        assert_eq!(evaluation.hardly_judged(), few);
     }
 }

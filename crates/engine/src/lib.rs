@@ -2,14 +2,14 @@
 //!
 //! # From a file to a model
 //!
-//! [`Recipe`] finds out what a file holds, scales it, chooses an algorithm, trains, calibrates, and says how good the
-//! model will be on new rows. It is what `rosenblatt train FILE` does, with the same defaults and the same bytes:
+//! [`Recipe`] finds out what a file holds, scales it, chooses an algorithm, trains, calibrates, and estimates the
+//! error on new rows. It is what `rosenblatt train FILE` does, with the same defaults and the same bytes:
 //!
 //! ```no_run
 //! use rosenblatt::data::Source;
 //! use rosenblatt::{Model, Recipe};
 //!
-//! let trained = Recipe::default().train(&Source::file("pets.csv"), &mut ())?;
+//! let trained = Recipe::default().train(&Source::file("pets.csv"), &mut ())?; // nobody watches
 //! println!("expected error: {:?}", trained.estimate.map(|estimate| estimate.evaluation.error()));
 //! trained.model.save("pets.model")?;
 //! let model = Model::load("pets.model")?;

@@ -119,8 +119,11 @@ impl Figure {
         self.textbook || settings.get(frames::FRAMES.name).is_some()
     }
 
-    /// An error if a model that is at hand cannot show this, since it does not keep its run.
+    /// An error if a model that is at hand cannot show this, since it does not keep its run, or holds no rows out.
     pub fn check_model(&self, settings: &Settings) -> Result<(), FigureError> {
+        if settings.get(subject::HOLDOUT.name).is_some() {
+            return Err(FigureError::Conflict { one: "model", other: subject::HOLDOUT.name });
+        }
         let shows_run = self.needs_run(settings) || settings.get(boundary::SUPPORT.name).is_some();
         if shows_run { Err(FigureError::NeedsRun { figure: self.name }) } else { Ok(()) }
     }

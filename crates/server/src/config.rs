@@ -44,7 +44,7 @@ pub struct Limits {
     /// Requests that are worked on at a time; one whose body is still on its way is not.
     pub requests: usize,
     /// How long a client may take for its headers, and between two pieces of a body or an answer.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// How long a connection on which nothing is asked stays open.
     pub idle: Duration,
     /// How long requests may go on once the server was asked to stop.
@@ -67,7 +67,7 @@ impl Default for Limits {
             disk_bytes: 4 << 30,
             connections: 8192,
             requests: 1024,
-            patience: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
             idle: Duration::from_secs(75),
             drain: Duration::from_secs(20),
             versions: 16,

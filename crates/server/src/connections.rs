@@ -34,7 +34,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// A stream that gives up when nothing moves: neither a byte read, nor one written that waits.
 struct Patient<S> {
     stream: S,
-    patience: Duration,
+    timeout: Duration,
     idle: Duration,
     /// Runs while a read or a write waits.
     reading: Pin<Box<Sleep>>,
@@ -52,10 +52,10 @@ impl<S> Patient<S> {
     fn new(stream: S, limits: &Limits, metrics: Arc<Metrics>) -> Self {
         Self {
             stream,
-            patience: limits.patience,
+            timeout: limits.timeout,
             idle: limits.idle,
             reading: Box::pin(sleep(limits.idle)),
-            writing: Box::pin(sleep(limits.patience)),
+            writing: Box::pin(sleep(limits.timeout)),
             read_waits: false,
             write_waits: false,
             closed_by: None,
@@ -72,7 +72,7 @@ impl<S> Patient<S> {
         }
         if !self.write_waits {
             self.write_waits = true;
-            let until = Instant::now() + self.patience;
+            let until = Instant::now() + self.timeout;
             self.writing.as_mut().reset(until);
         }
         if self.writing.as_mut().poll(cx).is_ready() {
@@ -147,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
                 return self.stalled(cx, outcome);
             }
             let now = Instant::now();
-            let closed_by = now + self.patience;
+            let closed_by = now + self.timeout;
             self.reading.as_mut().reset(closed_by.min(now + LINGER));
             *self.closed_by.insert(closed_by)
         };
@@ -222,7 +222,7 @@ async fn answer(
         None => serve(Patient::new(stream, &limits, Arc::clone(&metrics)), router, &limits, &mut stop).await,
         Some(tls) => {
             // A handshake is as quick as a head.
-            if let Ok(Ok(stream)) = timeout(limits.patience, tls.accept(stream)).await {
+            if let Ok(Ok(stream)) = timeout(limits.timeout, tls.accept(stream)).await {
                 serve(Patient::new(stream, &limits, Arc::clone(&metrics)), router, &limits, &mut stop).await;
             }
         }
@@ -238,7 +238,7 @@ where
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.patience)
+        .header_read_timeout(limits.timeout)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEADERS)
         // A client that has said all it will say may still want its answer.
@@ -247,7 +247,7 @@ where
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(limits.idle)
-        .keep_alive_timeout(limits.patience)
+        .keep_alive_timeout(limits.timeout)
         .max_header_list_size(HEAD_BYTES as u32)
         .max_concurrent_streams(128);
     let service = TowerToHyperService::new(router);

@@ -268,7 +268,7 @@ async fn packed(response: Response, packing: Option<&'static str>) -> Response {
 pub(crate) async fn frame(app: &App, body: &mut Body) -> Result<Option<Bytes>, Problem> {
     loop {
         let slow = |_| Problem::new("slow", "the body did not come in time");
-        return match timeout(app.config.limits.patience, body.frame()).await.map_err(slow)? {
+        return match timeout(app.config.limits.timeout, body.frame()).await.map_err(slow)? {
             None => Ok(None),
             Some(Err(_)) => Err(Problem::new("bad-body", "the body was not whole")),
             Some(Ok(frame)) => match frame.into_data() {
@@ -333,7 +333,7 @@ async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Held, P
         room.hold(bytes.len() + more.len())?;
         bytes.extend_from_slice(&more);
         if began.elapsed()
-            > limits.patience + std::time::Duration::from_secs((bytes.len() / LEAST_RATE) as u64)
+            > limits.timeout + std::time::Duration::from_secs((bytes.len() / LEAST_RATE) as u64)
         {
             return Err(Problem::new("slow", "the body came too slowly"));
         }

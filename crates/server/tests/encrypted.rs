@@ -25,7 +25,7 @@ fn file(name: &str) -> PathBuf {
 fn bench(with_tls: bool) -> Bench {
     Bench::with(&[("pets", pets())], |config| {
         config.tls = with_tls.then(|| (file("chain.pem"), file("key.pem")));
-        config.limits.patience = Duration::from_secs(2);
+        config.limits.timeout = Duration::from_secs(2);
     })
 }
 

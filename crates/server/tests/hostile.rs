@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 fn bench() -> Bench {
     Bench::with(&[("pets", pets())], |config| {
-        config.limits.patience = Duration::from_secs(1);
+        config.limits.timeout = Duration::from_secs(1);
         config.limits.idle = Duration::from_secs(3);
         config.limits.body_bytes = 1 << 20;
     })
@@ -187,7 +187,7 @@ fn half_closed_and_idle_connections_do_no_harm() {
 #[test]
 fn bodies_that_do_not_come_take_nobody_a_place_and_all_of_them_have_a_bound() {
     let bench = Bench::with(&[("pets", pets())], |config| {
-        config.limits.patience = Duration::from_secs(20);
+        config.limits.timeout = Duration::from_secs(20);
         config.limits.requests = 2;
         config.limits.body_bytes = 16 << 20;
         config.limits.bodies_bytes = 1 << 20;

@@ -28,21 +28,21 @@ const VERDICT_SHARE: f64 = 0.85;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  rosenblatt certify iris.csv                                 every class against the rest, in a table
-  rosenblatt certify iris.csv --positive setosa               one class, all details
-  rosenblatt certify digits.csv --positive 3 --against 8      two of many classes
-  rosenblatt certify data.csv --certificate proof.json        keep the proof
-  rosenblatt certify data.csv --check proof.json              check a proof, exactly
-  rosenblatt certify data.csv --model data.model              certify a model's mistakes
-  rosenblatt certify xor.csv --kernel poly --degree 2         in the space of a polynomial kernel")]
+  rosenblatt certify iris.csv                               every class in turn
+  rosenblatt certify iris.csv --positive setosa             one class, in detail
+  rosenblatt certify digits.csv --positive 3 --against 8    two of many classes
+  rosenblatt certify data.csv --certificate proof.json      keep the proof
+  rosenblatt certify data.csv --check proof.json            check a proof, exactly
+  rosenblatt certify data.csv --model data.model            a model's mistakes
+  rosenblatt certify xor.csv --kernel polynomial            a polynomial's space")]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// Put this class on one side; each in turn if there are more than two and none is said
+    /// Put this class on one side [default: each in turn, if there are more than two]
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
-    /// Put this class on the other side; all others if none is said
+    /// Put this class on the other side [default: all others]
     #[arg(long, value_name = "CLASS", requires = "positive")]
     against: Option<String>,
     /// Let the hyperplane lie anywhere (the default)
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     time: f64,
     /// Ask in the space of a kernel
-    #[arg(long, value_name = "NAME", value_parser = [PossibleValue::new("poly").alias("polynomial")])]
+    #[arg(long, value_name = "NAME", value_parser = [PossibleValue::new("polynomial").alias("poly")])]
     kernel: Option<String>,
     /// Set the degree of the polynomial kernel (offset + x.y)^degree
     #[arg(long, value_name = "N", default_value_t = 2, requires = "kernel")]
@@ -72,7 +72,7 @@ pub(crate) struct Args {
     /// Check this certificate instead of looking for one
     #[arg(long, value_name = "PATH", conflicts_with_all = ["certificate", "model", "positive", "kernel", "through_origin", "bias"])]
     check: Option<PathBuf>,
-    /// Certify the mistakes of this model instead
+    /// Certify the mistakes of this model instead (two classes, and weights: no kernel, no votes)
     #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "through_origin", "bias"])]
     model: Option<PathBuf>,
     /// Print the verdict as JSON

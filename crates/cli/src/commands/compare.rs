@@ -22,11 +22,11 @@ use std::time::{Duration, Instant};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   rosenblatt compare mail.csv
-  rosenblatt compare mail.csv --algorithms perceptron:last,perceptron:averaged,perceptron:pocket
+  rosenblatt compare mail.csv --algorithms perceptron:last,perceptron:averaged
   rosenblatt compare mail.csv --algorithms 'pa1(C=0.01),pa1(C=0.1),pa1(C=1)'
-  rosenblatt compare iris.csv --algorithms perceptron,perceptron@poly^2,perceptron@rbf:voted
-  rosenblatt compare iris.csv --algorithms 'perceptron,mlp(hidden=8),mlp(hidden=64)' --activation tanh
-  rosenblatt compare a9a --algorithms pa1,arow,logistic --folds 10 --epochs 5 --json
+  rosenblatt compare iris.csv --algorithms perceptron@poly^2,perceptron@rbf:voted
+  rosenblatt compare iris.csv --algorithms 'perceptron,mlp(hidden=8)' --activation tanh
+  rosenblatt compare a9a --algorithms pa1,arow --folds 10 --epochs 5 --json
   rosenblatt compare news.conllu --history 1,2    taggers of sentences")]
 pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
@@ -41,11 +41,11 @@ pub(crate) struct Args {
         default_value = "perceptron:last,perceptron:averaged,perceptron:voted,pa1,arow,logistic-dual,svm-dual"
     )]
     pub(super) algorithms: String,
-    /// Split the rows into so many folds, each predicted by models that learned from the others
+    /// Split the rows into N folds, each predicted by models that learned from the others
     #[arg(long, alias = "cv", value_name = "N", default_value_t = 5)]
     pub(super) folds: usize,
-    /// Make at most so many epochs in each training, which may stop earlier as `train` does
-    #[arg(long, default_value_t = defaults::EPOCHS)]
+    /// Make at most N epochs in each training, which may stop earlier as `train` does
+    #[arg(long, value_name = "N", default_value_t = defaults::EPOCHS)]
     pub(super) epochs: u64,
     /// Seed every random choice with this number, the folds among them
     #[arg(long, default_value_t = 0)]
@@ -56,12 +56,12 @@ pub(crate) struct Args {
     /// Print the comparison as JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// Compare taggers of sentences with these attributes: ready-made sets (tagging, chunking, ner, letters), the one that
-    /// suits (auto) or files of templates; auto for files that are named like sentences if not said
-    #[arg(long, value_name = "SET|FILE,...", help_heading = "Sentences")]
+    /// Compare taggers of sentences with these attributes: ready-made sets (tagging, chunking, ner, letters), the one
+    /// that suits (auto) or files of templates [default: auto for files that are named like sentences]
+    #[arg(long, value_name = "SET|FILE,...", help_heading = tagger::HEADING)]
     pub(super) features: Option<String>,
-    /// Compare taggers whose labels depend on so many labels before them: 1, 2 or both; 1 if not said
-    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Sentences")]
+    /// Compare taggers whose labels depend on this many labels before them: 1, 2 or both [default: 1]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = tagger::HEADING)]
     pub(super) history: Vec<usize>,
     #[command(flatten)]
     kernel: KernelArgs,

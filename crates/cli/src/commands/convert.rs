@@ -21,7 +21,7 @@ nothing is scaled unless --scale says so.
 Examples:
   rosenblatt convert iris.csv iris.svm
   rosenblatt convert mail.parquet mail.csv.gz --label spam
-  rosenblatt convert iris.csv train.svm --split 0.2 --test-out test.svm --shuffle --seed 7
+  rosenblatt convert iris.csv train.svm --split 0.2 --test-out test.svm --shuffle
   rosenblatt convert a9a a9a.parquet
   cat a9a | rosenblatt convert - - --format libsvm --to jsonl | head -1"
 )]
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// The file to write; `-` is stdout, and needs --to
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Write this format; the one of the file's name if not said
+    /// Write this format [default: the one that the file's name ends in]
     #[arg(long, value_name = "NAME", value_parser = listed(|| catalogue().names("written-format")))]
     to: Option<String>,
     /// Write this share of the rows to --test-out and the others to OUT

@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
   rosenblatt demo xor                    a lesson: its rows, trace, proof and film
   rosenblatt demo margin --folder class")]
 pub(crate) struct Args {
-    /// A lesson for the blackboard; a spam filter if not said
+    /// A lesson for the blackboard [default: none, a spam filter is trained]
     #[arg(value_name = "LESSON", value_parser = lessons())]
     lesson: Option<String>,
     /// Write the lesson's rows and pictures into this folder
     #[arg(long, value_name = "PATH", default_value = ".", requires = "lesson")]
     folder: PathBuf,
-    /// Also save the model here; it is not saved if not said
+    /// Also save the spam filter here [default: not saved]
     #[arg(long, short, value_name = "PATH", conflicts_with = "lesson")]
     model: Option<PathBuf>,
     /// Print the report as JSON

@@ -18,6 +18,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         page = page.display_name(format!("rosenblatt-{name}"));
     }
     let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text)?;
+    // What `-h` leaves out is left without a word otherwise.
+    clap_mangen::Man::new(page.mut_args(|arg| arg.hide_short_help(false))).render(&mut text)?;
     ui::print(&String::from_utf8_lossy(&text))
 }

@@ -10,18 +10,20 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Train in several places, each from the same model, and mix after every epoch: that is iterative parameter mixing, which
-converges where the data is separable. Mixing once, at the end, need not.
+Train in several places, each from the same model, and mix after every epoch:
+that is iterative parameter mixing, which converges where the data is separable.
+Mixing once, at the end, need not.
 
 Examples:
   rosenblatt mix one.model two.model -o mean.model
   rosenblatt mix shard-*.model --by errors -o mean.model
-  rosenblatt train here.csv --start-from mean.model --model one.model   # the next epoch, in each place")]
+  rosenblatt train here.csv --start-from mean.model --epochs 1 --holdout 0 \\
+    --model one.model                  # the next epoch, in each place")]
 pub(crate) struct Args {
     /// Read these models, which were trained with the same options and read rows alike
     #[arg(required = true, value_name = "MODEL")]
     pub(super) models: Vec<PathBuf>,
-    /// Weigh the models: uniform, errors or rows; uniform if not said
+    /// Weigh the models this way
     #[arg(long, value_name = "HOW", value_parser = choice::<Mixing>(), default_value_t)]
     pub(super) by: Mixing,
     /// Write the mean here

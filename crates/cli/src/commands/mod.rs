@@ -1,4 +1,5 @@
-//! The table of commands: one file each, and here its `mod` and one line of the table.
+//! The table of commands: one file each, and here its `mod` and one line of the table, which may name what suits
+//! options that are shared with other commands to this one.
 
 mod algorithms;
 mod bounds;
@@ -28,12 +29,12 @@ mod train_face;
 mod train_report;
 mod tune;
 
-use crate::brief;
 use crate::failure::Failure;
+use crate::{args, brief};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 
 macro_rules! commands {
-    ($($(#[doc = $about:literal])+ $module:ident;)+) => {
+    ($($(#[doc = $about:literal])+ $module:ident $(with $suited:path)?;)+) => {
         /// `program` with every command. What each takes is told at once, or when the command is typed: most of
         /// what starting costs is options that nobody asks for.
         pub(crate) fn add_to(program: Command, at_once: bool) -> Command {
@@ -41,7 +42,8 @@ macro_rules! commands {
                 const ABOUT: &str = concat!($($about),+).trim_ascii();
                 let fill: fn(Command) -> Command = |command| {
                     let command = $module::Args::augment_args(command).about(ABOUT).long_about(None);
-                    brief::shorten(suited(stringify!($module), command))
+                    $(let command = $suited(command);)?
+                    brief::shorten(command)
                 };
                 let command = Command::new(stringify!($module)).about(ABOUT);
                 if at_once { fill(command) } else { command.defer(fill) }
@@ -58,39 +60,19 @@ macro_rules! commands {
     };
 }
 
-/// The options of a command that shares them with others, as they are meant there.
-fn suited(name: &str, command: Command) -> Command {
-    match name {
-        // Examples of the last that is flattened into it would be shown.
-        "tune" => command
-            .after_help(tune::EXAMPLES)
-            .after_long_help(tune::EXAMPLES)
-            .mut_arg("algorithm", |arg| arg.short(None).hide(true))
-            .mut_arg("online", |arg| arg.hide(true))
-            .mut_arg("algorithms", |arg| arg.short('a')),
-        "predict" | "evaluate" | "report" => crate::args::LEFT_TO_THE_MODEL
-            .into_iter()
-            .fold(command, |command, option| command.mut_arg(option, |arg| arg.hide(true))),
-        "trace" => command
-            .mut_arg("order", |arg| arg.help("Take rows in this order; default: given"))
-            .mut_arg("scale", |arg| arg.help("Scale the features; default: none")),
-        _ => command,
-    }
-}
-
 commands! {
     /// Train a spam filter from bundled text messages, or give a lesson (`demo --help` lists them)
     demo;
     /// Train a model from files and report how good it is
     train;
     /// Train with a race that you steer: who takes part, and what they are compared by
-    tune;
+    tune with tune::suited;
     /// Label rows with a model
-    predict;
+    predict with args::leave_to_the_model;
     /// Serve models over HTTP: predictions, and online learning that loses nothing
     serve;
     /// Measure a model on rows whose classes are known
-    evaluate;
+    evaluate with args::leave_to_the_model;
     /// Train several algorithms on the same folds and compare them in one table
     compare;
     /// Tell whether a hyperplane separates the data, with a proof that can be checked
@@ -98,9 +80,9 @@ commands! {
     /// Say what a model is: how it was trained and what it learned
     inspect;
     /// Write one page that tells all there is to tell about a model
-    report;
+    report with args::leave_to_the_model;
     /// Show a run round by round, as a textbook prints it
-    trace;
+    trace with trace::suited;
     /// Watch perceptrons learn on points of your own, in the browser
     playground;
     /// Draw what was learned, and how, as a picture

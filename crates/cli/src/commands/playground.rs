@@ -7,14 +7,13 @@ use rosenblatt_server::Playground;
 use std::net::{Ipv4Addr, SocketAddr};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "The page needs no network: the engine runs in the browser, and nothing that it is shown leaves it. Any
-static host can serve the folder `site` of the sources as well.
+#[command(after_help = "The page needs no network: the engine runs in the browser, and nothing that it
+is shown leaves it. Any static host can serve the folder `site` of the sources
+as well.
 
 Examples:
   rosenblatt playground
-  rosenblatt playground --port 0"
-)]
+  rosenblatt playground --port 0")]
 pub(crate) struct Args {
     /// Listen on this port of this machine; 0 is any that is free
     #[arg(long, value_name = "N", default_value_t = 8081)]

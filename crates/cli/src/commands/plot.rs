@@ -27,15 +27,15 @@ fn kinds() -> PossibleValuesParser {
 }
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Without --model, a model is trained first, by the perceptron unless --algorithm says otherwise,
-and for boundary, margins and weights from all rows; --model draws yours. Without --output, the picture is drawn in the terminal.
+#[command(after_help = "Without --model, a model is trained first, by the perceptron unless --algorithm
+says otherwise, and for boundary, margins and weights from all rows; --model
+draws yours. Without --output, the picture is drawn in the terminal.
 
 Examples:
   rosenblatt plot boundary points.csv                         in the terminal
   rosenblatt plot boundary points.csv -o points.svg
   rosenblatt plot boundary points.csv --frames -o steps.svg   every step of the run, as a film
-  rosenblatt plot boundary data.csv --columns bill_length_mm,bill_depth_mm -o penguins.png
+  rosenblatt plot boundary iris.csv --columns petal_length,petal_width -o iris.png
   rosenblatt plot boundary points.csv --frames -o steps.apng  the same, where SVG is not shown
   rosenblatt plot boundary data.svm -o data.svg               many features: rows on their side
   rosenblatt plot curves mail.csv --readouts last,averaged,voted -o curves.svg
@@ -47,8 +47,7 @@ Examples:
   rosenblatt plot precision-recall test.csv --model mail.model -o precision.svg
   rosenblatt plot reliability test.csv --model mail.model -o reliability.svg
   rosenblatt plot confusion data.svm --theme dark -o confusion.png
-  rosenblatt plot transitions --model news.model -o transitions.svg    of a tagger"
-)]
+  rosenblatt plot transitions --model news.model -o transitions.svg    of a tagger")]
 pub(crate) struct Args {
     /// The kind of picture
     #[arg(value_name = "KIND", value_parser = kinds())]
@@ -62,13 +61,14 @@ pub(crate) struct Args {
     /// Write the picture here, to a name that ends in .svg, .png, .apng or .txt; `-` is stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Draw it in this form; the one of the file's name if not said
+    /// Draw it in this form [default: the one that the file's name ends in]
     #[arg(long = "to", alias = "as", value_name = "FORM", value_parser = ["svg", "png", "apng", "text"])]
     form: Option<String>,
     /// Draw on light or dark paper; auto follows the page or the system in SVG
     #[arg(long, value_name = "NAME", value_parser = ["auto", "light", "dark"], default_value = "auto")]
     theme: String,
-    /// Draw it this large, in pixels; a PNG has twice as many each way
+    /// Draw it this large, in pixels [default: 800x560]. The height may be adjusted to what is drawn, and a PNG has twice
+    /// as many pixels each way
     #[arg(long, value_name = "WxH", value_parser = picture_size)]
     canvas: Option<(u32, u32)>,
     /// Write this title, instead of one that says what is seen
@@ -243,6 +243,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let figure = find(&args.kind)?;
     let form = args.form()?;
     let settings = args.settings(figure, form)?;
+    args.spec.one_rule()?;
     args.spec.spec()?;
     if matches!(form, Form::Png | Form::Apng)
         && !args.json
@@ -310,6 +311,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 fn subject(args: &Args, figure: &Figure, settings: &Settings) -> Result<Subject, Failure> {
     if let Some(path) = &args.model {
         figure.check_model(settings)?;
+        args.data.leave_to_the_model()?;
+        args.spec.leave_to_the_model()?;
         return of_model_file(args, figure, path);
     }
     if figure.needs == Needs::Tagger {
@@ -344,6 +347,9 @@ fn of_model_file(args: &Args, figure: &Figure, path: &Path) -> Result<Subject, F
     let progress = Progress::new(true);
     progress.reading(&source, &read.meter, 1);
     let data = load_source(&source, &read)?;
+    if matches!(figure.needs, Needs::HeldOut | Needs::Probabilities) && model.is_of(&data) {
+        ui::note("note: these are the rows it was trained from: expect more errors on new ones");
+    }
     Ok(Subject::of_model(short_name(&source), data, model))
 }
 

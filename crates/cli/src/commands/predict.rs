@@ -60,11 +60,11 @@ pub(crate) struct Args {
     /// Write the N best label sequences of every sentence, each below its rank and score (taggers of sentences)
     #[arg(long, value_name = "N")]
     pub(super) k_best: Option<usize>,
-    /// Write the predictions here; `-` is stdout, and the default
+    /// Write the predictions here; `-` is stdout [default: -]
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Write them in this format; if not said the one of the file's extension, else lines, or csv with any column
-    /// added
+    /// Write them in this format [default: the one that the file's name ends in, else lines, or csv where columns are
+    /// added]
     #[arg(long, value_name = "FORMAT", value_parser = listed(|| catalogue().names("prediction-format")))]
     to: Option<String>,
     /// Compute on the processor (cpu, or auto, which is the same here) or on a graphics card (gpu, gpu:1), for models

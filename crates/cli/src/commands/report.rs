@@ -19,9 +19,9 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  rosenblatt report mail.csv --model mail.model                    what it learned, in mail.html
-  rosenblatt report test.csv --model mail.model -o report.html     how good it is on other rows
-  rosenblatt report data.csv --model data.model --certificate proof.json   with a proof, checked again")]
+  rosenblatt report mail.csv --model mail.model    what it learned, in mail.html
+  rosenblatt report test.csv --model mail.model    how good it is on other rows
+  rosenblatt report data.csv --model data.model --certificate proof.json")]
 pub(crate) struct Args {
     /// Rows to evaluate the model on. Of the file it was trained from, only the held-out rows are used, unless the model
     /// has learned from them since, as it does after a race
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Report on this model
     #[arg(long, short, value_name = "PATH")]
     pub(super) model: PathBuf,
-    /// Write the page here; the model's name with `.html` if not said
+    /// Write the page here [default: the model's name with `.html`]
     #[arg(long, short, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
     /// Check this certificate of `rosenblatt certify` about the data, and report it

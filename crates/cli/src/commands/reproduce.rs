@@ -44,17 +44,17 @@ struct FreundSchapireArgs {
     /// Measure after 0.1, 1, 2, 3, 4, 10 and 30 epochs, up to this many
     #[arg(long, alias = "passes", value_name = "T", default_value = "10")]
     epochs: Most,
-    /// Take the mean of so many random permutations of the training rows
+    /// Average over N random permutations of the training rows
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     permutations: u64,
     /// Seed the permutations with this number
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Learn from the first N rows only; all if not said
+    /// Learn from the first N rows only [default: all]
     #[arg(long, value_name = "N")]
     rows: Option<usize>,
-    /// Compute on the processor (cpu) or on a graphics card (gpu, gpu:1); if not said on a card if there is one and the
-    /// rows are many (auto). Changes nothing but the time
+    /// Compute on the processor (cpu) or on a graphics card (gpu, gpu:1); auto takes a card if there is one and the
+    /// rows are many. Changes nothing but the time
     #[arg(long, value_name = "NAME", value_parser = by_name::<DeviceChoice>, default_value = "auto")]
     device: DeviceChoice,
 }

@@ -15,31 +15,34 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "A file NAME.model in the folder is the model NAME; one that is replaced is a new version. What is
-learned is kept in NAME.serve beside it. An example is acknowledged when it is as safe as --durability says, and the
-model is that of `train --online --start-from NAME.model --grow-classes` on the same rows, to the bit.
+#[command(after_help = "A file NAME.model in the folder is the model NAME; one that is replaced is a new
+version. What is learned is kept in NAME.serve beside it. An example is
+acknowledged when it is as safe as --durability says, and the model is that of
+`train --online --start-from NAME.model --grow-classes` on the same rows, to the
+bit.
 
 Examples:
   rosenblatt serve
   curl localhost:8080/v1/models
-  curl localhost:8080/v1/models/sms/predict -H 'content-type: text/plain' -d 'WIN a FREE prize'
-  curl localhost:8080/v1/models/sms/learn -H 'content-type: application/json' -d '{\"rows\": [\"free money\"], \"labels\": [\"spam\"]}'
-  rosenblatt serve models --read-only --address 0.0.0.0:443 --tls-cert chain.pem --tls-key key.pem --tokens tokens.txt"
-)]
+  curl localhost:8080/v1/models/sms/predict -H 'content-type: text/plain' \\
+    -d 'WIN a FREE prize'
+  curl localhost:8080/v1/models/sms/learn -H 'content-type: application/json' \\
+    -d '{\"rows\": [\"free money\"], \"labels\": [\"spam\"]}'
+  rosenblatt serve models --read-only --address 0.0.0.0:443 \\
+    --tls-cert chain.pem --tls-key key.pem --tokens tokens.txt")]
 pub(crate) struct Args {
-    /// The folder of models; if not said, `models`, which is made with a spam filter of bundled text messages in it if
-    /// it is not there
+    /// The folder of models [default: `models`, which is created with a spam filter of bundled text messages in it if
+    /// need be]
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Listen here; port 0 is any that is free
     #[arg(long, alias = "listen", value_name = "ADDRESS", default_value_t = Config::default().address)]
     address: SocketAddr,
-    /// Answer requests for this host, too (may be repeated); this machine's own names and the address if not said
+    /// Answer requests for this host, too (may be repeated) [default: this machine's own names and the address]
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
     /// Ask for a token of this file, whose lines are `TOKEN predict,learn,admin`, or `sha256:DIGITS` in the token's
-    /// place; anybody may do anything if not said
+    /// place [default: anybody may do anything]
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
     /// Speak TLS with this certificate chain (PEM)
@@ -54,52 +57,52 @@ pub(crate) struct Args {
     /// Acknowledge an example when it is this safe
     #[arg(long, value_name = "NAME", value_parser = choice::<Durability>(), default_value_t)]
     durability: Durability,
-    /// Take a snapshot after so many examples, after which the log begins anew
+    /// Take a snapshot of a model after it learned from N more examples; its log then begins anew
     #[arg(long, value_name = "N", default_value_t = Config::default().snapshot_rows)]
     snapshot_rows: u64,
-    /// Likewise when the log has reached this size: a start reads no more than that
+    /// Take a snapshot, too, when the log has reached this size: no more than that is read at a start
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "64MiB")]
     snapshot_log: u64,
     /// Keep logs that a snapshot covers
     #[arg(long)]
     keep_log: bool,
-    /// Allow bodies of this size, unpacked
+    /// Refuse bodies larger than this, unpacked
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "32MiB")]
     max_body: u64,
-    /// Hold this much of all bodies at a time
+    /// Hold at most this much of all bodies in memory at a time
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "512MiB")]
     max_bodies: u64,
-    /// Allow so many rows a request
+    /// Refuse requests of more rows
     #[arg(long, value_name = "N", default_value_t = Limits::default().rows)]
     max_rows: usize,
-    /// Let a model grow to so many features
+    /// Refuse to let a model grow beyond N features
     #[arg(long, value_name = "N", default_value_t = Limits::default().features)]
     max_features: usize,
-    /// Let a model grow to so many classes
+    /// Refuse to let a model grow beyond N classes
     #[arg(long, value_name = "N", default_value_t = Limits::default().classes)]
     max_classes: usize,
-    /// Let a model that keeps every update (votes, a kernel without a budget) make so many
+    /// Refuse more updates of a model that keeps them all (votes, a kernel without a budget)
     #[arg(long, value_name = "N", default_value_t = Limits::default().updates)]
     max_updates: u64,
-    /// Let what a model has learned take so much of the disk
+    /// Refuse to learn when what a model has learned takes this much of the disk
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "4GiB")]
     max_disk: u64,
-    /// Allow so many connections at a time
+    /// Accept N connections at a time
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
     max_connections: usize,
-    /// Work on so many requests at a time
+    /// Work on N requests at a time
     #[arg(long, value_name = "N", default_value_t = Limits::default().requests)]
     max_requests: usize,
-    /// Keep so many versions of a model
+    /// Keep the last N versions of a model
     #[arg(long, value_name = "N", default_value_t = Limits::default().versions)]
     max_versions: usize,
-    /// Cut clients off that let the server wait for so many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().patience.as_secs())]
-    patience: u64,
-    /// Let requests go on for so many seconds once asked to stop
+    /// Disconnect clients that keep the server waiting for this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().timeout.as_secs())]
+    timeout: u64,
+    /// Let requests finish within this many seconds when asked to stop
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().drain.as_secs())]
     drain: u64,
-    /// Answer with so many threads; 0 is one per core
+    /// Answer with N threads, 0 for one per core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
 }
@@ -167,7 +170,7 @@ impl Args {
             connections: self.max_connections.clamp(1, 1 << 20),
             requests: self.max_requests.clamp(1, 1 << 20),
             versions: self.max_versions,
-            patience: Duration::from_secs(self.patience.max(1)),
+            timeout: Duration::from_secs(self.timeout.max(1)),
             drain: Duration::from_secs(self.drain),
             ..defaults
         };

@@ -4,13 +4,14 @@ use super::tagger::{self, TaggerArgs};
 use crate::args::{DataArgs, SpecArgs};
 use crate::failure::Failure;
 use crate::ui;
+use clap::Command;
 use rosenblatt::back_propagation::{BackPropagation, back_propagation};
 use rosenblatt::core::Stopped;
-use rosenblatt::recipe::with_positive;
+use rosenblatt::recipe::{LabelFound, with_positive};
 use rosenblatt::trace;
 use rosenblatt::trace::{Ending, Told, Trace, latex, markdown, number, vector};
 use rosenblatt_data::write::csv_cell;
-use rosenblatt_data::{Source, load_source};
+use rosenblatt_data::{Source, load_with_schema};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -27,7 +28,7 @@ Examples:
   rosenblatt trace points.csv --bias none --to latex
   rosenblatt trace points.csv --algorithm pa --rounds 5-10
   rosenblatt trace points.csv --readout voted     ends in the hypotheses that vote, and their votes
-  rosenblatt trace xor.csv --algorithm mlp --hidden 2 --activation tanh --rate 0.5
+  rosenblatt trace xor.csv --algorithm mlp --hidden 2 --rate 0.5
   rosenblatt trace points.csv --zero plus --mistake pred --to csv > rounds.csv
   rosenblatt trace news.conllu --rounds 2         sentences: the lattice, the best labels, the update"
 )]
@@ -35,10 +36,10 @@ pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<String>,
-    /// Give this class y = +1 and all others y = -1; the second of two if not said
+    /// Give this class y = +1 and all others y = -1 [default: the second of two]
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
-    /// Show so many rounds, or those from one to another: 6, or 5-10
+    /// Show this many rounds, or those from one to another: 6, or 5-10
     #[arg(long, value_name = "N|A-B", value_parser = rounds, default_value = "200")]
     pub(super) rounds: (u64, u64),
     /// Write the table in this form
@@ -64,14 +65,25 @@ fn rounds(text: &str) -> Result<(u64, u64), String> {
     })
 }
 
+/// Shared options as a textbook has them.
+pub(super) fn suited(command: Command) -> Command {
+    command
+        .mut_arg("order", |arg| arg.help("Visit rows in this order [default: given]"))
+        .mut_arg("scale", |arg| arg.help("Bring features to one scale [default: none]"))
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    args.spec.one_rule()?;
     let (format, features) = (args.data.format.as_deref(), args.tagger.features.as_deref());
     if tagger::is_meant(&args.files, format, features) {
         return tagger::trace(args);
     }
     args.tagger.are_for_sentences()?;
     let read = args.data.as_textbook().options()?;
-    let mut data = load_source(&Source::find_all(&args.files)?, &read)?;
+    let (mut data, schema) = load_with_schema(&Source::find_all(&args.files)?, &read)?;
+    if let Some(label @ (LabelFound::ByName(_) | LabelFound::Guessed(_))) = LabelFound::new(&read, &schema) {
+        ui::note(&format!("note: the label is column `{}`; choose with --label", label.column()));
+    }
     if let Some(class) = &args.positive {
         data = with_positive(data, class)?;
     }

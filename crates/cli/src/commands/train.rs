@@ -42,7 +42,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
   rosenblatt train data.csv --algorithm pa1 --param C=0.1 --readout last
   cat data.svm | rosenblatt train - --model data.model
   rosenblatt train data.csv --folds 10                error by cross-validation, model from all rows
-  rosenblatt train digits.csv --label digit --kernel polynomial --degree 4 --readout voted
+  rosenblatt train digits.csv --kernel polynomial --degree 4 --readout voted
   rosenblatt train faces.svm --positive ann           is it ann, or anybody else?
   rosenblatt train mail.csv --export onnx mail.onnx   for other programs, too
   rosenblatt train huge.svm --online --model huge.model      one epoch, in the memory of a few blocks
@@ -59,38 +59,38 @@ pub(crate) struct Args {
     /// Files, folders or patterns to read; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<String>,
-    /// Save the model here; the first file's name with `.model` if not said
+    /// Save the model here [default: the first file's name with `.model`]
     #[arg(long, short, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// Hold out this share of the rows for the estimate, 0 to hold out none. After a race the model learns from all rows
-    /// in the end; a rule that is named learns from the others only. From 1,000 rows on, a tenth of those is kept to decide
-    /// when to stop; `--patience 0` keeps none. Words and scales, which see no labels, are taken from all rows
+    /// Hold out this share of the rows for the estimate, 0 to hold out none; sentences are held out only if this is given.
+    /// The winner of a race is trained again on all rows. A rule that is named learns only from the rows that are not held
+    /// out; if there are 1,000 or more, a tenth of these decides when to stop (`--patience 0` turns that off). Vocabulary
+    /// and scales, which see no labels, are taken from all rows
     #[arg(long, alias = "test-size", value_name = "SHARE", default_value_t = defaults::HOLD_OUT)]
     pub(super) holdout: f64,
-    /// Estimate the error by cross-validation on N folds instead; the model learns from all rows, less the tenth that
-    /// a rule that is named keeps from 1,000 rows on to decide when to stop
+    /// Estimate the error by cross-validation on N folds instead; the model learns from all rows, but for the tenth that
+    /// decides when a rule that is named stops, if there are 1,000 rows or more
     #[arg(long, aliases = ["k-fold", "cv"], value_name = "N", conflicts_with = "holdout")]
     pub(super) folds: Option<usize>,
-    /// Fit probabilities on held-out rows by this method; auto is platt if rows are held out and memory allows it, and
-    /// isotonic needs a thousand rows or more
+    /// Fit probabilities on held-out rows by this method
     #[arg(long, value_name = "NAME", value_parser = choice::<Calibrate>(), default_value_t)]
     pub(super) calibrate: Calibrate,
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"], help = export_help("Also write"))]
     export: Option<Vec<String>>,
-    /// Make this the positive class. If there are more than two, it is told from all others taken together, which
-    /// become `not CLASS`; if not said, the second of two in alphabetical order
+    /// Make this the positive class [default: the second of two]. If there are more than two, it is told from all
+    /// others taken together, which become `not CLASS`
     #[arg(long, value_name = "CLASS")]
     positive: Option<String>,
-    /// Name all classes, in their order; those found in the data, sorted, if not said
+    /// Name all classes, in their order [default: those found in the data; numbers by value, names by the alphabet]
     #[arg(long, value_name = "CLASS,...", value_delimiter = ',')]
     classes: Option<Vec<String>>,
-    /// Learn in one epoch over the rows in their order, in the memory of a few blocks, and print the
-    /// error of the predictions made before each row was learned from
+    /// Learn in one epoch over the rows in their order, in the memory of a few blocks, and print the error of the
+    /// predictions made before each row was learned from. There is no race: the rule is perceptron, or the one named
     #[arg(long, conflicts_with_all = ["holdout", "epochs", "patience", "order", "max_updates", "folds",
         "calibrate", "export"])]
     online: bool,
-    /// Save a checkpoint beside the model every N epochs, or every 30s, 10m, 2h or 100000rows; only when interrupted
-    /// if not said
+    /// Save a checkpoint beside the model every N epochs, or every 30s, 10m, 2h or 100000rows [default: only when
+    /// interrupted]
     #[arg(long, value_name = "N|TIME|ROWS")]
     pub(super) checkpoint_every: Option<Every>,
     /// Go on from the checkpoint beside the model, with the same data and options; from the beginning if
@@ -104,32 +104,34 @@ pub(crate) struct Args {
     /// Keep the model that is there now, with `.1` behind its name
     #[arg(long)]
     keep_previous: bool,
-    /// Show the perceptron's mistakes beside their bounds, epoch by epoch
+    /// Train the perceptron, without a race, and show its mistakes beside their bounds, epoch by epoch
     #[arg(long, conflicts_with = "online")]
     bounds: bool,
-    /// Keep rows that take more memory than this (512MiB, 2GiB) in a cache on disk, which every epoch reads; no limit
-    /// if not said. Rows are then visited as they stand (`--order given`), and the model is what it would be in memory
+    /// Keep rows that take more memory than this (512MiB, 2GiB) in a cache on disk, which every epoch reads [default:
+    /// no limit]. Rows are then visited as they stand (`--order given`), and the model is what it would be in memory
     /// with that order. Twelve bytes a row stay in memory
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "online")]
     memory: Option<u64>,
-    /// Keep that cache here and use it again for the same data read in the same way; a temporary file if not said
+    /// Keep that cache here and use it again for the same data read in the same way (with --memory) [default: a temporary
+    /// file]
     #[arg(long, value_name = "PATH", requires = "memory")]
     cache: Option<PathBuf>,
-    /// Predict the positive class, or the second of two, where its probability is at least this. Default: 0.5
+    /// Predict the positive class, or the second of two, where its probability is at least this [default: 0.5]
     #[arg(long, value_name = "SHARE", conflicts_with = "costs")]
     threshold: Option<f64>,
-    /// Name the class of least expected cost: CLASS=COST of a mistake on rows of a class, TRUE:NAMED=COST of one class
-    /// taken for another, or `balanced`, by which the rarer a class the dearer (may be repeated); 1 if not said
+    /// Name the class of least expected cost: CLASS=COST of a mistake on rows of a class, TRUE:NAMED=COST of one
+    /// class taken for another, or `balanced`, by which the rarer a class the dearer (may be repeated) [default: 1]
     #[arg(long = "cost", value_name = "CLASS=COST")]
     costs: Vec<String>,
-    /// Start from the weights of this model, and read rows as it does; from nothing if not said
+    /// Start from the weights of this model, and read rows as it does [default: from zero]
     #[arg(long, value_name = "MODEL", conflicts_with = "folds")]
     pub(super) start_from: Option<PathBuf>,
-    /// Take the classes, columns and options of that model, but not its weights, which begin at zero: the only way to
-    /// go on with a vote, a kernel or a map
+    /// Take only the classes, columns and options of that model, and start from weights of zero (with --start-from). Models
+    /// with votes, a kernel or a map can be started from in this way only
     #[arg(long, requires = "start_from")]
     blank: bool,
-    /// Take in classes that the first rows do not show, each when its first row comes; an error if not said
+    /// Take in classes that the first rows do not show, each when its first row comes (with --online) [default: such a
+    /// class is an error]
     #[arg(long, requires = "online")]
     grow_classes: bool,
     /// Print the report as JSON
@@ -145,6 +147,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.is_of_sentences() {
+        args.spec.one_rule()?;
         return tagger::train(args);
     }
     args.tagger.are_for_sentences()?;

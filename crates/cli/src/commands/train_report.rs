@@ -186,12 +186,15 @@ pub(super) fn json(trained: &Trained, face: &Face) -> Value {
 
 /// A race in a few lines: who won, who else went far, and how many left.
 pub(super) fn race_text(race: &Race) -> String {
-    let parts = if race.folds > 1 { format!("{} folds of ", race.folds) } else { "a part of ".to_owned() };
+    let rows = counted(race.rows as u64, "row", "rows");
+    let (where_to, of_all) = match race.folds {
+        0 | 1 => (format!("a part of {rows}"), String::new()),
+        folds => (format!("{rows} in {folds} folds"), format!(" of {}", count(race.rows as u64))),
+    };
     let (measure, is_share) = race.measure();
     let mut text = format!(
-        "race of {} on {parts}{}, by {} on rows not learned from{}:",
+        "race of {} on {where_to}, by {} on rows not learned from{}:",
         counted(race.entrants.len() as u64, "candidate", "candidates"),
-        counted(race.rows as u64, "row", "rows"),
         measure,
         if race.cut_short { ", cut short by the budget" } else { "" },
     );
@@ -209,7 +212,7 @@ pub(super) fn race_text(race: &Race) -> String {
             _ if place == 0 && loss > least => "wins: best by errors and probabilities together".to_owned(),
             _ if place == 0 => "wins".to_owned(),
             Some(_) => {
-                format!("dropped after {} rows", count(entrant.judged as u64))
+                format!("dropped after {}{of_all} rows", count(entrant.judged as u64))
             }
             None => String::new(),
         };

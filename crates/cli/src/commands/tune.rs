@@ -1,9 +1,10 @@
 //! `rosenblatt tune FILE...`: `train` with a race that you steer: who takes part, and what they are compared by.
 
-use super::train;
+use super::{tagger, train};
 use crate::args::seconds;
 use crate::choices::choice;
 use crate::failure::Failure;
+use clap::Command;
 use rosenblatt::Options;
 use rosenblatt::algorithms::find;
 use rosenblatt::compare::Candidate;
@@ -12,10 +13,14 @@ use rosenblatt::recipe::{Choice, Racing};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub(super) const EXAMPLES: &str = "Examples:
-  rosenblatt tune mail.csv --algorithms pa1,arow --param C=0.001,0.01,0.1 --param r=0.1,1,10
+const EXAMPLES: &str = "Examples:
+  rosenblatt tune mail.csv --algorithms pa1,arow --param C=0.01,0.1 --param r=0.1,1
   rosenblatt tune mail.csv --algorithms 'pa1(C=0.1),perceptron:voted' --metric f1
-  rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 --metric logloss --budget 60s";
+  rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 \\
+    --metric logloss --budget 60s";
+
+/// Options of `train` that a race refuses.
+const NOT_IN_A_RACE: [&str; 5] = ["online", "grow_classes", "start_from", "blank", "bounds"];
 
 #[derive(clap::Args)]
 #[group(id = "tune")]
@@ -31,12 +36,30 @@ pub(crate) struct Args {
     /// Compare them by this, on rows they did not learn from
     #[arg(long, value_name = "NAME", default_value = "error", value_parser = choice::<Metric>())]
     metric: Metric,
-    /// Begin no further part of the race after this time (60s, 10m, 2h); no limit if not said. What wins may then
+    /// Begin no further part of the race after this time (60s, 10m, 2h) [default: no limit]. What wins may then
     /// depend on the machine
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     budget: Option<Duration>,
     #[command(flatten)]
     train: train::Args,
+}
+
+/// Shared options as they are meant here: rules are named by `--algorithms`, and rows are read more than once.
+pub(super) fn suited(command: Command) -> Command {
+    // Without this the examples of what is flattened into it last would be shown.
+    let command = command.after_help(EXAMPLES).after_long_help(EXAMPLES);
+    command
+        .mut_arg("algorithm", |arg| arg.short(None).hide(true))
+        .mut_arg("algorithms", |arg| arg.short('a'))
+        .mut_arg("params", |arg| {
+            arg.value_name("NAME=VALUE,...")
+                .help("Try these values of a parameter, with every rule that has it (may be repeated)")
+        })
+        .mut_args(|arg| {
+            let is_of_train = NOT_IN_A_RACE.contains(&arg.get_id().as_str())
+                || arg.get_help_heading() == Some(tagger::HEADING);
+            if is_of_train { arg.hide(true) } else { arg }
+        })
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {

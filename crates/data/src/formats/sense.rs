@@ -33,6 +33,9 @@ const TEXT_WORDS: usize = 6;
 /// So many different values are a short list: names of classes or of steps on a scale, not something measured.
 const FEW_VALUES: usize = 20;
 
+/// So many cells that are no numbers are no slips, if they are a fifth of all.
+const MANY_NAMES: usize = 10;
+
 /// From how many rows on different whole numbers in a column called `id` are names of the rows.
 const ID_ROWS: usize = 20;
 
@@ -170,10 +173,10 @@ impl Seen {
     }
 
     /// Whether digits name something and count nothing, as postal codes do: all are as long, and some begin with a 0 that
-    /// a number would lose.
+    /// a number would lose. Names among them, such as `136A`, are codes as well.
     fn are_codes(&self) -> bool {
         let are_as_long = self.lengths.is_some_and(|(shortest, longest)| shortest == longest);
-        self.n_zero_led > 0 && self.n_digits == self.n_cells && are_as_long
+        self.n_zero_led > 0 && self.n_digits + self.n_names == self.n_cells && are_as_long
     }
 
     fn n_numbers(&self) -> usize {
@@ -214,13 +217,17 @@ impl Seen {
         }
     }
 
-    /// Whether some values of a short list are names that return, as in `2, 3, 4, more`. A name that stands alone among
-    /// numbers is a slip, and an error.
+    /// Whether some values of a short list are names that return, as in `2, 3, 4, more`, or few numbers stand among many
+    /// names, as in `1`, `4, 6`, `3bis`. A name that stands alone among numbers is a slip, and an error.
     fn is_scale_with_names(&self) -> bool {
-        self.n_names * 10 >= self.n_cells
+        let n_distinct_names = self.n_distinct_names();
+        let return_in_list = self.n_names * 10 >= self.n_cells
             && self.n_distinct() <= FEW_VALUES
-            && self.n_names >= 2 * self.n_distinct_names()
-            && self.n_names > 0
+            && self.n_names >= 2 * n_distinct_names;
+        let are_many = self.n_names * 5 >= self.n_cells
+            && self.n_names >= MANY_NAMES
+            && self.n_distinct() - n_distinct_names <= FEW_VALUES;
+        self.n_names > 0 && (return_in_list || are_many)
     }
 
     /// How numbers are written.

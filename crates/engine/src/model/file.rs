@@ -30,6 +30,13 @@ const MODEL: &str = "rosenblatt model";
 const SUPPORT_NUMBERS: &str = "support-numbers";
 /// Magic, version, reserved, two lengths, checksum.
 pub(super) const PREFIX: usize = 64;
+/// What the prefix says, if the file is as long as that.
+struct Prefix {
+    version: u32,
+    reserved: u32,
+    header_len: usize,
+}
+
 /// Where the checksum stands in the prefix; everything else is under it.
 const CHECKSUM: std::ops::Range<usize> = 32..64;
 
@@ -592,13 +599,24 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Model, FormatError> {
     decode_parts(header, body)
 }
 
-/// Header and arrays of a file that is whole and of this kind.
+/// The same of bytes that were packed a moment ago, so that their checksum cannot tell anything new.
+pub(crate) fn decode_own(bytes: &[u8]) -> Result<Model, FormatError> {
+    let (header, body) = parts(bytes, MODEL)?;
+    decode_parts(header, body)
+}
+
+/// Header and arrays of a file that is whole, unchanged and of this kind.
 pub(super) fn unpack<'a>(bytes: &'a [u8], kind: &'static str) -> Result<(&'a [u8], &'a [u8]), FormatError> {
-    #[derive(Deserialize)]
-    struct Named {
-        format: String,
+    whole_prefix(bytes)?;
+    if bytes[CHECKSUM] != checksum(bytes) {
+        return Err(FormatError::Checksum);
     }
-    let Some((prefix, rest)) = bytes.split_at_checked(PREFIX) else {
+    parts(bytes, kind)
+}
+
+/// The prefix of a file that is as long as it says.
+fn whole_prefix(bytes: &[u8]) -> Result<Prefix, FormatError> {
+    let Some((prefix, _)) = bytes.split_at_checked(PREFIX) else {
         let known = bytes.len().min(MAGIC.len());
         return Err(if !bytes.is_empty() && bytes[..known] == MAGIC[..known] {
             FormatError::Length { expected: PREFIX as u64, found: bytes.len() as u64 }
@@ -622,13 +640,20 @@ pub(super) fn unpack<'a>(bytes: &'a [u8], kind: &'static str) -> Result<(&'a [u8
             found: bytes.len() as u64,
         });
     }
-    if prefix[CHECKSUM] != checksum(bytes) {
-        return Err(FormatError::Checksum);
+    Ok(Prefix { version: u32_at(8), reserved: u32_at(12), header_len: header_len as usize })
+}
+
+/// Header and arrays of a file that is whole and of this kind, whatever its checksum says.
+pub(super) fn parts<'a>(bytes: &'a [u8], kind: &'static str) -> Result<(&'a [u8], &'a [u8]), FormatError> {
+    #[derive(Deserialize)]
+    struct Named {
+        format: String,
     }
-    if u32_at(8) == 0 || u32_at(12) != 0 {
+    let Prefix { version, reserved, header_len } = whole_prefix(bytes)?;
+    if version == 0 || reserved != 0 {
         return Err(content("the version is 0, or reserved bytes are in use"));
     }
-    let (header, body) = rest.split_at(header_len as usize);
+    let (header, body) = bytes[PREFIX..].split_at(header_len);
     let named: Named = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
     if named.format != kind {
         return Err(FormatError::Kind { found: named.format, expected: kind });

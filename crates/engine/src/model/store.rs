@@ -3,7 +3,7 @@
 
 use super::Model;
 use super::checkpoint::Checkpoint;
-use super::file::{FormatError, decode, encode};
+use super::file::{FormatError, decode, decode_own, encode};
 use rosenblatt_data::files::{FileError, write_keeping_previous, write_whole};
 use std::fs::File;
 use std::io::{self, Read};
@@ -61,7 +61,7 @@ impl Model {
     /// The bytes of its file, once it is certain that they are a model.
     fn readable_bytes(&self, path: &Path) -> Result<Vec<u8>, StoreError> {
         let bytes = self.to_bytes();
-        decode(&bytes).map_err(|source| StoreError::Unreadable { path: path.to_owned(), source })?;
+        readable(path, &bytes, decode_own)?;
         Ok(bytes)
     }
 
@@ -92,9 +92,24 @@ pub(super) fn is_kind(path: &Path, kind: &str) -> bool {
     })
 }
 
-/// Saves bytes that are a whole file.
-pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+/// Saves bytes that are a whole file, once it is certain that they can be read again.
+pub(super) fn save<T>(
+    path: &Path,
+    bytes: &[u8],
+    decode: impl FnOnce(&[u8]) -> Result<T, FormatError>,
+) -> Result<(), StoreError> {
+    readable(path, bytes, decode)?;
     Ok(write_whole(path, bytes)?)
+}
+
+/// Refuses bytes that could not be read again.
+fn readable<T>(
+    path: &Path,
+    bytes: &[u8],
+    decode: impl FnOnce(&[u8]) -> Result<T, FormatError>,
+) -> Result<(), StoreError> {
+    let unreadable = |source| StoreError::Unreadable { path: path.to_owned(), source };
+    decode(bytes).map(drop).map_err(unreadable)
 }
 
 pub(super) fn load<T>(
@@ -117,4 +132,31 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
             .read_to_end(&mut bytes)?;
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dataset, Spec, train};
+    use std::fs;
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written_and_leaves_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.model");
+        fs::write(&path, "what was there").unwrap();
+        let refused = save(&path, b"no model at all", decode).unwrap_err();
+        assert!(
+            matches!(refused, StoreError::Unreadable { source: FormatError::NotAModel, .. }),
+            "{refused}"
+        );
+        let data = Dataset::from_rows(&[[1.0], [-1.0]], &["a", "b"]);
+        let mut bytes = train(&Spec::default(), &data).unwrap().to_bytes();
+        // The last number of the file is a bias or a number of a curve, all of which must be finite.
+        let end = bytes.len();
+        bytes[end - 8..].copy_from_slice(&f64::INFINITY.to_le_bytes());
+        assert!(matches!(save(&path, &bytes, decode_own), Err(StoreError::Unreadable { .. })));
+        assert_eq!(fs::read(&path).unwrap(), b"what was there");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

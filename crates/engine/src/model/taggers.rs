@@ -3,7 +3,7 @@
 use super::TrainingSummary;
 use super::file::{
     Array, Arrays, Body, CalibrationText, FormatError, SummaryText, content, decode_calibration,
-    encode_calibration, header_error, pack, unpack,
+    encode_calibration, header_error, pack, parts, unpack,
 };
 use super::store::{StoreError, load, save};
 use crate::error::Error;
@@ -132,6 +132,10 @@ pub(crate) fn encode(tagger: &Tagger) -> Vec<u8> {
 /// The tagger in `bytes`.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Tagger, FormatError> {
     let (header, body) = unpack(bytes, TAGGER)?;
+    decode_parts(header, body)
+}
+
+fn decode_parts(header: &[u8], body: &[u8]) -> Result<Tagger, FormatError> {
     let header: Header = serde_json::from_slice(header).map_err(|error| header_error(&error))?;
     let Header {
         options,
@@ -301,7 +305,10 @@ impl Tagger {
 
     /// Saves the tagger at `path`, replacing what is there in one step.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), StoreError> {
-        save(path.as_ref(), &encode(self))
+        save(path.as_ref(), &encode(self), |bytes| {
+            let (header, body) = parts(bytes, TAGGER)?;
+            decode_parts(header, body)
+        })
     }
 
     /// Loads the tagger at `path`.

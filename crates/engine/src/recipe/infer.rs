@@ -19,7 +19,8 @@ pub enum LabelFound {
 }
 
 impl LabelFound {
-    pub(super) fn new(how: &ReadOptions, schema: &Schema) -> Option<Self> {
+    /// What is known of the label of a table that was read in this way.
+    pub fn new(how: &ReadOptions, schema: &Schema) -> Option<Self> {
         let column = schema.label.clone()?;
         Some(match how.label {
             LabelColumn::Named(_) => Self::Named(column),

@@ -156,10 +156,10 @@ pub enum Calibrate {
 }
 
 rosenblatt_core::named!(Calibrate, "calibrate",
-    "auto" = Self::Auto, "the usual way, if rows are held out and memory allows it";
+    "auto" = Self::Auto, "platt, if rows are held out and memory allows it";
     "off" or "none" = Self::Off, "no probabilities";
     "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
-    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but it takes a thousand rows or more";
+    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but better from a thousand rows on";
 );
 
 impl Calibrate {

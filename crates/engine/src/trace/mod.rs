@@ -22,6 +22,7 @@ use rosenblatt_core::{Bias, Examples, Hyperplanes, Readout, Row, Schedule, Stopp
 use rosenblatt_data::{Dataset, Labels, Visitor};
 use serde::Serialize;
 use std::collections::HashMap;
+use std::mem;
 use std::ops::{ControlFlow, RangeInclusive};
 
 /// How many numbers are kept to notice that weights repeat. A run that outgrows them is no longer searched.
@@ -192,8 +193,7 @@ impl ReadOut {
 /// ```
 pub fn trace(spec: &Spec, data: &Dataset, window: RangeInclusive<u64>) -> Result<Trace, Error> {
     check(spec)?;
-    let n_outputs = spec.n_outputs(data.labels().len());
-    let mut tracer = Tracer::new(window, data.width(), n_outputs, MOST_REMEMBERED);
+    let mut tracer = Tracer::new(window, spec, data.width(), data.labels().len());
     let model = Training::new(spec, data).run(&mut tracer)?;
     let summary = model.training_summary();
     let ending = tracer.ending(spec, data, summary.stopped);
@@ -307,6 +307,23 @@ fn output_names(spec: &Spec, labels: &Labels) -> Vec<String> {
     }
 }
 
+fn asked_last(spec: &Spec, n_classes: usize) -> Option<Vec<usize>> {
+    let n_outputs = spec.n_outputs(n_classes);
+    match spec.options().multiclass {
+        _ if n_outputs == 1 => None,
+        Classes::Direct(_) => None,
+        Classes::OneVsRest => Some(vec![n_outputs - 1; n_classes]),
+        Classes::OneVsOne => {
+            let mut last = vec![0; n_classes];
+            let pairs = (0..n_classes).flat_map(|a| (a + 1..n_classes).map(move |b| (a, b)));
+            for (output, (a, b)) in pairs.enumerate() {
+                (last[a], last[b]) = (output, output);
+            }
+            Some(last)
+        }
+    }
+}
+
 /// Weights and biases of all outputs, bit by bit, zeros without a sign.
 type Bits = Vec<u64>;
 
@@ -337,6 +354,10 @@ struct Tracer {
     rounds: Vec<TracedRound>,
     /// For every output, the round in which it last moved.
     born: Vec<u64>,
+    /// For every class, the output that is asked last about a row of it; nothing if all are asked at once.
+    asked_last: Option<Vec<usize>>,
+    /// Whether an output has moved for the row at hand.
+    has_moved: bool,
     /// The hypotheses so far, each with the round and the number of steps that led to it.
     seen: HashMap<Bits, (u64, u64)>,
     room: usize,
@@ -382,16 +403,31 @@ impl Observer for Tracer {
                 survived: round + 1 - self.born[output].max(1),
             });
         }
-        if step.is_some() { self.compare(told) } else { ControlFlow::Continue(()) }
+        self.has_moved |= step.is_some();
+        if self.asked_last.as_ref().is_some_and(|last| last[class as usize] != output) {
+            return ControlFlow::Continue(());
+        }
+        // Between two outputs of a row the weights are nobody's hypothesis.
+        if mem::take(&mut self.has_moved) { self.compare(told) } else { ControlFlow::Continue(()) }
     }
 }
 
 impl Tracer {
-    /// One that writes down the rounds in `window` and remembers so many numbers to notice that weights repeat.
-    fn new(window: RangeInclusive<u64>, width: usize, n_outputs: usize, room: usize) -> Self {
-        let seen = HashMap::from([(bits_of_start(width, n_outputs), (0, 0))]);
-        let (rounds, born, totals) = (Vec::new(), vec![0; n_outputs], Totals::default());
-        Self { window, only_last: false, rounds, born, seen, room, totals, repeats: None }
+    /// One that writes down the rounds in `window`.
+    fn new(window: RangeInclusive<u64>, spec: &Spec, width: usize, n_classes: usize) -> Self {
+        let n_outputs = spec.n_outputs(n_classes);
+        Self {
+            window,
+            only_last: false,
+            rounds: Vec::new(),
+            born: vec![0; n_outputs],
+            asked_last: asked_last(spec, n_classes),
+            has_moved: false,
+            seen: HashMap::from([(bits_of_start(width, n_outputs), (0, 0))]),
+            room: MOST_REMEMBERED,
+            totals: Totals::default(),
+            repeats: None,
+        }
     }
 
     /// Why the run ended, if nobody who watches stopped it but this one.
@@ -436,12 +472,40 @@ fn features_of(data: &Dataset, row: usize) -> Vec<(usize, f64)> {
 mod tests {
     use super::*;
     use crate::spec::Options;
-    use rosenblatt_core::{Mistake, Zero};
+    use rosenblatt_core::{Mistake, Order, Zero};
 
     /// The four points of a lecture note, in its order.
     fn lecture() -> Dataset {
         let rows = [[4.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-2.0, -2.0]];
         Dataset::from_rows(&rows, &["+1", "-1", "-1", "+1"])
+    }
+
+    /// With several outputs it is all weights that return, at the end of a row, and not those of some while others move.
+    #[test]
+    fn all_weights_return_where_a_trace_says_so() {
+        // No two of the classes can be told apart by a line.
+        let rows = [[1.0, 1.0], [1.0, -1.0], [2.0, 2.0], [-1.0, -1.0], [-1.0, 1.0], [-2.0, -2.0]];
+        let data = Dataset::from_rows(&rows, &["a", "b", "c", "a", "b", "c"]);
+        for multiclass in [Classes::OneVsRest, Classes::OneVsOne] {
+            let options = Options {
+                multiclass,
+                order: Some(Order::Given),
+                readout: Some(Readout::Last),
+                epochs: 500,
+                validation: None,
+                ..Options::default()
+            };
+            let traced = trace(&Spec::new(options).unwrap(), &data, 1..=u64::MAX).unwrap();
+            let Ending::Repeats { first, again, .. } = traced.ending else { panic!("{:?}", traced.ending) };
+            let after = |last: u64| {
+                let mut weights = vec![(vec![0.0; 2], 0.0); 3];
+                for round in traced.rounds.iter().filter(|round| round.round <= last) {
+                    weights[round.output] = (round.weights.clone(), round.bias);
+                }
+                weights
+            };
+            assert_eq!(after(first), after(again), "{first} {again}");
+        }
     }
 
     fn xor() -> Dataset {

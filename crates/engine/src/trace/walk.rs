@@ -84,9 +84,8 @@ impl Walk {
         check_finite(data.view())?;
         let mut source = RowSource::from(&*data);
         let Prepared { map, changed, learner, shape } = prepare(&spec, &mut source, &rows, None)?;
-        let n_outputs = spec.n_outputs(data.labels().len());
-        let mut tracer = Tracer::new(0..=u64::MAX, shape.width, n_outputs, MOST_REMEMBERED);
-        tracer.only_last = true;
+        let mut tracer = Tracer::new(0..=u64::MAX, &spec, shape.width, data.labels().len());
+        (tracer.only_last, tracer.room) = (true, MOST_REMEMBERED);
         let mut walk = Self { spec, data, rows, learner, map, changed, tracer, before: None, ending: None };
         if !walk.is_plain() {
             // Kernels and networks have no weights that could be compared, and maps too many.

@@ -39,37 +39,41 @@ use std::time::Instant;
 const LISTED: usize = 8;
 const LISTED_LABELS: usize = 30;
 
+/// Where the help lists what is said of sentences.
+pub(super) const HEADING: &str = "Sentences";
+
 /// What is said of sentences.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Sentences")]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct TaggerArgs {
-    /// Tag the tokens of sentences, by a ready-made set of attributes (tagging, chunking, ner, letters), the one that suits
-    /// (auto), or the templates of CRF++ in a file; auto for files that are named like sentences (.conllu, .conll, .iob,
-    /// .crfsuite) if not said
+    /// Tag the tokens of sentences, by a ready-made set of attributes (tagging, chunking, ner, letters), the one that
+    /// suits (auto), or the templates of CRF++ in a file [default: auto for files that are named like sentences:
+    /// .conllu, .conll, .iob, .crfsuite]
     #[arg(long, value_name = "SET|FILE")]
     pub(super) features: Option<String>,
-    /// Let a label depend on so many labels before it, 1 or 2; 1 if not said
+    /// Let a label depend on the N labels before it, 1 or 2 [default: 1]
     #[arg(long, value_name = "N")]
     history: Option<usize>,
-    /// Search with so many labels kept at each token; exactly if not said
+    /// Search with a beam of N labels at each token [default: exact search]
     #[arg(long, value_name = "N")]
     beam: Option<usize>,
-    /// Choose what becomes of true labels that a beam has lost: complete, early or max-violation; max-violation
-    /// if not said
+    /// Choose what is compared with the best labels found once a beam has lost the true ones: all of them (complete), those
+    /// up to where they were lost (early), or up to where a rival leads by most (max-violation) [default: max-violation]
     #[arg(long, value_name = "NAME", requires = "beam")]
     violation: Option<String>,
-    /// Ask that true labels lead by so much more for every wrong label of a rival beyond the first; 0 if not said
+    /// Ask that the true labels lead a rival by this much more for every label it has wrong beyond the first
+    /// [default: 0]
     #[arg(long, value_name = "NUMBER")]
     label_cost: Option<f64>,
-    /// Choose which labels may follow which: bio, bioes, bilou, iob1, none, or auto for the scheme that the labels keep to;
-    /// auto if not said
+    /// Choose which labels may follow which: bio, bioes, bilou, iob1, none, or auto for the scheme that the labels
+    /// keep to [default: auto]
     #[arg(long, value_name = "NAME")]
     constraints: Option<String>,
-    /// Leave out attributes that turn up less often; 1 if not said
+    /// Leave out attributes that occur fewer than N times [default: 1]
     #[arg(long, value_name = "N")]
     min_count: Option<u32>,
-    /// Part the sentences into so many shards that learn beside each other, on all cores, and take the mean after every
-    /// epoch; 1 if not said, which is one sentence after the other
+    /// Split the sentences into N shards that learn in parallel, on all cores, and average their weights after every
+    /// epoch [default: 1, one sentence after the other]
     #[arg(long, value_name = "N")]
     shards: Option<usize>,
 }
