@@ -21,7 +21,12 @@ pub(crate) const FIGURE: Figure = Figure {
 
 const READOUTS: Setting =
     Setting::new("readouts", "the read-outs to compare", "last,averaged", Takes::Readouts);
-const LOSS: Setting = Setting::new("loss", "what a margin costs: zero-one, perceptron, hinge, logistic or squared", "hinge", Takes::Loss);
+const LOSS: Setting = Setting::new(
+    "loss",
+    "what a margin costs: zero-one, perceptron, hinge, logistic or squared",
+    "hinge",
+    Takes::Loss,
+);
 
 fn draw(subject: &Subject, settings: &Settings, canvas: Canvas) -> Result<Picture, FigureError> {
     let (data, spec) = (&subject.data, &subject.spec);

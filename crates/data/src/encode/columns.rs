@@ -33,6 +33,9 @@ const N_TOLD: usize = 8;
 /// So many bytes of text are worth a thread of their own.
 const BYTES_PER_THREAD: usize = 256 << 10;
 
+/// About so many bytes of text become an entry of a row: a word and the pair with the next are some six.
+const BYTES_PER_ENTRY: usize = 3;
+
 /// How many examples of unknown categories are remembered.
 const N_EXAMPLES: usize = 3;
 
@@ -509,34 +512,42 @@ impl ColumnEncoder {
         let n_texts: usize = cells.texts.iter().map(Texts::n_bytes).sum();
         let n_threads = n_threads.min(n_texts / BYTES_PER_THREAD).max(1);
         if n_threads == 1 {
-            return (
-                T::wrap_sparse(self.sparse_rows(&numbers, cells, &sets, names.len(), 0..n_rows)),
-                unknown,
-            );
+            let matrix =
+                self.sparse_rows(&numbers, cells, &sets, names.len(), 0..n_rows, SparseMatrix::empty());
+            return (T::wrap_sparse(matrix), unknown);
         }
-        let mut matrix = SparseMatrix::empty();
-        matrix.width = self.width;
-        std::thread::scope(|scope| {
+        let matrix = std::thread::scope(|scope| {
             let (numbers, sets) = (&numbers, &sets);
-            let parts = (0..n_threads).map(|part| {
-                let rows = n_rows * part / n_threads..n_rows * (part + 1) / n_threads;
-                let (mut encoder, theirs) = (self.clone(), rows.clone());
-                let work = move || encoder.sparse_rows(numbers, cells, sets, names.len(), theirs);
-                (std::thread::Builder::new().spawn_scoped(scope, work), rows)
-            });
-            for (thread, rows) in parts.collect::<Vec<_>>() {
-                let part = match thread.map(ScopedJoinHandle::join) {
-                    Ok(part) => part.unwrap_or_else(|panic| resume_unwind(panic)),
+            let rows_of = |part| n_rows * part / n_threads..n_rows * (part + 1) / n_threads;
+            let others: Vec<_> = (1..n_threads)
+                .map(|part| {
+                    let (mut encoder, room) = (self.clone(), n_texts / n_threads / BYTES_PER_ENTRY);
+                    let work = move || {
+                        let matrix = SparseMatrix::with_room(room);
+                        encoder.sparse_rows(numbers, cells, sets, names.len(), rows_of(part), matrix)
+                    };
+                    (std::thread::Builder::new().spawn_scoped(scope, work), rows_of(part))
+                })
+                .collect();
+            // The first rows are made here, with room for the others, so that they need not move.
+            let room = SparseMatrix::with_room(n_texts / BYTES_PER_ENTRY);
+            let mut matrix = self.sparse_rows(numbers, cells, sets, names.len(), rows_of(0), room);
+            for (thread, rows) in others {
+                match thread.map(ScopedJoinHandle::join) {
+                    Ok(part) => {
+                        append_sparse(&mut matrix, &part.unwrap_or_else(|panic| resume_unwind(panic)));
+                    }
                     // A thread that cannot be had is done without.
-                    Err(_) => self.sparse_rows(numbers, cells, sets, names.len(), rows),
-                };
-                append_sparse(&mut matrix, &part);
+                    Err(_) => matrix = self.sparse_rows(numbers, cells, sets, names.len(), rows, matrix),
+                }
             }
+            matrix
         });
         (T::wrap_sparse(matrix), unknown)
     }
 
-    /// Some of the rows, sparse. Beside each maker stands what its values set; `n_names` columns have such values.
+    /// Some of the rows, sparse, behind those of `matrix`. Beside each maker stands what its values set; `n_names` columns
+    /// have such values.
     fn sparse_rows<T: Stored>(
         &mut self,
         numbers: &DenseMatrix<T>,
@@ -544,8 +555,8 @@ impl ColumnEncoder {
         sets: &[(Vec<Set>, Set)],
         n_names: usize,
         rows: Range<usize>,
+        mut matrix: SparseMatrix<T>,
     ) -> SparseMatrix<T> {
-        let mut matrix = SparseMatrix::<T>::empty();
         matrix.width = self.width;
         let mut scratch = Vec::new();
         for row in rows {

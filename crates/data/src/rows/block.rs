@@ -234,7 +234,13 @@ pub(crate) fn empty_matrix(layout: Layout, precision: Precision) -> Matrix {
 impl<T> SparseMatrix<T> {
     /// A sparse matrix without rows.
     pub(crate) fn empty() -> Self {
-        Self { offsets: vec![0], indices: Vec::new(), values: Vec::new(), width: 0 }
+        Self::with_room(0)
+    }
+
+    /// The same, with room for so many entries.
+    pub(crate) fn with_room(n_entries: usize) -> Self {
+        let (indices, values) = (Vec::with_capacity(n_entries), Vec::with_capacity(n_entries));
+        Self { offsets: vec![0], indices, values, width: 0 }
     }
 }
 

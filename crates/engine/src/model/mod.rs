@@ -30,7 +30,7 @@ use crate::calibration::Calibration;
 use crate::spec::Spec;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
-use rosenblatt_data::{Dataset, Labels, Schema};
+use rosenblatt_data::{ColumnKind, Dataset, Labels, Schema};
 use rosenblatt_kernel::maps::FeatureMap;
 use rosenblatt_kernel::{Device, Expansion};
 use rosenblatt_layers::Network;
@@ -209,11 +209,14 @@ impl Model {
     /// came from.
     #[must_use]
     pub fn with_schema(mut self, schema: Arc<Schema>) -> Self {
-        let schema = Arc::unwrap_or_clone(schema).without_numbered_columns();
+        // A schema with text stays as it is, and its vocabulary may be large.
+        let has_text = schema.columns.iter().any(|column| matches!(column.kind, ColumnKind::Text(_)));
+        let schema =
+            if has_text { schema } else { Arc::new(Arc::unwrap_or_clone(schema).without_numbered_columns()) };
         if schema.columns.is_empty() && schema.text.is_none() {
             self.feature_names = None;
         }
-        self.schema = Some(Arc::new(schema));
+        self.schema = Some(schema);
         self
     }
 
