@@ -323,8 +323,9 @@ def test_a_vote_shows_no_weights_of_its_last_hypothesis():
 
 def test_other_threads_go_on_and_ctrl_c_is_answered():
     script = """if True:
-        import random, threading, time
+        import random, signal, threading, time
         from rosenblatt import SequencePerceptron
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which may be ignored in the background
         rng = random.Random(0)
         X = [[{f"a{rng.randrange(999)}": 1.0, f"b{rng.randrange(999)}": 1.0} for _ in range(20)] for _ in range(2000)]
         y = [[rng.choice("ABCD") for _ in line] for line in X]
