@@ -150,7 +150,7 @@ class PerceptronClassifier(
     """
 
     hashBits: Param = Param(
-        Params._dummy(), "hashBits", "text is hashed to so many features, as a power of two", TypeConverters.toInt
+        Params._dummy(), "hashBits", "number of features that text is hashed to, as a power of two", TypeConverters.toInt
     )
     text: Param = Param(
         Params._dummy(), "text", "how text becomes features, as the engine's options of text in JSON", TypeConverters.toString

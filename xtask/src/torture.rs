@@ -1,9 +1,9 @@
 //! `cargo xtask torture`: what must never lose a model, done to the real program at full length.
 //!
 //! Kills at random moments, two trainers at once, disks that fill up, files that were cut, flipped or made
-//! up; slips of the hand, limits and signals (`slips.rs`). Every part counts what it did and what it found; anything found is a failure. `cargo xtask test` runs
-//! the short form. Nothing here looks into a model: it is whole if its bytes are those of a run that nobody
-//! disturbed.
+//! up; slips of the hand, limits and signals (`slips.rs`). Every part counts what it did and what it found;
+//! anything found is a failure. `cargo xtask test` runs the short form. Nothing here looks into a model: it is
+//! whole if its bytes are those of a run that nobody disturbed.
 
 use crate::say;
 use crate::slips::{self, Often};

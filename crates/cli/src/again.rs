@@ -222,24 +222,23 @@ impl Words {
     }
 
     fn judging(&mut self, model: &Model) {
-        let training_summary = model.training_summary();
-        match (training_summary.folds, training_summary.held_out.or(training_summary.raced)) {
-            (Some(n_folds), _) => self.flag("folds", n_folds),
-            // Costs are weighed by probabilities, which are fitted on held-out rows.
-            (None, None) if model.spec().options().costs != Costs::Even => self.flag("folds", 5),
-            (None, share) => self.flag_unless("holdout", share.unwrap_or(0.0), &defaults::HOLD_OUT),
+        let summary = model.training_summary();
+        let share = summary.held_out.or(summary.raced);
+        // Costs are weighed by probabilities, which are fitted on held-out rows.
+        let weighs_costs = model.spec().options().costs != Costs::Even;
+        let n_folds = summary.folds.or((share.is_none() && weighs_costs).then_some(5));
+        match n_folds {
+            Some(n_folds) => self.flag("folds", n_folds),
+            None => self.flag_unless("holdout", share.unwrap_or(0.0), &defaults::HOLD_OUT),
+        }
+        // Probabilities are fitted on held-out rows: without any, no method can be asked for.
+        if n_folds.is_none() && share.is_none() {
+            return;
         }
         match model.calibration().map(Calibration::method) {
             Some(Method::Platt) => {}
-            // Without held-out rows there are none to fit them on.
-            Some(_) if self.0.windows(2).any(|pair| pair == ["--holdout", "0"]) => {}
             Some(method) => self.flag("calibrate", method),
-            None if training_summary.folds.or(training_summary.held_out.map(|_| 0)).is_some()
-                || training_summary.raced.is_some() =>
-            {
-                self.flag("calibrate", "none");
-            }
-            None => {}
+            None => self.flag("calibrate", "none"),
         }
     }
 }

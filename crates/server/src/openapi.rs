@@ -75,7 +75,7 @@ fn parameters(path: &str) -> Vec<Value> {
         all.push(switch("scores", "add the scores"));
     }
     if path.ends_with("/explain") {
-        all.push(json!({"name": "top", "in": "query", "description": "so many features for the class and against it", "schema": {"type": "integer", "default": 5}}));
+        all.push(json!({"name": "top", "in": "query", "description": "how many features to list for the class and against it", "schema": {"type": "integer", "default": 5}}));
     }
     if path.ends_with("/learn") {
         all.push(json!({"name": "Idempotency-Key", "in": "header", "description": "a request that is sent again with the same key is learned from once", "schema": {"type": "string", "maxLength": 200}}));

@@ -19,7 +19,7 @@ const EXAMPLES: &str = "Examples:
   rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 \\
     --metric logloss --budget 60s";
 
-/// Options of `train` that a race refuses.
+/// Options of `train` that have no meaning in a race, and are not shown.
 const NOT_IN_A_RACE: [&str; 5] = ["online", "grow_classes", "start_from", "blank", "bounds"];
 
 #[derive(clap::Args)]
