@@ -26,19 +26,27 @@ impl Claim {
         let target = resolve(target);
         let path = folder_of(&target).join(format!("{}lock", hidden_prefix(&target)));
         loop {
-            let mut file =
-                open(&path).map_err(|source| failed(&target, "its lock cannot be taken", source))?;
-            if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            let opened = unfinished(|files| {
+                let file = open(&path)?;
+                let is_owned = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+                // Its owner may have removed it between our opening and our locking it.
+                let is_ours = !is_owned && is_still(&file, &path);
+                if is_ours {
+                    files.push(path.clone());
+                }
+                Ok((file, is_owned, is_ours))
+            });
+            let (mut file, is_owned, is_ours) =
+                opened.map_err(|source| failed(&target, "its lock cannot be taken", source))?;
+            if is_owned {
                 let mut owner = String::new();
                 let _ = (&mut file).take(100).read_to_string(&mut owner);
                 let owner = if owner.is_empty() { "unknown".to_owned() } else { owner };
                 return Err(FileError::Claimed { path: target, owner });
             }
-            // Its owner may have removed it between our opening and our locking it.
-            if !is_still(&file, &path) {
+            if !is_ours {
                 continue;
             }
-            unfinished(|files| files.push(path.clone()));
             let written = file.set_len(0).and_then(|()| file.rewind());
             let _ = written.and_then(|()| write!(file, "{}", std::process::id()));
             clear_left_over(&target);

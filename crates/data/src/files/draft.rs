@@ -159,9 +159,11 @@ impl<D: Disk> Writing<D> {
         let hides = is_private || target.exists();
         for _ in 0..100 {
             let temporary = folder_of(target).join(format!("{prefix}{:016x}{TEMPORARY}", unforeseen()));
-            match disk.create_new(&temporary, hides) {
+            let made = unfinished(|files| {
+                disk.create_new(&temporary, hides).inspect(|_| files.push(temporary.clone()))
+            });
+            match made {
                 Ok(file) => {
-                    unfinished(|files| files.push(temporary.clone()));
                     let target = target.to_owned();
                     return Ok(Self { disk, file, target, temporary, is_private, is_placed: false });
                 }
@@ -209,12 +211,14 @@ impl<D: Disk> Writing<D> {
     fn keep(&self) -> io::Result<()> {
         let (disk, path) = (&self.disk, &self.target);
         let waiting = with_suffix(&self.temporary, "p");
-        let linked = match disk.link(path, &waiting) {
+        let on_list = |files: &mut Vec<PathBuf>| files.push(waiting.clone());
+        let linked = match unfinished(|files| disk.link(path, &waiting).inspect(|()| on_list(files))) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Ok(()) => Ok(()),
             // Not every file system knows second names; a copy serves as well.
             Err(_) => disk.read(path).and_then(|bytes| {
-                let mut copy = disk.create_new(&waiting, true)?;
+                let made = |files: &mut _| disk.create_new(&waiting, true).inspect(|_| on_list(files));
+                let mut copy = unfinished(made)?;
                 disk.share_like(&copy, path);
                 copy.write_all(&bytes)?;
                 disk.sync(&copy)
@@ -223,6 +227,7 @@ impl<D: Disk> Writing<D> {
         let kept = linked.and_then(|()| disk.rename(&waiting, &previous_path(path)));
         // Renaming onto another name of the same file leaves both.
         let _ = disk.remove(&waiting);
+        unfinished(|files| files.retain(|path| *path != waiting));
         kept
     }
 }
@@ -305,6 +310,7 @@ mod tests {
         type File = FaultyFile;
 
         fn create_new(&self, path: &Path, _is_private: bool) -> io::Result<FaultyFile> {
+            assert!(super::super::UNFINISHED.try_lock().is_err(), "made while the process may be ended");
             let mut state = self.0.borrow_mut();
             state.call()?;
             if state.names.contains_key(path) {

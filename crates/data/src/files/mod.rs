@@ -25,7 +25,7 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why a file could not be written, or may not. The message begins with the path.
 #[derive(Debug, thiserror::Error)]
@@ -143,27 +143,31 @@ fn clear_left_over(target: &Path) {
     }
 }
 
-/// Files of this process that are to go when it ends, however that is.
+/// Files of this process that are to go when it ends, however that is. Whoever makes one holds this meanwhile, so that
+/// none is made and not yet on the list when the process is ended.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn unfinished(change: impl FnOnce(&mut Vec<PathBuf>)) {
-    change(&mut UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner));
+fn unfinished<R>(change: impl FnOnce(&mut Vec<PathBuf>) -> R) -> R {
+    change(&mut UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Removes every temporary file and every lock of this process: for whoever ends it in a hurry.
+/// Removes every temporary file and every lock of this process: for whoever ends it next. Other threads that would make
+/// one more wait for that end.
 pub fn remove_unfinished() {
-    unfinished(remove_all);
+    remove_all(UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
 /// [`remove_unfinished`], unless somebody is at work on the list: for whoever may have been interrupted in just that.
 pub fn try_remove_unfinished() {
-    if let Ok(mut files) = UNFINISHED.try_lock() {
-        remove_all(&mut files);
+    if let Ok(files) = UNFINISHED.try_lock() {
+        remove_all(files);
     }
 }
 
-fn remove_all(files: &mut Vec<PathBuf>) {
+fn remove_all(mut files: MutexGuard<'_, Vec<PathBuf>>) {
     for file in files.drain(..) {
         let _ = fs::remove_file(file);
     }
+    // Held to the end of the process.
+    std::mem::forget(files);
 }
