@@ -111,7 +111,7 @@ pub fn write_dataset(data: &Dataset, target: &Path, out: &WriteOptions) -> Resul
     };
     let shape = Shape {
         width: data.width(),
-        names: data.feature_names().map(<[String]>::to_vec),
+        names: data.shared_feature_names(),
         labelled: true,
         weighted: data.weights().is_some(),
         precision,

@@ -90,7 +90,7 @@ pub fn load_with_schema(source: &Source, how: &ReadOptions) -> Result<(Dataset, 
         return Ok(loaded);
     }
     let (dataset, mut schema) = load_in(source, &ReadOptions { scaling: how.scaling, ..double })?;
-    let names = dataset.feature_names().map(<[String]>::to_vec);
+    let names = dataset.shared_feature_names();
     let name = |&feature: &usize| match &names {
         Some(names) => quote(names[feature].as_bytes()),
         None => format!("feature {}", feature + 1),

@@ -33,7 +33,7 @@ const MAPPED_AT_ONCE: usize = 1024;
 pub struct Online {
     spec: Spec,
     labels: Labels,
-    feature_names: Option<Vec<String>>,
+    feature_names: Option<Arc<[String]>>,
     learner: Box<dyn Learner>,
     mapper: Option<Mapper>,
     shown: Shown,
@@ -176,7 +176,7 @@ impl Online {
         let numbers: Vec<u32> =
             data.labels().names().iter().map(|name| self.class(name)).collect::<Result<_, _>>()?;
         let classes: Vec<u32> = data.classes().iter().map(|&class| numbers[class as usize]).collect();
-        self.feature_names = data.feature_names().map(<[String]>::to_vec);
+        self.feature_names = data.shared_feature_names();
         self.show(data.view().with_classes(&classes), 0..data.len())
     }
 
@@ -356,7 +356,8 @@ impl Online {
 
     /// The same learner, with names for its features.
     #[must_use]
-    pub fn with_feature_names(mut self, names: Vec<String>) -> Self {
+    pub fn with_feature_names(mut self, names: impl Into<Arc<[String]>>) -> Self {
+        let names = names.into();
         if let Some(mapper) = &mut self.mapper {
             mapper.widen(names.len());
             self.feature_names = Some(names);

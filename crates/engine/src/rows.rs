@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::fingerprint::{Fingerprint, fingerprint};
 use rosenblatt_data::{Cached, Dataset, Labels, Schema, View};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// At most so many rows in memory are lent at once, so that whoever works on them is asked now and then whether to
 /// go on.
@@ -88,9 +89,9 @@ impl<'a> RowSource<'a> {
     }
 
     /// What the features are called, if they have names.
-    pub(crate) fn feature_names(&self) -> Option<Vec<String>> {
+    pub(crate) fn feature_names(&self) -> Option<Arc<[String]>> {
         match self {
-            Self::Memory(data) => data.feature_names().map(<[String]>::to_vec),
+            Self::Memory(data) => data.shared_feature_names(),
             Self::Disk(data) => data.schema().feature_names(),
         }
     }

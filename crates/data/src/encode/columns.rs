@@ -11,7 +11,9 @@ use crate::error::{DataError, ErrorKind, quote};
 use crate::load::append_sparse;
 use crate::options::ReadOptions;
 use crate::remedy;
-use crate::rows::block::{Block, Cells, MISSING, Stored, Texts, empty_matrix, merge_row, sort_row};
+use crate::rows::block::{
+    Block, Cells, FoundNames, MISSING, Stored, Texts, empty_matrix, merge_row, sort_row,
+};
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
@@ -30,8 +32,8 @@ const FEW_ROWS: u64 = 20;
 /// How many columns a note names.
 const N_TOLD: usize = 8;
 
-/// So many bytes of text are worth a thread of their own.
-const BYTES_PER_THREAD: usize = 256 << 10;
+/// So many entries of rows that are made of texts are worth a thread of their own.
+const ENTRIES_PER_THREAD: usize = 1 << 16;
 
 /// About so many bytes of text become an entry of a row: a word and the pair with the next are some six.
 const BYTES_PER_ENTRY: usize = 3;
@@ -219,9 +221,11 @@ impl<T: Stored> Fitting for Fitted<T> {
                 self.cells.codes.extend(numbers);
             }
             self.cells.texts.resize_with(self.texts.len(), Texts::default);
+            self.cells.names.resize_with(self.texts.len(), FoundNames::default);
         }
         for (place, (encoder, rows)) in self.texts.iter_mut().enumerate() {
             let texts = &block.cells.texts[place];
+            let keeps_names = self.keeps && encoder.finds_few_names();
             for row in 0..texts.len() {
                 if rows.fit(texts.get(row), encoder, self.max_words).is_err() {
                     let message =
@@ -230,8 +234,11 @@ impl<T: Stored> Fitting for Fitted<T> {
                         "hash the words with {hash-bits=20}, or raise the limit with {max-vocabulary}",
                     ));
                 }
+                if keeps_names {
+                    self.cells.names[place].push(rows.names());
+                }
             }
-            if self.keeps {
+            if self.keeps && !keeps_names {
                 self.cells.texts[place].append(texts);
             }
         }
@@ -242,6 +249,7 @@ impl<T: Stored> Fitting for Fitted<T> {
         schema.provisional = false;
         let (mut numbers, mut categories, mut texts) = (0.., 0.., 0..);
         let mut slots = Vec::new();
+        let mut features = Vec::new();
         let (mut row_names, mut named, mut constant) = (Vec::new(), Vec::new(), Vec::new());
         let mut kept = Vec::new();
         for Column { name, mut kind } in std::mem::take(&mut schema.columns) {
@@ -271,7 +279,9 @@ impl<T: Stored> Fitting for Fitted<T> {
                 ColumnKind::Text(encoder) => {
                     let slot = texts.next().unwrap_or(0);
                     std::mem::swap(&mut **encoder, &mut self.texts[slot].0);
-                    schema.notes.extend(encoder.settle());
+                    let settled = encoder.settle();
+                    schema.notes.extend(settled.note);
+                    features.push((self.keeps && encoder.finds_few_names()).then(|| settled.features.into()));
                     slot
                 }
             };
@@ -302,7 +312,13 @@ impl<T: Stored> Fitting for Fitted<T> {
         }
         schema.layout = layout_of(schema);
         check_width(schema, max_features)?;
-        Ok(ColumnEncoder::with_slots(Arc::new(schema.clone()), slots))
+        let mut encoder = ColumnEncoder::with_slots(Arc::new(schema.clone()), slots);
+        for maker in &mut encoder.makers {
+            if let Maker::Text { slot, features: found, .. } = maker {
+                *found = features[*slot].take();
+            }
+        }
+        Ok(encoder)
     }
 
     fn rows(&mut self, encoder: &mut ColumnEncoder) -> Matrix {
@@ -394,10 +410,28 @@ pub(crate) struct ColumnEncoder {
 /// How the cells of one column become features.
 #[derive(Debug, Clone)]
 enum Maker {
-    Number { slot: usize, feature: u32, fill: Option<f64> },
-    Category { slot: usize, start: u32, values: HashMap<String, u32>, fill: Option<u32> },
-    Hashed { slot: usize, start: u32 },
-    Text { slot: usize, start: u32, rows: TextRows },
+    Number {
+        slot: usize,
+        feature: u32,
+        fill: Option<f64>,
+    },
+    Category {
+        slot: usize,
+        start: u32,
+        values: HashMap<String, u32>,
+        fill: Option<u32>,
+    },
+    Hashed {
+        slot: usize,
+        start: u32,
+    },
+    /// With what every name is that was found while fitting, if names were kept in place of texts.
+    Text {
+        slot: usize,
+        start: u32,
+        rows: TextRows,
+        features: Option<Arc<[u32]>>,
+    },
 }
 
 /// What a category is in the row: the feature it sets, and to what.
@@ -433,7 +467,7 @@ impl ColumnEncoder {
                     Maker::Category { slot, start, values, fill }
                 }
                 ColumnKind::Hashed => Maker::Hashed { slot, start: table as u32 },
-                ColumnKind::Text(encoder) => Maker::Text { slot, start, rows: TextRows::new(encoder) },
+                ColumnKind::Text(_) => Maker::Text { slot, start, rows: TextRows::default(), features: None },
             }
         });
         let makers: Vec<Maker> = makers.collect();
@@ -509,8 +543,10 @@ impl ColumnEncoder {
             }
             return (T::wrap_dense(DenseMatrix { values, width: self.width }), unknown);
         }
-        let n_texts: usize = cells.texts.iter().map(Texts::n_bytes).sum();
-        let n_threads = n_threads.min(n_texts / BYTES_PER_THREAD).max(1);
+        let n_bytes: usize = cells.texts.iter().map(Texts::n_bytes).sum();
+        let n_names: usize = cells.names.iter().map(FoundNames::n_names).sum();
+        let n_entries = n_names + n_bytes / BYTES_PER_ENTRY;
+        let n_threads = n_threads.min(n_entries / ENTRIES_PER_THREAD).max(1);
         if n_threads == 1 {
             let matrix =
                 self.sparse_rows(&numbers, cells, &sets, names.len(), 0..n_rows, SparseMatrix::empty());
@@ -521,7 +557,7 @@ impl ColumnEncoder {
             let rows_of = |part| n_rows * part / n_threads..n_rows * (part + 1) / n_threads;
             let others: Vec<_> = (1..n_threads)
                 .map(|part| {
-                    let (mut encoder, room) = (self.clone(), n_texts / n_threads / BYTES_PER_ENTRY);
+                    let (mut encoder, room) = (self.clone(), n_entries / n_threads);
                     let work = move || {
                         let matrix = SparseMatrix::with_room(room);
                         encoder.sparse_rows(numbers, cells, sets, names.len(), rows_of(part), matrix)
@@ -530,7 +566,7 @@ impl ColumnEncoder {
                 })
                 .collect();
             // The first rows are made here, with room for the others, so that they need not move.
-            let room = SparseMatrix::with_room(n_texts / BYTES_PER_ENTRY);
+            let room = SparseMatrix::with_room(n_entries);
             let mut matrix = self.sparse_rows(numbers, cells, sets, names.len(), rows_of(0), room);
             for (thread, rows) in others {
                 match thread.map(ScopedJoinHandle::join) {
@@ -579,10 +615,15 @@ impl ColumnEncoder {
                             matrix.values.push(T::nearest(f64::from(set.value)));
                         }
                     }
-                    Maker::Text { slot, start, rows } => {
+                    Maker::Text { slot, start, rows, features } => {
                         let ColumnKind::Text(encoder) = &self.schema.columns[column].kind else { continue };
                         let first = matrix.n_entries();
-                        rows.encode(cells.texts[*slot].get(row), encoder, &mut matrix);
+                        if let Some(features) = features {
+                            let names = cells.names[*slot].get(row);
+                            rows.encode_names(names, features, encoder, &mut matrix);
+                        } else {
+                            rows.encode(cells.texts[*slot].get(row), encoder, &mut matrix);
+                        }
                         matrix.indices[first..].iter_mut().for_each(|index| *index += *start);
                     }
                 }

@@ -99,6 +99,11 @@ impl<T: Copy + Default> Names<T> {
         &mut self.nodes[node as usize].about
     }
 
+    /// How many names and beginnings of names there are.
+    pub(crate) fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// About all names and beginnings of names.
     pub(crate) fn about_all_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.nodes.iter_mut().map(|node| &mut node.about)
@@ -255,8 +260,8 @@ impl<T: Copy + Default> Names<T> {
         (found.behind, found.step) == (node, step)
     }
 
-    /// The names about which `keep` holds, in the order of their bytes.
-    pub(crate) fn sorted(&self, keep: impl Fn(T) -> bool) -> Vec<(String, T)> {
+    /// The names about which `keep` holds, in the order of their bytes, and where they lie.
+    pub(crate) fn sorted(&self, keep: impl Fn(T) -> bool) -> Vec<(String, u32)> {
         // What is kept, and what leads there: nodes come after those they lie behind.
         let mut leads = vec![false; self.nodes.len()];
         for (place, node) in self.nodes.iter().enumerate().rev() {
@@ -298,7 +303,7 @@ impl<T: Copy + Default> Names<T> {
             name.truncate(length);
             self.push_step(step, &mut name);
             if keep(about) {
-                names.push((name.clone(), about));
+                names.push((name.clone(), place));
             }
             let start = starts[place as usize];
             if start != NOWHERE {
@@ -457,10 +462,10 @@ mod tests {
             *names.about_mut(node) = place;
         }
         let sorted = names.sorted(|place| place > 0);
-        assert!(sorted.iter().all(|(name, place)| *name == expected[*place as usize - 1]));
+        assert!(sorted.iter().all(|(name, node)| *name == expected[names.about(*node) as usize - 1]));
         expected.sort_unstable();
         assert!(sorted.iter().map(|(name, _)| name).eq(&expected));
         let few = names.sorted(|place| place == 3);
-        assert_eq!(few, [("w2 w2 w2".to_owned(), 3)]);
+        assert_eq!(few, [("w2 w2 w2".to_owned(), names.add("w2 w2 w2").unwrap())]);
     }
 }

@@ -19,7 +19,7 @@ use rosenblatt_core::elementary::ln;
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How many characters of a word count.
 pub(crate) const MAX_WORD_CHARS: usize = 64;
@@ -110,7 +110,7 @@ pub struct TextEncoder {
     /// As it was asked for.
     pub options: TextOptions,
     /// The features, sorted by their bytes; empty if they are hashed.
-    pub vocabulary: Vec<String>,
+    pub vocabulary: Arc<[String]>,
     /// Per feature or slot, how rare it is; empty unless that is asked for.
     pub idf: Vec<f64>,
     /// Per slot, which names met there; empty unless they are to be kept.
@@ -164,8 +164,13 @@ impl Counts {
 
     /// The names that at least `min_count` texts have, sorted, and how many have each.
     fn names(&self, min_count: u64) -> Vec<(String, u64)> {
-        let names = self.by_name.sorted(|seen| seen.n_texts() >= min_count.max(1));
-        names.into_iter().map(|(name, seen)| (name, seen.n_texts())).collect()
+        let names = self.sorted(min_count);
+        names.into_iter().map(|(name, node)| (name, self.by_name.about(node).n_texts())).collect()
+    }
+
+    /// The same names, and where they lie.
+    fn sorted(&self, min_count: u64) -> Vec<(String, u32)> {
+        self.by_name.sorted(|seen| seen.n_texts() >= min_count.max(1))
     }
 }
 
@@ -255,9 +260,9 @@ impl TextEncoder {
     }
 
     /// A name for every feature, if they are known by name.
-    pub fn feature_names(&self) -> Option<Vec<String>> {
+    pub fn feature_names(&self) -> Option<Arc<[String]>> {
         if self.hash_bits.is_none() {
-            return Some(self.vocabulary.clone());
+            return Some(Arc::clone(&self.vocabulary));
         }
         let name = |(place, slot): (usize, &Slot)| match slot.n_names {
             0 => format!("#{place}"),
@@ -267,9 +272,17 @@ impl TextEncoder {
         (!self.slots.is_empty()).then(|| self.slots.iter().enumerate().map(name).collect())
     }
 
-    /// Ends the fitting. Returns what a user may want to know.
-    pub(crate) fn settle(&mut self) -> Option<String> {
-        let counts = self.counts.take()?;
+    /// Whether a text that was taken in can be told by [where its names lie](TextRows::names), which is then no more
+    /// than its row is.
+    pub(crate) fn finds_few_names(&self) -> bool {
+        let TextOptions { units, longest, .. } = self.options;
+        self.hash_bits.is_none() && units == Units::Words && longest <= 2
+    }
+
+    /// Ends the fitting.
+    pub(crate) fn settle(&mut self) -> Settled {
+        let Some(counts) = self.counts.take() else { return Settled::default() };
+        let mut features = Vec::new();
         let (n_texts, n_empty) = (counts.n_texts, counts.n_empty);
         let idf = |n_with: u64| ln((1 + n_texts) as f64 / (1 + n_with) as f64) + 1.0;
         let weighs = self.options.weighting == Weighting::TfIdf;
@@ -292,13 +305,30 @@ impl TextEncoder {
         } else {
             let usual = if n_texts > FEW_TEXTS { 3 } else { 1 };
             let min_count = self.options.min_count.unwrap_or(usual);
-            let names = counts.names(min_count);
+            let names = counts.sorted(min_count);
+            features.resize(counts.by_name.n_nodes(), NOWHERE);
+            for ((_, node), feature) in names.iter().zip(0..) {
+                features[*node as usize] = feature;
+            }
             if weighs {
-                self.idf = names.iter().map(|(_, n_with)| idf(*n_with)).collect();
+                let n_with = |node| counts.by_name.about(node).n_texts();
+                self.idf = names.iter().map(|(_, node)| idf(n_with(*node))).collect();
             }
             self.vocabulary = names.into_iter().map(|(name, _)| name).collect();
         }
-        (n_empty > 0).then(|| format!("{n_empty} of {n_texts} texts hold no words"))
+        let note = (n_empty > 0).then(|| format!("{n_empty} of {n_texts} texts hold no words"));
+        Settled { note, features }
+    }
+
+    /// The features by name, counted from 1.
+    fn places(&self) -> Names<Option<NonZero<u32>>> {
+        let mut places = Names::new(self.options.units);
+        for (name, place) in self.vocabulary.iter().zip(1..) {
+            if let Some(node) = places.add(name) {
+                *places.about_mut(node) = NonZero::new(place);
+            }
+        }
+        places
     }
 
     /// How many names of hashed features share their slot with another, if names are kept.
@@ -308,13 +338,23 @@ impl TextEncoder {
     }
 }
 
-/// Makes rows of texts, one after the other.
+/// What came of a survey.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// What a user may want to know.
+    pub(crate) note: Option<String>,
+    /// Per place where a name may lie, the feature that is there, or [`NOWHERE`]; empty if features are hashed.
+    pub(crate) features: Vec<u32>,
+}
+
+/// Makes rows of texts, one after the other, by one encoder once it is fitted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TextRows {
     tokens: Tokens,
     path: Path,
-    /// The features by name, counted from 1.
-    places: Option<Arc<Names<Option<NonZero<u32>>>>>,
+    /// The features by name, counted from 1; made when the first text asks for them.
+    places: Arc<OnceLock<Names<Option<NonZero<u32>>>>>,
+    /// Features of the text at hand, or where its names lie while fitting.
     found: Vec<u32>,
 }
 
@@ -329,16 +369,6 @@ struct Path {
 }
 
 impl TextRows {
-    pub(crate) fn new(encoder: &TextEncoder) -> Self {
-        let mut places = Names::new(encoder.options.units);
-        for (name, place) in encoder.vocabulary.iter().zip(1..) {
-            if let Some(node) = places.add(name) {
-                *places.about_mut(node) = NonZero::new(place);
-            }
-        }
-        Self { places: Some(Arc::new(places)), ..Self::default() }
-    }
-
     /// Takes one text in, while fitting. At most `max_names` different names are kept.
     pub(crate) fn fit(
         &mut self,
@@ -349,6 +379,7 @@ impl TextRows {
         let TextEncoder { options, hash_bits, counts: Some(counts), .. } = encoder else { return Ok(()) };
         let counts = Arc::make_mut(counts);
         self.tokens.split(text, options.units);
+        self.found.clear();
         counts.n_texts += 1;
         counts.n_empty += u64::from(self.tokens.spans.is_empty());
         if hash_bits.is_none() || options.keep_names {
@@ -417,15 +448,21 @@ impl TextRows {
                     *n_names += 1;
                 }
                 seen.meet(stamp);
+                self.found.push(to);
             }
         }
         Ok(())
     }
 
+    /// Where the names of the text that was taken in last lie, each as often as it occurs.
+    pub(crate) fn names(&self) -> &[u32] {
+        &self.found
+    }
+
     /// Puts the features of the text at hand that are in the vocabulary into `found`.
-    fn find_names(&mut self, options: &TextOptions) {
-        let TextOptions { units, shortest, longest, .. } = *options;
-        let Some(places) = &self.places else { return };
+    fn find_names(&mut self, encoder: &TextEncoder) {
+        let TextOptions { units, shortest, longest, .. } = encoder.options;
+        let places = self.places.get_or_init(|| encoder.places());
         let n_units = self.tokens.spans.len();
         if n_units < shortest {
             return;
@@ -461,11 +498,32 @@ impl TextRows {
             let names = self.tokens.ngrams(options.shortest, options.longest);
             self.found.extend(names.map(|name| hash_slot(name.as_bytes(), bits)));
         } else {
-            self.find_names(options);
+            self.find_names(encoder);
         }
         let n_units = self.tokens.spans.len();
         let n_all: usize =
             (options.shortest..=options.longest).map(|n| (n_units + 1).saturating_sub(n)).sum();
+        self.add_entries(n_all, encoder, matrix);
+    }
+
+    /// [`Self::encode`] for a text that was taken in: of [where its names lie](Self::names), and of the
+    /// [features](Settled::features) that are there.
+    pub(crate) fn encode_names<T: Stored>(
+        &mut self,
+        names: &[u32],
+        features: &[u32],
+        encoder: &TextEncoder,
+        matrix: &mut SparseMatrix<T>,
+    ) {
+        self.found.clear();
+        let features = names.iter().map(|name| features[*name as usize]);
+        self.found.extend(features.filter(|feature| *feature != NOWHERE));
+        self.add_entries(names.len(), encoder, matrix);
+    }
+
+    /// Adds what was found, in a text of `n_all` names, known or not.
+    fn add_entries<T: Stored>(&mut self, n_all: usize, encoder: &TextEncoder, matrix: &mut SparseMatrix<T>) {
+        let options = &encoder.options;
         self.found.sort_unstable();
         let worth = |feature: u32, n: f64| match options.weighting {
             Weighting::Count => n,
@@ -800,16 +858,27 @@ mod tests {
     fn fitted(texts: &[&str], options: TextOptions, hash_bits: Option<u32>) -> TextEncoder {
         let mut encoder = TextEncoder::new(options, hash_bits);
         let mut rows = TextRows::default();
+        let mut names = Vec::new();
         for text in texts {
             rows.fit(text, &mut encoder, 100_000).unwrap();
+            names.push(rows.names().to_vec());
         }
-        encoder.settle();
+        let features = encoder.settle().features;
+        if hash_bits.is_none() {
+            // What was found while fitting makes the same rows.
+            for (text, names) in texts.iter().zip(names) {
+                let mut matrix = SparseMatrix::<f64>::empty();
+                rows.encode_names(&names, &features, &encoder, &mut matrix);
+                let row: Vec<(u32, f64)> = matrix.indices.into_iter().zip(matrix.values).collect();
+                assert_eq!(row, encoded(text, &encoder), "{text:?}");
+            }
+        }
         encoder
     }
 
     fn encoded(text: &str, encoder: &TextEncoder) -> Vec<(u32, f64)> {
         let mut matrix = SparseMatrix::<f64>::empty();
-        TextRows::new(encoder).encode(text, encoder, &mut matrix);
+        TextRows::default().encode(text, encoder, &mut matrix);
         matrix.indices.into_iter().zip(matrix.values).collect()
     }
 
@@ -824,7 +893,7 @@ mod tests {
         };
         let texts = ["the cat", "the dog", "the the end"];
         let count = fitted(&texts, options(Weighting::Count, false), None);
-        assert_eq!(count.vocabulary, ["cat", "dog", "end", "the"]);
+        assert_eq!(*count.vocabulary, ["cat", "dog", "end", "the"]);
         assert_eq!(encoded("the CAT, the moon", &count), [(0, 1.0), (3, 2.0)]);
         let binary = fitted(&texts, options(Weighting::Binary, false), None);
         assert_eq!(encoded("the cat, the moon", &binary), [(0, 1.0), (3, 1.0)]);

@@ -42,6 +42,8 @@ pub(crate) struct Cells {
     pub(crate) codes: Vec<u32>,
     /// The texts of each column of text.
     pub(crate) texts: Vec<Texts>,
+    /// The same by the names that a survey found in them, for columns whose texts are not kept.
+    pub(crate) names: Vec<FoundNames>,
 }
 
 /// The number of a category that is missing.
@@ -82,6 +84,29 @@ impl Texts {
     fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
+    }
+}
+
+/// Where the names of texts lie, text by text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FoundNames {
+    names: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl FoundNames {
+    pub(crate) fn push(&mut self, names: &[u32]) {
+        self.names.extend_from_slice(names);
+        self.ends.push(self.names.len());
+    }
+
+    pub(crate) fn get(&self, row: usize) -> &[u32] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.names[start..self.ends[row]]
+    }
+
+    pub(crate) fn n_names(&self) -> usize {
+        self.names.len()
     }
 }
 

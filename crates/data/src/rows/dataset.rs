@@ -153,7 +153,7 @@ pub struct Dataset {
     classes: Vec<u32>,
     labels: Labels,
     weights: Option<Vec<f64>>,
-    feature_names: Option<Vec<String>>,
+    feature_names: Option<Arc<[String]>>,
     left_out: LeftOutRows,
 }
 
@@ -348,7 +348,7 @@ impl Dataset {
         classes: Vec<u32>,
         labels: Labels,
         weights: Option<Vec<f64>>,
-        feature_names: Option<Vec<String>>,
+        feature_names: Option<Arc<[String]>>,
     ) -> Self {
         if cfg!(debug_assertions) {
             return Self { weights, feature_names, ..Self::new(matrix, classes, labels) };
@@ -370,7 +370,7 @@ impl Dataset {
     pub(crate) fn cross<E>(
         &mut self,
         change: impl FnOnce(&mut Matrix) -> Result<(), E>,
-        names: Option<Vec<String>>,
+        names: Option<Arc<[String]>>,
     ) -> Result<(), E> {
         change(self.matrix.to_mut())?;
         self.feature_names = names;
@@ -401,7 +401,8 @@ impl Dataset {
 
     /// The same data with a name for every feature.
     #[must_use]
-    pub fn with_feature_names(mut self, names: Vec<String>) -> Self {
+    pub fn with_feature_names(mut self, names: impl Into<Arc<[String]>>) -> Self {
+        let names = names.into();
         assert_eq!(names.len(), self.width(), "one name per feature");
         self.feature_names = Some(names);
         self
@@ -490,6 +491,11 @@ impl Dataset {
     /// What the features are called, if they have names.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()
+    }
+
+    /// The same, to be had by others too: names of many words are large.
+    pub fn shared_feature_names(&self) -> Option<Arc<[String]>> {
+        self.feature_names.clone()
     }
 
     /// The rows in their own kind, without a copy.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// How the rows of a source are stored. A row's score does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -268,21 +269,21 @@ impl Schema {
     }
 
     /// A name for every feature, if the schema knows them all by name.
-    pub fn feature_names(&self) -> Option<Vec<String>> {
-        let mut names = self.base_names()?;
-        if !self.crosses.is_empty() {
-            names.extend(crossed_names(self, &names));
+    pub fn feature_names(&self) -> Option<Arc<[String]>> {
+        let names = self.base_names()?;
+        if self.crosses.is_empty() {
+            return Some(names);
         }
-        Some(names)
+        Some(names.iter().cloned().chain(crossed_names(self, &names)).collect())
     }
 
     /// Names of the features that are not crosses.
-    pub(crate) fn base_names(&self) -> Option<Vec<String>> {
+    pub(crate) fn base_names(&self) -> Option<Arc<[String]>> {
         if let Some(text) = &self.text {
             return text.feature_names();
         }
         if let Some(names) = &self.names {
-            return Some(names.clone());
+            return Some(names.as_slice().into());
         }
         let mut names = Vec::new();
         for column in &self.columns {
@@ -297,11 +298,11 @@ impl Schema {
                 ColumnKind::Text(encoder) if self.columns.len() == 1 => return encoder.feature_names(),
                 ColumnKind::Text(encoder) => {
                     let words = encoder.feature_names()?;
-                    names.extend(words.into_iter().map(|word| format!("{}:{word}", column.name)));
+                    names.extend(words.iter().map(|word| format!("{}:{word}", column.name)));
                 }
             }
         }
-        (!names.is_empty()).then_some(names)
+        (!names.is_empty()).then(|| names.into())
     }
 
     /// The schema as a model keeps it. Columns of numbers that are merely numbered (`f1`, `f2`, …) say no
@@ -418,7 +419,7 @@ impl Schema {
     /// Ends a survey of words or names: they get their places.
     pub fn settle(&mut self) {
         self.provisional = false;
-        self.notes.extend(self.text.as_mut().and_then(TextEncoder::settle));
+        self.notes.extend(self.text.as_mut().and_then(|text| text.settle().note));
         if let Some(names) = &mut self.names {
             *names = Labels::sorted(&*names).names().to_vec();
         }
@@ -508,10 +509,10 @@ mod tests {
         };
         assert_eq!(schema.width(), Some(4));
         assert_eq!(schema.starts(), (vec![0, 3], 4));
-        assert_eq!(schema.feature_names().unwrap(), ["sex=f", "sex=m", "sex=x", "mass"]);
+        assert_eq!(*schema.feature_names().unwrap(), ["sex=f", "sex=m", "sex=x", "mass"]);
         let two = ColumnKind::Category { values: vec!["f".into(), "m".into()], fill: None };
         schema.columns[0].kind = two;
-        assert_eq!(schema.feature_names().unwrap(), ["sex=m", "mass"]);
+        assert_eq!(*schema.feature_names().unwrap(), ["sex=m", "mass"]);
         schema.columns[0].kind = ColumnKind::Hashed;
         schema.hash_bits = Some(4);
         assert_eq!(schema.width(), Some(17));

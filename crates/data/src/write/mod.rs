@@ -26,6 +26,7 @@ use crate::rows::schema::{Layout, Precision};
 use crate::scan::number;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 /// All formats that can be written.
 pub static WRITERS: &[&dyn WriteFormat] = &[
@@ -61,7 +62,7 @@ pub struct Shape {
     /// How many features a row has.
     pub width: usize,
     /// What they are called, if they have names.
-    pub names: Option<Vec<String>>,
+    pub names: Option<Arc<[String]>>,
     /// Whether rows have labels.
     pub labelled: bool,
     /// Whether rows have weights.

@@ -94,7 +94,7 @@ struct Header {
     /// Whether the first class is all that is not the second.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     against_rest: bool,
-    feature_names: Option<Vec<String>>,
+    feature_names: Option<Arc<[String]>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     schema: Option<Schema>,
     #[serde(alias = "story")]

@@ -132,7 +132,7 @@ pub struct Validated {
 pub struct Model {
     pub(crate) spec: Spec,
     pub(crate) labels: Labels,
-    pub(crate) feature_names: Option<Vec<String>>,
+    pub(crate) feature_names: Option<Arc<[String]>>,
     pub(crate) schema: Option<Arc<Schema>>,
     /// What rows go through before the hypothesis sees them.
     pub(crate) map: Option<Arc<dyn FeatureMap>>,

@@ -115,7 +115,7 @@ impl Ongoing {
 fn named(learner: Online, base: &Model) -> Online {
     let names = match base.schema() {
         Some(schema) => schema.feature_names(),
-        None => base.feature_names().map(<[String]>::to_vec),
+        None => base.feature_names.clone(),
     };
     match names {
         Some(names) => learner.with_feature_names(names),

@@ -185,7 +185,7 @@ impl Walk {
         let kept =
             self.learner.read(self.spec.readout()).expect("learners remember what their spec reads out");
         Model {
-            feature_names: self.data.feature_names().map(<[String]>::to_vec),
+            feature_names: self.data.shared_feature_names(),
             training_summary: training_summary(self.rows.len(), self.totals(), Stopped::Observer, None),
             ..hypothesis(&self.spec, self.data.labels(), self.map.clone(), kept)
         }

@@ -101,9 +101,9 @@ fn boxed(how: &ReadOptions, schema: Arc<Schema>, rows: Rows) -> Box<dyn Reader> 
 }
 
 fn reader<T: Stored>(how: &ReadOptions, schema: Arc<Schema>, rows: Rows) -> Box<dyn Reader> {
-    let text_rows = schema.text.as_ref().map(TextRows::new).unwrap_or_default();
     let (max_names, keep_texts) = (how.limits.vocabulary, how.keep_texts);
     let stored = PhantomData::<T>;
+    let text_rows = TextRows::default();
     let taker = Taker { schema, text_rows, max_names, keep_texts, on_bad_row: how.on_bad_row, stored };
     match rows {
         Rows::Messages(window, side) => {
