@@ -633,18 +633,16 @@ pub(crate) fn by_name<T: FromStr<Err = NameError>>(name: &str) -> Result<T, Name
     name.parse()
 }
 
-/// `60s`, `10m` or `2h` as a time.
+/// `60s`, `10m`, `2h` or `60` as a time; more than 30 years are as many as 30.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let n_digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let unit = match &text[n_digits..] {
-        "s" | "" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => f64::NAN,
-    };
-    let seconds = text[..n_digits].parse::<f64>().unwrap_or(f64::NAN) * unit;
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| "it should be a time, for instance 60s, 10m or 2h".to_owned())
+    const LONGEST: f64 = 1e9;
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let with_unit = units.iter().find_map(|(name, unit)| text.strip_suffix(name).map(|n| (n, *unit)));
+    let (number, unit) = with_unit.unwrap_or((text, 1.0));
+    let seconds = number.parse::<f64>().ok().filter(|n| n.is_finite() && *n > 0.0);
+    seconds
+        .map(|n| Duration::from_secs_f64((n * unit).min(LONGEST)))
+        .ok_or_else(|| "it should be a time, for instance 60s, 10m or 2h".to_owned())
 }
 
 /// `512MiB`, `2G` or `1000000` as bytes.

@@ -131,7 +131,7 @@ fn an_open_question_says_what_is_known_with_a_code_of_its_own() {
     // No time is too long, and rows of zeros are told at once.
     assert!(bench.ok("rosenblatt certify xor.csv --time 1e20").contains("NOT SEPARABLE"));
     bench.write("zeros.csv", "a,b,class\n0,0,even\n1,1,odd\n");
-    assert!(bench.ok("rosenblatt certify zeros.csv --through-origin --time 1e20").contains("all zeros"));
+    assert!(bench.ok("rosenblatt certify zeros.csv --bias none --time 1e20").contains("all zeros"));
 }
 
 #[test]

@@ -125,3 +125,23 @@ fn what_held_out_rows_said_stays_with_the_model() {
     assert_eq!(told["estimate"]["refitted"], false);
     assert_eq!(told["estimate"]["rows"], told["evaluation"]["rows"]);
 }
+
+#[test]
+fn options_of_a_kernel_or_a_network_go_with_a_race() {
+    let bench = Bench::new();
+    let iris = "crates/data/bundled/iris.csv";
+    let tuned = bench.run(&format!("rosenblatt tune {iris} --kernel rbf --epochs 3 --model k.model"));
+    assert_eq!(tuned.code, Some(0), "{}", tuned.all());
+    assert!(
+        tuned.all().contains("not in the race, as they do not go with these options: arow"),
+        "{}",
+        tuned.all()
+    );
+    assert!(tuned.all().contains("race of 3 candidates"), "{}", tuned.all());
+    let of_named =
+        bench.run(&format!("rosenblatt tune {iris} --kernel rbf --algorithms arow --model k.model"));
+    assert!(of_named.code == Some(2) && of_named.stderr.contains("behind a kernel"), "{}", of_named.all());
+    let words = "--algorithms perceptron,mlp --hidden 7 --epochs 3 --model n.model";
+    let tuned = bench.run(&format!("rosenblatt tune {iris} {words}"));
+    assert!(tuned.code == Some(0) && tuned.all().contains("race of 2 candidates"), "{}", tuned.all());
+}

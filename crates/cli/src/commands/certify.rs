@@ -4,7 +4,7 @@
 //! proved of the file. What is said, and how, is in [`super::certify_text`].
 
 use super::certify_text as say;
-use crate::args::DataArgs;
+use crate::args::{DataArgs, seconds};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::ui;
@@ -21,8 +21,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The longest limit, in seconds: some thirty years.
-const LONGEST: f64 = 1e9;
 /// How much of the time may go into the verdict; the rest is for the rows that stand in its way.
 const VERDICT_SHARE: f64 = 0.85;
 
@@ -45,18 +43,18 @@ pub(crate) struct Args {
     /// Put this class on the other side [default: all others]
     #[arg(long, value_name = "CLASS", requires = "positive")]
     against: Option<String>,
-    /// Let the hyperplane lie anywhere (the default)
-    #[arg(long, conflicts_with = "through_origin")]
-    bias: bool,
-    /// Ask for a hyperplane through the origin
-    #[arg(long)]
-    through_origin: bool,
+    /// Ask for a hyperplane that may lie anywhere, or one through the origin
+    #[arg(long, value_name = "NAME", default_value = "learned", value_parser = [
+        PossibleValue::new("learned").help("anywhere"),
+        PossibleValue::new("none").help("through the origin"),
+    ])]
+    bias: String,
     /// Narrow the bounds of the margin to this share of it
     #[arg(long, value_name = "SHARE", default_value_t = 1e-6)]
     gap: f64,
-    /// Stop after this many seconds, and say how far it came
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
-    time: f64,
+    /// Stop after this time (60s, 10m, 2h), and say how far it came
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds)]
+    time: Duration,
     /// Ask in the space of a kernel
     #[arg(long, value_name = "NAME", value_parser = [PossibleValue::new("polynomial").alias("poly")])]
     kernel: Option<String>,
@@ -70,10 +68,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     certificate: Option<PathBuf>,
     /// Check this certificate instead of looking for one
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["certificate", "model", "positive", "kernel", "through_origin", "bias"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["certificate", "model", "positive", "kernel", "bias"])]
     check: Option<PathBuf>,
     /// Certify the mistakes of this model instead (two classes, and weights: no kernel, no votes)
-    #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "through_origin", "bias"])]
+    #[arg(long, short, value_name = "PATH", conflicts_with_all = ["certificate", "positive", "kernel", "bias"])]
     model: Option<PathBuf>,
     /// Print the verdict as JSON
     #[arg(long)]
@@ -85,9 +83,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if !(args.gap > 0.0 && args.gap < 1.0) {
         return Err(Failure::Usage(format!("`--gap` should be above 0 and below 1, but is {}", args.gap)));
-    }
-    if !(args.time > 0.0 && args.time.is_finite()) {
-        return Err(Failure::Usage(format!("`--time` should be positive, but is {}", args.time)));
     }
     if !(args.offset >= 0.0 && args.offset.is_finite()) {
         return Err(Failure::Usage(format!("`--offset` should be at least 0, but is {}", args.offset)));
@@ -190,7 +185,7 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Timed, Failure> {
     let kernel = args.kernel.as_ref().map(|_| Polynomial { degree: args.degree, offset: args.offset });
     let start = Instant::now();
     let progress = Progress::new(true);
-    let limit = Duration::from_secs_f64(args.time.min(LONGEST));
+    let limit = args.time;
     let name = sides.name();
     let watch = |step: certify::Progress<'_>| {
         progress.show(None, || match step.margin {
@@ -200,7 +195,7 @@ fn study(args: &Args, data: &Dataset, sides: Sides) -> Result<Timed, Failure> {
         let limit = if step.part == Part::Verdict { limit.mul_f64(VERDICT_SHARE) } else { limit };
         if start.elapsed() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let question = Question { bias: !args.through_origin, gap: args.gap };
+    let question = Question { bias: args.bias != "none", gap: args.gap };
     let study = separation::study(data, sides, question, kernel, &watch)?;
     Ok(Timed { study, time: start.elapsed() })
 }

@@ -77,7 +77,7 @@ pub(super) const LESSONS: &[Lesson] = &[
         lines: &[
             "trace kernel.csv",
             "trace kernel.csv --cross x1,x2",
-            "certify kernel.csv --kernel poly --degree 2 --through-origin",
+            "certify kernel.csv --kernel poly --degree 2 --bias none",
             "plot boundary kernel.csv --cross x1,x2 --columns 1,3 --frames -o kernel.svg",
             "plot boundary kernel.csv --kernel poly --degree 2 -o kernel-poly.svg",
         ],

@@ -38,7 +38,7 @@ struct FreundSchapireArgs {
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
     /// Learn with kernels (1 + x.y)^d of these degrees
-    #[arg(long, value_name = "D,...", value_delimiter = ',', default_values_t = [1, 2, 3, 4, 5],
+    #[arg(long, value_name = "D,...", value_delimiter = ',', default_value = "1,2,3,4,5",
         value_parser = clap::value_parser!(u32).range(1..=6))]
     degree: Vec<u32>,
     /// Measure after 0.1, 1, 2, 3, 4, 10 and 30 epochs, up to this many

@@ -268,11 +268,11 @@ impl Args {
         let memory = self.memory.map(|bytes| MemoryLimit { bytes, cache: self.cache.clone() });
         let costs = self.costs()?;
         let mut choice = choice;
-        // Candidates that were named carry their parameters themselves.
+        // Candidates that were named carry their parameters, and what is said of networks, themselves.
         let learning = match &mut choice {
             Choice::Race(racing) if !racing.candidates.is_empty() => {
                 racing.candidates.iter_mut().for_each(|candidate| candidate.costs = costs.clone());
-                self.spec.options_and_values()?.0
+                Options { network: None, ..self.spec.options_and_values()?.0 }
             }
             _ => self.spec.options()?,
         };

@@ -4,6 +4,7 @@ use super::{tagger, train};
 use crate::args::seconds;
 use crate::choices::choice;
 use crate::failure::Failure;
+use crate::ui;
 use clap::Command;
 use rosenblatt::Options;
 use rosenblatt::algorithms::find;
@@ -19,6 +20,9 @@ const EXAMPLES: &str = "Examples:
   rosenblatt tune mail.csv --algorithms logistic-dual --param C=0.01,0.1,1 \\
     --metric logloss --budget 60s";
 
+/// The rules that compete where none are named.
+const USUAL: &str = "perceptron,pa1,arow,logistic,svm-dual,logistic-dual,mlp";
+
 /// Options of `train` that have no meaning in a race, and are not shown.
 const NOT_IN_A_RACE: [&str; 5] = ["online", "grow_classes", "start_from", "blank", "bounds"];
 
@@ -26,13 +30,10 @@ const NOT_IN_A_RACE: [&str; 5] = ["online", "grow_classes", "start_from", "blank
 #[group(id = "tune")]
 pub(crate) struct Args {
     /// Let these compete: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
-    /// `compare` takes them, the simplest first: it wins a tie
-    #[arg(
-        long,
-        value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...",
-        default_value = "perceptron,pa1,arow,logistic,svm-dual,logistic-dual,mlp"
-    )]
-    algorithms: String,
+    /// `compare` takes them, the simplest first: it wins a tie [default:
+    /// perceptron,pa1,arow,logistic,svm-dual,logistic-dual,mlp, but for those that do not go with other options]
+    #[arg(long, value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...")]
+    algorithms: Option<String>,
     /// Compare them by this, on rows they did not learn from
     #[arg(long, value_name = "NAME", default_value = "error", value_parser = choice::<Metric>())]
     metric: Metric,
@@ -79,7 +80,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     let (base, values) = args.train.spec.options_and_values()?;
-    let named = Candidate::list(&args.algorithms).map_err(usage)?;
+    let names = args.algorithms.as_deref().unwrap_or(USUAL);
+    let mut named = Candidate::list(names).map_err(usage)?;
+    if args.algorithms.is_none() {
+        leave_out(&mut named, &base).map_err(usage)?;
+    }
     let mut candidates = Vec::new();
     let mut is_used = vec![false; values.len()];
     for candidate in &named {
@@ -97,11 +102,27 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     if let Some((name, _)) = values.iter().zip(&is_used).find_map(|(value, used)| (!used).then_some(value)) {
-        let message = format!("`--param {name}` is a parameter of none of `{}`", args.algorithms);
+        let message = format!("`--param {name}` is a parameter of none of `{names}`");
         return Err(Failure::Usage(message));
     }
     let budget = args.budget.map(|budget| budget.as_secs_f64());
     train::follow(&args.train, Choice::Race(Racing { candidates, metric: args.metric, budget }))
+}
+
+/// Leaves out those of the usual rules that do not go with the options at hand, such as a kernel.
+fn leave_out(named: &mut Vec<Candidate>, base: &Options) -> Result<(), rosenblatt::Error> {
+    let goes = |candidate: &Candidate| candidate.spec(base).map(drop);
+    if !named.iter().any(|candidate| goes(candidate).is_ok()) {
+        return named.first().map_or(Ok(()), goes);
+    }
+    let (in_race, left_out): (Vec<_>, Vec<_>) =
+        named.drain(..).partition(|candidate| goes(candidate).is_ok());
+    *named = in_race;
+    if !left_out.is_empty() {
+        let names: Vec<&str> = left_out.iter().map(|candidate| candidate.algorithm.as_str()).collect();
+        ui::note(&format!("not in the race, as they do not go with these options: {}", names.join(", ")));
+    }
+    Ok(())
 }
 
 /// Every set of parameters with every value of one more.
