@@ -69,7 +69,7 @@ impl Params {
             }
         }
         match &self.rate {
-            Some(_) if !info.rate => Err(ParamError::NoRate { algorithm: info.name }),
+            Some(_) if info.rate.is_none() => Err(ParamError::NoRate { algorithm: info.name }),
             Some(rate) => rate.check(),
             None => Ok(()),
         }

@@ -165,8 +165,9 @@ pub struct Info {
     pub prefer: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// Whether it takes a learning-rate schedule.
-    pub rate: bool,
+    /// The learning rate it has unless one is given, and behind a semicolon another where that suits; nothing if it
+    /// takes none.
+    pub rate: Option<&'static str>,
     /// Whether it moves on mistakes only, so that what counts as a mistake decides what is learned, and rounds
     /// without one need not be shown to it.
     pub mistake_driven: bool,
@@ -201,7 +202,7 @@ impl Info {
             source: "",
             prefer: "",
             params: &[],
-            rate: false,
+            rate: None,
             mistake_driven: false,
             fixed_increment: false,
             own_loop: false,

@@ -158,7 +158,7 @@ fn variants<R: Algorithm>() -> Vec<Params> {
     for param in R::INFO.params {
         variants.push(Params::new().with(param.name, other(param.range, param.default)));
     }
-    if R::INFO.rate {
+    if R::INFO.rate.is_some() {
         variants.push(Params::new().with_rate(Schedule::InverseSqrt(0.7)));
     }
     variants
@@ -276,6 +276,21 @@ macro_rules! for_every_rule {
         }
         rules::each(&mut Walk);
     }};
+}
+
+#[test]
+fn the_rate_that_a_rule_tells_is_the_one_it_has() {
+    fn check<R: Algorithm>() {
+        let Some(told) = R::INFO.rate else { return };
+        let rate: Schedule = told.split(';').next().unwrap_or(told).parse().expect("it is a rate");
+        let problem = Problem::noisy(1, 2).wide();
+        let run = |params: &Params| {
+            fitted::<R, _>(params, Binary, convention(Bias::Learned), problem.dense(), 3).last()
+        };
+        assert_eq!(run(&Params::new()), run(&Params::new().with_rate(rate)), "{}", R::INFO.name);
+        assert_ne!(run(&Params::new()), run(&Params::new().with_rate(Schedule::Inverse(0.3))));
+    }
+    for_every_rule!(check);
 }
 
 #[test]
@@ -660,7 +675,7 @@ fn votes_are_those_of_the_survivors_one_by_one() {
 #[test]
 fn scaling_the_rate_from_zero_changes_no_prediction() {
     fn check<R: Algorithm>() {
-        if !R::INFO.rate {
+        if R::INFO.rate.is_none() {
             return;
         }
         for seed in 0..SEEDS {
@@ -1136,7 +1151,7 @@ fn weights_of_classes_are_weights_of_their_rows() {
 #[test]
 fn weight_two_is_twice_the_rate() {
     fn check<R: Algorithm>() {
-        if !R::INFO.rate {
+        if R::INFO.rate.is_none() {
             return;
         }
         // A penalty shrinks by the rate alone, so it is left out where there is one.

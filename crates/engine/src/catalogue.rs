@@ -61,8 +61,9 @@ pub struct Algorithm {
     pub prefer: &'static str,
     /// Its parameters.
     pub params: Vec<Parameter>,
-    /// Whether it takes a learning rate.
-    pub rate: bool,
+    /// The learning rate it has unless one is given, and behind a semicolon another where that suits; nothing if it
+    /// takes none.
+    pub rate: Option<&'static str>,
     /// Whether a bound on its mistakes is known.
     pub bound: bool,
 }

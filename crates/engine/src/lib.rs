@@ -63,11 +63,17 @@
 //! | predict | [`Model::predict`], [`Model::predict_proba`], [`Model::decision_function`], [`Model::predictor`] |
 //! | evaluate | [`evaluate()`], [`cross_validate`], [`split()`] |
 //! | choose among algorithms | [`compare()`], [`race`] |
+//! | weigh classes and mistakes | [`ClassWeights`], [`Costs`] |
 //! | have probabilities | [`Model::calibrated`], [`Calibration`], [`calibration`] |
 //! | explain | [`insight::top_features`], [`Explainer`], [`misclassified`], [`vote_count`] |
 //! | know whether a hyperplane separates the data | [`certify`], [`separation`] |
 //! | save, load, export | [`Model::save`], [`Model::load`], [`model`], [`export()`] |
+//! | go on from a model, or make one of several | [`Start`], [`mix()`], [`Mixing`] |
+//! | follow a long run, and stop it | [`Monitor`], [`monitor`] |
+//! | compute kernels on a graphics card | [`DeviceChoice`], [`device`] |
 //! | see every round of a run | [`trace()`]; go through it and back, [`trace::Walk`] |
+//! | see one step of a network by hand | [`back_propagation()`], [`layers`] |
+//! | run an experiment of the literature again | [`reproduce`] |
 //! | draw what was learned | [`mod@slice`], [`curves`], [`roc`], and the crate `rosenblatt-figures` |
 //! | watch a run, write a rule | [`core`] |
 

@@ -89,7 +89,7 @@ pub const INFO: Info = Info {
             range: Range::Flag,
         },
     ],
-    rate: true,
+    rate: Some("0.001; up to 0.02 in a short run"),
     settles: true,
     ..Info::named("mlp")
 };

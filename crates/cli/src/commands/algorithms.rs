@@ -50,8 +50,8 @@ fn explain(algorithm: &Algorithm) -> String {
         let default = param.default.as_f64().unwrap_or_default();
         let _ = writeln!(text, "  --param {}={default}  {} ({})", param.name, param.meaning, param.range);
     }
-    if algorithm.rate {
-        let _ = writeln!(text, "  --rate  takes a learning rate: 1, 0.5/k, 1/sqrt(k) or 1/k^0.25");
+    if let Some(rate) = algorithm.rate {
+        let _ = writeln!(text, "  --rate  the learning rate: R, R/k, R/sqrt(k) or R/k^P [default: {rate}]");
     }
     text
 }

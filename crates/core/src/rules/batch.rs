@@ -44,7 +44,7 @@ impl Algorithm for Batch {
                 range: Range::Flag,
             },
         ],
-        rate: true,
+        rate: Some("1"),
         mistake_driven: true,
         settles: true,
         exempt: &[(Law::HalfEpochs, "half an epoch is another batch")],

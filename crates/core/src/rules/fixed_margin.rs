@@ -54,7 +54,7 @@ impl Algorithm for FixedMargin {
             default: 1.0,
             range: Range::NonNegative,
         }],
-        rate: true,
+        rate: Some("1"),
         exempt: &[(Law::RateScale, "the margin is fixed while the weights scale with the rate")],
         ..Info::named("fixed-margin")
     };

@@ -44,7 +44,7 @@ impl Algorithm for Hinge {
             default: 1e-4,
             range: Range::NonNegative,
         }],
-        rate: true,
+        rate: Some("1/sqrt(k)"),
         shrinks: true,
         exempt: &[(Law::RateScale, "the margin of 1 is fixed while the weights scale with the rate")],
         own_loop: true,

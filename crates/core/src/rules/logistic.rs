@@ -39,7 +39,7 @@ impl Algorithm for Logistic {
             default: 0.0,
             range: Range::NonNegative,
         }],
-        rate: true,
+        rate: Some("1; 1/sqrt(k) with l2"),
         shrinks: true,
         exempt: &[(Law::RateScale, "the size of a step depends on the size of the weights")],
         own_loop: true,

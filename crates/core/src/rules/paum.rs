@@ -69,7 +69,7 @@ impl Algorithm for Paum {
                 range: Range::NonNegative,
             },
         ],
-        rate: true,
+        rate: Some("1"),
         exempt: &[
             (Law::FlippedLabels, "the two sides have different margins"),
             (Law::RateScale, "the margins are fixed while the weights scale with the rate"),

@@ -44,7 +44,7 @@ impl Algorithm for Perceptron {
         update: "y f(x) <= 0:  w += rate y x",
         source: "Rosenblatt 1958; bound by Block 1962 and Novikoff 1962: mistakes <= (R/margin)^2",
         prefer: "as the baseline, and averaged or voted as a fast strong default",
-        rate: true,
+        rate: Some("1"),
         mistake_driven: true,
         fixed_increment: true,
         own_loop: true,

@@ -180,7 +180,7 @@ mod tests {
         let base = Options { epochs: 7, rate: Some("0.5".parse().unwrap()), ..Options::default() };
         let candidates = portfolio(&data, 2, &base).unwrap();
         // Most rules set their own step and take no rate.
-        assert!(candidates.iter().all(|spec| spec.options().epochs == 7 && spec.entry().info.rate));
+        assert!(candidates.iter().all(|spec| spec.options().epochs == 7 && spec.entry().info.rate.is_some()));
         assert_eq!(candidates.len(), 2);
     }
 }
