@@ -181,9 +181,12 @@ impl Measured {
 
     /// By how many points somebody is above somebody else, and the standard error of that over the splits.
     fn difference(&self, who: &str, other: &str) -> (f64, f64) {
+        self.difference_of(&self.of(who), other)
+    }
+
+    fn difference_of(&self, lines: &[&Line], other: &str) -> (f64, f64) {
         let theirs = self.of(other);
-        let points: Vec<f64> = self
-            .of(who)
+        let points: Vec<f64> = lines
             .iter()
             .filter_map(|line| {
                 let other = theirs.iter().find(|other| other.split == line.split)?;
@@ -198,9 +201,32 @@ impl Measured {
 
     /// Whether somebody is within the bar of the best of all others.
     fn is_within(&self, who: &str) -> Option<bool> {
-        let (points, spread) = self.difference(who, self.best_but(who)?);
-        self.whole().contains(&who).then_some(points <= POINTS || points <= spread)
+        let difference = self.difference(who, self.best_but(who)?);
+        self.whole().contains(&who).then(|| is_within(difference))
     }
+
+    /// Whether somebody would be within the bar who took, on each split, the peer that did best on the others: one who
+    /// knows more than can be known before fresh rows come. Nothing where there are too few splits.
+    fn is_chooser_within(&self) -> Option<bool> {
+        let mut peers = self.whole();
+        peers.retain(|who| *who != OURS);
+        let n_splits = self.of(OURS).len();
+        let chosen = |line: &&Line| {
+            let elsewhere = |who: &str| {
+                let others = self.of(who).into_iter().filter(|other| other.split != line.split);
+                mean(others.map(|other| other.error))
+            };
+            let best = peers.iter().min_by(|a, b| elsewhere(a).total_cmp(&elsewhere(b)))?;
+            self.of(best).into_iter().find(|other| other.split == line.split)
+        };
+        let lines: Vec<&Line> = self.of(OURS).iter().filter_map(chosen).collect();
+        (n_splits >= 3).then_some(is_within(self.difference_of(&lines, self.best_but(OURS)?)))
+    }
+}
+
+/// Whether so many points, with this standard error, are within the bar.
+fn is_within((points, spread): (f64, f64)) -> bool {
+    points <= POINTS || points <= spread
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
@@ -259,14 +285,22 @@ fn errors_told(raw: &str) -> String {
             if is_within { "yes" } else { "**no**" },
         );
     }
+    let choosers: Vec<(bool, bool)> =
+        sets.values().filter_map(|set| Some((set.is_chooser_within()?, set.is_within(OURS)?))).collect();
+    let [n_choosers, n_ours] = [|pair: &&(bool, bool)| pair.0, |pair: &&(bool, bool)| pair.1]
+        .map(|is_so| choosers.iter().filter(is_so).count());
     format!(
         "- Within {POINTS} points of the best linear peer, or one standard error: {n_within} of {} sets; \
          median {:+.2}, mean {:+.2} points (below 0: ours is better). The best of six is known in hindsight only.\n\
+         - Who takes, on each split, the peer that was best on all other splits, and so knows more than anybody can before \
+         fresh rows come, is within the same bar on {n_choosers} of {} sets of three splits or more; ours on {n_ours} of \
+         those.\n\
          - Error on fresh rows within the interval told: {n_covered} of {n_told} trainings (fresh rows are few, and \
          their own error is uncertain, too).\n\n{}\n{table}",
         differences.len(),
         median(&differences),
         mean(differences.iter().copied()),
+        choosers.len(),
         everybody(&sets),
     )
 }
