@@ -314,8 +314,8 @@ impl<T: Stored> Fitting for Fitted<T> {
         check_width(schema, max_features)?;
         let mut encoder = ColumnEncoder::with_slots(Arc::new(schema.clone()), slots);
         for maker in &mut encoder.makers {
-            if let Maker::Text { slot, features: found, .. } = maker {
-                *found = features[*slot].take();
+            if let Maker::Text { slot, words, .. } = maker {
+                words.features = features[*slot].take();
             }
         }
         Ok(encoder)
@@ -407,31 +407,21 @@ pub(crate) struct ColumnEncoder {
     is_sorted: bool,
 }
 
-/// How the cells of one column become features.
+/// How the cells of one column become features. There may be very many columns of numbers, so none takes much room.
 #[derive(Debug, Clone)]
 enum Maker {
-    Number {
-        slot: usize,
-        feature: u32,
-        fill: Option<f64>,
-    },
-    Category {
-        slot: usize,
-        start: u32,
-        values: HashMap<String, u32>,
-        fill: Option<u32>,
-    },
-    Hashed {
-        slot: usize,
-        start: u32,
-    },
-    /// With what every name is that was found while fitting, if names were kept in place of texts.
-    Text {
-        slot: usize,
-        start: u32,
-        rows: TextRows,
-        features: Option<Arc<[u32]>>,
-    },
+    Number { slot: usize, feature: u32, fill: Option<f64> },
+    Category { slot: usize, start: u32, values: HashMap<String, u32>, fill: Option<u32> },
+    Hashed { slot: usize, start: u32 },
+    Text { slot: usize, start: u32, words: Box<Words> },
+}
+
+/// How the texts of one column become features.
+#[derive(Debug, Clone, Default)]
+struct Words {
+    rows: TextRows,
+    /// What every name is that was found while fitting, if names were kept in place of texts.
+    features: Option<Arc<[u32]>>,
 }
 
 /// What a category is in the row: the feature it sets, and to what.
@@ -467,7 +457,7 @@ impl ColumnEncoder {
                     Maker::Category { slot, start, values, fill }
                 }
                 ColumnKind::Hashed => Maker::Hashed { slot, start: table as u32 },
-                ColumnKind::Text(_) => Maker::Text { slot, start, rows: TextRows::default(), features: None },
+                ColumnKind::Text(_) => Maker::Text { slot, start, words: Box::default() },
             }
         });
         let makers: Vec<Maker> = makers.collect();
@@ -615,7 +605,8 @@ impl ColumnEncoder {
                             matrix.values.push(T::nearest(f64::from(set.value)));
                         }
                     }
-                    Maker::Text { slot, start, rows, features } => {
+                    Maker::Text { slot, start, words } => {
+                        let Words { rows, features } = &mut **words;
                         let ColumnKind::Text(encoder) = &self.schema.columns[column].kind else { continue };
                         let first = matrix.n_entries();
                         if let Some(features) = features {

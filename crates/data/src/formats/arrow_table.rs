@@ -150,7 +150,7 @@ impl ArrowPlan {
             columns.push(FileColumn {
                 name: field.name().clone(),
                 form,
-                seen,
+                seen: seen.into(),
                 is_unnamed: field.name().starts_with("__index_level_"),
                 is_typed: true,
             });

@@ -27,8 +27,8 @@ use std::sync::Arc;
 pub(super) struct FileColumn {
     pub(super) name: String,
     pub(super) form: Form,
-    /// What the first rows say of it.
-    pub(super) seen: Seen,
+    /// What the first rows say of it; columns of which nothing need be known share it.
+    pub(super) seen: Arc<Seen>,
     /// Whether the source has no name for it, though it has for others.
     pub(super) is_unnamed: bool,
     /// Whether the format tells numbers from text.

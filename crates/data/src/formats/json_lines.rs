@@ -563,7 +563,7 @@ fn sample(window: &mut Window, how: &ReadOptions) -> Result<Vec<FileColumn>, Dat
     }
     let columns = order.into_iter().map(|name| {
         let seen = sampled.remove(&name).unwrap_or_default();
-        FileColumn { name, form: seen.form(), seen, is_unnamed: false, is_typed: true }
+        FileColumn { name, form: seen.form(), seen: seen.into(), is_unnamed: false, is_typed: true }
     });
     Ok(columns.collect())
 }

@@ -246,8 +246,13 @@ impl TablePlan {
             Some(_) => sample.are_plain(first_row, n_columns),
             None => vec![false; n_columns],
         };
+        let nothing = Arc::new(Seen::new(how));
         let columns = names.into_iter().enumerate().take(n_columns).map(|(place, name)| {
-            let seen = if is_known[place] { Seen::new(how) } else { sample.seen(first_row, place, how) };
+            let seen = if is_known[place] {
+                Arc::clone(&nothing)
+            } else {
+                sample.seen(first_row, place, how).into()
+            };
             let is_unnamed = name.is_empty();
             let name = if is_unnamed { format!("column_{}", place + 1) } else { name };
             // A pair of digits in quotes may be anything, unless a sign says that it is money or a share.
