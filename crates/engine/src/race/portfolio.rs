@@ -83,6 +83,9 @@ const PART_OF_LENGTH: f64 = 0.25;
 const LEAST_COORDINATE: f64 = 4.0;
 /// With fewer epochs nothing is solved.
 const LEAST_TO_SETTLE: u64 = 10;
+/// Where the rarer of two classes has fewer rows, luck chooses, and rules that step by a rate do not take part beside
+/// those that see to a margin.
+const FEW_OF_A_CLASS: usize = 20;
 /// So many rows tell how long rows are.
 const ROWS_MEASURED: usize = 1_000;
 
@@ -116,10 +119,24 @@ pub fn portfolio(data: &Dataset, n_rows: usize, base: &Options) -> Result<Vec<Sp
             Err(error) => refused = refused.or(Some(error)),
         }
     }
+    let by_rate = |spec: &Spec| spec.entry().info.rate.is_some();
+    let is_rare = n_classes == 2 && rows_of_rarest(data, n_rows) < FEW_OF_A_CLASS;
+    if is_rare && !fitting.iter().all(by_rate) {
+        fitting.retain(|spec| !by_rate(spec));
+    }
     match refused {
         Some(error) if fitting.is_empty() => Err(error),
         _ => Ok(fitting),
     }
+}
+
+/// How many of `n_rows` rows are of the class that has the fewest.
+fn rows_of_rarest(data: &Dataset, n_rows: usize) -> usize {
+    let mut counts = vec![0; data.labels().len()];
+    for &class in data.classes() {
+        counts[class as usize] += 1;
+    }
+    counts.into_iter().min().unwrap_or(0) * n_rows / data.len().max(1)
 }
 
 /// A coordinate for the bias that suits the length of the rows; `None` if they are short, and any rule's own way does.
@@ -162,6 +179,21 @@ mod tests {
             let epochs = |spec: &Spec| if spec.entry().info.settles { 20 } else { 40 };
             assert!(candidates.iter().all(|spec| spec.options().epochs == epochs(spec)));
             assert!(candidates.iter().all(|spec| spec.options().map.is_none()));
+        }
+    }
+
+    #[test]
+    fn few_rows_of_a_class_are_left_to_rules_with_a_margin() {
+        let names = |n_rare: usize| -> Vec<&str> {
+            (0..100).map(|row| if row < n_rare { "rare" } else { "usual" }).collect()
+        };
+        for (n_rare, n_rows, has_perceptron) in
+            [(50, 100, true), (20, 100, true), (19, 100, false), (24, 80, false)]
+        {
+            let data = Dataset::from_rows(&vec![[1.0]; 100], &names(n_rare));
+            let candidates = portfolio(&data, n_rows, &Options::default()).unwrap();
+            let has = candidates.iter().any(|spec| spec.options().algorithm == "perceptron");
+            assert_eq!(has, has_perceptron, "{n_rare} of 100, {n_rows} learned from");
         }
     }
 
