@@ -163,3 +163,13 @@ impl Design {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_that_is_told_is_the_one_it_has() {
+        assert_eq!(INFO.rate, Some(format!("{RATE}; up to {MOST_RATE} in a short run").as_str()));
+    }
+}

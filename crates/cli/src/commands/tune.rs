@@ -30,8 +30,7 @@ const NOT_IN_A_RACE: [&str; 5] = ["online", "grow_classes", "start_from", "blank
 #[group(id = "tune")]
 pub(crate) struct Args {
     /// Let these compete: names of `rosenblatt algorithms`, each with parameters, kernel and read-out if you like, as
-    /// `compare` takes them, the simplest first: it wins a tie [default:
-    /// perceptron,pa1,arow,logistic,svm-dual,logistic-dual,mlp, but for those that do not go with other options]
+    /// `compare` takes them, the simplest first: it wins a tie
     #[arg(long, value_name = "NAME[(PARAM=VALUE)][@KERNEL][:READOUT],...")]
     algorithms: Option<String>,
     /// Compare them by this, on rows they did not learn from
@@ -51,7 +50,11 @@ pub(super) fn suited(command: Command) -> Command {
     let command = command.after_help(EXAMPLES).after_long_help(EXAMPLES);
     command
         .mut_arg("algorithm", |arg| arg.short(None).hide(true))
-        .mut_arg("algorithms", |arg| arg.short('a'))
+        .mut_arg("algorithms", |arg| {
+            let told = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            let help = format!("{told} [default: {USUAL}, but for those that do not go with other options]");
+            arg.short('a').help(help)
+        })
         .mut_arg("params", |arg| {
             arg.value_name("NAME=VALUE,...")
                 .help("Try these values of a parameter, with every rule that has it (may be repeated)")
