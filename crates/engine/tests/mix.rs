@@ -326,7 +326,8 @@ fn probabilities_are_those_of_one_machine() {
             rosenblatt::data::pack(part, &all).map_err(Error::from)
         };
         let said: Vec<Vec<u8>> = parts.iter().map(|part| scores(&model, [pack(part)]).unwrap()).collect();
-        let together = Dataset::joined(parts, model.labels().clone());
+        let parts = parts.into_iter().map(Ok::<_, Error>);
+        let together = Dataset::joined(parts, model.labels().clone()).unwrap();
         let rows: Vec<u32> = (0..together.len() as u32).collect();
         let (of_rows, classes) = held_out_scores(&model, &together, &rows);
         for method in [Method::Platt, Method::Isotonic] {
@@ -354,8 +355,8 @@ fn rows_that_come_in_batches_are_packed_as_if_they_came_at_once() {
     let spec = Spec::new(Options { validation, seed: 4, ..Options::default() }).unwrap();
     let expected = pack(&spec, &whole, 1, 2).unwrap();
     let rows_of = |packs: &[Vec<u8>]| {
-        let parts = packs.iter().map(|pack| rosenblatt::data::unpack(pack).unwrap()).collect();
-        Dataset::joined(parts, whole.labels().clone())
+        Dataset::joined(packs.iter().map(|pack| rosenblatt::data::unpack(pack)), whole.labels().clone())
+            .unwrap()
     };
     for cuts in [vec![0, 3000], vec![0, 1, 1, 700, 2999, 3000]] {
         let batch = |cut: &[u32]| {

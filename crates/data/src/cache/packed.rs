@@ -50,63 +50,76 @@ pub fn pack(data: &Dataset, rows: &[u32]) -> Result<Vec<u8>, DataError> {
 /// The rows that were packed into these bytes.
 pub fn unpack(bytes: &[u8]) -> Result<Dataset, DataError> {
     let mut reader = CacheReader::new(Cursor::new(bytes), 0, NAME)?;
-    let mut parts = Vec::new();
+    let mut whole = Joined::default();
     loop {
         let mut block = Block::default();
         if !reader.next(&mut block)? {
             break;
         }
-        parts.push((block.matrix, block.classes, block.weights));
+        whole.add(block.matrix, block.classes, block.weights);
     }
-    Ok(join(parts, reader.labels().clone()))
+    Ok(whole.into_dataset(reader.labels().clone()))
 }
 
 impl Dataset {
-    /// The rows of all parts, one behind the other. Their classes are numbers into `labels`, which stand for what the
-    /// parts' own say.
+    /// The rows of all parts, one behind the other; each part is let go of before the next is asked for. Their classes are
+    /// numbers into `labels`, which stand for what the parts' own say.
+    ///
+    /// # Errors
+    /// The first that a part is.
     ///
     /// # Panics
     /// If `labels` lacks a class that a row of a part has.
-    pub fn joined(parts: Vec<Self>, labels: Labels) -> Self {
-        let renamed = |part: Self| {
+    pub fn joined<E>(parts: impl IntoIterator<Item = Result<Self, E>>, labels: Labels) -> Result<Self, E> {
+        let mut whole = Joined::default();
+        for part in parts {
+            let part = part?;
             let numbers: Vec<Option<u32>> =
                 part.labels().names().iter().map(|name| labels.class(name)).collect();
             let number = |&class: &u32| numbers[class as usize].expect("a class among those of all parts");
             let classes = part.classes().iter().map(number).collect();
             let weights = part.weights().map(<[f64]>::to_vec);
-            (part.into_matrix(), classes, weights)
-        };
-        let parts = parts.into_iter().map(renamed).collect();
-        join(parts, labels)
+            whole.add(part.into_matrix(), classes, weights);
+        }
+        Ok(whole.into_dataset(labels))
     }
 }
 
-type Part = (Matrix, Vec<u32>, Option<Vec<f64>>);
+/// Rows of all parts so far: sparse if a part is, and in double precision if a part is.
+#[derive(Default)]
+struct Joined {
+    matrix: Option<Matrix>,
+    classes: Vec<u32>,
+    weights: Option<Vec<f64>>,
+}
 
-fn join(parts: Vec<Part>, labels: Labels) -> Dataset {
-    let is_single = |matrix: &Matrix| matches!(matrix, Matrix::Dense32(_) | Matrix::Sparse32(_));
-    let all_single = parts.iter().all(|(matrix, _, _)| is_single(matrix));
-    let all_dense =
-        parts.iter().all(|(matrix, _, _)| matches!(matrix, Matrix::Dense32(_) | Matrix::Dense64(_)));
-    let mut whole: Option<Matrix> = None;
-    let (mut classes, mut weights) = (Vec::new(), None);
-    for (matrix, more, weighed) in parts {
-        if let Some(weighed) = weighed {
-            let weights: &mut Vec<f64> = weights.get_or_insert_with(|| vec![1.0; classes.len()]);
-            weights.extend(weighed);
-        } else if let Some(weights) = &mut weights {
-            weights.resize(classes.len() + more.len(), 1.0);
+impl Joined {
+    fn add(&mut self, mut more: Matrix, classes: Vec<u32>, weights: Option<Vec<f64>>) {
+        if let Some(weighed) = weights {
+            self.weights.get_or_insert_with(|| vec![1.0; self.classes.len()]).extend(weighed);
+        } else if let Some(weights) = &mut self.weights {
+            weights.resize(self.classes.len() + classes.len(), 1.0);
         }
-        classes.extend(more);
-        let matrix = if all_single { matrix } else { doubled(matrix) };
-        let matrix = if all_dense { matrix } else { thinned(matrix) };
-        match &mut whole {
-            Some(whole) => append(whole, &matrix),
-            None => whole = Some(matrix),
+        self.classes.extend(classes);
+        if let Some(mut whole) = self.matrix.take() {
+            let is_single = |matrix: &Matrix| matches!(matrix, Matrix::Dense32(_) | Matrix::Sparse32(_));
+            if is_single(&whole) != is_single(&more) {
+                (whole, more) = (doubled(whole), doubled(more));
+            }
+            let is_dense = |matrix: &Matrix| matches!(matrix, Matrix::Dense32(_) | Matrix::Dense64(_));
+            if is_dense(&whole) != is_dense(&more) {
+                (whole, more) = (thinned(whole), thinned(more));
+            }
+            append(&mut whole, &more);
+            more = whole;
         }
+        self.matrix = Some(more);
     }
-    let matrix = whole.unwrap_or_else(|| Matrix::Sparse32(SparseMatrix::empty()));
-    Dataset::assemble(matrix, classes, labels, weights, None)
+
+    fn into_dataset(self, labels: Labels) -> Dataset {
+        let matrix = self.matrix.unwrap_or_else(|| Matrix::Sparse32(SparseMatrix::empty()));
+        Dataset::assemble(matrix, self.classes, labels, self.weights, None)
+    }
 }
 
 fn pick_dense<T: Copy>(all: DenseRef<'_, T>, rows: &[u32]) -> DenseMatrix<T> {
@@ -192,6 +205,12 @@ fn thinned(matrix: Matrix) -> Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
+
+    fn joined(parts: Vec<Dataset>, like: &Dataset) -> Dataset {
+        let parts = parts.into_iter().map(Ok::<_, Infallible>);
+        Dataset::joined(parts, like.labels().clone()).unwrap_or_else(|none| match none {})
+    }
 
     #[test]
     fn what_was_packed_comes_back_to_the_bit_however_it_was_parted() {
@@ -208,12 +227,39 @@ mod tests {
             let parts = parts.map(|rows| unpack(&pack(data, rows).unwrap()).unwrap());
             let single = matches!(parts[0].matrix(), MatrixRef::Dense32(_) | MatrixRef::Sparse32(_));
             assert!(single, "single precision holds these values exactly");
-            let whole = Dataset::joined(parts.to_vec(), data.labels().clone());
+            let whole = joined(parts.to_vec(), data);
             assert_eq!((whole.classes(), whole.weights()), (data.classes(), data.weights()));
             assert_eq!(unpack(&pack(&whole, &[0, 1, 2, 3]).unwrap()).unwrap().matrix(), data.matrix());
         }
         let thin = unpack(&pack(&Dataset::from_rows(&[[5.0, 0.0]], &["c"]), &[0]).unwrap()).unwrap();
-        assert_eq!(Dataset::joined(vec![thin], dense.labels().clone()).classes(), [2]);
+        assert_eq!(joined(vec![thin], &dense).classes(), [2]);
+    }
+
+    #[test]
+    fn parts_of_several_kinds_become_one_of_the_kind_that_holds_them_all() {
+        let rows = [[1.0, 0.0], [0.0, 2.0], [0.1, 0.0], [0.0, 3.0]];
+        let dense = Dataset::from_rows(&rows, &["a", "b", "b", "a"]);
+        let sparse = Dataset::new(
+            thinned(dense.clone().into_matrix()),
+            dense.classes().to_vec(),
+            dense.labels().clone(),
+        );
+        let part = |data: &Dataset, rows: &[u32]| unpack(&pack(data, rows).unwrap()).unwrap();
+        // In single precision, in double precision, and sparse.
+        let parts = [(0, part(&dense, &[0, 1])), (2, part(&dense, &[2])), (3, part(&sparse, &[3]))];
+        for turn in 0..3 {
+            let mut turned = parts.to_vec();
+            turned.rotate_left(turn);
+            let first = turned[0].0;
+            let whole = joined(turned.into_iter().map(|(_, part)| part).collect(), &dense);
+            let order: Vec<u32> = (first..4).chain(0..first).collect();
+            let MatrixRef::Sparse64(all) = sparse.matrix() else { panic!("double precision") };
+            let expected =
+                Dataset::new(Matrix::Sparse64(pick_sparse(all, &order)), vec![0; 4], Labels::in_order(["a"]));
+            assert_eq!(whole.matrix(), expected.matrix(), "turn {turn}");
+        }
+        let whole = joined(vec![parts[0].1.clone(), parts[1].1.clone()], &dense);
+        assert_eq!(whole.matrix(), Dataset::from_rows(&rows[..3], &["a", "b", "b"]).matrix());
     }
 
     #[test]

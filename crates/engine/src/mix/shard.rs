@@ -272,14 +272,14 @@ fn learn(
     mixture: &Mixture,
 ) -> Result<Stopped, Error> {
     if *plan.order != Order::Given {
-        let data = Dataset::joined(packs.collect::<Result<_, _>>()?, mixture.labels.clone());
+        let data = Dataset::joined(packs, mixture.labels.clone())?;
         return Ok(learner.fit(data.view(), plan, &mut ()));
     }
     learner.fit_in_blocks(plan, &mut (), &mut |learner, observer| {
         for pack in packs.by_ref() {
             let mut data = pack?;
             if data.labels() != &mixture.labels {
-                data = Dataset::joined(vec![data], mixture.labels.clone());
+                data = Dataset::joined([Ok::<_, Error>(data)], mixture.labels.clone())?;
             }
             learner.set_place(learner.place() + data.len());
             let visits = Visits::Range { first: 0, end: data.len() };
