@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import ctypes
 import hashlib
 import itertools
 import json
 import logging
 import math
 import re
+import sys
 import time
 from typing import Any
 
@@ -60,6 +62,8 @@ _FEW = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4",
     "spark.sql.inMemoryColumnarStorage.batchSize": "4",
 }
+#: Rows are packed in parts of about so many bytes.
+_PART_BYTES = 1 << 20
 #: How a task says what is wrong with a row, so that the driver can find it in what Spark makes of it.
 _SAID = re.compile(r"ValueError: rosenblatt says: (.*)")
 
@@ -595,29 +599,30 @@ class _Pack:
             yield from self.packs(shard, batches)
         except (ValueError, TypeError) as error:
             raise ValueError(f"rosenblatt says: partition {shard}, {error}") from None
+        finally:
+            _give_back()
 
     def packs(self, shard, batches):
-        packer, labels, weights, n_rows, width = _rosenblatt.Packer(self.options), [], [], 0, None
-        for batch in batches:
-            table = pa.table(batch) if isinstance(batch, dict) else pa.Table.from_batches([batch])
-            if table.num_rows == 0:
-                continue
+        packer, classes, weights, n_rows, width = _rosenblatt.Packer(self.options), _Classes(), [], 0, None
+        for table in _parts(batches):
             names = ["features"] if "features" in table.column_names else _PARTS
             features = _features([_whole(table.column(name)) for name in names])
             rows = _matrix(features, n_rows) if self.text is None else self.hashed(features, n_rows)
             width = width or _width(rows)
             _same_width(np.array([width, _width(rows)]), n_rows - 1)
             packer.add(rows)
-            labels.append(_labels(_whole(table.column("label")), n_rows))
+            classes.add(_labels(_whole(table.column("label")), n_rows))
             if "weight" in table.column_names:
                 weights.append(_weights(_whole(table.column("weight")), n_rows))
             n_rows += table.num_rows
+            # Nothing of it is held while the next is made.
+            del table, features, rows
         if not n_rows:
             return
-        values, classes = np.unique(np.concatenate(labels), return_inverse=True)
-        names = [_inputs.class_name(value) for value in values.tolist()]
+        values, classes = classes.in_order()
+        names = [_inputs.class_name(value) for value in values]
         weights = np.concatenate(weights) if weights else None
-        packing = packer.finish(classes.astype(np.uint32), names, weights, shard, self.n_shards)
+        packing = packer.finish(classes, names, weights, shard, self.n_shards)
         packs, n_bytes, is_ahead = packing, 0, self.may_go_ahead(names, packing.counts)
         if is_ahead:
             start = _rosenblatt.Mixture(self.options, names, packing.counts, width, self.n_shards, self.mixing).start()
@@ -633,7 +638,7 @@ class _Pack:
             n_bytes += len(pack)
             yield _packed(shard, part, number, pack)
         told = {
-            "values": values.tolist(), "counts": packing.counts, "n_validation": packing.n_validation, "width": width,
+            "values": values, "counts": packing.counts, "n_validation": packing.n_validation, "width": width,
             "fingerprint": packing.fingerprint, "bytes": n_bytes, "is_ahead": is_ahead,
         }
         yield _packed(shard, "told", 0, json.dumps(told).encode())
@@ -644,6 +649,45 @@ class _Pack:
         _first_null(texts, before, "its text")
         offsets, indices, values, width, _ = _rosenblatt.read_rows(reading, pa.table({name: texts}))
         return np.frombuffer(offsets, np.int64), np.frombuffer(indices, np.int32), np.frombuffer(values, np.float32), width
+
+
+class _Classes:
+    """The classes of rows, as numbers: four bytes a row, however many classes come later."""
+
+    def __init__(self):
+        self.known, self.numbers = {}, []
+
+    def add(self, labels):
+        values, places = np.unique(labels, return_inverse=True)
+        numbers = [self.known.setdefault(value, len(self.known)) for value in values.tolist()]
+        self.numbers.append(np.array(numbers, np.uint32)[places])
+
+    def in_order(self):
+        """The classes, sorted, and which of them each row is of."""
+        values = sorted(self.known)
+        ranks = np.empty(len(values), np.uint32)
+        ranks[[self.known[value] for value in values]] = np.arange(len(values))
+        return values, ranks[np.concatenate(self.numbers)]
+
+
+def _parts(batches):
+    """Batches as tables, in parts: what is made of a part on the way to its pack is several times its size."""
+    for batch in batches:
+        table = pa.table(batch) if isinstance(batch, dict) else pa.Table.from_batches([batch])
+        n_rows = table.num_rows // (table.nbytes // _PART_BYTES + 1) + 1
+        for first in range(0, table.num_rows, n_rows):
+            yield table.slice(first, n_rows)
+        # Nothing of it is held while the next comes.
+        del batch, table
+
+
+def _give_back():
+    """Gives memory that nobody uses back to the system: a worker lives on after its task, and so would its heap."""
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def _packed(shard, part, number, data):
@@ -674,6 +718,8 @@ class _Epoch:
             share = _rosenblatt.shard_epoch(self.held.value, shard, data())
         except ValueError as error:
             raise ValueError(f"rosenblatt says: partition {shard}, {error}") from None
+        finally:
+            _give_back()
         yield pa.RecordBatch.from_pydict({"shard": pa.array([shard], pa.int32()), "share": pa.array([share], pa.binary())})
 
 

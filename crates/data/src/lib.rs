@@ -79,7 +79,7 @@ pub use cache::cached::{Cached, Park};
 #[doc(hidden)]
 pub use cache::file::mend as mend_cache;
 pub use cache::file::{CacheFile, CacheReader, CacheWriter, fingerprint};
-pub use cache::packed::{pack, unpack};
+pub use cache::packed::{Packs, pack, unpack};
 pub use convert::{Converted, Parting, WriteOptions, convert, convert_parted, write_dataset};
 pub use encode::{Scaler, Scaling, TextEncoder, TextOptions};
 pub use error::{DataError, ErrorKind, Position, harmless};

@@ -16,7 +16,7 @@ use rosenblatt::data::{Dataset, Labels, MatrixRef, ReadOptions, Schema, load_wit
 use rosenblatt::mix::{self, Mixture, Packing};
 use rosenblatt::train::check_finite;
 use rosenblatt::{Error, Mixing, Model, Spec};
-use rosenblatt_data::Lender;
+use rosenblatt_data::{DataError, Lender, Packs};
 use std::borrow::Cow;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -125,7 +125,7 @@ impl PyMixture {
 }
 
 /// Packs of rows and of a validation set, counts by class, rows of the validation set, and a fingerprint.
-type Packs<'py> = (Vec<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>, Vec<u64>, usize, String);
+type PackedRows<'py> = (Vec<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>, Vec<u64>, usize, String);
 
 /// Packs the rows of one place.
 #[pyfunction]
@@ -140,7 +140,7 @@ pub(crate) fn pack_rows<'py>(
     weights: Option<&Bound<'py, PyAny>>,
     shard: u64,
     n_shards: u64,
-) -> PyResult<Packs<'py>> {
+) -> PyResult<PackedRows<'py>> {
     let spec = spec(options)?;
     let data = labelled(rows, classes, names, weights, None)?;
     let packed = alone(py, |_| Ok(mix::pack(&spec, &data, shard, n_shards)?))?;
@@ -160,7 +160,8 @@ pub(crate) fn pack_rows<'py>(
 #[pyclass(module = "rosenblatt._rosenblatt", frozen)]
 pub(crate) struct Packer {
     spec: Spec,
-    batches: Mutex<(Vec<Vec<u8>>, usize)>,
+    /// The rows so far, and how many there are.
+    batches: Mutex<(Packs, usize)>,
 }
 
 /// Rows whose classes are not theirs.
@@ -190,7 +191,7 @@ impl Packer {
             let data = Dataset::of_lender(lender, vec![0; n_rows], Labels::in_order(["?"]));
             check_finite(data.view()).map_err(|error| error.behind(*n_before))?;
             let all: Vec<u32> = (0..n_rows as u32).collect();
-            packs.push(rosenblatt_data::pack(&data, &all)?);
+            packs.push(&data, &all)?;
             *n_before += n_rows;
             Ok(())
         })
@@ -207,15 +208,15 @@ impl Packer {
         shard: u64,
         n_shards: u64,
     ) -> PyResult<PyPacking> {
-        let (packs, n_rows) =
+        let (mut packs, n_rows) =
             std::mem::take(&mut *self.batches.lock().unwrap_or_else(PoisonError::into_inner));
         let classes = classes_of(classes, n_rows, &names)?;
         let weights = weights.map(|weights| weights_of(weights, n_rows)).transpose()?;
         let (spec, classes, labels) = (&self.spec, Arc::new(classes), Labels::in_order(names));
         let (of_rows, of_labels) = (Arc::clone(&classes), labels.clone());
         let mut n_before = 0;
-        let batch = move |pack: Vec<u8>| {
-            let rows = rosenblatt_data::unpack(&pack)?;
+        let batch = move |rows: Result<Dataset, DataError>| {
+            let rows = rows?;
             let part = n_before..n_before + rows.len();
             n_before = part.end;
             let batch =
@@ -225,7 +226,7 @@ impl Packer {
                 None => batch,
             }))
         };
-        let batches: Batches = Box::new(packs.into_iter().map(batch));
+        let batches: Batches = Box::new(std::iter::from_fn(move || packs.pop()).map(batch));
         let packing = alone(py, |_| Ok(Packing::new(spec, &classes, &labels, (shard, n_shards), batches)?))?;
         Ok(PyPacking { packing: Mutex::new(packing) })
     }

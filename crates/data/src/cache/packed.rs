@@ -10,10 +10,16 @@ use crate::load::append;
 use crate::rows::block::Block;
 use crate::rows::dataset::{Dataset, DenseMatrix, DenseRef, Matrix, MatrixRef, SparseMatrix, SparseRef};
 use crate::rows::labels::Labels;
+use std::collections::VecDeque;
 use std::io::Cursor;
 
 /// What a pack is called in errors.
 const NAME: &str = "packed rows";
+
+/// Packs lie in pieces of memory of so many bytes, or of their own size.
+const PIECE_BYTES: usize = 8 << 20;
+/// Lists of fewer bytes are short: those that are long are moved by the system, without a copy.
+const SHORT_BYTES: usize = 8 << 20;
 
 /// The rows of these numbers, in this order, as bytes.
 ///
@@ -59,6 +65,50 @@ pub fn unpack(bytes: &[u8]) -> Result<Dataset, DataError> {
         whole.add(block.matrix, block.classes, block.weights);
     }
     Ok(whole.into_dataset(reader.labels().clone()))
+}
+
+/// Packs to be read once, in their order. They lie in few large pieces of memory: between thousands of small ones, what is
+/// needed to make each would leave a hole behind.
+#[derive(Debug, Default)]
+pub struct Packs {
+    pieces: VecDeque<Piece>,
+}
+
+#[derive(Debug, Default)]
+struct Piece {
+    bytes: Vec<u8>,
+    /// Where packs end that were not read, and where the first of them begins.
+    ends: VecDeque<usize>,
+    begin: usize,
+}
+
+impl Packs {
+    /// Packs the rows of these numbers, behind those that are there. Fails as [`pack`] does.
+    pub fn push(&mut self, data: &Dataset, rows: &[u32]) -> Result<(), DataError> {
+        let pack = pack(data, rows)?;
+        let room = |piece: &Piece| piece.bytes.capacity() - piece.bytes.len();
+        if self.pieces.back().is_none_or(|last| room(last) < pack.len()) {
+            let bytes = Vec::with_capacity(pack.len().max(PIECE_BYTES));
+            self.pieces.push_back(Piece { bytes, ..Piece::default() });
+        }
+        if let Some(last) = self.pieces.back_mut() {
+            last.bytes.extend_from_slice(&pack);
+            last.ends.push_back(last.bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Reads the first pack, and lets go of it.
+    pub fn pop(&mut self) -> Option<Result<Dataset, DataError>> {
+        let piece = self.pieces.front_mut()?;
+        let end = piece.ends.pop_front()?;
+        let rows = unpack(&piece.bytes[piece.begin..end]);
+        piece.begin = end;
+        if piece.ends.is_empty() {
+            self.pieces.pop_front();
+        }
+        Some(rows)
+    }
 }
 
 impl Dataset {
@@ -110,6 +160,7 @@ impl Joined {
             if is_dense(&whole) != is_dense(&more) {
                 (whole, more) = (thinned(whole), thinned(more));
             }
+            make_room(&mut whole, &more);
             append(&mut whole, &more);
             more = whole;
         }
@@ -119,6 +170,28 @@ impl Joined {
     fn into_dataset(self, labels: Labels) -> Dataset {
         let matrix = self.matrix.unwrap_or_else(|| Matrix::Sparse32(SparseMatrix::empty()));
         Dataset::assemble(matrix, self.classes, labels, self.weights, None)
+    }
+}
+
+/// Makes room for more rows. Short lists grow far at once: each place they move away from stays behind as a hole, and
+/// memory that nothing was written to costs nothing.
+fn make_room(whole: &mut Matrix, more: &Matrix) {
+    fn room<T>(list: &mut Vec<T>, more: &[T]) {
+        let is_short = size_of_val(list.as_slice()) < SHORT_BYTES;
+        if is_short && list.capacity() - list.len() < more.len() {
+            list.reserve(more.len().max(15 * list.len()));
+        }
+    }
+    fn sparse<T>(whole: &mut SparseMatrix<T>, more: &SparseMatrix<T>) {
+        room(&mut whole.indices, &more.indices);
+        room(&mut whole.values, &more.values);
+    }
+    match (whole, more) {
+        (Matrix::Dense32(whole), Matrix::Dense32(more)) => room(&mut whole.values, &more.values),
+        (Matrix::Dense64(whole), Matrix::Dense64(more)) => room(&mut whole.values, &more.values),
+        (Matrix::Sparse32(whole), Matrix::Sparse32(more)) => sparse(whole, more),
+        (Matrix::Sparse64(whole), Matrix::Sparse64(more)) => sparse(whole, more),
+        _ => {}
     }
 }
 
@@ -233,6 +306,27 @@ mod tests {
         }
         let thin = unpack(&pack(&Dataset::from_rows(&[[5.0, 0.0]], &["c"]), &[0]).unwrap()).unwrap();
         assert_eq!(joined(vec![thin], &dense).classes(), [2]);
+    }
+
+    #[test]
+    fn packs_are_read_in_their_order_and_between_reads_more_may_come() {
+        let data = Dataset::from_rows(&[[1.0, 0.5], [0.1, 2.0], [3.0, 0.0]], &["a", "b", "a"]);
+        let long = Dataset::from_rows(&vec![[0.1; 64]; 20_000], &vec!["a"; 20_000]);
+        let all: Vec<u32> = (0..20_000).collect();
+        let mut packs = Packs::default();
+        packs.push(&data, &[2, 0]).unwrap();
+        packs.push(&data, &[1]).unwrap();
+        assert_eq!(
+            packs.pop().unwrap().unwrap().matrix(),
+            unpack(&pack(&data, &[2, 0]).unwrap()).unwrap().matrix()
+        );
+        packs.push(&long, &all).unwrap();
+        packs.push(&data, &[0]).unwrap();
+        assert_eq!(packs.pieces.len(), 3, "one that is longer than a piece has its own");
+        for expected in [1, 20_000, 1] {
+            assert_eq!(packs.pop().unwrap().unwrap().len(), expected);
+        }
+        assert!(packs.pop().is_none() && packs.pieces.is_empty());
     }
 
     #[test]
