@@ -93,7 +93,9 @@ def ours(binary, kind, train, test, folder, *more):
 def our_turn(binary, kind, train, test, folder, has_gaps):
     told, judged, seconds = ours(binary, kind, train, test, folder, *(["--missing", "mean"] if has_gaps else []))
     interval = (told["held-out"] or {"interval": ["", ""]})["interval"]
-    return judged["error"], seconds, interval, json.dumps(told["spec"]).replace(",", ";")
+    spec = told["spec"]
+    winner = f"{spec['algorithm']} {json.dumps(spec['params'])} {spec['multiclass']}".replace(",", ";")
+    return judged["error"], seconds, interval, winner
 
 
 class Known:
