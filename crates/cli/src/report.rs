@@ -55,7 +55,7 @@ pub(crate) fn beside_the_majority(model: &Model, evaluation: &Evaluation) -> Str
     };
     let few = evaluation.hardly_judged();
     if !few.is_empty() {
-        let _ = writeln!(text, "note: fewer than five rows tell how well it recognises {}", list(few));
+        let _ = writeln!(text, "warning: fewer than five rows tell how well it recognises {}", list(few));
     }
     let missed = evaluation.never_recognised();
     let is_rare = |class: &u32| evaluation.support(*class as usize) * 2 <= most;

@@ -176,3 +176,19 @@ fn a_report_says_what_was_taken_for_what_and_what_a_model_is_worth() {
         done.stderr
     );
 }
+
+#[test]
+fn a_class_that_few_held_out_rows_speak_for_is_warned_of() {
+    let bench = Bench::new();
+    // Six rows of one class far from all others: one of them is held out, and recognised.
+    let rows = (0..100).map(|row| {
+        let (shift, class) = if row % 17 == 0 { (50, "person 7") } else { (0, "others") };
+        format!("{},{},{class}\n", row * 31 % 17 + shift, row * 13 % 11 + shift)
+    });
+    bench.write("faces.csv", "x1,x2,who\n".to_owned() + &rows.collect::<String>());
+    let text = bench.ok("rosenblatt train faces.csv");
+    assert!(
+        text.contains("warning: fewer than five rows tell how well it recognises `person 7`\n"),
+        "{text}"
+    );
+}

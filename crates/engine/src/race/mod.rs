@@ -178,6 +178,8 @@ struct Bout {
     counts: bool,
     /// At most so many go on.
     stay: usize,
+    /// Who is worse than the leader by so many standard errors of the difference leaves.
+    allowed: f64,
 }
 
 /// Races `candidates`, the preferred ones first, on the given rows of `data`.
@@ -312,14 +314,17 @@ fn bouts(data: &Dataset, seed: u64) -> Vec<Bout> {
     if n_rows > 2 * FIRST_BOUT {
         let (judged, learned) = split_rows(data.classes(), &all, FIRST_BOUT as f64 / n_rows as f64, seed);
         let judged = sample(data.classes(), data.labels().len(), &judged, 2 * FIRST_BOUT, seed);
+        // Few rows favour rules that need few: of two classes, which are learned quickly, more go on, however far they
+        // are behind.
+        let (stay, allowed) = if data.labels().len() == 2 { (5, f64::INFINITY) } else { (3, CLEARLY_WORSE) };
         // Of classes with a handful of rows each, hardly one would be learned from.
         if learned.len() >= FIRST_BOUT / 2 {
-            bouts.push(Bout { learned, judged, counts: false, stay: 3 });
+            bouts.push(Bout { learned, judged, counts: false, stay, allowed });
         }
     }
     if n_rows > THREE_FOLDS {
         let (learned, judged) = split_rows(data.classes(), &all, 0.3, seed.wrapping_add(1));
-        bouts.push(Bout { learned, judged, counts: true, stay: 1 });
+        bouts.push(Bout { learned, judged, counts: true, stay: 1, allowed: CLEARLY_WORSE });
         return bouts;
     }
     let n_folds = if n_rows <= FIVE_FOLDS { 5 } else { 3 }.min(n_rows);
@@ -330,7 +335,8 @@ fn bouts(data: &Dataset, seed: u64) -> Vec<Bout> {
             is_judged[row as usize] = true;
         }
         let learned = all.iter().copied().filter(|&row| !is_judged[row as usize]).collect();
-        bouts.push(Bout { learned, judged: judged.clone(), counts: true, stay: stays[number] });
+        let (judged, stay) = (judged.clone(), stays[number]);
+        bouts.push(Bout { learned, judged, counts: true, stay, allowed: CLEARLY_WORSE });
     }
     bouts
 }
@@ -411,7 +417,7 @@ fn eliminate(runners: &mut [Runner], bout: &Bout, number: usize) {
         let is_worse = leading.as_ref().is_some_and(|leading| {
             let Some(losses) = &runner.standing.losses else { return true };
             let (mean, error) = difference(losses, leading);
-            mean > CLEARLY_WORSE * error && rank > 0
+            mean > bout.allowed * error && rank > 0
         });
         if is_worse || rank >= bout.stay {
             runner.left = Some(number);
