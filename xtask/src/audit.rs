@@ -60,7 +60,7 @@ fn built_in() -> Result<Vec<Package>, String> {
     let about = output("rustc", &["-vV"])?;
     let host = about.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc names no host")?;
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let words = ["metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", host];
+    let words = ["metadata", "--locked", "--format-version", "1", "--filter-platform", host];
     let metadata: Value =
         serde_json::from_str(&output(&cargo, &words)?).map_err(|error| error.to_string())?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

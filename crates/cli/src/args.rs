@@ -90,8 +90,7 @@ pub(crate) struct DataArgs {
     /// Hash features into a table of 2^BITS [default: no hashing, every feature has its own weight]
     #[arg(long, value_name = "BITS")]
     pub(crate) hash_bits: Option<u32>,
-    /// Bring features to one scale [default: auto where a model is trained, else none]. Auto is standard for columns
-    /// of numbers, arrays and pictures, and none for sparse rows and text
+    /// Bring features to one scale [default: auto where a model is trained, else none]
     #[arg(long, aliases = ["normalize", "normalise", "scaling"], value_name = "NAME", value_parser = choice::<Scaling>())]
     pub(crate) scale: Option<Scaling>,
     /// Leave out rows that cannot be read, instead of stopping at the first

@@ -14,7 +14,7 @@ use crate::bytes::pool::Pool;
 use crate::bytes::source::Table;
 use crate::bytes::source::{Input, Part, Source};
 use crate::bytes::window::WINDOW_BYTES;
-use crate::encode::{Crosser, DENSE_SHARE, Fit, Scaler, Scaling, fitting, share_of};
+use crate::encode::{Crosser, DENSE_SHARE, FEW_NUMBERS, Fit, Numbers, Scaler, Scaling, fitting, share_of};
 use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::{self, Format, Reader};
 use crate::options::ReadOptions;
@@ -257,7 +257,7 @@ fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Data
             dataset.scale(scaler).map_err(|error| error.in_source(&name))?;
         }
         schema.scaler = scaler;
-        schema.scaled_because = why;
+        note_scale(&mut schema, why);
     }
     if let Some(crosser) = crosser {
         let too_large = |row| products_too_large(row as u64).in_source(&name);
@@ -417,15 +417,14 @@ fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), D
                 .with_help("read from a file, or scale rows with {scale=unit-norm}"));
         }
         why = Some("the source cannot be read twice");
-    } else if let Some(mut fit) = Fit::new(scaling) {
-        let mut block = Block::default();
-        let dense_width = parts.dense_width;
-        let mut parts_again = Parts::open(&source, &how)?;
-        parts_again.dense_width = dense_width;
-        while parts_again.read(&mut block)? {
-            fit.add(block.matrix());
+    } else if Fit::new(scaling).is_some() {
+        let open =
+            || Parts::open(&source, &how).map(|again| Parts { dense_width: parts.dense_width, ..again });
+        let (mut scaler, are_few) = fit_scale(scaling, open()?)?;
+        if how.scaling == Scaling::Auto && are_few {
+            why = FEW_NUMBERS.1;
+            (scaler, _) = fit_scale(FEW_NUMBERS.0, open()?)?;
         }
-        let scaler = fit.finish(parts_again.schema()).map_err(|error| error.in_source(&source.name()))?;
         if let Some(first) = &mut parts.again {
             scaler.apply(&mut first.matrix, 0).map_err(|error| error.in_source(&source.name()))?;
         }
@@ -433,7 +432,8 @@ fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), D
     } else {
         parts.scaler = Scaler::unfitted(scaling).map(Arc::new);
     }
-    let mut schema = Schema { scaled_because: why, ..parts.finished_schema() };
+    let mut schema = parts.finished_schema();
+    note_scale(&mut schema, why);
     let crosser = Crosser::new(&schema, how.limits.features);
     parts.crosser = crosser.map_err(|error| error.in_source(&source.name()))?.map(Arc::new);
     if let Some(crosser) = &parts.crosser {
@@ -444,6 +444,29 @@ fn open_settled(source: &Source, how: &ReadOptions) -> Result<(Parts, Schema), D
         parts.put_back(first);
     }
     Ok((parts, schema))
+}
+
+/// Keeps why rows are scaled as they are, and says it where it is not what tables usually are.
+fn note_scale(schema: &mut Schema, why: Option<&'static str>) {
+    schema.scaled_because = why;
+    if why == FEW_NUMBERS.1 {
+        let note =
+            "nine in ten values are zero: columns are divided by their largest value, not standardised";
+        schema.notes.push(note.to_owned());
+    }
+}
+
+/// The scale of all rows that follow, and whether few of their numbers are not zero.
+fn fit_scale(scaling: Scaling, mut parts: Parts) -> Result<(Scaler, bool), DataError> {
+    let Some(mut fit) = Fit::new(scaling) else { return Ok((Scaler::default(), false)) };
+    let (mut numbers, mut block, mut n_rows) = (Numbers::of(parts.schema()), Block::default(), 0);
+    while parts.read(&mut block)? {
+        fit.add(block.matrix());
+        numbers.add(block.matrix().lend(), 0..block.len());
+        n_rows += block.len();
+    }
+    let scaler = fit.finish(parts.schema()).map_err(|error| error.in_source(&parts.source.name()))?;
+    Ok((scaler, numbers.are_few_of(n_rows)))
 }
 
 /// The parts of a source, read one after the other as if they were one.

@@ -221,8 +221,10 @@ def recognised(binary, data, folder, n_splits, only):
                 told, judged, _ = ours(binary, "table", train, test, folder, "--positive", person)
                 of_person = next(each for each in judged["classes"] if each["class"] == person)
                 of_held = next(each for each in told["held-out"]["classes"] if each["class"] == person)
-                print(f"{name},{split},{person},ours,{of_person['recall']},{of_person['auc']},{judged['error']},"
-                      f"{of_held['recall'] == 0}", flush=True)
+                # A report warns where no held-out row was recognised, and where fewer than five could tell.
+                is_warned = of_held["recall"] == 0 or of_held["rows"] < 5
+                print(f"{name},{split},{person},ours,{of_person['recall']},{of_person['auc']},{judged['error']},{is_warned}",
+                      flush=True)
 
 
 # Rows to learn from, of sets that have thousands more.

@@ -12,7 +12,7 @@ mod tokens;
 
 pub(crate) use columns::{ColumnEncoder, check_width, fitting, layout_of};
 pub(crate) use cross::{Crosser, crossed_names, n_crossed};
-pub(crate) use scale::{DENSE_SHARE, Fit, share_of};
+pub(crate) use scale::{DENSE_SHARE, FEW_NUMBERS, Fit, Numbers, share_of};
 pub use scale::{Scaler, Scaling};
 pub use tokens::{FEW_TEXTS, Slot, TextEncoder, TextOptions, Units, Weighting};
 pub(crate) use tokens::{Side, TextRows};

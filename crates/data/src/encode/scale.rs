@@ -9,7 +9,8 @@
 //!
 //! [`Scaling::Auto`] is decided by what the rows are, not by the format that they came in: columns of numbers,
 //! arrays and pictures are standardised, and so are rows of numbered features of which at least half are there;
-//! what is sparse by nature, and text, is left as it is. Features that only say that something is so (categories,
+//! what is sparse by nature, and text, is left as it is. So are, but for their largest value, many columns of which
+//! nearly all values are zero: marks and counts, which a deviation of nearly nothing would blow up. Features that only say that something is so (categories,
 //! words) have no scale of their own and are left alone by all but unit norm.
 //!
 //! Means and deviations are Welford's, row by row in the order of the source, so the bits depend on
@@ -23,6 +24,7 @@ use crate::rows::dataset::{Dataset, DenseRef, Matrix, MatrixRef, SparseMatrix, S
 use crate::rows::schema::{ColumnKind, Layout, Schema};
 use rosenblatt_core::{Dense, Row, Sparse};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// How features are brought to one scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -44,7 +46,7 @@ pub enum Scaling {
 }
 
 rosenblatt_core::named!(Scaling, "scaling",
-    "auto" = Self::Auto, "standard for columns of numbers, arrays and pictures; none for sparse rows and text";
+    "auto" = Self::Auto, "standard for columns of numbers, arrays and pictures, max-abs if they are many and nine in ten values are zero; none for sparse rows and text";
     "none" = Self::None, "features stay as they are";
     "standard" or "standardise" or "standardize" = Self::Standard, "mean 0 and standard deviation 1";
     "min-max" or "minmax" = Self::MinMax, "from 0 to 1";
@@ -54,7 +56,7 @@ rosenblatt_core::named!(Scaling, "scaling",
 
 impl Scaling {
     /// What it means for rows of `schema`, and why if that was to be decided. `share` of the features of a row are
-    /// there, in the mean.
+    /// there, in the mean. Where it comes to standard for [`dense numbers`](Numbers::of), these may be too few.
     pub(crate) fn decided(self, schema: &Schema, share: f64) -> (Self, Option<&'static str>) {
         let has_numbers =
             schema.columns.iter().any(|column| matches!(column.kind, ColumnKind::Number { .. }));
@@ -84,7 +86,94 @@ impl Scaling {
             data.make_dense();
             (schema.layout, schema.width) = (Layout::Dense, Some(data.width()));
         }
+        if self == Self::Auto && scaling == Self::Standard && !data.is_empty() {
+            let mut numbers = Numbers::of(schema);
+            let n_rows = data.len();
+            // Whether they are few shows early where they are not.
+            for first in (0..n_rows).step_by(ROWS_COUNTED) {
+                numbers.add(data.matrix(), first..n_rows.min(first + ROWS_COUNTED));
+                if !numbers.are_few_of(n_rows) {
+                    return (scaling, why);
+                }
+            }
+            return FEW_NUMBERS;
+        }
         (scaling, why)
+    }
+}
+
+/// What [`Scaling::Auto`] means for many columns of few numbers, and why.
+pub(crate) const FEW_NUMBERS: (Scaling, Option<&'static str>) =
+    (Scaling::MaxAbs, Some("nine in ten values of many columns are zero"));
+
+/// Numbers in the columns of a table, or in an array, counted to see how many are not zero.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    indicators: Vec<bool>,
+    /// Features that are numbers.
+    n_columns: usize,
+    n_set: u64,
+}
+
+/// Fewer columns are not sparse, whatever they hold.
+const MANY_COLUMNS: usize = 32;
+/// Below this share of numbers that are not zero, they are few.
+const FEW_SHARE: f64 = 0.1;
+/// So many rows are counted at once.
+const ROWS_COUNTED: usize = 4_096;
+
+impl Numbers {
+    /// Of rows that `schema` describes; none seen yet.
+    pub(crate) fn of(schema: &Schema) -> Self {
+        Self { indicators: schema.indicators(), n_columns: 0, n_set: 0 }
+    }
+
+    /// Takes the rows of these numbers in.
+    pub(crate) fn add(&mut self, matrix: MatrixRef<'_>, rows: Range<usize>) {
+        match matrix {
+            MatrixRef::Dense32(matrix) => self.add_dense(matrix, rows),
+            MatrixRef::Dense64(matrix) => self.add_dense(matrix, rows),
+            MatrixRef::Sparse32(matrix) => self.add_sparse(matrix, rows),
+            MatrixRef::Sparse64(matrix) => self.add_sparse(matrix, rows),
+        }
+    }
+
+    fn add_dense<T: Stored>(&mut self, matrix: DenseRef<'_, T>, rows: Range<usize>) {
+        let width = matrix.width;
+        self.count_columns(width);
+        let values = &matrix.values[rows.start * width..rows.end * width];
+        let is_set = |value: &T| value.wide() != 0.0;
+        self.n_set += if self.indicators.is_empty() {
+            values.iter().filter(|value| is_set(value)).count()
+        } else {
+            let rows = values.chunks_exact(width.max(1));
+            let of_row = |row: &[T]| {
+                row.iter().zip(&self.indicators).filter(|(value, mark)| !**mark && is_set(value)).count()
+            };
+            rows.map(of_row).sum()
+        } as u64;
+    }
+
+    fn add_sparse<T: Stored>(&mut self, matrix: SparseRef<'_, T>, rows: Range<usize>) {
+        self.count_columns(matrix.width);
+        let entries = matrix.offsets[rows.start]..matrix.offsets[rows.end];
+        let is_number = |feature: u32| {
+            !self.indicators.get(feature as usize).copied().unwrap_or(!self.indicators.is_empty())
+        };
+        let set =
+            entries.filter(|&entry| is_number(matrix.indices[entry]) && matrix.values[entry].wide() != 0.0);
+        self.n_set += set.count() as u64;
+    }
+
+    fn count_columns(&mut self, width: usize) {
+        let n_named = self.indicators.iter().filter(|mark| !**mark).count();
+        self.n_columns = if self.indicators.is_empty() { width } else { n_named };
+    }
+
+    /// Whether there are many columns, and few numbers are not zero that were seen in `n_rows` rows.
+    pub(crate) fn are_few_of(&self, n_rows: usize) -> bool {
+        self.n_columns >= MANY_COLUMNS
+            && (self.n_set as f64) < FEW_SHARE * n_rows as f64 * self.n_columns as f64
     }
 }
 
@@ -558,6 +647,43 @@ mod tests {
         let schema = load_with_schema(&svm, &auto).unwrap().1;
         let again = load_source(&svm, &auto.with_schema(Arc::new(schema))).unwrap();
         assert_eq!(again.matrix(), full.matrix());
+    }
+
+    #[test]
+    fn many_columns_of_zeros_are_divided_by_their_largest_value() {
+        // Each row has a 4 and some 2 among zeros, and a name, which is no number.
+        let table = |n_columns: usize, per_row: usize| {
+            let cell = |row: usize, column: usize| match (column + 7 * row) % n_columns {
+                0 => "4",
+                place if place < per_row => "2",
+                _ => "0",
+            };
+            let row = |row: usize| {
+                let cells: Vec<&str> = (0..n_columns).map(|column| cell(row, column)).collect();
+                format!("{},{},{}\n", cells.join(","), ["red", "blue", "green"][row % 3], ["a", "b"][row % 2])
+            };
+            Source::bytes("t.csv", (0..90).map(row).collect::<String>().into_bytes())
+        };
+        let auto = ReadOptions::default();
+        let scaling = |source: &Source| {
+            let (data, schema) = load_with_schema(source, &auto).unwrap();
+            let mut stream = crate::load::blocks(source, &auto).unwrap();
+            assert_eq!(
+                stream.next().unwrap().unwrap().matrix().lend(),
+                data.matrix(),
+                "a stream reads the same"
+            );
+            let is_told = schema.notes.iter().any(|note| note.starts_with("nine in ten"));
+            assert_eq!(is_told, schema.scaled_because == FEW_NUMBERS.1);
+            let again = load_source(source, &auto.with_schema(Arc::new(schema.clone()))).unwrap();
+            assert_eq!(again.matrix(), data.matrix());
+            schema.scaler.unwrap()
+        };
+        let few = scaling(&table(40, 3));
+        assert_eq!((few.scaling, few.shift.len(), &few.scale[..2]), (Scaling::MaxAbs, 0, &[4.0, 4.0][..]));
+        // Four of forty are a tenth, and no longer few; 31 columns are not many.
+        assert_eq!(scaling(&table(40, 4)).scaling, Scaling::Standard);
+        assert_eq!(scaling(&table(31, 1)).scaling, Scaling::Standard);
     }
 
     #[test]
