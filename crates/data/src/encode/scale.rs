@@ -56,7 +56,7 @@ rosenblatt_core::named!(Scaling, "scaling",
 
 impl Scaling {
     /// What it means for rows of `schema`, and why if that was to be decided. `share` of the features of a row are
-    /// there, in the mean. Where it comes to standard for [`dense numbers`](Numbers::of), these may be too few.
+    /// there, in the mean. Where that is standard, [`Numbers`] tell whether it is to be max-abs instead.
     pub(crate) fn decided(self, schema: &Schema, share: f64) -> (Self, Option<&'static str>) {
         let has_numbers =
             schema.columns.iter().any(|column| matches!(column.kind, ColumnKind::Number { .. }));
