@@ -1,11 +1,9 @@
-//! The table of algorithms: the only place where a name becomes a type.
+//! The table of algorithms, by name.
 //!
 //! Built from the core's table of rules, so a rule that is there is here, and from here in the command
 //! line, in the documentation and in every model file. Networks come last.
 
 use crate::error::Error;
-use crate::learner::{self, Learner, Shape};
-use crate::spec::Spec;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::{Diagonal, Linear};
 use rosenblatt_core::{Algorithm, Info, ParamError, Params, Rule};
@@ -27,8 +25,6 @@ enum Home {
     Elsewhere,
 }
 
-type Build = fn(&Spec, usize, Shape) -> Result<Box<dyn Learner>, Error>;
-
 /// One line of the table.
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -36,7 +32,6 @@ pub struct Entry {
     pub info: Info,
     /// Whether it is a network, for which alone [`NetworkOptions`](crate::NetworkOptions) are.
     pub network: bool,
-    pub(crate) build: Build,
     rule: MakeRule,
     home: Home,
     pub(crate) bound: Bound,
@@ -74,16 +69,15 @@ pub static ALGORITHMS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
             } else {
                 Home::Elsewhere
             };
-            let build = learner::build::<A>;
-            self.0.push(Entry { info: A::INFO, network: false, build, bound, rule, home });
+            self.0.push(Entry { info: A::INFO, network: false, bound, rule, home });
         }
     }
     let mut collect = Collect(Vec::new());
     rules::each(&mut collect);
-    let (info, build) = (rosenblatt_layers::INFO, learner::build_network);
+    let info = rosenblatt_layers::INFO;
     let rule: MakeRule = |_| Ok(Box::new(rules::Perceptron::default()));
     let home = Home::Elsewhere;
-    collect.0.push(Entry { info, network: true, build, bound: |_, _, _| None, rule, home });
+    collect.0.push(Entry { info, network: true, bound: |_, _, _| None, rule, home });
     collect.0
 });
 

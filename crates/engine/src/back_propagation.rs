@@ -7,8 +7,9 @@
 use crate::error::Error;
 use crate::learner::Shape;
 use crate::model::network;
+use crate::rows::check_finite;
 use crate::spec::{Options, Spec};
-use crate::train::{build, check_finite, two_classes};
+use crate::train::{build, two_classes};
 use rosenblatt_core::{Examples, Order, Readout, Row, Visits};
 use rosenblatt_data::{Dataset, Visitor};
 use rosenblatt_layers::{Activation, Loss, Network, Optimiser};

@@ -1,8 +1,6 @@
 //! Where kernel values are computed: on the processor, or on a card if there is one. The outcome is the same to the bit.
 
 use crate::error::Error;
-use crate::model::Model;
-use rosenblatt_core::memory::Kept;
 use rosenblatt_kernel::{Device, Found, Trouble};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -100,31 +98,12 @@ impl DeviceChoice {
         }
     }
 
-    /// The model, predicting there. How many rows will come is not known, so that a card must be asked for.
-    pub fn to_predict(self, model: Model) -> Result<Model, Error> {
-        let Self::Gpu(number) = self else { return Ok(model) };
-        let device = open(number)?;
-        Ok(model.on(&device))
-    }
-}
-
-/// Whether a run was computed where it was asked to be: a card that was only taken since it was there may give out.
-pub(crate) fn check(choice: DeviceChoice, kept: &Kept) -> Result<(), Error> {
-    match crate::model::expansion(kept).and_then(|expansion| expansion.trouble()) {
-        Some(trouble) if matches!(choice, DeviceChoice::Gpu(_)) => Err(trouble.clone().into()),
-        _ => Ok(()),
-    }
-}
-
-/// What a person should know of where a model was computed.
-pub(crate) fn told(model: &Model) -> Option<String> {
-    let expansion = model.expansion()?;
-    match expansion.trouble() {
-        Some(trouble) => Some(format!("the processor has taken over: {trouble}")),
-        None if expansion.device().keeps_rows() => {
-            Some(format!("kernel values were computed on {}", expansion.device().name()))
+    /// The card that was asked for. How many rows will come is not known, so none is taken unasked.
+    pub(crate) fn to_predict(self) -> Result<Option<Arc<dyn Device>>, Error> {
+        match self {
+            Self::Gpu(number) => Ok(Some(open(number)?)),
+            Self::Auto | Self::Cpu => Ok(None),
         }
-        None => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::spec::{Classes, Spec};
 use rosenblatt_core::observer::Snapshot;
+use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_core::space::{LinearSpace, Outcome};
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
@@ -16,6 +17,10 @@ use rosenblatt_kernel::{Kernel, KernelSpace, Removal};
 use rosenblatt_layers::{Descent, Design, Network, NetworkSpace, suited_rate};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// The most bytes the weights of one hypothesis may take. Feature numbers come from files, and a
+/// single large one must not be able to exhaust the machine.
+pub(crate) const MOST_WEIGHT_BYTES: u128 = 2 << 30;
 
 /// A run of some rule for some classes.
 pub(crate) trait Learner: Snapshot + Send {
@@ -128,12 +133,33 @@ impl Shape {
     }
 }
 
-/// Builds the learner that `spec` describes, with rule `A`, for `n_classes` classes.
-pub(crate) fn build<A: Algorithm>(
-    spec: &Spec,
-    n_classes: usize,
-    shape: Shape,
-) -> Result<Box<dyn Learner>, Error> {
+/// Builds the learner that `spec` describes for `n_classes` classes: the only place where a name becomes a type.
+pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
+    struct Named<'a> {
+        spec: &'a Spec,
+        n_classes: usize,
+        shape: Option<Shape>,
+        built: Option<Result<Box<dyn Learner>, Error>>,
+    }
+    impl Visit for Named<'_> {
+        fn visit<A: Algorithm>(&mut self) {
+            if A::INFO.name == self.spec.entry().info.name
+                && let Some(shape) = self.shape.take()
+            {
+                self.built = Some(build_rule::<A>(self.spec, self.n_classes, shape));
+            }
+        }
+    }
+    if spec.entry().network {
+        return build_network(spec, n_classes, shape);
+    }
+    let mut named = Named { spec, n_classes, shape: Some(shape), built: None };
+    rules::each(&mut named);
+    named.built.expect("every entry but the network's is made from the table of rules")
+}
+
+/// The same with rule `A`.
+fn build_rule<A: Algorithm>(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
     let rule = A::new(&spec.params())?;
     let options = spec.options();
     if A::INFO.picks_worst && n_classes > 2 && !matches!(options.multiclass, Classes::Direct(_)) {
@@ -220,7 +246,7 @@ fn one_of_its_kind<A: Algorithm>(
 }
 
 /// Builds the network that `spec` describes.
-pub(crate) fn build_network(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
+fn build_network(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<dyn Learner>, Error> {
     let options = spec.options();
     let n_outputs = spec.n_outputs(n_classes);
     let mut design = spec.design()?;
@@ -232,7 +258,7 @@ pub(crate) fn build_network(spec: &Spec, n_classes: usize, shape: Shape) -> Resu
     let sizes = [&[shape.width], &design.hidden[..], &[n_outputs]].concat();
     // Two numbers beside every weight, and a slope.
     let needed = sizes.windows(2).map(|pair| pair[0] as u128 * pair[1] as u128 * 32).sum();
-    if needed > crate::train::MOST_WEIGHT_BYTES {
+    if needed > MOST_WEIGHT_BYTES {
         return Err(Error::TooLarge { features: shape.width, outputs: sizes[1], needed });
     }
     let rule: Box<dyn Rule + Send + Sync> = Box::new(Descent(design.loss));

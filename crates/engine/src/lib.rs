@@ -111,6 +111,7 @@ pub mod separation;
 pub mod slice;
 mod spec;
 pub mod split;
+pub mod summary;
 pub mod tagger;
 pub mod trace;
 pub mod train;

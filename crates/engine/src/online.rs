@@ -15,8 +15,9 @@ use crate::fingerprint::Fingerprint;
 use crate::learner::{Learner, Shape, Start};
 use crate::mapped::Mapper;
 use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
+use crate::rows::check_finite;
 use crate::spec::{ClassWeights, Classes, Spec};
-use crate::train::{build, check_finite, hypothesis, training_summary};
+use crate::train::{build, hypothesis, training_summary};
 use rosenblatt_core::state::Origin;
 use rosenblatt_core::{
     DenseExamples, Examples, Hyperplanes, OneVsOne, SparseExamples, SparseRows, Stopped, Totals, Visits,

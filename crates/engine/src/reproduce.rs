@@ -6,7 +6,8 @@
 
 use crate::device::DeviceChoice;
 use crate::error::Error;
-use crate::train::{check_finite, two_classes};
+use crate::rows::check_finite;
+use crate::train::two_classes;
 use rosenblatt_core::observer::{Observer, Snapshot};
 use rosenblatt_core::{Bias, Convention, Epoch, Examples, OneVsRest, Order, Plan, Run, Shape, Totals, rules};
 use rosenblatt_data::{Dataset, Visitor};

@@ -5,7 +5,8 @@
 
 use crate::error::Error;
 use crate::fingerprint::{Fingerprint, fingerprint};
-use rosenblatt_data::{Cached, Dataset, Labels, Schema, View};
+use rosenblatt_core::{Examples, Row};
+use rosenblatt_data::{Cached, Dataset, Labels, Schema, View, Visitor};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -147,4 +148,25 @@ impl<'a> RowSource<'a> {
         }
         Ok(ControlFlow::Continue(()))
     }
+}
+
+/// Refuses values that are not finite numbers, naming the first.
+pub fn check_finite(rows: View<'_>) -> Result<(), Error> {
+    struct Finite;
+    impl Visitor for Finite {
+        type Output = Result<(), Error>;
+        fn visit<E: Examples>(self, examples: E) -> Result<(), Error> {
+            if examples.all_finite() {
+                return Ok(());
+            }
+            for row in 0..examples.len() {
+                let culprit = examples.row(row).entries().find(|(_, value)| !value.is_finite());
+                if let Some((feature, value)) = culprit {
+                    return Err(Error::NotFinite { row, feature, value });
+                }
+            }
+            Ok(())
+        }
+    }
+    rows.visit(Finite)
 }

@@ -337,7 +337,7 @@ impl Spec {
             spec.check_budget(options)?;
             smallest.kernel = Some(kernel);
         }
-        (spec.entry.build)(&spec, 2, smallest)?;
+        crate::learner::build(&spec, 2, smallest)?;
         Ok(spec)
     }
 

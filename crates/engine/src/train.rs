@@ -9,19 +9,19 @@ use crate::device::DeviceChoice;
 use crate::error::Error;
 use crate::evaluate::each_prediction;
 use crate::fingerprint::Finding;
-use crate::learner::{Learner, Shape, Start};
+use crate::learner::{self, Learner, MOST_WEIGHT_BYTES, Shape, Start};
 use crate::mapped::{self, Mapper};
 use crate::model::{
     Checkpoint, Mark, Model, Provenance, TrainingSummary, Validated, Watched, encode_checkpoint, expansion,
     reading,
 };
-use crate::rows::RowSource;
+use crate::rows::{RowSource, check_finite};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
 use rosenblatt_core::{Epoch, Examples, Law, Observer, Order, Plan, Readout, Row, Stopped, Totals, Visits};
-use rosenblatt_data::{Dataset, Labels, Schema, View, Visitor};
+use rosenblatt_data::{Dataset, Labels, Schema, Visitor};
 use rosenblatt_kernel::maps::FeatureMap;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -29,9 +29,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread::Scope;
 
-/// The most bytes the weights of one hypothesis may take. Feature numbers come from files, and a
-/// single large one must not be able to exhaust the machine.
-pub(crate) const MOST_WEIGHT_BYTES: u128 = 2 << 30;
 /// So many rows on disk are mapped at once.
 const MAPPED_AT_ONCE: usize = 1024;
 /// So many epochs make up for a copy of the rows without their zeros.
@@ -275,7 +272,7 @@ impl<'a> Training<'a> {
             None => (learner.read(spec.readout()), None),
         };
         let kept = kept.expect("learners remember what their spec reads out");
-        crate::device::check(spec.kernel().map_or(DeviceChoice::Auto, |kernel| kernel.device), &kept)?;
+        check_device(spec.kernel().map_or(DeviceChoice::Auto, |kernel| kernel.device), &kept)?;
         let support_numbers = support_numbers(&kept, &mut data, train_rows)?;
         let model = Model {
             feature_names: names.clone(),
@@ -287,6 +284,14 @@ impl<'a> Training<'a> {
             Some(schema) => model.with_schema(schema),
             None => model,
         })
+    }
+}
+
+/// Whether a run was computed where it was asked to be: a card that was only taken since it was there may give out.
+fn check_device(choice: DeviceChoice, kept: &Kept) -> Result<(), Error> {
+    match expansion(kept).and_then(|expansion| expansion.trouble()) {
+        Some(trouble) if matches!(choice, DeviceChoice::Gpu(_)) => Err(trouble.clone().into()),
+        _ => Ok(()),
     }
 }
 
@@ -560,7 +565,7 @@ pub(crate) fn build(spec: &Spec, n_classes: usize, shape: Shape) -> Result<Box<d
     if shape.kernel.is_none() {
         check_room(spec, n_classes, shape.width)?;
     }
-    (spec.entry().build)(spec, n_classes, shape)
+    learner::build(spec, n_classes, shape)
 }
 
 /// Refuses weights that would be too large.
@@ -594,27 +599,6 @@ pub(crate) fn two_classes(labels: &Labels, classes: &[u32], rows: &[u32]) -> Res
         return Err(Error::OneClass { found: Some(labels.name(class).to_owned()) });
     }
     Ok(())
-}
-
-/// Refuses values that are not finite numbers, naming the first.
-pub fn check_finite(rows: View<'_>) -> Result<(), Error> {
-    struct Finite;
-    impl Visitor for Finite {
-        type Output = Result<(), Error>;
-        fn visit<E: Examples>(self, examples: E) -> Result<(), Error> {
-            if examples.all_finite() {
-                return Ok(());
-            }
-            for row in 0..examples.len() {
-                let culprit = examples.row(row).entries().find(|(_, value)| !value.is_finite());
-                if let Some((feature, value)) = culprit {
-                    return Err(Error::NotFinite { row, feature, value });
-                }
-            }
-            Ok(())
-        }
-    }
-    rows.visit(Finite)
 }
 
 fn class_weights(

@@ -14,7 +14,7 @@ use rosenblatt::calibration::Method;
 use rosenblatt::core::NameError;
 use rosenblatt::data::{Dataset, Labels, MatrixRef, ReadOptions, Schema, load_with_schema};
 use rosenblatt::mix::{self, Mixture, Packing};
-use rosenblatt::train::check_finite;
+use rosenblatt::rows::check_finite;
 use rosenblatt::{Error, Mixing, Model, Spec};
 use rosenblatt_data::{DataError, Lender, Packs};
 use std::borrow::Cow;

@@ -12,7 +12,7 @@ use rosenblatt::core::Zero;
 use rosenblatt::data::{Dataset, Labels, ReadOptions, Source, load_source};
 use rosenblatt::export::Export;
 use rosenblatt::insight::top_features;
-use rosenblatt::train::check_finite;
+use rosenblatt::rows::check_finite;
 use rosenblatt::{Error, Explainer, Model, evaluate, export};
 use rosenblatt_data::{MatrixRef, View, Visitor};
 use rosenblatt_figures::{Subject, report};

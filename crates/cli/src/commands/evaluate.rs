@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return tagger::evaluate(args);
     }
     args.data.leave_to_the_model()?;
-    let model = args.device.to_predict(Model::load(&args.model)?)?;
+    let model = Model::load(&args.model)?.on_device(args.device)?;
     let read = model.to_evaluate(args.data.options()?);
     let source = Source::find_all(&args.files)?;
     let progress = Progress::new(true);

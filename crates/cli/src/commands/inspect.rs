@@ -11,7 +11,7 @@ use rosenblatt::export::{Export, left_to_user};
 use rosenblatt::files::{Apart, check_writable, is_stdout, write_whole};
 use rosenblatt::insight::feature_name;
 use rosenblatt::kernel::Combination;
-use rosenblatt::model::NetworkSummary;
+use rosenblatt::summary::NetworkSummary;
 use rosenblatt::{Model, Tagger, export};
 use serde_json::{Value, json};
 use std::fmt::Write as _;

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let read = args.data.options()?;
     let to = if args.json { Some("jsonl") } else { args.to.as_deref() };
     let form = Form::find(to, args.output.as_deref())?;
-    let model = args.device.to_predict(Model::load(&args.model)?)?;
+    let model = Model::load(&args.model)?.on_device(args.device)?;
     let read = model.to_predict(read);
     let wanted = Wanted::new(args, &model)?;
     let columns = wanted.columns();

@@ -9,7 +9,6 @@ mod networks;
 mod predictor;
 mod reading;
 mod store;
-mod summary;
 mod taggers;
 
 pub(crate) use bundle::{bundle, unbundle};
@@ -24,9 +23,10 @@ pub use taggers::TaggerCheckpoint;
 pub(crate) use taggers::encode_checkpoint as encode_tagger_checkpoint;
 
 pub use crate::fingerprint::fingerprint;
-pub use summary::{Hyperplane, KernelSummary, NetworkSummary, Summary, TopFeatures, VoteSummary};
 
 use crate::calibration::Calibration;
+use crate::device::DeviceChoice;
+use crate::error::Error;
 use crate::spec::Spec;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
@@ -266,6 +266,26 @@ impl Model {
             self.kept = Kept::Other(Arc::new(moved));
         }
         self
+    }
+
+    /// The same model, predicting on the card that `choice` asks for, if it asks for one.
+    pub fn on_device(self, choice: DeviceChoice) -> Result<Self, Error> {
+        Ok(match choice.to_predict()? {
+            Some(device) => self.on(&device),
+            None => self,
+        })
+    }
+
+    /// Where its kernel values were computed, if that was not the processor from beginning to end.
+    pub(crate) fn device_note(&self) -> Option<String> {
+        let expansion = self.expansion()?;
+        match expansion.trouble() {
+            Some(trouble) => Some(format!("the processor has taken over: {trouble}")),
+            None if expansion.device().keeps_rows() => {
+                Some(format!("kernel values were computed on {}", expansion.device().name()))
+            }
+            None => None,
+        }
     }
 
     /// The number of a support vector in the data it was trained on, from 0, left-out rows counted; of equal rows the

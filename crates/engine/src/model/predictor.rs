@@ -216,7 +216,7 @@ impl Model {
     pub fn each_row(&self, rows: View<'_>, mut show: impl FnMut(u32, u32, &[f64])) -> Result<(), Error> {
         self.check_width(rows)?;
         if self.planes().is_none() || self.map.is_some() {
-            crate::train::check_finite(rows)?;
+            crate::rows::check_finite(rows)?;
             self.each(rows, show);
             return Ok(());
         }
@@ -226,7 +226,7 @@ impl Model {
             is_finite &= scores.iter().all(|score| score.is_finite());
             show(row, class, scores);
         });
-        if is_finite { Ok(()) } else { crate::train::check_finite(rows) }
+        if is_finite { Ok(()) } else { crate::rows::check_finite(rows) }
     }
 
     /// [`Model::each_row`] of sparse rows at which nobody has looked, for a model with one hyperplane: their numbers are

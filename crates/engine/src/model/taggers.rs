@@ -7,8 +7,8 @@ use super::file::{
 };
 use super::store::{StoreError, load, save};
 use crate::error::Error;
+use crate::learner::MOST_WEIGHT_BYTES;
 use crate::tagger::{Columns, Mark, Tagger, TaggerEstimate, TaggerOptions};
-use crate::train::MOST_WEIGHT_BYTES;
 use rosenblatt_core::state::{List, State};
 use rosenblatt_sequence::{
     Constraints, Lexicon, Order, Scheme, Search, Shape, Stored, Tagging, Votes, Weights, template,

@@ -81,7 +81,7 @@ impl Fitting<'_> {
         };
         let model = model.with_race(self.is_usual(racing).then_some(share));
         let model = model.with_estimate(estimate.as_ref().map(|estimate| estimate.remembered(true)));
-        notes.extend(crate::device::told(&model));
+        notes.extend(model.device_note());
         let mut trained = Trained {
             data: self.outline.clone(),
             training: None,

@@ -597,7 +597,7 @@ impl Fitting<'_> {
             Plan::HoldOut(share) => model.with_held_out(share),
             Plan::Folds(n_folds) => model.with_folds(n_folds),
         };
-        notes.extend(crate::device::told(&model));
+        notes.extend(model.device_note());
         let mut trained = Trained {
             data: outline,
             training: None,

@@ -1,8 +1,8 @@
 //! What a model is, as one value to be written down: `inspect --json` and whatever else describes models.
 
-use super::{Model, TrainingSummary};
 use crate::calibration::Calibration;
 use crate::insight::{TopFeature, top_features_by_class};
+use crate::model::{Model, TrainingSummary};
 use crate::spec::Options;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_kernel::Combination;
