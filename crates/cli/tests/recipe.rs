@@ -58,19 +58,14 @@ fn one_table_gives_one_model_in_every_format_without_a_flag() {
     let mut tables =
         vec!["table.csv", "table.tsv", "semicolons.csv", "table.csv.gz", "table.csv.zst", "table.jsonl"];
     tables.extend(["pandas.csv", "polars.ndjson"]);
-    if cfg!(feature = "parquet") {
-        tables.extend([
-            "pandas.parquet",
-            "polars.parquet",
-            "polars.arrow",
-            "categories.feather",
-            "stream.arrows",
-        ]);
-    }
-    let mut gaps = vec!["gaps.csv", "gaps.jsonl"];
-    if cfg!(feature = "parquet") {
-        gaps.extend(["gaps.parquet", "gaps.arrow"]);
-    }
+    tables.extend([
+        "pandas.parquet",
+        "polars.parquet",
+        "polars.arrow",
+        "categories.feather",
+        "stream.arrows",
+    ]);
+    let gaps = vec!["gaps.csv", "gaps.jsonl", "gaps.parquet", "gaps.arrow"];
     // What is missing cannot be known: it is asked for.
     assert_eq!(bench.run("rosenblatt train gaps.csv").code, Some(1));
     for (files, flags, missing) in [(tables, "", Missing::Error), (gaps, "--missing mean", Missing::Mean)] {

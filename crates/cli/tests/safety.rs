@@ -313,7 +313,6 @@ fn threads_and_formats_do_not_change_a_bit_of_the_model() {
     bench.write("t.tsv", csv(&rows).replace(',', "\t"));
     bench.ok("gzip -k t.csv && gzip -k t.svm");
     bench.ok("rosenblatt convert t.csv t.csv.zst");
-    #[cfg(feature = "parquet")]
     bench.ok("rosenblatt convert t.csv t.parquet");
     // Standard scales move the zero, which rows that leave zeros out cannot follow.
     for scale in ["standard", "max-abs", "none"] {
@@ -336,7 +335,6 @@ fn threads_and_formats_do_not_change_a_bit_of_the_model() {
             "t.csv.gz",
             "t.svm.gz",
             "t.csv.zst",
-            #[cfg(feature = "parquet")]
             "t.parquet",
             "< t.csv",
             "< t.svm",
@@ -363,10 +361,15 @@ fn threads_and_formats_do_not_change_a_bit_of_the_model() {
 fn a_table_and_its_numbers_alone_give_the_same_model() {
     let bench = Bench::new();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/data");
-    let mut files = vec!["table.csv", "table.jsonl", "table.svm"];
-    if cfg!(feature = "parquet") {
-        files.extend(["table.parquet", "zstd.parquet", "gzip.parquet", "table.arrow"]);
-    }
+    let files = [
+        "table.csv",
+        "table.jsonl",
+        "table.svm",
+        "table.parquet",
+        "zstd.parquet",
+        "gzip.parquet",
+        "table.arrow",
+    ];
     for file in &files {
         fs::copy(samples.join(file), bench.path(file)).unwrap();
     }

@@ -165,6 +165,14 @@ impl DataError {
         }))
     }
 
+    /// What a build without some cargo feature answers where it would be needed.
+    pub fn not_built(what: &str, feature: &str, instead: &str) -> Self {
+        Self::new(ErrorKind::Format, format!("this program was built without {what}")).with_help(format!(
+            "build it with the feature `{feature}`, as `cargo install --path crates/cli --features full` does, \
+             or {instead}"
+        ))
+    }
+
     /// An error of the operating system while doing `what` ("opening", "reading").
     pub fn io(what: &str, cause: io::Error) -> Self {
         let mut error = Self::new(ErrorKind::Io, format!("{what} failed: {cause}"));

@@ -477,7 +477,7 @@ fn parquet() -> Vec<Case> {
 
 #[cfg(not(feature = "parquet"))]
 fn parquet() -> Vec<Case> {
-    vec![case(68, "t.parquet", *b"PAR1PAR1", Refused(ErrorKind::Format, 0, 0, &["does not read Parquet"]))]
+    vec![case(68, "t.parquet", *b"PAR1PAR1", Refused(ErrorKind::Format, 0, 0, &["built without Parquet"]))]
 }
 
 #[cfg(feature = "images")]
@@ -541,7 +541,7 @@ fn pictures() -> Vec<Case> {
             94,
             "t.png",
             *b"\x89PNG\r\n\x1A\n",
-            Refused(ErrorKind::Format, 0, 0, &["does not read pictures"]),
+            Refused(ErrorKind::Format, 0, 0, &["built without pictures"]),
         )
         .with(|how| how.label = LabelColumn::Absent),
     ]

@@ -261,8 +261,8 @@ impl fmt::Display for Trouble {
             ),
             Self::Failed(why) => write!(f, "the card failed: {why}; compute on the processor"),
             Self::NotBuilt => f.write_str(
-                "this program was built without support for graphics cards; build it with the feature `gpu`, \
-                 or compute on the processor",
+                "this program was built without graphics cards; build it with the feature `gpu`, as \
+                 `cargo install --path crates/cli --features full` does, or compute on the processor",
             ),
         }
     }

@@ -5,8 +5,6 @@
 use crate::live::Published;
 use crate::problem::{Problem, with_flags};
 use crate::registry::Version;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema};
 use rosenblatt::calibration::class_scores;
 use rosenblatt::core::Examples;
 use rosenblatt::{Calibration, Error, Explainer, Model};
@@ -14,7 +12,6 @@ use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Dataset, Visitor};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 /// What is to be said of every row besides its class.
 #[derive(Debug, Clone, Copy, Default)]
@@ -222,7 +219,16 @@ impl<'m> Answers<'m> {
         }
     }
 
+    #[cfg(not(feature = "arrow"))]
     fn arrow(&self) -> Result<Vec<u8>, Problem> {
+        Err(rosenblatt_data::DataError::not_built("Arrow", "parquet", "accept JSON or CSV").into())
+    }
+
+    #[cfg(feature = "arrow")]
+    fn arrow(&self) -> Result<Vec<u8>, Problem> {
+        use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+        use arrow_schema::{DataType, Field, Schema};
+        use std::sync::Arc;
         let failed = |error: arrow_schema::ArrowError| Problem::new("internal", error.to_string());
         let labels = self.model.labels();
         let classes = self.classes.iter().map(|class| class.map(|class| labels.name(class)));

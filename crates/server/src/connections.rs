@@ -2,6 +2,7 @@
 
 use crate::config::Limits;
 use crate::metrics::Metrics;
+use crate::tls::Tls;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
@@ -19,7 +20,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, Sleep, sleep, timeout};
-use tokio_rustls::TlsAcceptor;
 
 /// The most bytes of a head.
 const HEAD_BYTES: usize = 64 << 10;
@@ -171,7 +171,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
 /// Answers connections until `stop` says so, then lets them end, for as long as that may take.
 pub(crate) async fn listen(
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
     router: Router,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
@@ -211,7 +211,7 @@ pub(crate) async fn listen(
 
 async fn answer(
     stream: TcpStream,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
     router: Router,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
@@ -243,6 +243,7 @@ where
         .max_headers(HEADERS)
         // A client that has said all it will say may still want its answer.
         .half_close(true);
+    #[cfg(feature = "tls")]
     builder
         .http2()
         .timer(TokioTimer::new())

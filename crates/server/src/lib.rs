@@ -31,6 +31,7 @@ pub mod rows;
 mod streams;
 #[doc(hidden)]
 pub mod tensors;
+mod tls;
 
 pub use config::{Config, Durability, Limits};
 pub use playground::Playground;
@@ -40,18 +41,16 @@ use access::Tokens;
 use metrics::Metrics;
 use registry::Registry;
 use routes::App;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tls::Tls;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
-use tokio_rustls::TlsAcceptor;
 
 /// How often the server asks whether to stop.
 const ASK: Duration = Duration::from_millis(50);
@@ -60,7 +59,7 @@ const ASK: Duration = Duration::from_millis(50);
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
     app: Arc<App>,
 }
 
@@ -73,7 +72,7 @@ impl Server {
             None => Tokens::default(),
             Some(path) => Tokens::parse(&read(path)?)?,
         };
-        let tls = config.tls.as_ref().map(|(chain, key)| acceptor(chain, key)).transpose()?;
+        let tls = config.tls.as_ref().map(|(chain, key)| Tls::open(chain, key)).transpose()?;
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         if config.threads > 0 {
             builder.worker_threads(config.threads);
@@ -152,30 +151,9 @@ async fn look(app: Arc<App>) {
     }
 }
 
-fn read(path: &Path) -> io::Result<String> {
+pub(crate) fn read(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
-}
-
-fn acceptor(chain: &Path, key: &Path) -> io::Result<TlsAcceptor> {
-    let wrong = |path: &Path, error: &dyn std::fmt::Display| {
-        io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()))
-    };
-    let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(read(chain)?.as_bytes())
-        .collect::<Result<_, _>>()
-        .map_err(|error| wrong(chain, &error))?;
-    let key_file = key;
-    let key =
-        PrivateKeyDer::from_pem_slice(read(key)?.as_bytes()).map_err(|error| wrong(key_file, &error))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(chain, &error))?
-        .with_no_client_auth()
-        .with_single_cert(certificates, key)
-        .map_err(|error| wrong(chain, &error))?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
 /// A connection takes a descriptor; the system allows more than it gives at first.

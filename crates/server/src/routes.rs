@@ -237,7 +237,10 @@ fn packing(headers: &HeaderMap) -> Option<&'static str> {
     let has = |name: &str| {
         accepted.split(',').any(|one| one.split(';').next().is_some_and(|one| one.trim() == name))
     };
-    ["zstd", "gzip"].into_iter().find(|name| has(name))
+    ["zstd", "gzip"]
+        .into_iter()
+        .filter(|name| cfg!(feature = "zstd") || *name != "zstd")
+        .find(|name| has(name))
 }
 
 /// The same answer, packed if that is wished and worth it. Answers that come piece by piece are not.
@@ -251,11 +254,13 @@ async fn packed(response: Response, packing: Option<&'static str>) -> Response {
     let Ok(bytes) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
-    let packed = if name == "zstd" {
-        zstd::bulk::compress(&bytes, 1).ok()
-    } else {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(&bytes).and_then(|()| encoder.finish()).ok()
+    let packed = match name {
+        #[cfg(feature = "zstd")]
+        "zstd" => zstd::bulk::compress(&bytes, 1).ok(),
+        _ => {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(&bytes).and_then(|()| encoder.finish()).ok()
+        }
     };
     let Some(packed) = packed else { return Response::from_parts(parts, Body::from(bytes)) };
     parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));

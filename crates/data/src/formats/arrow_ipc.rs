@@ -10,8 +10,6 @@
 use super::{Format, FormatInfo, Head, Reader, Sniff};
 use crate::bytes::source::Input;
 use crate::error::DataError;
-#[cfg(not(feature = "arrow"))]
-use crate::error::ErrorKind;
 use crate::options::ReadOptions;
 
 /// How a file begins, and how it ends.
@@ -56,8 +54,7 @@ impl Format for ArrowIpc {
 
 #[cfg(not(feature = "arrow"))]
 fn open(_: Input, _: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
-    Err(DataError::new(ErrorKind::Format, "this build does not read Arrow")
-        .with_help("build it with the cargo feature `arrow`, or convert the file to CSV"))
+    Err(DataError::not_built("Arrow", "arrow", "convert the file to CSV"))
 }
 
 #[cfg(feature = "arrow")]

@@ -127,9 +127,7 @@ fn kind_of(head: &[u8]) -> Option<&'static str> {
 
 #[cfg(not(feature = "images"))]
 fn not_built(input: &Input) -> DataError {
-    DataError::new(ErrorKind::Format, "this build does not read pictures")
-        .in_source(input.name())
-        .with_help("build it with the cargo feature `images`")
+    DataError::not_built("pictures", "images", "make a table of the pixels").in_source(input.name())
 }
 
 fn is_picture(path: &Path) -> bool {
@@ -188,6 +186,9 @@ impl Decoding {
         if !matches!(reader.format(), Some(ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Pnm)) {
             let message = "this is no picture, expected PNG, JPEG or PNM";
             return Err(DataError::new(ErrorKind::Format, message).with_help("mend it or take it away"));
+        }
+        if !cfg!(feature = "jpeg") && reader.format() == Some(ImageFormat::Jpeg) {
+            return Err(DataError::not_built("JPEG", "jpeg", "convert the pictures to PNG"));
         }
         // Of a decoder's allocations only the largest are counted, so the pixels are checked as well.
         let most_bytes = self.max_pixels.saturating_mul(16).max(1 << 20);

@@ -46,8 +46,7 @@ impl Format for Parquet {
 
 #[cfg(not(feature = "parquet"))]
 fn open(_: Input, _: &ReadOptions) -> Result<Box<dyn Reader>, DataError> {
-    Err(DataError::new(ErrorKind::Format, "this build does not read Parquet")
-        .with_help("build it with the cargo feature `parquet`, or convert the file to CSV"))
+    Err(DataError::not_built("Parquet", "parquet", "convert the file to CSV"))
 }
 
 #[cfg(feature = "parquet")]

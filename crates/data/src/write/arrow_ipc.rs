@@ -1,7 +1,5 @@
 //! Arrow IPC: files (`.arrow`, `.feather`) and streams (`.arrows`). The columns are those of `arrow_batches`.
 
-#[cfg(not(feature = "arrow"))]
-use super::unfit;
 use super::{RowWriter, Shape, WriteFormat};
 use crate::error::DataError;
 use crate::formats::FormatInfo;
@@ -37,7 +35,7 @@ impl WriteFormat for ArrowStream {
 
 #[cfg(not(feature = "arrow"))]
 fn start(_: &Shape, _: bool) -> Result<Box<dyn RowWriter>, DataError> {
-    Err(unfit("this build does not write Arrow", "build it with the cargo feature `arrow`, or write CSV"))
+    Err(DataError::not_built("Arrow", "arrow", "write CSV"))
 }
 
 #[cfg(feature = "arrow")]

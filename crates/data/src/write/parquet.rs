@@ -1,7 +1,5 @@
 //! Parquet: the columns of `arrow_batches`, packed with Snappy, in row groups of some megabytes.
 
-#[cfg(not(feature = "parquet"))]
-use super::unfit;
 use super::{RowWriter, Shape, WriteFormat};
 use crate::error::DataError;
 use crate::formats::FormatInfo;
@@ -21,7 +19,7 @@ impl WriteFormat for Parquet {
 
 #[cfg(not(feature = "parquet"))]
 fn start(_: &Shape) -> Result<Box<dyn RowWriter>, DataError> {
-    Err(unfit("this build does not write Parquet", "build it with the cargo feature `parquet`, or write CSV"))
+    Err(DataError::not_built("Parquet", "parquet", "write CSV"))
 }
 
 #[cfg(feature = "parquet")]

@@ -43,8 +43,7 @@ pub enum ParquetTable {}
 impl ParquetTable {
     /// Refuses.
     pub fn new(_: &[(String, CellKind)]) -> Result<Self, DataError> {
-        Err(DataError::new(crate::ErrorKind::Format, "this build does not write Parquet")
-            .with_help("build it with the cargo feature `parquet`, or write CSV"))
+        Err(DataError::not_built("Parquet", "parquet", "write CSV"))
     }
 
     /// Cannot be called.
