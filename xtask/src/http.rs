@@ -9,14 +9,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// The program at work.
-pub(crate) struct Served {
-    pub(crate) child: Child,
-    pub(crate) address: String,
+pub struct Served {
+    /// Its process.
+    pub child: Child,
+    /// Where it listens.
+    pub address: String,
 }
 
 impl Served {
     /// Starts it on a free port.
-    pub(crate) fn start(program: &Path, folder: &Path, words: &[&str]) -> Result<Self, String> {
+    pub fn start(program: &Path, folder: &Path, words: &[&str]) -> Result<Self, String> {
         let mut child = Command::new(program)
             .arg("serve")
             .arg(folder)
@@ -36,13 +38,13 @@ impl Served {
     }
 
     /// Ends it as a power cut would.
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
     /// Kibibytes of memory it has, and descriptors.
-    pub(crate) fn size(&self) -> (u64, usize) {
+    pub fn size(&self) -> (u64, usize) {
         let id = self.child.id();
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
         let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -60,24 +62,19 @@ impl Drop for Served {
 }
 
 /// A connection that is kept.
-pub(crate) struct Client {
+pub struct Client {
     address: String,
     stream: Option<BufReader<TcpStream>>,
 }
 
 impl Client {
-    pub(crate) fn new(address: &str) -> Self {
+    /// A client of this address.
+    pub fn new(address: &str) -> Self {
         Self { address: address.to_owned(), stream: None }
     }
 
     /// Sends a request and reads the whole answer; nothing if the server went away meanwhile.
-    pub(crate) fn ask(
-        &mut self,
-        method: &str,
-        path: &str,
-        headers: &str,
-        body: &[u8],
-    ) -> Option<(u16, Vec<u8>)> {
+    pub fn ask(&mut self, method: &str, path: &str, headers: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
         let answer = self.try_ask(method, path, headers, body);
         if answer.is_none() {
             self.stream = None;
@@ -122,6 +119,6 @@ impl Client {
 }
 
 /// A number of a JSON answer.
-pub(crate) fn number(body: &[u8], name: &str) -> Option<u64> {
+pub fn number(body: &[u8], name: &str) -> Option<u64> {
     serde_json::from_slice::<serde_json::Value>(body).ok()?[name].as_u64()
 }

@@ -3,7 +3,7 @@
 //! Both make environments of their own below `target` and install nothing elsewhere. Where there is no Python of 3.11 or
 //! later, or packages cannot be had, that is said and nothing is tested.
 
-use crate::say;
+use crate::{everything, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -98,7 +98,7 @@ pub(crate) fn bench(words: &[String]) -> Result<(), String> {
 pub(crate) fn serve_clients(_words: &[String]) -> Result<(), String> {
     let packages = ["numpy", "tritonclient[http]", "prometheus_client", "openapi-spec-validator"];
     let Some(python) = environment("clients", &packages)? else { return Ok(()) };
-    crate::torture::cargo(&["build", "--quiet", "--workspace", "--bin", "rosenblatt"], &[])?;
+    crate::torture::cargo(&everything("test", &["--quiet", "--no-run", "--test", "main"]), &[])?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     let here = std::env::current_dir().map_err(|error| error.to_string())?;
     let program = here.join(target).join("debug/rosenblatt");
@@ -118,12 +118,12 @@ impl Tried {
         let Some(python) = environment(name, packages)? else { return Ok(None) };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build.arg("build").arg("--quiet");
         command(if release {
-            build.args(["--release", "--package", "rosenblatt-python", "--package", "rosenblatt-cli"])
+            let packages = ["--package", "rosenblatt-python", "--package", "rosenblatt-cli"];
+            build.args(["build", "--release", "--features", "rosenblatt-cli/full"]).args(packages)
         } else {
-            // With the features of the tests, so that nothing is built twice.
-            build.args(["--workspace", "--lib", "--bin", "rosenblatt"])
+            // Examples need what only tests need; so it is just what the tests were built of.
+            build.args(everything("build", &["--lib", "--bin", "rosenblatt", "--examples"]))
         })?;
         let package = Path::new(FOLDER).join("package/rosenblatt");
         fs::create_dir_all(&package).map_err(|error| error.to_string())?;

@@ -263,7 +263,7 @@ impl Room {
         let folder = self.folder.join("crafted");
         fs::create_dir_all(&folder).map_err(told("making a folder"))?;
         let made = crate::torture::cargo(
-            &["test", "--quiet", "--workspace", "--test", "hostile", "--", "right_checksum"],
+            &crate::everything("test", &["--quiet", "--test", "hostile", "--", "right_checksum"]),
             &[
                 ("ROSENBLATT_CRAFTED", &often.to_string()),
                 ("ROSENBLATT_CRAFTED_FOLDER", &folder.display().to_string()),

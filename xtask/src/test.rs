@@ -2,7 +2,8 @@
 //! what must hold on a graphics card, where there is one. `cargo xtask test spark`: what must hold on a cluster, alone.
 //! `cargo xtask test site`: what must hold in a browser.
 
-use crate::{audit, bench, python, say, site, tidy, torture};
+use crate::{audit, bench, everything, python, say, site, tidy, torture};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -10,7 +11,8 @@ use std::time::Instant;
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
     if words.first().is_some_and(|word| word == "gpu") {
         // Those that need a card are left out everywhere else.
-        return step("tests on a card", &["test", "--package", "rosenblatt-gpu", "--", "--include-ignored"]);
+        let arguments = ["test", "--package", "rosenblatt-gpu", "--", "--include-ignored"];
+        return finish("tests on a card", &arguments, &mut Command::new(cargo()));
     }
     if words.first().is_some_and(|word| word == "spark") {
         return python::spark(&words[1..]);
@@ -18,45 +20,103 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     if words.first().is_some_and(|word| word == "site") {
         return site::browser();
     }
-    let start = Instant::now();
-    step("formatting", &["fmt", "--all", "--check"])?;
-    say("== house rules");
-    tidy::run(&[])?;
-    say("== what others wrote");
-    audit::run(&[])?;
-    step("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    say("== the playground's module");
-    site::check(false)?;
-    // What nobody builds by default rots first.
-    step("no features", &["check", "--package", "rosenblatt-cli", "--no-default-features"])?;
-    step("all features", &["check", "--workspace", "--all-features", "--lib"])?;
-    step_with(
+    let mut steps = Steps::default();
+    steps.cargo("formatting", &["fmt", "--all", "--check"])?;
+    steps.take("house rules", || tidy::run(&[]))?;
+    steps.take("what others wrote", || audit::run(&[]))?;
+    let deny = ["--", "-D", "warnings"];
+    let lints = [&["clippy", "--workspace", "--all-features", "--all-targets"][..], &deny].concat();
+    steps.cargo("lints, of benchmarks too", &lints)?;
+    steps.take("the playground's module", || site::check(false))?;
+    steps.take("features", features)?;
+    steps.cargo_with(
         ("RUSTDOCFLAGS", "-D warnings"),
         "documentation",
-        &["doc", "--workspace", "--no-deps", "--quiet"],
+        &everything("doc", &["--no-deps", "--quiet"]),
     )?;
-    oldest_rust()?;
+    steps.take("oldest Rust", oldest_rust)?;
     // Benchmarks are linted above and measured elsewhere; a test has no time limit and takes no times.
-    step("tests", &["test", "--workspace", "--lib", "--bins", "--tests"])?;
-    miri()?;
-    step("documentation examples", &["test", "--workspace", "--doc"])?;
+    steps.cargo("building the tests", &everything("test", &["--lib", "--bins", "--tests", "--no-run"]))?;
+    steps.cargo("tests", &everything("test", &["--lib", "--bins", "--tests"]))?;
+    steps.take("Miri", miri)?;
+    steps.cargo("documentation examples", &everything("test", &["--doc"]))?;
     // All parsers together, with the seed that is always used; the test is built already.
-    step_with(("ROSENBLATT_FUZZ_SECONDS", "30"), "fuzzing", &["test", "--workspace", "--test", "fuzz"])?;
-    // With the features of the tests, so that nothing is built twice.
-    step("examples", &["build", "--quiet", "--workspace", "--examples"])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    for example in examples()? {
-        let program = Path::new(&target).join("debug/examples").join(&example);
-        run_step(&format!("example {example}"), &[], &mut Command::new(program))?;
+    steps.cargo_with(
+        ("ROSENBLATT_FUZZ_SECONDS", "30"),
+        "fuzzing",
+        &everything("test", &["--test", "fuzz"]),
+    )?;
+    steps.take("examples", run_examples)?;
+    steps.take("quick paths beside a plain reference", || bench::run(&["--quick".to_owned()]))?;
+    steps.take("torture, in short", || torture::run(&["--short".to_owned()]))?;
+    steps.take("the Python package", || python::run(&[]))?;
+    steps.take("Spark, one test of each kind; all of them: cargo xtask test spark", python::spark_briefly)?;
+    say(&steps.table());
+    Ok(())
+}
+
+/// What was done, and what it took.
+#[derive(Default)]
+struct Steps(Vec<(String, f64, f64)>);
+
+impl Steps {
+    fn take(&mut self, name: &str, step: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+        say(&format!("== {name}"));
+        let (start, before) = (Instant::now(), processor_seconds());
+        step()?;
+        self.0.push((name.to_owned(), start.elapsed().as_secs_f64(), processor_seconds() - before));
+        Ok(())
     }
-    say("== quick paths beside a plain reference");
-    bench::run(&["--quick".to_owned()])?;
-    torture::run(&["--short".to_owned()])?;
-    say("== the Python package");
-    python::run(&[])?;
-    say("== Spark, one test of each kind; all of them: cargo xtask test spark");
-    python::spark_briefly()?;
-    say(&format!("== all good after {} s", start.elapsed().as_secs()));
+
+    fn cargo(&mut self, name: &str, arguments: &[&str]) -> Result<(), String> {
+        self.take(name, || finish(name, arguments, &mut Command::new(cargo())))
+    }
+
+    /// The same with a variable of the environment set.
+    fn cargo_with(
+        &mut self,
+        (variable, value): (&str, &str),
+        name: &str,
+        arguments: &[&str],
+    ) -> Result<(), String> {
+        self.take(name, || finish(name, arguments, Command::new(cargo()).env(variable, value)))
+    }
+
+    fn table(&self) -> String {
+        let mut table = format!("== all good\n{:<72} {:>8} {:>10}\n", "", "wall, s", "processor");
+        let sum = |of: fn(&(String, f64, f64)) -> f64| self.0.iter().map(of).sum();
+        let all = ("all".to_owned(), sum(|step| step.1), sum(|step| step.2));
+        for (name, wall, processor) in self.0.iter().chain([&all]) {
+            let _ = writeln!(table, "{name:<72} {wall:>8.0} {processor:>10.0}");
+        }
+        table
+    }
+}
+
+/// The processor seconds of all children that have ended, where the system tells them.
+fn processor_seconds() -> f64 {
+    let told = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the name, which is in brackets and may hold anything, ticks of a hundredth: fields 16 and 17 of all.
+    let fields = told.rsplit(')').next().unwrap_or_default().split_whitespace().skip(13).take(2);
+    fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// Checks that the command line compiles with its default features and without any, and the two crates that features
+/// reach into with each of theirs alone. With all of them everything else here is built.
+fn features() -> Result<(), String> {
+    let check = |words: &[&str]| {
+        finish("features", &[&["check", "--quiet"], words].concat(), &mut Command::new(cargo()))
+    };
+    check(&["--package", "rosenblatt-cli"])?;
+    check(&["--package", "rosenblatt-cli", "--no-default-features"])?;
+    for (package, features) in [
+        ("rosenblatt-data", &["arrow", "bundled", "images", "jpeg", "ndarray", "parquet"][..]),
+        ("rosenblatt-server", &["arrow", "tls", "zstd"]),
+    ] {
+        for feature in features {
+            check(&["--package", package, "--features", feature])?;
+        }
+    }
     Ok(())
 }
 
@@ -70,12 +130,12 @@ fn oldest_rust() -> Result<(), String> {
         String::from_utf8_lossy(&output.stdout).lines().any(|line| line.starts_with(oldest))
     });
     if !is_installed {
-        say(&format!("== Rust {oldest} is not installed here, so nobody checked that it is enough"));
+        say(&format!("Rust {oldest} is not installed here, so nobody checked that it is enough"));
         return Ok(());
     }
     let toolchain = format!("+{oldest}");
     let target = "target/oldest-rust";
-    run_step(
+    finish(
         "oldest Rust",
         &[&toolchain, "check", "--workspace", "--target-dir", target],
         &mut Command::new("cargo"),
@@ -86,40 +146,40 @@ fn oldest_rust() -> Result<(), String> {
 fn miri() -> Result<(), String> {
     let found = Command::new("cargo").args(["+nightly", "miri", "--version"]).output();
     if !found.is_ok_and(|output| output.status.success()) {
-        say("== Miri is not installed here, so nobody watched the plain part of the `unsafe` code");
+        say("Miri is not installed here, so nobody watched the plain part of the `unsafe` code");
         return Ok(());
     }
     let words =
         ["+nightly", "miri", "test", "--package", "rosenblatt-core", "--lib", "--target-dir", "target/miri"];
-    run_step(
+    finish(
         "Miri",
         &[&words[..], &["--", "row::", "simd::tests::a_row", "hypothesis::"]].concat(),
         &mut Command::new("cargo"),
     )
 }
 
-/// Runs cargo, and complains if cargo does.
-fn step(name: &str, arguments: &[&str]) -> Result<(), String> {
-    run_step(name, arguments, &mut Command::new(cargo()))
-}
-
-/// The same with a variable of the environment set.
-fn step_with((variable, value): (&str, &str), name: &str, arguments: &[&str]) -> Result<(), String> {
-    run_step(name, arguments, Command::new(cargo()).env(variable, value))
-}
-
 fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-fn run_step(name: &str, arguments: &[&str], command: &mut Command) -> Result<(), String> {
-    say(&format!("== {name}"));
+fn finish(name: &str, arguments: &[&str], command: &mut Command) -> Result<(), String> {
     let status = command.args(arguments).status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(format!("{name} failed; to see it alone: cargo {}", arguments.join(" "))),
         Err(error) => Err(format!("cargo could not be started: {error}")),
     }
+}
+
+/// Runs the engine's examples.
+fn run_examples() -> Result<(), String> {
+    finish("examples", &everything("build", &["--quiet", "--examples"]), &mut Command::new(cargo()))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    for example in examples()? {
+        let program = Path::new(&target).join("debug/examples").join(&example);
+        finish(&format!("example {example}"), &[], &mut Command::new(program))?;
+    }
+    Ok(())
 }
 
 /// The engine's examples, by name. Each checks its own result.

@@ -38,7 +38,9 @@ const LIBRARIES: &[&str] = &[
 
 pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     let mut complaints = Vec::new();
-    for path in sources(Path::new("crates")).into_iter().chain(sources(Path::new("xtask"))) {
+    for path in
+        ["crates", "xtask", "bench/src"].map(|folder| sources(Path::new(folder))).into_iter().flatten()
+    {
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         complaints.extend(complaints_about(&path, &text));
     }

@@ -5,8 +5,8 @@
 //! anything found is a failure. `cargo xtask test` runs the short form. Nothing here looks into a model: it is
 //! whole if its bytes are those of a run that nobody disturbed.
 
-use crate::say;
 use crate::slips::{self, Often};
+use crate::{everything, say};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -53,7 +53,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     }
     let length = if words.iter().any(|word| word == "--short") { &SHORT } else { &FULL };
     // In the way the tests are built, program included, so that nothing is compiled twice.
-    cargo(&["test", "--quiet", "--workspace", "--no-run", "--test", "main", "--test", "hostile"], &[])?;
+    cargo(&everything("test", &["--quiet", "--no-run", "--test", "main", "--test", "hostile"]), &[])?;
     let room = Room::new()?;
     let mut lines = vec![room.kills(length)?, room.saves(length)?, room.races(length)?];
     lines.extend(room.full_disks(length)?);
@@ -63,7 +63,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     say("== files that were cut, changed or made up");
     let mode = if length.full { "full" } else { "short" };
     cargo(
-        &["test", "--quiet", "--workspace", "--test", "hostile", "--", "--nocapture"],
+        &everything("test", &["--quiet", "--test", "hostile", "--", "--nocapture"]),
         &[("ROSENBLATT_TORTURE", mode)],
     )?;
     let mut table = format!("{:<52} {:>6} {:>6}  remarks\n", "torture", "done", "lost");

@@ -8,7 +8,7 @@
 //! `--strength N` how much they are deformed (2; 1 is half as much), `--repeats N` how often (3). `--torch PYTHON` runs `bench/gpu_peer.py`, the same algorithm in `PyTorch`. The outcome is a
 //! folder below `bench/runs`.
 
-use super::kernel::{self, read};
+use super::kernel::read;
 use super::tools::{output_of, today, told};
 use crate::say;
 use rosenblatt_core::{
@@ -50,9 +50,6 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let (repeats, cpu_rows) = (number("--repeats", 3)?, number("--cpu-rows", 60_000)?);
     let (rbf_rows, n_deformed) = (number("--rbf-rows", 500_000)?, number("--deformed", 8_100_000)?);
     let strength = number("--strength", 2)?;
-    if cfg!(debug_assertions) {
-        return kernel::in_release("gpu", words);
-    }
     let start = Instant::now();
     let gpu = Gpu::new(0).map_err(|trouble| trouble.to_string())?;
     let opened = start.elapsed().as_secs_f64();

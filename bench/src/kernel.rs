@@ -77,9 +77,6 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let sizes: Vec<usize> =
         sizes.map(str::parse).collect::<Result<_, _>>().map_err(|_| "--rows N,N".to_owned())?;
     let with_peers = !words.iter().any(|word| word == "--no-peers");
-    if cfg!(debug_assertions) {
-        return in_release("kernel", words);
-    }
     let (train, test) = (read(folder, "train", true)?, read(folder, "t10k", true)?);
     let python = if with_peers {
         after("--python").map(PathBuf::from).or_else(|| python(&["scikit-learn", "numpy"]))
@@ -131,21 +128,6 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         }
     }
     write_run(&samples, n_repeats, n_epochs, words)
-}
-
-/// The same chore again, optimised.
-pub(super) fn in_release(which: &str, words: &[String]) -> Result<(), String> {
-    say("building for release");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench", which])
-        .args(words)
-        .status();
-    if status.is_ok_and(|status| status.success()) {
-        Ok(())
-    } else {
-        Err("the release run failed".to_owned())
-    }
 }
 
 fn peer(who: &str, rows: usize, repeat: usize, seconds: f64, gflops: f64, error: f64) -> Sample {

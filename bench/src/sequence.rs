@@ -86,7 +86,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let only = after(words, "--only").map(String::as_str);
     let program = after(words, "--program").map_or(OURS, String::as_str).to_owned();
     if program == OURS && only != Some("conlleval") {
-        build(&["--package", "rosenblatt-cli"])?;
+        build(&["--package", "rosenblatt-cli", "--features", "full"])?;
     }
     let folder = PathBuf::from(FOLDER);
     fs::create_dir_all(&folder).map_err(told("making a folder"))?;
@@ -300,9 +300,9 @@ fn agreement(script: &Path) -> Result<String, String> {
         let kinds: &[&str] = if set % 2 == 0 { &["B", "I", "O"] } else { &["B", "I", "I", ".", "O"] };
         let types = ["NP", "VP", "LOC-X"];
         let mut draw = |n: usize| -> Vec<String> {
-            let label = |_| match kinds[random.next() as usize % kinds.len()] {
+            let label = |_| match kinds[random.bits() as usize % kinds.len()] {
                 alone @ ("O" | ".") => alone.to_owned(),
-                kind => format!("{kind}-{}", types[random.next() as usize % types.len()]),
+                kind => format!("{kind}-{}", types[random.bits() as usize % types.len()]),
             };
             (0..n).map(label).collect()
         };

@@ -173,11 +173,11 @@ pub(super) fn tasks() -> Vec<Task> {
             task(set, Predict, "ours", "{ours} train {train.svm} --scale none --online --model {model} -q && {ours} predict {test.svm} --model {model} --output {model}.out --to lines -q", ""),
             task(set, Predict, "VW", "{vw} --sgd --loss_function hinge -d {train.vw} -f {model} --quiet && {vw} -t -i {model} -d {test.vw} -p {model}.out --quiet", ""),
             task(set, Predict, "LIBLINEAR", "liblinear-train -s 2 -e 0.5 -q {train.svm} {model} && liblinear-predict {test.svm} {model} {model}.out", ""),
-            task(set, PredictMemory, "ours", "{xtask} bench predict-probe 1 {classes-count} {test.svm}", ""),
+            task(set, PredictMemory, "ours", "{bench} bench predict-probe 1 {classes-count} {test.svm}", ""),
             task(set, PredictMemory, "scikit-learn", "{py} {peers} memory perceptron {test.svm}", ""),
-            task(set, PredictMemoryTwo, "ours", "{xtask} bench predict-probe 2 {classes-count} {test.svm}", ""),
+            task(set, PredictMemoryTwo, "ours", "{bench} bench predict-probe 2 {classes-count} {test.svm}", ""),
             task(set, PredictMemoryTwo, "scikit-learn", "{py} {peers} memory perceptron {test.svm}", ""),
-            task(set, Limit, "touch every byte of the text", "{xtask} bench touch-probe {train.svm}", ""),
+            task(set, Limit, "touch every byte of the text", "{bench} bench touch-probe {train.svm}", ""),
         ]);
     }
     for set in ["dense-small-d", "dense-wide", "multiclass"] {
@@ -245,12 +245,12 @@ pub(super) fn tasks() -> Vec<Task> {
             } else {
                 "{vw} --sgd --loss_function hinge -d {train.vw} -f {model} --quiet && {vw} -t -i {model} -d {test.vw} -p {model}.out --quiet"
             }, ""),
-            task(set, PredictMemory, "ours", "{xtask} bench predict-probe 1 {classes-count} {test.npy} {test.labels.npy}", ""),
+            task(set, PredictMemory, "ours", "{bench} bench predict-probe 1 {classes-count} {test.npy} {test.labels.npy}", ""),
             task(set, PredictMemory, "scikit-learn", "{py} {peers} memory perceptron {test.npy}", ""),
-            task(set, PredictMemoryTwo, "ours", "{xtask} bench predict-probe 2 {classes-count} {test.npy} {test.labels.npy}", ""),
+            task(set, PredictMemoryTwo, "ours", "{bench} bench predict-probe 2 {classes-count} {test.npy} {test.labels.npy}", ""),
             task(set, PredictMemoryTwo, "scikit-learn", "{py} {peers} memory perceptron {test.npy}", ""),
-            task(set, Limit, "touch every byte of the text", "{xtask} bench touch-probe {train.csv}", ""),
-            task(set, Limit, "touch every byte of the array", "{xtask} bench touch-probe {train.npy}", ""),
+            task(set, Limit, "touch every byte of the text", "{bench} bench touch-probe {train.csv}", ""),
+            task(set, Limit, "touch every byte of the array", "{bench} bench touch-probe {train.npy}", ""),
         ]);
     }
     // A fifth of the features is set, so that both ways to store them are worth a look.
@@ -270,14 +270,14 @@ pub(super) fn tasks() -> Vec<Task> {
             set,
             PredictMemory,
             "ours, sparse rows",
-            "{xtask} bench predict-probe 1 {classes-count} {test.svm}",
+            "{bench} bench predict-probe 1 {classes-count} {test.svm}",
             "",
         ),
         task(
             set,
             PredictMemoryTwo,
             "ours, sparse rows",
-            "{xtask} bench predict-probe 2 {classes-count} {test.svm}",
+            "{bench} bench predict-probe 2 {classes-count} {test.svm}",
             "",
         ),
         task(
@@ -329,7 +329,7 @@ pub(super) fn tasks() -> Vec<Task> {
         task(set, FileToModel, "ours, averaged tf-idf", "{ours} train {train.tsv} --label label --text text --order given --epochs 1 --patience 0 --holdout 0 --calibrate none --model {model} -q", JUDGE_TSV),
         task(set, FileToModel, "VW hinge, defaults", "{vw} --loss_function hinge -d {train.vwtext} -f {model} --quiet", "{vw} -t -i {model} -d {test.vwtext} -p {model}.out --quiet && {py} {peers} compare {model}.out {test.vwtext}"),
         task(set, FileToModel, "scikit-learn tf-idf + averaged SGD", "{py} {peers} train text {train.tsv} {model}", "{py} {peers} judge text {model} {test.tsv}"),
-        task(set, Limit, "touch every byte of the text", "{xtask} bench touch-probe {train.tsv}", ""),
+        task(set, Limit, "touch every byte of the text", "{bench} bench touch-probe {train.tsv}", ""),
     ]);
     let set = "kernel-small";
     tasks.extend([
@@ -340,7 +340,7 @@ pub(super) fn tasks() -> Vec<Task> {
         task(set, FileToModel, "Weka VotedPerceptron, poly 2", "{weka} weka.classifiers.functions.VotedPerceptron -E 2.0 -t {train.arff} -T {test.arff} -no-cv -o -d {model}", "{weka} weka.classifiers.functions.VotedPerceptron -l {model} -T {test.arff} -o"),
         task(set, FileToModel, "libsvm SVC, poly 2 (scikit-learn)", "{py} {peers} train svc {train.npy} {model}", "{py} {peers} judge svc {model} {test.npy}"),
         task(set, FileToModel, "scikit-learn RBFSampler + averaged SGD", "{py} {peers} train fourier {train.npy} {model}", "{py} {peers} judge fourier {model} {test.npy}"),
-        task(set, Limit, "touch every byte of the text", "{xtask} bench touch-probe {train.svm}", ""),
+        task(set, Limit, "touch every byte of the text", "{bench} bench touch-probe {train.svm}", ""),
     ]);
     tasks
 }

@@ -10,7 +10,8 @@
 //! - `--no-peers` measures ours alone, `--no-growth` leaves out how cost grows;
 //! - `--before FOLDER` puts every line of ours beside the same line of an older build (`before.rs`);
 //! - `--readme RUN` puts what a run found into `bench/README.md`, and measures nothing;
-//! - `--quick` measures nothing either: at a small scale, every quick path must give what the plain one gives.
+//! - `--quick` (`xtask/src/quick.rs`) measures nothing either: at a small scale, every quick path must give what the
+//!   plain one gives.
 //!
 //! `bench accuracy`, `bench data`, `bench certify`, `bench gpu`, `bench kernel`, `bench mlp`, `bench sequence`, `bench
 //! serve`, `bench spark` and `bench python [FOLDER] [REPEATS]` are benchmarks of one part each.
@@ -25,25 +26,23 @@ mod kernel;
 mod measure;
 mod mlp;
 mod probes;
-mod quick;
 mod report;
 mod sequence;
 mod serve;
 mod tasks;
-mod tools;
 mod verdicts;
-mod workloads;
 
-use crate::say;
 use growth::Growth;
 use measure::{Outcome, Taken, measured};
 use probes::Bandwidth;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 use tasks::{Task, tasks};
 use tools::{FOLDER, after, number, told};
 use workloads::{Files, WORKLOADS, Workload};
+use xtask::{http, say, tools, workloads};
 
 /// What is installed with pip.
 const PACKAGES: &[&str] = &["scikit-learn", "numpy", "polars", "vowpalwabbit", "mlpack", "river"];
@@ -53,7 +52,23 @@ const DEBIAN: &[&str] = &["liblinear-tools", "weka"];
 const SLOW: f64 = 20.0;
 const MOST: Duration = Duration::from_secs(900);
 
-pub(crate) fn run(words: &[String]) -> Result<(), String> {
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    // An older build is asked as `xtask bench PROBE`, and this one may be asked alike.
+    let words = words.strip_prefix(&["bench".to_owned()]).unwrap_or(&words);
+    match run(words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            say(&format!("error: {message}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[String]) -> Result<(), String> {
+    if cfg!(debug_assertions) {
+        return Err("only a release build is worth measuring: `cargo xtask bench` makes one".to_owned());
+    }
     let rest = words.get(1..).unwrap_or_default();
     match words.first().map(String::as_str) {
         Some("accuracy") => accuracy::run(rest),
@@ -64,15 +79,12 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         Some("kernel") => kernel::run(rest),
         Some("mlp") => mlp::run(rest),
         Some("sequence") => sequence::run(rest),
-        Some("python") => crate::python::bench(rest),
         Some("serve") => serve::run(rest),
-        Some("spark") => crate::python::bench_spark(rest),
         Some("certify-probe") => certify::probe(rest),
         Some("measure") => measure::run(rest),
         Some("predict-probe") => probes::predict(rest),
         Some("touch-probe") => probes::touch(rest),
         Some("bandwidth-probe") => probes::bandwidth(rest),
-        Some("--quick") => quick::run(),
         Some("--readme") => report::put_into_readme(after(words, "--readme").ok_or("which run?")?),
         None | Some("--scale" | "--only" | "--repeats" | "--no-peers" | "--no-growth" | "--before") => {
             bench(words)
@@ -81,6 +93,11 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
             "`{other}` is none of accuracy, data, certify, gpu, kernel, mlp, sequence, python, serve, spark, --quick, --readme or an option"
         )),
     }
+}
+
+/// This program, which is also what measures and what probes.
+fn own() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(told("finding this program"))
 }
 
 /// All that was found.
@@ -121,7 +138,7 @@ struct Outline {
 /// Where programs and files are.
 struct Context {
     ours: PathBuf,
-    xtask: PathBuf,
+    bench: PathBuf,
     python: Option<PathBuf>,
     weka: Option<PathBuf>,
 }
@@ -140,17 +157,7 @@ fn bench(words: &[String]) -> Result<(), String> {
         let known: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
         return Err(format!("--only should be one of {}", known.join(", ")));
     }
-    tools::build(&["--package", "rosenblatt-cli"])?;
-    tools::build(&["--package", "xtask"])?;
-    // What measures must be the release build, too.
-    let release = PathBuf::from("target/release/xtask");
-    if std::env::current_exe().is_ok_and(|own| own.canonicalize().ok() != release.canonicalize().ok()) {
-        let status = std::process::Command::new(&release).arg("bench").args(words).status();
-        return match status {
-            Ok(status) if status.success() => Ok(()),
-            _ => Err("the run failed".to_owned()),
-        };
-    }
+    tools::build(&["--package", "rosenblatt-cli", "--features", "full"])?;
     let before = after(words, "--before").map(PathBuf::from);
     let with_peers = !has("--no-peers") && before.is_none();
     if with_peers {
@@ -158,7 +165,7 @@ fn bench(words: &[String]) -> Result<(), String> {
     }
     let context = Context {
         ours: PathBuf::from("target/release/rosenblatt"),
-        xtask: release,
+        bench: own()?,
         python: if with_peers { tools::python(PACKAGES) } else { None },
         weka: ["/usr/share/java/weka.jar", "/usr/share/weka/weka.jar"]
             .into_iter()
@@ -358,8 +365,8 @@ fn words_of(
             "{py}" => words.push(python()?),
             "{vw}" => words.extend([python()?, "-m".to_owned(), "vowpalwabbit".to_owned()]),
             "{ours}" => words.push(context.ours.display().to_string()),
-            "{xtask}" => words.push(context.xtask.display().to_string()),
-            "{peers}" => words.push("xtask/src/bench/peers.py".to_owned()),
+            "{bench}" => words.push(context.bench.display().to_string()),
+            "{peers}" => words.push("bench/src/peers.py".to_owned()),
             "{weka}" => {
                 let jar = context.weka.as_ref().ok_or("no Debian package `weka`")?;
                 words.extend(["java".to_owned(), "-cp".to_owned(), jar.display().to_string()]);

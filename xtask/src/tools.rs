@@ -9,24 +9,25 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where generated files and the Python environment are.
-pub(super) const FOLDER: &str = "target/bench-data";
+pub const FOLDER: &str = "target/bench-data";
 
-pub(super) fn told(what: &str) -> impl Fn(std::io::Error) -> String {
+/// Says what was being done when the system refused.
+pub fn told(what: &str) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{what}: {error}")
 }
 
 /// What stands behind a word of the command line.
-pub(super) fn after<'a>(words: &'a [String], word: &str) -> Option<&'a String> {
+pub fn after<'a>(words: &'a [String], word: &str) -> Option<&'a String> {
     words.iter().skip_while(|other| *other != word).nth(1)
 }
 
 /// The number behind a word of the command line.
-pub(super) fn number<T: std::str::FromStr>(words: &[String], word: &str, default: T) -> Result<T, String> {
+pub fn number<T: std::str::FromStr>(words: &[String], word: &str, default: T) -> Result<T, String> {
     after(words, word).map_or(Ok(default), |text| text.parse().map_err(|_| format!("{word} wants a number")))
 }
 
 /// Makes a file unless it is there, whole.
-pub(super) fn generate(
+pub fn generate(
     path: &Path,
     write: impl Fn(&mut BufWriter<File>) -> std::io::Result<()>,
 ) -> Result<(), String> {
@@ -42,10 +43,11 @@ pub(super) fn generate(
 }
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
-pub(super) struct Random(pub(super) u64);
+pub struct Random(pub u64);
 
 impl Random {
-    pub(super) fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut bits = self.0;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -54,18 +56,18 @@ impl Random {
     }
 
     /// Uniform in `0..1`.
-    pub(super) fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    pub fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Close enough to normal: the sum of twelve uniforms.
-    pub(super) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }
 
 /// A Python with these packages in it, as far as they can be had.
-pub(super) fn python(packages: &[&str]) -> Option<PathBuf> {
+pub fn python(packages: &[&str]) -> Option<PathBuf> {
     let folder = PathBuf::from(FOLDER).join("venv");
     let python = folder.join("bin/python");
     if !python.exists() {
@@ -83,7 +85,7 @@ pub(super) fn python(packages: &[&str]) -> Option<PathBuf> {
 }
 
 /// Builds a package for release.
-pub(super) fn build(what: &[&str]) -> Result<(), String> {
+pub fn build(what: &[&str]) -> Result<(), String> {
     say(&format!("building {} for release", what.join(" ")));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo).args(["build", "--quiet", "--release"]).args(what).status();
@@ -95,7 +97,7 @@ pub(super) fn build(what: &[&str]) -> Result<(), String> {
 }
 
 /// Runs to the end; what it printed.
-pub(super) fn output_of(command: &mut Command) -> Result<String, String> {
+pub fn output_of(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
@@ -105,14 +107,14 @@ pub(super) fn output_of(command: &mut Command) -> Result<String, String> {
 }
 
 /// What a program says of itself, in one line; nothing if it is not there.
-pub(super) fn ask(program: &str, arguments: &[&str]) -> Option<String> {
+pub fn ask(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().replace('\n', ", ");
     (!text.is_empty()).then_some(text)
 }
 
 /// The versions of these Python packages, of Debian packages, and of the compiler.
-pub(super) fn versions(python_packages: &[&str], debian_packages: &[&str]) -> String {
+pub fn versions(python_packages: &[&str], debian_packages: &[&str]) -> String {
     let script = "import importlib.metadata as m, sys
 for p in sys.argv[1:]:
     try: print(p, m.version(p))
@@ -129,23 +131,24 @@ for p in sys.argv[1:]:
 }
 
 /// The processor, by name, and the number of cores.
-pub(super) fn machine() -> String {
+pub fn machine() -> String {
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown");
     format!("{} cores, {}", cores(), model.trim_start_matches([' ', '\t', ':']))
 }
 
 /// How busy the machine is.
-pub(super) fn load() -> String {
+pub fn load() -> String {
     fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned()
 }
 
-pub(super) fn cores() -> usize {
+/// How many cores there are.
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// The date of today, UTC, from the days since 1970 (Hinnant's `civil_from_days`).
-pub(super) fn today() -> String {
+pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let days = seconds / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
@@ -159,6 +162,6 @@ pub(super) fn today() -> String {
 }
 
 /// Prints what a process was asked for.
-pub(super) fn answer(text: &str) {
+pub fn answer(text: &str) {
     println!("{text}");
 }

@@ -113,7 +113,7 @@ impl Bandwidth {
 
 /// The bandwidth on so many threads, from a process of its own.
 fn bandwidth_of(threads: usize, places: usize) -> Result<f64, String> {
-    let mut command = std::process::Command::new("target/release/xtask");
+    let mut command = std::process::Command::new(super::own()?);
     let said = super::tools::output_of(command.args([
         "bench",
         "bandwidth-probe",

@@ -10,7 +10,6 @@
 //! `--seconds S` (3) is the length of each turn, `--repeats N` (3) how many there are; all take turns, and the best counts.
 //! `--rows N` (1,000,000) is the length of the log, `--no-peers` measures ours alone.
 
-use super::kernel::in_release;
 use super::tools::{self, Random, after, generate, number, python, today, told, versions};
 use crate::http::{Client, Served};
 use crate::say;
@@ -41,14 +40,13 @@ const ARROW: &str = "application/vnd.apache.arrow.stream";
 const PEERS: [&str; 6] = ["scikit-learn", "numpy", "pyarrow", "fastapi", "uvicorn[standard]", "vowpalwabbit"];
 
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
-    if cfg!(debug_assertions) {
-        return in_release("serve", words);
-    }
     let (seconds, n_repeats) = (number(words, "--seconds", 3.0)?, number(words, "--repeats", 3_usize)?);
     let n_logged: usize = number(words, "--rows", 1_000_000)?;
     tools::build(&[
         "--package",
         "rosenblatt-cli",
+        "--features",
+        "rosenblatt-cli/full",
         "--bin",
         "rosenblatt",
         "--package",

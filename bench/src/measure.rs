@@ -29,10 +29,9 @@ pub(super) fn measured(
     cores: Option<usize>,
     most: Duration,
 ) -> Result<Outcome, String> {
-    let program = std::env::current_exe().map_err(told("finding this program"))?;
     let report = folder.join("measured");
-    let mut measure = Command::new(program);
-    measure.args(["bench", "measure"]).arg(&report);
+    let mut measure = Command::new(super::own()?);
+    measure.arg("measure").arg(&report);
     measure.arg(cores.unwrap_or(0).to_string()).arg(most.as_secs().to_string()).args(command);
     let output = measure.output().map_err(told("measuring"))?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

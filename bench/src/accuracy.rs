@@ -66,7 +66,7 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
     let n_splits: usize = number(words, "--splits", 10)?;
     let wanted = after(words, "--parts").map_or("errors,speed,faces,estimates,cost", String::as_str);
     fs::create_dir_all(FOLDER).map_err(told("making the folder"))?;
-    build(&["--package", "rosenblatt-cli"])?;
+    build(&["--package", "rosenblatt-cli", "--features", "full"])?;
     let folder = PathBuf::from(format!("bench/runs/{}-accuracy", today()));
     fs::create_dir_all(&folder).map_err(told("making the folder of the run"))?;
     // `--parts ""` measures nothing and tells the lines of the day once more.
@@ -96,7 +96,7 @@ fn by_script(part: &str, n_splits: usize, words: &[String]) -> Result<String, St
     let raw_file = fs::File::create(&raw_path).map_err(told("writing"))?;
     let status = Command::new(python)
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .arg("xtask/src/bench/accuracy.py")
+        .arg("bench/src/accuracy.py")
         .args([part, BINARY, data, FOLDER, &n_splits.to_string()])
         .args(only)
         .stdout(Stdio::from(raw_file))

@@ -6,7 +6,7 @@
 //! one. Then ten epochs with several seeds: the test error of ours after each. Options: `--repeats N` (turns),
 //! `--epochs N`, `--seeds N`, `--no-peers`, `--python PATH`. The outcome is a folder below `bench/runs`.
 
-use super::kernel::{in_release, read, write_arrays};
+use super::kernel::{read, write_arrays};
 use super::tools::{after, number, output_of, python, today, told, versions};
 use crate::say;
 use rosenblatt_core::{Convention, Direct, Examples, Order, Params, Plan, Run, Share, Visits};
@@ -40,9 +40,6 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     let folder = after(words, "--data").ok_or("--data DIR: the folder with the four IDX files of MNIST")?;
     let (n_repeats, n_epochs) = (number(words, "--repeats", 3_u64)?, number(words, "--epochs", 10_u64)?);
     let n_seeds = number(words, "--seeds", 5_u64)?;
-    if cfg!(debug_assertions) {
-        return in_release("mlp", words);
-    }
     let (train, test) = (read(folder, "train", false)?, read(folder, "t10k", false)?);
     let python = if words.iter().any(|word| word == "--no-peers") {
         None

@@ -1,6 +1,6 @@
 //! `cargo xtask bench --before FOLDER`: every line of the table beside the same line of an older build.
 //!
-//! `FOLDER` holds the release programs of another commit (`rosenblatt` and `xtask`, usually `target/release` of its
+//! `FOLDER` holds the release programs of another commit (`rosenblatt` and `rosenblatt-bench`, once `xtask`, usually `target/release` of its
 //! checkout). Both builds take turns on the same files and minima count, so that the ratio is a property of the code
 //! and not of the hour. A line beyond the allowance (`--allow PERCENT`, 3) takes more turns (`--again N`, 10), as a
 //! disturbance only ever adds to a minimum; if it stays there it is named, and the command fails.
@@ -56,16 +56,15 @@ pub(super) fn run(
     let n_again: usize = number(words, "--again", 10)?;
     let allowed: f64 = number(words, "--allow", 3.0)?;
     let is_slower = |line: &Line<'_>| line.missing.is_none() && line.ratio() > 1.0 + allowed / 100.0;
-    let builds = [PathBuf::from("target/release"), folder.to_owned()].map(|folder| Context {
-        ours: folder.join("rosenblatt"),
-        xtask: folder.join("xtask"),
-        python: None,
-        weka: None,
+    let builds = [Path::new("target/release"), folder].map(|folder| {
+        let named = ["rosenblatt-bench", "xtask"].map(|name| folder.join(name));
+        let bench = named.iter().find(|program| program.exists()).unwrap_or(&named[0]).clone();
+        Context { ours: folder.join("rosenblatt"), bench, python: None, weka: None }
     });
-    for program in builds.iter().flat_map(|build| [&build.ours, &build.xtask]) {
+    for program in builds.iter().flat_map(|build| [&build.ours, &build.bench]) {
         if !program.exists() {
             return Err(format!(
-                "{} is not there: build `rosenblatt-cli` and `xtask` for release",
+                "{} is not there: build `rosenblatt-cli` with `--features full` and `rosenblatt-bench` for release",
                 program.display()
             ));
         }

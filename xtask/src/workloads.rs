@@ -1,29 +1,34 @@
 //! The data that everybody is measured on: made here with fixed seeds, in every format that somebody reads, the
 //! last tenth held out.
 
-use super::tools::{Random, told};
 use crate::say;
+use crate::tools::{Random, told};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// One data set.
-pub(super) struct Workload {
-    pub(super) name: &'static str,
-    pub(super) about: &'static str,
+pub struct Workload {
+    /// What it is called.
+    pub name: &'static str,
+    /// What is in it.
+    pub about: &'static str,
     /// Rows at full scale, held-out ones included.
-    pub(super) rows: usize,
-    pub(super) width: usize,
-    pub(super) classes: usize,
+    pub rows: usize,
+    /// Features.
+    pub width: usize,
+    /// Classes.
+    pub classes: usize,
     /// Bytes of all files at full scale, roughly, in MB.
-    pub(super) megabytes: usize,
-    pub(super) formats: &'static [&'static str],
+    pub megabytes: usize,
+    /// What it is written as.
+    pub formats: &'static [&'static str],
     make: fn() -> Box<dyn Rows>,
 }
 
 /// All data sets.
-pub(super) const WORKLOADS: &[Workload] = &[
+pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "sparse-rcv1",
         about: "words of unit norm, power-law frequencies, 5 % of the labels flipped",
@@ -112,7 +117,7 @@ struct Row {
 const N_WORDS: usize = 47_236;
 
 /// Rows of words: frequencies fall like 1/rank, values are tf-idf of unit norm, labels are those of a hidden plane.
-pub(super) struct WordRows {
+pub struct WordRows {
     random: Random,
     plane: Vec<f64>,
     flips: f64,
@@ -122,18 +127,19 @@ pub(super) struct WordRows {
 }
 
 impl WordRows {
-    pub(super) fn new(seed: u64, flips: f64, margin: f64) -> Self {
+    /// Rows of this seed, with this share of labels flipped, none nearer than the margin.
+    pub fn new(seed: u64, flips: f64, margin: f64) -> Self {
         let mut random = Random(seed);
         let plane = (0..N_WORDS).map(|_| random.normal()).collect();
         Self { random, plane, flips, margin, row: Vec::new() }
     }
 
     /// The next row, features from 0, and whether it is positive.
-    pub(super) fn draw(&mut self) -> (bool, &[(usize, f64)]) {
+    pub fn draw(&mut self) -> (bool, &[(usize, f64)]) {
         let Self { random, plane, row, .. } = self;
         loop {
             row.clear();
-            let n_words = 30 + (random.next() % 91) as usize;
+            let n_words = 30 + (random.bits() % 91) as usize;
             while row.len() < n_words {
                 let rank = (N_WORDS as f64).powf(random.uniform());
                 // Words are numbered by the alphabet, not by frequency.
@@ -158,7 +164,7 @@ impl WordRows {
 }
 
 /// Seven significant digits.
-pub(super) fn digits(value: f64) -> usize {
+pub fn digits(value: f64) -> usize {
     7 + usize::from(value < 0.1) + usize::from(value < 0.01)
 }
 
@@ -180,13 +186,14 @@ fn push(row: &mut Row, feature: usize, value: f64) {
 }
 
 /// Normal features and a noisy hidden plane that one row in five is on the wrong side of.
-pub(super) struct TableRows {
+pub struct TableRows {
     random: Random,
     width: usize,
 }
 
 impl TableRows {
-    pub(super) fn new(width: usize) -> Self {
+    /// Rows of this many features.
+    pub fn new(width: usize) -> Self {
         Self { random: Random(1962), width }
     }
 }
@@ -221,7 +228,7 @@ impl WideRows {
 
 impl Rows for WideRows {
     fn next(&mut self, row: &mut Row) -> usize {
-        let class = (self.random.next() >> 63) as usize;
+        let class = (self.random.bits() >> 63) as usize;
         let side = if class == 1 { 1.0 } else { -1.0 };
         for (column, shift) in self.shift.iter().enumerate() {
             // Three uniforms are normal enough for so many.
@@ -248,7 +255,7 @@ impl PixelRows {
 
 impl Rows for PixelRows {
     fn next(&mut self, row: &mut Row) -> usize {
-        let class = (self.random.next() % 10) as usize;
+        let class = (self.random.bits() % 10) as usize;
         for (pixel, often) in self.often.iter().enumerate() {
             if self.random.uniform() < often[class] {
                 push(row, pixel, 0.05 + 0.95 * self.random.uniform());
@@ -280,26 +287,27 @@ impl Rows for ProductRows {
 }
 
 /// The files of a data set at some scale.
-pub(super) struct Files {
+pub struct Files {
     folder: PathBuf,
     name: &'static str,
     /// Rows to learn from, and rows held out.
-    pub(super) rows: [usize; 2],
+    pub rows: [usize; 2],
 }
 
 impl Files {
     /// A file by part (`train`, `test`) and extension.
-    pub(super) fn path(&self, part: &str, extension: &str) -> PathBuf {
+    pub fn path(&self, part: &str, extension: &str) -> PathBuf {
         self.folder.join(format!("{}.{part}.{extension}", self.name))
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    /// The folder they are in.
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 }
 
 /// Makes all files of a data set unless they are there.
-pub(super) fn make(workload: &Workload, scale: f64, folder: &Path) -> Result<Files, String> {
+pub fn make(workload: &Workload, scale: f64, folder: &Path) -> Result<Files, String> {
     let folder = folder.join(format!("scale-{scale}"));
     fs::create_dir_all(&folder).map_err(told("making the folder"))?;
     // Enough to be held out from and to be parsed in several blocks, and no more megabytes than that takes.
@@ -342,8 +350,8 @@ pub(super) fn make(workload: &Workload, scale: f64, folder: &Path) -> Result<Fil
 }
 
 /// Makes a table of this shape, in CSV, for measuring how cost grows.
-pub(super) fn make_table(path: &Path, n_rows: usize, width: usize) -> Result<(), String> {
-    super::tools::generate(path, |out| {
+pub fn make_table(path: &Path, n_rows: usize, width: usize) -> Result<(), String> {
+    crate::tools::generate(path, |out| {
         let mut source = TableRows::new(width);
         let mut row = Row::default();
         write_header(out, width)?;

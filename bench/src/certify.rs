@@ -9,9 +9,7 @@
 //! `--no-peers`, `--python PATH` (one that has scikit-learn, instead of an environment made here). `--campaign N` and
 //! `--lp` are about verdicts: see `verdicts.rs`.
 
-use super::tools::{
-    Random, after, answer, build, cores, generate, load, number, output_of, python, today, told,
-};
+use super::tools::{Random, after, answer, cores, generate, load, number, output_of, python, today, told};
 use super::verdicts;
 use crate::say;
 use rosenblatt_certify::{NotFinite, Question, Rows, Verdict, check, decide};
@@ -79,7 +77,6 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
     let named = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == "--file");
     let files: Vec<PathBuf> =
         [generated].into_iter().chain(named.map(|(_, file)| PathBuf::from(file))).collect();
-    build(&["--package", "xtask"])?;
     let python = if with_peers {
         after(words, "--python").map(PathBuf::from).or_else(|| python(&["scikit-learn"]))
     } else {
@@ -113,7 +110,7 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
 
 /// Seconds, upper bound and gap of a certified margin, from a process of its own.
 fn ours(file: &Path) -> Result<(f64, f64, f64), String> {
-    let mut command = Command::new("target/release/xtask");
+    let mut command = Command::new(super::own()?);
     let text = output_of(command.args(["bench", "certify-probe"]).arg(file))?;
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     match numbers.as_slice() {

@@ -8,7 +8,7 @@
 
 use super::probes::{in_pieces, touched};
 use super::tools::{
-    FOLDER, Random, answer, build, generate, load, machine, number, output_of, python, today, told, versions,
+    FOLDER, Random, answer, generate, load, machine, number, output_of, python, today, told, versions,
 };
 use super::workloads::{WordRows, digits};
 use crate::say;
@@ -134,7 +134,6 @@ pub(super) fn run(words: &[String]) -> Result<(), String> {
     fs::create_dir_all(&folder).map_err(told("making the folder"))?;
     generate(&folder.join(SVM), |out| write_svm(out, 200_000 / scale))?;
     generate(&folder.join(CSV), |out| write_csv(out, 2_000_000 / scale))?;
-    build(&["--package", "xtask"])?;
     let python = if has("--no-peers") { None } else { python(PACKAGES) };
     let mut missing = Vec::new();
     let mut samples = Vec::new();
@@ -275,14 +274,14 @@ fn numbers_in(text: &str) -> Result<Said, String> {
 }
 
 fn run_probe(probe: &str, threads: usize, file: &Path, n_times: usize) -> Result<Said, String> {
-    let mut command = Command::new("target/release/xtask");
+    let mut command = Command::new(super::own()?);
     command.args(["bench", "data-probe", probe, &threads.to_string(), &n_times.to_string()]).arg(file);
     numbers_of(&mut command)
 }
 
 /// Has a process stream what one file of many times the length would hold.
 fn run_piped(threads: usize, file: &Path, has_header: bool) -> Result<Said, String> {
-    let mut command = Command::new("target/release/xtask");
+    let mut command = Command::new(super::own()?);
     command.args(["bench", "data-probe", "stream", &threads.to_string(), "1", "-"]);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(told("starting the probe"))?;

@@ -3,9 +3,10 @@
 //! other. Weights must agree in every bit, whatever the format, the threads and the way to the rows, and so must
 //! the classes of rows held out.
 
-use super::tools::{FOLDER, output_of, told};
-use super::workloads::{self, Files, WORKLOADS, Workload};
-use crate::say;
+use crate::tools::{FOLDER, output_of, told};
+use crate::torture::cargo;
+use crate::workloads::{self, Files, WORKLOADS, Workload};
+use crate::{everything, say};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,14 +14,9 @@ use std::process::Command;
 /// The smallest scale: some hundred rows of each data set.
 const SCALE: f64 = 0.000_001;
 
-pub(super) fn run() -> Result<(), String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // With the features of the tests, so that nothing is built twice.
-    let words = ["build", "--quiet", "--workspace", "--bin", "rosenblatt"];
-    let built = Command::new(cargo).args(words).status();
-    if !built.is_ok_and(|status| status.success()) {
-        return Err("the build failed".to_owned());
-    }
+pub(crate) fn run() -> Result<(), String> {
+    // The program of the tests, so that nothing is built twice.
+    cargo(&everything("test", &["--quiet", "--no-run", "--test", "main"]), &[])?;
     let ours = PathBuf::from("target/debug/rosenblatt");
     for workload in WORKLOADS {
         let files = workloads::make(workload, SCALE, &PathBuf::from(FOLDER).join("quick"))?;
