@@ -130,8 +130,13 @@ fn without_port(host: &str) -> &str {
 pub(crate) fn check_host(config: &Config, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let foreign =
         |what: &str, help: &str| Err(Problem::new("foreign", what).with_help(with_flags(&help.into())));
-    let said = headers.get(header::HOST).map(|host| host.to_str().unwrap_or("?"));
-    let Some(host) = said.or_else(|| uri.authority().map(axum::http::uri::Authority::as_str)) else {
+    let mut hosts = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or("?"));
+    let said = hosts.next();
+    if hosts.next().is_some() {
+        return Err(Problem::new("bad-request", "the request names its host twice"));
+    }
+    // A target with a host of its own is what the request is for, whatever its header says.
+    let Some(host) = uri.authority().map(axum::http::uri::Authority::as_str).or(said) else {
         return foreign("the request names no host", "send a `Host` header");
     };
     let name = without_port(host);

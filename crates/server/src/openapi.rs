@@ -1,126 +1,117 @@
 //! The description of the interface, for programs and for people, from the tables that the server itself uses.
 
-use crate::access::SCOPES;
+use crate::access::{SCOPES, Scope};
 use crate::answers::FORMS;
 use crate::bodies::CONTENT_TYPES;
-use crate::problem::{CODES, Json};
-use crate::routes::ROUTES;
+use crate::problem::CODES;
+use crate::routes::{Gives, ROUTES, Route, Takes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-fn is_about_rows(path: &str) -> bool {
-    ["/predict", "/explain", "/learn", "/evaluate"].iter().any(|end| path.ends_with(end))
+fn schema(name: &str) -> Value {
+    json!({"schema": {"$ref": format!("#/components/schemas/{name}")}})
 }
 
-fn body(method: &str, path: &str) -> Option<Value> {
-    let schema = |name: &str| json!({"schema": {"$ref": format!("#/components/schemas/{name}")}});
-    let bytes = || json!({"schema": {"type": "string", "format": "binary"}});
-    let content = match (method, path) {
-        ("put", _) => json!({"application/octet-stream": bytes()}),
-        ("post", path) if is_about_rows(path) => {
-            let all = CONTENT_TYPES.iter().map(|(name, _)| {
-                let form = if *name == "application/json" { schema("Rows") } else { bytes() };
-                ((*name).to_owned(), form)
-            });
-            Value::Object(all.collect())
+fn plain(kind: &str) -> Value {
+    json!({"schema": {"type": kind}})
+}
+
+fn bytes() -> Value {
+    json!({"schema": {"type": "string", "format": "binary"}})
+}
+
+/// JSON of this schema, and the other types as bytes.
+fn json_or_bytes<'a>(types: impl Iterator<Item = &'a str>, name: &str) -> Value {
+    let form = |kind: &str| if kind == "application/json" { schema(name) } else { bytes() };
+    Value::Object(types.map(|kind| (kind.to_owned(), form(kind))).collect())
+}
+
+fn body(takes: Takes) -> Option<Value> {
+    let content = match takes {
+        Takes::Nothing => return None,
+        Takes::Rows | Takes::LabelledRows => {
+            json_or_bytes(CONTENT_TYPES.iter().map(|(name, _)| *name), "Rows")
         }
-        ("post", path) if path.ends_with("/infer") => {
+        Takes::ModelFile => json!({"application/octet-stream": bytes()}),
+        Takes::Making => json!({"application/json": schema("Making")}),
+        Takes::Inference => {
             json!({"application/json": schema("Inference"), "application/octet-stream": bytes()})
         }
-        ("post", _) => json!({"application/json": schema("Making")}),
-        _ => return None,
     };
     Some(json!({"content": content}))
 }
 
-fn answers(path: &str) -> Value {
-    if path.ends_with("/predict") || path.ends_with("/explain") {
-        let all = FORMS.iter().map(|(name, _)| {
-            let form = if *name == "application/json" {
-                json!({"schema": {"$ref": "#/components/schemas/Predictions"}})
-            } else {
-                json!({"schema": {"type": "string", "format": "binary"}})
-            };
-            ((*name).to_owned(), form)
-        });
-        return Value::Object(all.collect());
-    }
-    if path.ends_with("/learn") {
-        return json!({"application/json": {"schema": {"$ref": "#/components/schemas/Receipt"}}});
-    }
-    if path.ends_with("/file") {
-        return json!({"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}});
-    }
-    match path {
-        "/metrics" | "/healthz" => json!({"text/plain": {"schema": {"type": "string"}}}),
-        "/docs" => json!({"text/html": {"schema": {"type": "string"}}}),
-        _ => json!({"application/json": {"schema": {"type": "object"}}}),
+fn answers(gives: Gives) -> Value {
+    match gives {
+        Gives::Predictions | Gives::Explanations => {
+            json_or_bytes(FORMS.iter().map(|(name, _)| *name), "Predictions")
+        }
+        Gives::Receipt => json!({"application/json": schema("Receipt")}),
+        Gives::ModelFile => json!({"application/octet-stream": bytes()}),
+        Gives::Text => json!({"text/plain": plain("string")}),
+        Gives::Page => json!({"text/html": plain("string")}),
+        Gives::Json | Gives::NewVersion => json!({"application/json": plain("object")}),
     }
 }
 
-fn parameters(path: &str) -> Vec<Value> {
-    let mut all: Vec<Value> = path
-        .split('/')
-        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+fn parameters(route: &Route) -> Vec<Value> {
+    let names = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut all: Vec<Value> = names
         .map(|name| {
-            let kind = if name == "version" { json!({"type": "integer"}) } else { json!({"type": "string"}) };
-            json!({"name": name, "in": "path", "required": true, "schema": kind})
+            let kind = if name == "version" { "integer" } else { "string" };
+            json!({"name": name, "in": "path", "required": true, "schema": {"type": kind}})
         })
         .collect();
     let switch = |name: &str, what: &str| json!({"name": name, "in": "query", "description": what, "schema": {"type": "boolean"}});
-    if path.ends_with("/predict") || path.ends_with("/explain") {
+    if matches!(route.gives, Gives::Predictions | Gives::Explanations) {
         all.push(switch("probabilities", "add the probability of every class"));
         all.push(switch("scores", "add the scores"));
     }
-    if path.ends_with("/explain") {
+    if route.gives == Gives::Explanations {
         all.push(json!({"name": "top", "in": "query", "description": "how many features to list for the class and against it", "schema": {"type": "integer", "default": 5}}));
     }
-    if path.ends_with("/learn") {
+    if route.gives == Gives::Receipt {
         all.push(json!({"name": "Idempotency-Key", "in": "header", "description": "a request that is sent again with the same key is learned from once", "schema": {"type": "string", "maxLength": 200}}));
     }
     all
 }
 
-/// The description, as `OpenAPI` 3.1 has it.
-pub(crate) fn description() -> impl IntoResponse {
-    Json(document())
+fn scope_name(scope: Option<Scope>) -> &'static str {
+    SCOPES.iter().find(|(_, known)| scope == Some(*known)).map_or("", |(name, _)| *name)
 }
 
+/// The description, as `OpenAPI` 3.1 has it.
 pub(crate) fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
-    for (method, path, _, scope, summary) in ROUTES {
-        let success = if *method == "put" || (*method == "post" && path.ends_with("/versions")) {
-            "201"
-        } else {
-            "200"
-        };
-        let id: String = format!("{method}{path}")
+    for route in ROUTES {
+        let method = route.method.to_lowercase();
+        let success = if route.gives == Gives::NewVersion { "201" } else { "200" };
+        let id: String = format!("{method}{}", route.path)
             .chars()
             .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
             .collect();
         let mut operation = json!({
             "operationId": id,
-            "summary": summary,
-            "parameters": parameters(path),
+            "summary": route.summary,
+            "parameters": parameters(route),
             "responses": {
-                success: {"description": "done", "content": answers(path)},
+                success: {"description": "done", "content": answers(route.gives)},
                 "default": {
                     "description": "what went wrong",
-                    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+                    "content": {"application/problem+json": schema("Problem")},
                 },
             },
         });
-        if let Some(body) = body(method, path) {
+        if let Some(body) = body(route.takes) {
             operation["requestBody"] = body;
         }
-        if let Some(scope) = scope {
-            let name = SCOPES.iter().find(|(_, known)| known == scope).map_or("", |(name, _)| *name);
-            operation["security"] = json!([{"token": [name]}, {}]);
+        if route.scope.is_some() {
+            operation["security"] = json!([{"token": [scope_name(route.scope)]}, {}]);
         }
-        let entry = paths.entry((*path).to_owned()).or_insert_with(|| json!({}));
-        entry[*method] = operation;
+        let entry = paths.entry(route.path.to_owned()).or_insert_with(|| json!({}));
+        entry[method] = operation;
     }
     let codes: Vec<&str> = CODES.iter().map(|(code, ..)| *code).collect();
     json!({
@@ -186,6 +177,7 @@ pub(crate) fn document() -> Value {
                     "status": {"type": "integer"},
                     "code": {"type": "string", "enum": codes},
                     "detail": {"type": "string"},
+                    "error": {"type": "string", "description": "the detail again, where the Open Inference Protocol looks for it (below /v2)"},
                     "help": {"type": "string"},
                     "row": {"type": "integer"},
                     "line": {"type": "integer"},
@@ -204,15 +196,11 @@ pub(crate) fn page() -> Response {
          <a href=/openapi.json>openapi.json</a> says the same for programs.</p>\
          <h2>Paths</h2><table><tr><th>method<th>path<th>scope<th>what it does</tr>",
     );
-    for (method, path, _, scope, summary) in ROUTES {
-        let name =
-            SCOPES.iter().find(|(_, known)| scope.as_ref() == Some(known)).map_or("", |(name, _)| *name);
+    for route in ROUTES {
+        let Route { method, path, summary, .. } = route;
+        let scope = scope_name(route.scope);
         // Writing to a string cannot fail.
-        let _ = write!(
-            out,
-            "<tr><td>{}<td><code>{path}</code><td>{name}<td>{summary}</tr>",
-            method.to_uppercase()
-        );
+        let _ = write!(out, "<tr><td>{method}<td><code>{path}</code><td>{scope}<td>{summary}</tr>");
     }
     out.push_str("</table><h2>Bodies</h2><ul>");
     for (name, _) in CONTENT_TYPES {

@@ -108,6 +108,18 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// The same with the member in which clients of the Open Inference Protocol look for the reason.
+    pub(crate) fn to_inference_json(&self) -> Value {
+        let mut object = self.to_json();
+        object["error"] = json!(match &self.0.help {
+            Some(help) => format!("{}; {help}", self.0.detail),
+            None => self.0.detail.clone(),
+        });
+        object
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (self.0.status, self.to_json().to_string()).into_response();
@@ -123,6 +135,7 @@ impl IntoResponse for Problem {
         if matches!(self.0.code, "too-large" | "slow") {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -14,14 +14,16 @@ use crate::streams;
 use crate::tensors::{self, Inference};
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::extract::{FromRequestParts, Path, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodFilter, MethodRouter, on};
 use http_body_util::BodyExt;
 use rosenblatt_data::Dataset;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::future::{Future, poll_fn};
 use std::io::Write as _;
@@ -60,152 +62,149 @@ pub(crate) struct App {
 type Shared = State<Arc<App>>;
 type Answer = Result<Response, Problem>;
 
-/// Every path, its method, what it counts as, who may use it, and what it does: for the router's gate, the description
-/// and the page.
-pub(crate) const ROUTES: &[(&str, &str, &str, Option<Scope>, &str)] = &[
-    ("get", "/healthz", "other", None, "Whether the process answers"),
-    ("get", "/readyz", "other", None, "Whether every model can be served"),
-    ("get", "/metrics", "other", Some(Scope::Predict), "Counts, in Prometheus' words"),
-    ("get", "/openapi.json", "other", None, "This description"),
-    ("get", "/docs", "other", None, "The documentation, as a page"),
-    ("get", "/v1/models", "other", Some(Scope::Predict), "All models"),
-    ("get", "/v1/models/{name}", "other", Some(Scope::Predict), "What a model is"),
-    (
-        "put",
-        "/v1/models/{name}",
-        "admin",
-        Some(Scope::Admin),
-        "Save a model file, as a new model or a new version",
-    ),
-    ("post", "/v1/models/{name}/predict", "predict", Some(Scope::Predict), "A class for every row"),
-    (
-        "post",
-        "/v1/models/{name}/explain",
-        "explain",
-        Some(Scope::Predict),
-        "The features that speak for and against",
-    ),
-    ("post", "/v1/models/{name}/learn", "learn", Some(Scope::Learn), "Learn from rows with labels"),
-    (
-        "get",
-        "/v1/models/{name}/evaluate",
-        "evaluate",
-        Some(Scope::Predict),
-        "The progressive error of what was learned",
-    ),
-    ("post", "/v1/models/{name}/evaluate", "evaluate", Some(Scope::Predict), "The error on rows with labels"),
-    (
-        "get",
-        "/v1/models/{name}/file",
-        "admin",
-        Some(Scope::Admin),
-        "The model file, with all that was learned",
-    ),
-    ("get", "/v1/models/{name}/versions", "other", Some(Scope::Predict), "All versions that are kept"),
-    (
-        "post",
-        "/v1/models/{name}/versions",
-        "admin",
-        Some(Scope::Admin),
-        "A new version of what was learned, or of an older one",
-    ),
-    (
-        "get",
-        "/v1/models/{name}/versions/{version}/file",
-        "admin",
-        Some(Scope::Admin),
-        "The model file of a version",
-    ),
-    ("get", "/v2", "other", None, "The server, as the Open Inference Protocol has it"),
-    ("get", "/v2/health/live", "other", None, "Whether the process answers"),
-    ("get", "/v2/health/ready", "other", None, "Whether every model can be served"),
-    ("get", "/v2/models/{name}", "other", Some(Scope::Predict), "Inputs and outputs of a model"),
-    ("get", "/v2/models/{name}/ready", "other", Some(Scope::Predict), "Whether a model can be served"),
-    ("post", "/v2/models/{name}/infer", "infer", Some(Scope::Predict), "A class for every row, by tensors"),
-    (
-        "get",
-        "/v2/models/{name}/versions/{version}",
-        "other",
-        Some(Scope::Predict),
-        "Inputs and outputs of the version served",
-    ),
-    (
-        "get",
-        "/v2/models/{name}/versions/{version}/ready",
-        "other",
-        Some(Scope::Predict),
-        "Whether a version is served",
-    ),
-    (
-        "post",
-        "/v2/models/{name}/versions/{version}/infer",
-        "infer",
-        Some(Scope::Predict),
-        "The same, of the version served",
-    ),
-];
+/// What a route takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Nothing,
+    Rows,
+    LabelledRows,
+    ModelFile,
+    Making,
+    Inference,
+}
 
-/// All paths.
+/// What a route answers with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gives {
+    Json,
+    Text,
+    Page,
+    Predictions,
+    Explanations,
+    Receipt,
+    ModelFile,
+    /// The number of a version that did not exist before.
+    NewVersion,
+}
+
+/// One thing that a client can ask for.
+pub(crate) struct Route {
+    pub(crate) method: &'static str,
+    filter: MethodFilter,
+    pub(crate) path: &'static str,
+    /// What it counts as.
+    deed: &'static str,
+    /// The scope that a token needs; anyone may ask if there is none.
+    pub(crate) scope: Option<Scope>,
+    pub(crate) takes: Takes,
+    pub(crate) gives: Gives,
+    pub(crate) summary: &'static str,
+    handler: fn(MethodFilter) -> MethodRouter<Arc<App>>,
+}
+
+const OPEN: Option<Scope> = None;
+const PREDICT: Option<Scope> = Some(Scope::Predict);
+const LEARN: Option<Scope> = Some(Scope::Learn);
+const ADMIN: Option<Scope> = Some(Scope::Admin);
+
+macro_rules! routes {
+    ($($method:ident $path:literal $deed:literal $scope:ident $takes:ident $gives:ident $handler:ident $summary:literal)*) => {
+        &[$(Route {
+            method: stringify!($method),
+            filter: MethodFilter::$method,
+            path: $path,
+            deed: $deed,
+            scope: $scope,
+            takes: Takes::$takes,
+            gives: Gives::$gives,
+            summary: $summary,
+            handler: |filter| on(filter, $handler),
+        }),*]
+    };
+}
+
+/// Every route: the router, the scopes, the counts, the description and the page are made from this table. HEAD is GET.
+#[rustfmt::skip]
+pub(crate) const ROUTES: &[Route] = routes! {
+    GET "/healthz" "other" OPEN Nothing Text alive "Whether the process answers"
+    GET "/readyz" "other" OPEN Nothing Json ready "Whether every model can be served"
+    GET "/metrics" "other" PREDICT Nothing Text metrics "Counts, in Prometheus' words"
+    GET "/openapi.json" "other" OPEN Nothing Json description "This description"
+    GET "/docs" "other" OPEN Nothing Page page "The documentation, as a page"
+    GET "/v1/models" "other" PREDICT Nothing Json list "All models"
+    GET "/v1/models/{name}" "other" PREDICT Nothing Json describe "What a model is"
+    PUT "/v1/models/{name}" "admin" ADMIN ModelFile NewVersion put "Save a model file, as a new model or a new version"
+    POST "/v1/models/{name}/predict" "predict" PREDICT Rows Predictions predict "A class for every row"
+    POST "/v1/models/{name}/explain" "explain" PREDICT Rows Explanations explain "The features that speak for and against"
+    POST "/v1/models/{name}/learn" "learn" LEARN LabelledRows Receipt learn "Learn from rows with labels"
+    GET "/v1/models/{name}/evaluate" "evaluate" PREDICT Nothing Json progress "The progressive error of what was learned"
+    POST "/v1/models/{name}/evaluate" "evaluate" PREDICT LabelledRows Json evaluate "The error on rows with labels"
+    GET "/v1/models/{name}/file" "admin" ADMIN Nothing ModelFile file "The model file, with all that was learned"
+    GET "/v1/models/{name}/versions" "other" PREDICT Nothing Json versions "All versions that are kept"
+    POST "/v1/models/{name}/versions" "admin" ADMIN Making NewVersion new_version "A new version of what was learned, or of an older one"
+    GET "/v1/models/{name}/versions/{version}/file" "admin" ADMIN Nothing ModelFile version_file "The model file of a version"
+    GET "/v2" "other" OPEN Nothing Json server_metadata "The server, as the Open Inference Protocol has it"
+    GET "/v2/health/live" "other" OPEN Nothing Json live "Whether the process answers"
+    GET "/v2/health/ready" "other" OPEN Nothing Json ready "Whether every model can be served"
+    GET "/v2/models/{name}" "other" PREDICT Nothing Json metadata "Inputs and outputs of a model"
+    GET "/v2/models/{name}/ready" "other" PREDICT Nothing Json model_ready "Whether a model can be served"
+    POST "/v2/models/{name}/infer" "infer" PREDICT Inference Json infer "A class for every row, by tensors"
+    GET "/v2/models/{name}/versions/{version}" "other" PREDICT Nothing Json metadata "Inputs and outputs of the version served"
+    GET "/v2/models/{name}/versions/{version}/ready" "other" PREDICT Nothing Json model_ready "Whether a version is served"
+    POST "/v2/models/{name}/versions/{version}/infer" "infer" PREDICT Inference Json infer "The same, of the version served"
+};
+
+/// Routes that answer while the server is being stopped.
+const LIVENESS: [&str; 2] = ["/healthz", "/v2/health/live"];
+
+/// Answers by the table. What is wrapped around a handler is decided by its own line, so that no request is routed by one
+/// rule and admitted by another.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
-        .route("/openapi.json", get(|| async { openapi::description().into_response() }))
-        .route("/docs", get(|| async { openapi::page() }))
-        .route("/v1/models", get(list))
-        .route("/v1/models/{name}", get(describe).put(put))
-        .route("/v1/models/{name}/predict", post(predict))
-        .route("/v1/models/{name}/explain", post(explain))
-        .route("/v1/models/{name}/learn", post(learn))
-        .route("/v1/models/{name}/evaluate", get(progress).post(evaluate))
-        .route("/v1/models/{name}/file", get(file))
-        .route("/v1/models/{name}/versions", get(versions).post(new_version))
-        .route("/v1/models/{name}/versions/{version}/file", get(version_file))
-        .route("/v2", get(|| async { Json(json!({"name": "rosenblatt", "version": env!("CARGO_PKG_VERSION"), "extensions": ["binary_tensor_data"]})) }))
-        .route("/v2/health/live", get(|| async { Json(json!({"live": true})) }))
-        .route("/v2/health/ready", get(ready))
-        .route("/v2/models/{name}", get(metadata))
-        .route("/v2/models/{name}/ready", get(model_ready))
-        .route("/v2/models/{name}/infer", post(infer))
-        .route("/v2/models/{name}/versions/{version}", get(metadata))
-        .route("/v2/models/{name}/versions/{version}/ready", get(model_ready))
-        .route("/v2/models/{name}/versions/{version}/infer", post(infer))
-        .fallback(|| async { Problem::new("no-route", "there is nothing at this path").with_help("see /docs") })
-        .method_not_allowed_fallback(|| async { Problem::new("wrong-method", "this path takes another method").with_help("see /docs") })
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), gate))
+    let mut router = Router::new();
+    for route in ROUTES {
+        let app = Arc::clone(&app);
+        let gate = middleware::from_fn(move |request: Request, next: Next| {
+            guarded(Arc::clone(&app), Some(route), request, |request| next.run(request))
+        });
+        router = router.route(route.path, (route.handler)(route.filter).route_layer(gate));
+    }
+    let refuse = |problem: fn() -> Problem| {
+        move |State(app): Shared, request: Request| {
+            guarded(app, None, request, move |_| async move { problem().into_response() })
+        }
+    };
+    router
+        .fallback(refuse(|| Problem::new("no-route", "there is nothing at this path").with_help("see /docs")))
+        .method_not_allowed_fallback(refuse(|| {
+            Problem::new("wrong-method", "this path takes another method").with_help("see /docs")
+        }))
         .with_state(app)
 }
 
-/// What a request is, by its route.
-fn known(method: &Method, path: &str) -> (&'static str, Option<Scope>) {
-    let fits = |route: &str| {
-        let (mut route, mut path) = (route.split('/'), path.split('/'));
-        loop {
-            match (route.next(), path.next()) {
-                (None, None) => return true,
-                (Some(wanted), Some(said)) if wanted == said || wanted.starts_with('{') => {}
-                _ => return false,
-            }
-        }
-    };
-    let found = ROUTES.iter().find(|(of, route, ..)| method.as_str().eq_ignore_ascii_case(of) && fits(route));
-    found.map_or(("other", Some(Scope::Predict)), |(_, _, deed, scope, _)| (deed, *scope))
-}
-
-/// Who may not ask is not heard; the rest is counted, and a panic ends one request.
-async fn gate(State(app): Shared, request: Request, next: Next) -> Response {
+/// Refuses what a token does not allow, counts the rest, and lets a panic end one request only.
+async fn guarded<F: Future<Output = Response>>(
+    app: Arc<App>,
+    route: Option<&'static Route>,
+    request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     let began = Instant::now();
-    let (deed, scope) = known(request.method(), request.uri().path());
+    let (deed, scope) = route.map_or(("other", PREDICT), |route| (route.deed, route.scope));
+    let is_alive = route.is_some_and(|route| LIVENESS.contains(&route.path));
+    let is_inference = request.uri().path().starts_with("/v2");
     let packing = packing(request.headers());
-    let mut response = if let Err(problem) = admit(&app, &request, scope) {
+    let mut response = if let Err(problem) = admit(&app, &request, scope, is_alive) {
         problem.into_response()
     } else {
         let _counted = app.metrics.in_flight();
-        caught(next.run(request)).await.unwrap_or_else(|| {
+        caught(answer(request)).await.unwrap_or_else(|| {
             Problem::new("internal", "the request met a fault of the server").into_response()
         })
     };
+    if is_inference && let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        *response.body_mut() = Body::from(problem.to_inference_json().to_string());
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    }
     let headers = response.headers_mut();
     headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -223,8 +222,8 @@ async fn caught<T>(work: impl Future<Output = T>) -> Option<T> {
     .await
 }
 
-fn admit(app: &App, request: &Request, scope: Option<Scope>) -> Result<(), Problem> {
-    if app.stopping.load(Ordering::Relaxed) && request.uri().path() != "/healthz" {
+fn admit(app: &App, request: &Request, scope: Option<Scope>, is_alive: bool) -> Result<(), Problem> {
+    if app.stopping.load(Ordering::Relaxed) && !is_alive {
         return Err(Problem::new("stopping", "the server is being stopped"));
     }
     access::check_host(&app.config, request.uri(), request.headers())?;
@@ -402,11 +401,49 @@ fn asked(request: &Request, explain: bool) -> Result<Asked, Problem> {
     Ok(asked)
 }
 
-async fn predict(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+/// The names in a path; a path that is no text, or a version that is no number, is a problem like any other.
+struct At<T>(T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for At<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let found = Path::<T>::from_request_parts(parts, state).await;
+        found.map(|Path(found)| Self(found)).map_err(|_| {
+            Problem::new(
+                "bad-request",
+                "the path holds a name that is not UTF-8, or a version that is no number",
+            )
+        })
+    }
+}
+
+async fn alive() -> &'static str {
+    "ok\n"
+}
+
+async fn live() -> Json {
+    Json(json!({"live": true}))
+}
+
+async fn description() -> Json {
+    Json(openapi::document())
+}
+
+async fn page() -> Response {
+    openapi::page()
+}
+
+async fn server_metadata() -> Json {
+    let version = env!("CARGO_PKG_VERSION");
+    Json(json!({"name": "rosenblatt", "version": version, "extensions": ["binary_tensor_data"]}))
+}
+
+async fn predict(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
     answered(app, name, request, false).await
 }
 
-async fn explain(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+async fn explain(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
     answered(app, name, request, true).await
 }
 
@@ -470,7 +507,7 @@ pub(crate) fn may_write(app: &App) -> Result<(), Problem> {
     }
 }
 
-async fn learn(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+async fn learn(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
     may_write(&app)?;
     let (parts, body) = request.into_parts();
     let headers = parts.headers;
@@ -510,7 +547,7 @@ pub(crate) fn told(name: &str, version: u64, receipt: &Receipt) -> Value {
     })
 }
 
-async fn progress(State(app): Shared, Path(name): Path<String>) -> Answer {
+async fn progress(State(app): Shared, At(name): At<String>) -> Answer {
     let version = app.registry.current(&name)?;
     let published = version.published();
     let (learned, errors) = (published.learned, published.errors);
@@ -521,7 +558,7 @@ async fn progress(State(app): Shared, Path(name): Path<String>) -> Answer {
     .into_response())
 }
 
-async fn evaluate(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+async fn evaluate(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
     let version = app.registry.current(&name)?;
     let (parts, body) = request.into_parts();
     let kind = kind(&parts.headers)?;
@@ -557,7 +594,7 @@ async fn list(State(app): Shared) -> Answer {
     Ok(Json(json!({ "models": models })).into_response())
 }
 
-async fn describe(State(app): Shared, Path(name): Path<String>) -> Answer {
+async fn describe(State(app): Shared, At(name): At<String>) -> Answer {
     let slot = app.registry.find(&name)?;
     let version = slot.current();
     let published = version.published();
@@ -573,7 +610,7 @@ async fn describe(State(app): Shared, Path(name): Path<String>) -> Answer {
     Ok(Json(told).into_response())
 }
 
-async fn put(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+async fn put(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
     may_write(&app)?;
     if !is_name(&name) {
         return Err(Problem::new(
@@ -604,7 +641,7 @@ async fn learned_model(app: &Arc<App>, version: &Arc<Version>) -> Result<Vec<u8>
     work(true, move || Ok(model.to_bytes())).await
 }
 
-async fn file(State(app): Shared, Path(name): Path<String>) -> Answer {
+async fn file(State(app): Shared, At(name): At<String>) -> Answer {
     let version = app.registry.current(&name)?;
     if !version.is_learning() && version.published().learned == 0 {
         let slot = app.registry.find(&name)?;
@@ -613,13 +650,13 @@ async fn file(State(app): Shared, Path(name): Path<String>) -> Answer {
     Ok(model_file(learned_model(&app, &version).await?))
 }
 
-async fn versions(State(app): Shared, Path(name): Path<String>) -> Answer {
+async fn versions(State(app): Shared, At(name): At<String>) -> Answer {
     let slot = app.registry.find(&name)?;
     let current = slot.current().entry.version;
     Ok(Json(json!({"model": name, "current": current, "versions": slot.entries()})).into_response())
 }
 
-async fn version_file(State(app): Shared, Path((name, version)): Path<(String, u64)>) -> Answer {
+async fn version_file(State(app): Shared, At((name, version)): At<(String, u64)>) -> Answer {
     let slot = app.registry.find(&name)?;
     Ok(model_file(work(true, move || app.registry.file(&slot, version)).await?))
 }
@@ -634,7 +671,7 @@ struct Making {
     blank: bool,
 }
 
-async fn new_version(State(app): Shared, Path(name): Path<String>, request: Request) -> Answer {
+async fn new_version(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
     may_write(&app)?;
     let slot = app.registry.find(&name)?;
     let (parts, body) = request.into_parts();
@@ -706,13 +743,13 @@ fn served(app: &App, named: &Named) -> Result<Arc<Version>, Problem> {
     Ok(version)
 }
 
-async fn metadata(State(app): Shared, Path(named): Path<Named>) -> Answer {
+async fn metadata(State(app): Shared, At(named): At<Named>) -> Answer {
     let version = served(&app, &named)?;
     let told = tensors::metadata(&named.name, &[version.entry.version], &version.published().model);
     Ok(Json(told).into_response())
 }
 
-async fn model_ready(State(app): Shared, Path(named): Path<Named>) -> Answer {
+async fn model_ready(State(app): Shared, At(named): At<Named>) -> Answer {
     served(&app, &named)?;
     Ok(Json(json!({"name": named.name, "ready": true})).into_response())
 }
@@ -720,7 +757,7 @@ async fn model_ready(State(app): Shared, Path(named): Path<Named>) -> Answer {
 /// Says how much of a body is JSON, in requests and answers of the protocol.
 const HEAD_LENGTH: &str = "inference-header-content-length";
 
-async fn infer(State(app): Shared, Path(named): Path<Named>, request: Request) -> Answer {
+async fn infer(State(app): Shared, At(named): At<Named>, request: Request) -> Answer {
     let version = served(&app, &named)?;
     let (parts, body) = request.into_parts();
     let head = match parts.headers.get(HEAD_LENGTH).map(|length| length.to_str().unwrap_or("?").parse()) {

@@ -6,3 +6,4 @@ mod durability;
 mod encrypted;
 mod fuzz;
 mod hostile;
+mod table;
