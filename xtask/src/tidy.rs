@@ -280,7 +280,7 @@ mod tests {
         let complaints = |path: &str, line: &str| {
             complaints_about(Path::new(path), &format!("//! A file.\nfn f() {{ {line} }}\n")).len()
         };
-        let engine = "crates/engine/src/spec.rs";
+        let engine = "crates/engine/src/describe/spec.rs";
         for line in [
             r#"if options.name == "sigmoid" {}"#,
             r#"if "tanh" != name {}"#,

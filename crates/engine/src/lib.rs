@@ -77,45 +77,29 @@
 //! | draw what was learned | [`mod@slice`], [`curves`], [`roc`], and the crate `rosenblatt-figures` |
 //! | watch a run, write a rule | [`core`] |
 
-pub mod algorithms;
-pub mod back_propagation;
-pub mod blackboard;
-pub mod builders;
-pub mod calibration;
-pub mod catalogue;
-pub mod compare;
-mod confusion;
-mod costs;
-pub mod curves;
-pub mod defaults;
-pub mod device;
-mod error;
-pub mod evaluate;
-pub mod explain;
-pub mod export;
-mod fingerprint;
-pub mod insight;
-mod learner;
-mod mapped;
-pub mod misclassified;
-pub mod mix;
-pub mod model;
-pub mod monitor;
-mod online;
-pub mod race;
-pub mod recipe;
-pub mod reproduce;
-pub mod roc;
-pub mod rows;
-pub mod separation;
-pub mod slice;
-mod spec;
-pub mod split;
-pub mod summary;
-pub mod tagger;
-pub mod trace;
-pub mod train;
-pub mod vote_count;
+// The order of the flow, in which no folder uses a later one: describe, keep, learn, judge, understand, choose, exchange.
+mod choose;
+mod describe;
+mod exchange;
+mod judge;
+mod keep;
+mod learn;
+mod understand;
+
+pub use choose::{compare, race, recipe};
+pub use describe::{algorithms, defaults, device, monitor, rows, split};
+use describe::{costs, error, fingerprint, spec};
+pub use exchange::{catalogue, export};
+use judge::confusion;
+pub use judge::{evaluate, roc, separation};
+use keep::mapped;
+pub use keep::{calibration, model};
+pub use learn::{builders, mix, tagger, train};
+use learn::{learner, online};
+pub use understand::{
+    back_propagation, blackboard, curves, explain, insight, misclassified, reproduce, slice, summary, trace,
+    vote_count,
+};
 
 pub use algorithms::ALGORITHMS;
 pub use back_propagation::back_propagation;

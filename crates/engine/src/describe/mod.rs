@@ -1,0 +1,12 @@
+//! What a run is given: settings and rows, checked and named, and who watches it.
+
+pub mod algorithms;
+pub(crate) mod costs;
+pub mod defaults;
+pub mod device;
+pub(crate) mod error;
+pub(crate) mod fingerprint;
+pub mod monitor;
+pub mod rows;
+pub(crate) mod spec;
+pub mod split;

@@ -1,0 +1,6 @@
+//! How good a model is on rows it did not learn from, and whether a better one can exist.
+
+pub(crate) mod confusion;
+pub mod evaluate;
+pub mod roc;
+pub mod separation;

@@ -1,0 +1,5 @@
+//! What learning leaves: models, their probabilities, and the files they are kept in.
+
+pub mod calibration;
+pub(crate) mod mapped;
+pub mod model;
