@@ -5,6 +5,7 @@
 
 mod audit;
 mod bench;
+mod circles;
 mod contact;
 mod docs;
 pub mod http;

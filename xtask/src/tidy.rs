@@ -1,10 +1,10 @@
 //! `cargo xtask tidy`: the promises of ARCHITECTURE.md that can be read off the text.
 
+use crate::circles::{self, Rule};
 use rosenblatt_core::Algorithm;
 use rosenblatt_core::rules::{self, Visit};
 use rosenblatt_kernel::kernels::KERNELS;
 use rosenblatt_kernel::maps::MAPS;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,20 @@ const LIBRARIES: &[&str] = &[
     "crates/server/src",
 ];
 
+/// What is asked of modules: the core has no circles, and nowhere do more than two use each other.
+const MODULES: [Rule; 3] = [
+    Rule { sources: "crates/core/src", depth: 1, most: 1, order: &[], known: &[] },
+    Rule { sources: "crates/data/src", depth: 1, most: 2, order: &[], known: &[] },
+    Rule {
+        sources: "crates/engine/src",
+        depth: 2,
+        most: 2,
+        order: &["describe", "keep", "learn", "judge", "understand", "choose", "exchange"],
+        // A model's file holds taggers, and their training makes models.
+        known: &[("keep/model", "learn/tagger")],
+    },
+];
+
 pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     let mut complaints = Vec::new();
     for path in
@@ -53,14 +67,10 @@ pub(crate) fn run(_words: &[String]) -> Result<(), String> {
     complaints.extend(complaints_about_manifests()?);
     let promises = fs::read_to_string("ARCHITECTURE.md").map_err(|error| error.to_string())?;
     complaints.extend(complaints_about_unsafe(&promises)?);
-    let core = Path::new("crates/core/src");
-    let modules = sources(core).into_iter().filter(|path| !path.ends_with("tests.rs")).map(|path| {
-        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let inside = path.strip_prefix(core).unwrap_or(&path);
-        let module = inside.iter().next().unwrap_or_default().to_string_lossy();
-        Ok((module.trim_end_matches(".rs").to_owned(), text))
-    });
-    complaints.extend(cycles(&modules.collect::<Result<Vec<_>, String>>()?));
+    complaints.extend(complaints_about_the_path(&promises, |file| Path::new(file).is_file()));
+    for rule in &MODULES {
+        complaints.extend(circles::complaints(rule)?);
+    }
     if complaints.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", complaints.join("\n  "))) }
 }
 
@@ -204,6 +214,28 @@ fn complaints_about_manifests() -> Result<Vec<String>, String> {
     Ok(complaints)
 }
 
+/// The most files that a stranger has to open between `train FILE` and the loop.
+const MOST_ON_THE_PATH: usize = 25;
+
+/// The files that ARCHITECTURE.md lists from `train FILE` to the loop exist, and are few.
+fn complaints_about_the_path(text: &str, is_file: impl Fn(&str) -> bool) -> Vec<String> {
+    let section = text.split("## From `train FILE` to the loop").nth(1).unwrap_or_default();
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let is_numbered = |line: &&str| line.starts_with(|letter: char| letter.is_ascii_digit());
+    let files: Vec<&str> =
+        section.lines().filter(is_numbered).filter_map(|line| line.split('`').nth(1)).collect();
+    let missing = files.iter().filter(|file| !is_file(file));
+    let mut complaints: Vec<String> = missing
+        .map(|file| format!("ARCHITECTURE.md: there is no file `{file}` on the path to the loop"))
+        .collect();
+    if files.is_empty() || files.len() > MOST_ON_THE_PATH {
+        let n_files = files.len();
+        complaints
+            .push(format!("ARCHITECTURE.md: {n_files} files to the loop, expected 1 to {MOST_ON_THE_PATH}"));
+    }
+    complaints
+}
+
 /// The files of what is shipped that hold `unsafe` are those that ARCHITECTURE.md lists, and no others.
 fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
     let listed = promises.split("- `unsafe` is denied").nth(1).and_then(|rest| rest.split("\n- ").next());
@@ -223,40 +255,8 @@ fn complaints_about_unsafe(promises: &str) -> Result<Vec<String>, String> {
     Ok(complaints)
 }
 
-/// The modules at the root of a crate that use each other in a circle, by the `use crate::` lines of their files. What
-/// only tests use does not count.
-fn cycles(files: &[(String, String)]) -> Vec<String> {
-    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (module, text) in files {
-        let shipped = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        for line in shipped.lines() {
-            let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
-            let Some(used) = line.strip_prefix("use crate::") else { continue };
-            let used = used.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next();
-            uses.entry(module).or_default().extend(used.filter(|used| !used.is_empty() && used != module));
-        }
-    }
-    let reached = |from: &str| {
-        let mut reached = BTreeSet::new();
-        let mut open: Vec<&str> = uses.get(from).into_iter().flatten().copied().collect();
-        while let Some(module) = open.pop() {
-            if reached.insert(module) {
-                open.extend(uses.get(module).into_iter().flatten());
-            }
-        }
-        reached
-    };
-    // The root itself uses everything, and `crate::` followed by a brace names no module.
-    let in_circles = uses.keys().filter(|module| **module != "lib" && reached(module).contains(**module));
-    let circle: Vec<&str> = in_circles.copied().collect();
-    if circle.is_empty() {
-        return Vec::new();
-    }
-    vec![format!("crates/core/src: modules use each other in a circle: {}", circle.join(", "))]
-}
-
 /// All Rust files below `folder`, sorted.
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.sort();
@@ -303,20 +303,15 @@ mod tests {
     }
 
     #[test]
-    fn modules_that_use_each_other_are_noticed() {
-        let file = |module: &str, text: &str| (module.to_owned(), text.to_owned());
-        let straight =
-            [file("a", "use crate::b::B;\nuse crate::c::C;\n"), file("b", "pub use crate::c::C;\n")];
-        assert!(cycles(&straight).is_empty());
-        let round = [
-            file("a", "use crate::b::B;\n"),
-            file("b", "use crate::c;\n"),
-            file("c", "    use crate::a::A;\n"),
-        ];
-        assert_eq!(cycles(&round), ["crates/core/src: modules use each other in a circle: a, b, c"]);
-        let in_tests =
-            [file("a", "use crate::b;\n"), file("b", "#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n")];
-        assert!(cycles(&in_tests).is_empty());
+    fn a_path_that_is_gone_or_long_is_noticed() {
+        let path = |n_files: usize| {
+            let files: String = (1..=n_files).map(|n| format!("{n}. `f{n}`: does.\n")).collect();
+            format!("# A\n## From `train FILE` to the loop\n\n{files}\n## Next\n1. `g`\n")
+        };
+        assert!(complaints_about_the_path(&path(25), |_| true).is_empty());
+        assert_eq!(complaints_about_the_path(&path(26), |_| true).len(), 1);
+        assert_eq!(complaints_about_the_path(&path(3), |file| file != "f2").len(), 1);
+        assert_eq!(complaints_about_the_path("# A\n", |_| true).len(), 1);
     }
 
     #[test]

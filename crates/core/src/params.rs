@@ -22,8 +22,8 @@ pub struct Param {
 /// Values for some parameters, and the learning rate of the rules that have one.
 #[derive(Debug, Clone, Default)]
 pub struct Params {
-    values: Vec<(String, f64)>,
-    rate: Option<Schedule>,
+    pub(crate) values: Vec<(String, f64)>,
+    pub(crate) rate: Option<Schedule>,
 }
 
 impl Params {
@@ -52,36 +52,6 @@ impl Params {
     pub fn with_rate(mut self, rate: Schedule) -> Self {
         self.rate = Some(rate);
         self
-    }
-
-    /// Checks every value against what `info` declares.
-    pub fn check(&self, info: &crate::rule::Info) -> Result<(), ParamError> {
-        for (name, value) in &self.values {
-            let Some(param) = info.params.iter().find(|param| param.name == name) else {
-                return Err(ParamError::Unknown {
-                    algorithm: info.name,
-                    name: name.clone(),
-                    known: info.params.iter().map(|param| param.name).collect(),
-                });
-            };
-            if !param.range.holds(*value) {
-                return Err(ParamError::OutOfRange { name: param.name, range: param.range, value: *value });
-            }
-        }
-        match &self.rate {
-            Some(_) if info.rate.is_none() => Err(ParamError::NoRate { algorithm: info.name }),
-            Some(rate) => rate.check(),
-            None => Ok(()),
-        }
-    }
-
-    /// The value of `name`, or the default that `info` declares. Panics if it declares none.
-    pub fn get(&self, info: &crate::rule::Info, name: &str) -> f64 {
-        let given = self.values.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
-        given.unwrap_or_else(|| {
-            let declared = info.params.iter().find(|param| param.name == name);
-            declared.expect("rules ask only for parameters they declare").default
-        })
     }
 
     /// The learning rate, 1 throughout unless set.

@@ -191,6 +191,38 @@ pub struct Info {
     pub exempt: &'static [(Law, &'static str)],
 }
 
+impl Params {
+    /// Checks every value against what `info` declares.
+    pub fn check(&self, info: &Info) -> Result<(), ParamError> {
+        for (name, value) in &self.values {
+            let Some(param) = info.params.iter().find(|param| param.name == name) else {
+                return Err(ParamError::Unknown {
+                    algorithm: info.name,
+                    name: name.clone(),
+                    known: info.params.iter().map(|param| param.name).collect(),
+                });
+            };
+            if !param.range.holds(*value) {
+                return Err(ParamError::OutOfRange { name: param.name, range: param.range, value: *value });
+            }
+        }
+        match &self.rate {
+            Some(_) if info.rate.is_none() => Err(ParamError::NoRate { algorithm: info.name }),
+            Some(rate) => rate.check(),
+            None => Ok(()),
+        }
+    }
+
+    /// The value of `name`, or the default that `info` declares. Panics if it declares none.
+    pub fn get(&self, info: &Info, name: &str) -> f64 {
+        let given = self.values.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+        given.unwrap_or_else(|| {
+            let declared = info.params.iter().find(|param| param.name == name);
+            declared.expect("rules ask only for parameters they declare").default
+        })
+    }
+}
+
 impl Info {
     /// An entry with a name and nothing else; rule files override what they need.
     pub const fn named(name: &'static str) -> Self {

@@ -5,7 +5,6 @@
 //! wording has one grammar: what was found, what was expected. Nothing here prints: the one-line form
 //! is `Display`, the form for people is [`DataError::report`].
 
-use crate::files::FileError;
 use crate::remedy::Remedy;
 use std::fmt;
 use std::fmt::Write as _;
@@ -140,17 +139,6 @@ impl PartialEq for DataError {
     }
 }
 
-impl From<FileError> for DataError {
-    fn from(error: FileError) -> Self {
-        let text = error.to_string();
-        let FileError::Io { path, doing, source } = error else { return Self::new(ErrorKind::Io, text) };
-        let mut error =
-            Self::new(ErrorKind::Io, format!("{doing}: {source}")).in_source(&path.display().to_string());
-        error.0.cause = Some(source);
-        error
-    }
-}
-
 impl DataError {
     /// An error of `kind` that says `message`, so far without a place.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -173,11 +161,15 @@ impl DataError {
         ))
     }
 
+    /// The same error, with what the system said.
+    pub(crate) fn caused_by(mut self, cause: io::Error) -> Self {
+        self.0.cause = Some(cause);
+        self
+    }
+
     /// An error of the operating system while doing `what` ("opening", "reading").
     pub fn io(what: &str, cause: io::Error) -> Self {
-        let mut error = Self::new(ErrorKind::Io, format!("{what} failed: {cause}"));
-        error.0.cause = Some(cause);
-        error
+        Self::new(ErrorKind::Io, format!("{what} failed: {cause}")).caused_by(cause)
     }
 
     /// The same error in the source called `name`.

@@ -5,6 +5,9 @@
 //! category is called `column=value`. Two features may meet in one slot; their values are then added.
 //! There is no sign trick, so counts stay counts. Nothing here remembers which names met.
 
+/// The largest number of bits that features can be hashed to.
+pub(crate) const MOST_BITS: u32 = 30;
+
 /// The slot of the feature called `name` in a table of `2^bits` slots.
 pub fn hash_slot(name: &[u8], bits: u32) -> u32 {
     let mask = if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };

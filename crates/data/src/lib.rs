@@ -61,6 +61,7 @@ mod error;
 pub mod files;
 pub mod formats;
 mod hash;
+mod interop;
 mod load;
 mod options;
 pub mod remedy;

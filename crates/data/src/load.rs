@@ -19,7 +19,7 @@ use crate::error::{DataError, ErrorKind, Position, quote};
 use crate::formats::{self, Format, Reader};
 use crate::options::ReadOptions;
 use crate::rows::block::{Block, empty_matrix};
-use crate::rows::dataset::{Dataset, DenseMatrix, LeftOutRows, Matrix, SparseMatrix};
+use crate::rows::dataset::{Dataset, LeftOutRows, Matrix};
 use crate::rows::gaps::{Gap, Gaps, LeftOut};
 use crate::rows::label_table::{Growth, Numbering, canonical};
 use crate::rows::labels::Labels;
@@ -166,7 +166,7 @@ pub(crate) fn load_batch(batch: &arrow_array::RecordBatch, how: &ReadOptions) ->
 fn load_parts(mut parts: Parts, how: &ReadOptions, n_bytes: u64) -> Result<(Dataset, Schema), DataError> {
     // A table is fitted and made into features when all of it is in memory.
     let is_open = parts.schema().provisional;
-    let mut table = is_open.then(|| fitting(parts.schema(), how, true));
+    let mut table = is_open.then(|| fitting(parts.schema(), how.fit_bounds(), true));
     let growth = if how.classes.is_some() { Growth::Refuse } else { Growth::Append };
     let mut numbering = Numbering::new(given_classes(how)?, growth, how.limits.classes);
     let mut matrix: Option<Matrix> = None;
@@ -354,8 +354,8 @@ pub fn survey(source: &Source, how: &ReadOptions) -> Result<Survey, DataError> {
 }
 
 fn survey_parts(mut parts: Parts, how: &ReadOptions) -> Result<Survey, DataError> {
-    let mut table =
-        (parts.schema().provisional && parts.is_table()).then(|| fitting(parts.schema(), how, false));
+    let mut table = (parts.schema().provisional && parts.is_table())
+        .then(|| fitting(parts.schema(), how.fit_bounds(), false));
     let mut numbering = Numbering::new(given_classes(how)?, Growth::Append, how.limits.classes);
     let mut block = Block::default();
     let mut n_rows = 0;
@@ -1013,26 +1013,13 @@ fn empty_matrix_like(matrix: &Matrix) -> Matrix {
 
 pub(crate) fn append(matrix: &mut Matrix, more: &Matrix) {
     match (matrix, more) {
-        (Matrix::Dense32(matrix), Matrix::Dense32(more)) => append_dense(matrix, more),
-        (Matrix::Dense64(matrix), Matrix::Dense64(more)) => append_dense(matrix, more),
-        (Matrix::Sparse32(matrix), Matrix::Sparse32(more)) => append_sparse(matrix, more),
-        (Matrix::Sparse64(matrix), Matrix::Sparse64(more)) => append_sparse(matrix, more),
+        (Matrix::Dense32(matrix), Matrix::Dense32(more)) => matrix.append(more),
+        (Matrix::Dense64(matrix), Matrix::Dense64(more)) => matrix.append(more),
+        (Matrix::Sparse32(matrix), Matrix::Sparse32(more)) => matrix.append(more),
+        (Matrix::Sparse64(matrix), Matrix::Sparse64(more)) => matrix.append(more),
         // Every reader keeps to the layout of its schema and the precision of the options.
         _ => unreachable!("all blocks of a source are of one kind"),
     }
-}
-
-fn append_dense<T: Copy>(matrix: &mut DenseMatrix<T>, more: &DenseMatrix<T>) {
-    matrix.width = more.width;
-    matrix.values.extend_from_slice(&more.values);
-}
-
-pub(crate) fn append_sparse<T: Copy>(matrix: &mut SparseMatrix<T>, more: &SparseMatrix<T>) {
-    let base = matrix.indices.len();
-    matrix.width = matrix.width.max(more.width);
-    matrix.offsets.extend(more.offsets[1..].iter().map(|offset| base + offset));
-    matrix.indices.extend_from_slice(&more.indices);
-    matrix.values.extend_from_slice(&more.values);
 }
 
 /// A schema may know of features that no row has.

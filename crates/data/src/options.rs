@@ -4,7 +4,8 @@
 //! error it causes, and can be raised. Nothing here looks at the data.
 
 use crate::bytes::meter::Meter;
-use crate::encode::{Scaling, TextOptions};
+use crate::encode::{FitBounds, Scaling, TextOptions};
+use crate::hash::MOST_BITS;
 use crate::rows::schema::{Missing, Precision, Schema};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -167,11 +168,17 @@ impl Default for Limits {
 
 impl ReadOptions {
     /// The largest number of bits that features can be hashed to.
-    pub const MAX_HASH_BITS: u32 = 30;
+    pub const MAX_HASH_BITS: u32 = MOST_BITS;
 
     /// The defaults, but for the scale: values are what stands in the source.
     pub fn as_stored() -> Self {
         Self { scaling: Scaling::None, ..Self::default() }
+    }
+
+    /// What a fit of columns keeps to.
+    pub(crate) fn fit_bounds(&self) -> FitBounds {
+        let Limits { categories, vocabulary, .. } = self.limits;
+        FitBounds { precision: self.precision, threads: self.threads, categories, words: vocabulary }
     }
 
     /// The same options for data that must keep to `schema`.

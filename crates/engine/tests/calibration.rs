@@ -4,8 +4,9 @@
 //! regression has one answer, and both must find it to the last bits. Platt's sigmoid is searched for: both
 //! stop near the same minimum, scikit-learn a little earlier.
 
-use rosenblatt::calibration::{Method, class_scores};
+use rosenblatt::calibration::Method;
 use rosenblatt::core::{Dense, Readout};
+use rosenblatt::model::class_scores;
 use rosenblatt::{Calibration, Classes, Dataset, Model, Options, Spec, evaluate, split, train};
 use serde_json::Value;
 

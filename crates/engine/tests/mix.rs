@@ -1,8 +1,9 @@
 //! What mixing promises: one shard is one machine, to the bit; nothing depends on who is ready first; and on separable data
 //! the theorem's bound holds.
 
-use rosenblatt::calibration::{Calibration, Method, held_out_scores};
+use rosenblatt::calibration::{Calibration, Method};
 use rosenblatt::core::{Order, Random, Readout};
+use rosenblatt::evaluate::held_out_scores;
 use rosenblatt::mix::{
     EpochMixed, Mixture, Pack, Packing, add, count_errors, epoch, pack, scores, with_probabilities,
 };

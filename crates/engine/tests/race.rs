@@ -4,10 +4,10 @@
 use rosenblatt::core::{Random, Totals};
 use rosenblatt::data::{ReadOptions, Scaling, Source, load_with_schema};
 use rosenblatt::insight::interval;
+use rosenblatt::monitor::{CheckpointRequest, Checkpointer, Watch};
 use rosenblatt::race::{RaceOptions, Rescale, portfolio, race};
 use rosenblatt::recipe::{Choice, Plan};
-use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{Checkpoint, Error, Model, Monitor, Options, Recipe, Trained, Training, split};
+use rosenblatt::{Checkpoint, Dataset, Error, Monitor, Options, Recipe, Spec, Trained, split};
 use std::fmt::Write as _;
 
 /// Points around the centres of their classes, some far from home.
@@ -128,7 +128,7 @@ struct Impatient {
     kept: Option<Vec<u8>>,
 }
 
-impl Checkpointer for Impatient {
+impl Checkpointer for &mut Impatient {
     fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 { CheckpointRequest::SaveAndStop } else { CheckpointRequest::Continue }
@@ -140,8 +140,8 @@ impl Checkpointer for Impatient {
 }
 
 impl Monitor for Impatient {
-    fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
-        training.checkpointer(self).run(&mut ())
+    fn training<'a>(&'a mut self, _: &'a Spec, _: Option<&'a Dataset>) -> Result<Watch<'a>, Error> {
+        Ok(Watch { checkpointer: Box::new(self), observer: Box::new(()) })
     }
 }
 

@@ -4,11 +4,12 @@ use crate::error::{Failure, Outcome, broken};
 use pyo3::prelude::*;
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Epoch, Observer, Totals};
-use rosenblatt::monitor::Stage;
-use rosenblatt::train::{CheckpointRequest, Checkpointer};
-use rosenblatt::{Error, Model, Monitor, Training};
+use rosenblatt::monitor::{CheckpointRequest, Checkpointer, Stage, Watch};
+use rosenblatt::{Dataset, Error, Model, Monitor, Spec, Training};
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// So often Python is asked whether there was a signal.
@@ -97,8 +98,38 @@ impl Monitor for Watching<'_> {
         self.figures
     }
 
-    fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
-        watched(training, self.signals, self.epochs.as_ref())
+    fn training<'a>(&'a mut self, _: &'a Spec, _: Option<&'a Dataset>) -> Result<Watch<'a>, Error> {
+        let told = Told { told: self.epochs.as_ref(), raised: None };
+        let shared = Rc::new(RefCell::new(&mut *self.signals));
+        let observer = Raising { told, signals: Rc::clone(&shared) };
+        Ok(Watch { checkpointer: Box::new(Asked(shared)), observer: Box::new(observer) })
+    }
+}
+
+/// Asks Python for signals while a model is trained.
+struct Asked<'a>(Rc<RefCell<&'a mut Signals>>);
+
+impl Checkpointer for Asked<'_> {
+    fn request(&mut self, so_far: &Totals) -> CheckpointRequest {
+        self.0.borrow_mut().request(so_far)
+    }
+
+    fn save(&mut self, _checkpoint: &[u8]) {}
+}
+
+/// Calls a function of Python after each epoch; what it raises is what Python shall see.
+struct Raising<'a> {
+    told: Told<'a>,
+    signals: Rc<RefCell<&'a mut Signals>>,
+}
+
+impl Observer for Raising<'_> {
+    fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
+        let flow = self.told.epoch(epoch, run);
+        if let Some(raised) = self.told.raised.take() {
+            self.signals.borrow_mut().raise(raised);
+        }
+        flow
     }
 }
 

@@ -5,8 +5,8 @@
 use crate::live::Published;
 use crate::problem::{Problem, with_flags};
 use crate::registry::Version;
-use rosenblatt::calibration::class_scores;
 use rosenblatt::core::Examples;
+use rosenblatt::model::class_scores;
 use rosenblatt::{Calibration, Error, Explainer, Model};
 use rosenblatt_data::write::csv_cell;
 use rosenblatt_data::{Dataset, Visitor};

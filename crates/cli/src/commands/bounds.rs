@@ -6,15 +6,14 @@
 //! update; one that does not hold is a bug, and is reported as such.
 
 use super::train_face::Watch;
-use crate::progress::Progress;
 use crate::ui::{self, count};
 use rosenblatt::certify::{Rows, Verdict, pocket};
 use rosenblatt::core::invariants::{Check, Inequality, Invariants, Summary};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Bias, Epoch, Examples, Hyperplanes, Observer, Round};
 use rosenblatt::separation::{decide_within, with_bias};
-use rosenblatt::{Error, Model, Training};
-use rosenblatt_data::Visitor;
+use rosenblatt::{Dataset, Error, Spec};
+use rosenblatt_data::View;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -41,10 +40,14 @@ struct Rival {
     bracket: Option<(f64, f64)>,
 }
 
-/// Trains, with the proof watching beside `watch`. Fails if there is nothing to compare, or as training does.
-pub(super) fn run(training: Training<'_>, watch: &mut Watch<'_>) -> Result<(Model, Bounds), Error> {
-    let spec = training.spec();
-    let Some(data) = training.dataset() else {
+/// Watches the run beside `watch`, and writes what it found to `into`. Fails if there is nothing to compare.
+pub(super) fn beside<'a>(
+    watch: Watch<'a>,
+    spec: &Spec,
+    data: Option<&'a Dataset>,
+    into: &'a mut Option<Bounds>,
+) -> Result<Box<dyn Observer + 'a>, Error> {
+    let Some(data) = data else {
         return Err(Error::NeedsMemory { what: "a proof beside the run" });
     };
     if !spec.entry().info.fixed_increment || data.labels().len() != 2 {
@@ -57,23 +60,49 @@ pub(super) fn run(training: Training<'_>, watch: &mut Watch<'_>) -> Result<(Mode
     if spec.options().map.is_some() {
         return Err(Error::Mapped { what: "bounds measure" });
     }
-    let (progress, epochs) = (watch.progress, watch.epochs);
-    data.visit(Watched { training, bias: spec.bias(), watch, progress, epochs })
-}
-
-struct Watched<'t, 'w> {
-    training: Training<'t>,
-    bias: Bias,
-    watch: &'w mut dyn Observer,
-    progress: &'w Progress,
-    epochs: u64,
+    let bias = spec.bias();
+    Ok(match data.view() {
+        View::Dense32(rows) => Box::new(Live::new(rows, bias, watch, into)?),
+        View::Dense64(rows) => Box::new(Live::new(rows, bias, watch, into)?),
+        View::Sparse32(rows) => Box::new(Live::new(rows, bias, watch, into)?),
+        View::Sparse64(rows) => Box::new(Live::new(rows, bias, watch, into)?),
+    })
 }
 
 /// The proof, which says after every epoch how the run stands beside its bounds.
-struct Live<'w, E> {
+struct Live<'a, E: Examples> {
     proof: Invariants<E>,
-    progress: &'w Progress,
-    epochs: u64,
+    /// What the margin lies between if the rows are separable.
+    margin: Option<(f64, f64)>,
+    watch: Watch<'a>,
+    into: &'a mut Option<Bounds>,
+}
+
+impl<'a, E: Examples> Live<'a, E> {
+    fn new(examples: E, bias: Bias, watch: Watch<'a>, into: &'a mut Option<Bounds>) -> Result<Self, Error> {
+        let rows = Rows::new(examples, |class| Some(class == 1));
+        let rows = rows.map_err(|error| Error::Range {
+            name: "bounds",
+            expected: "about rows that can be certified",
+            found: error.to_string(),
+        })?;
+        let rival = rival(&rows, bias);
+        let mut proof = Invariants::new(examples, bias);
+        if let Some(rival) = &rival {
+            proof = proof.against(rival.planes.clone(), Some(rival.margin));
+        }
+        Ok(Self { proof, margin: rival.and_then(|rival| rival.bracket), watch, into })
+    }
+}
+
+impl<E: Examples> Drop for Live<'_, E> {
+    fn drop(&mut self) {
+        *self.into = Some(Bounds {
+            summaries: self.proof.summaries().to_vec(),
+            margin: self.margin,
+            violation: self.proof.violation().map(|violation| violation.to_string()),
+        });
+    }
 }
 
 impl<E: Examples> Observer for Live<'_, E> {
@@ -86,43 +115,16 @@ impl<E: Examples> Observer for Live<'_, E> {
     }
 
     fn epoch(&mut self, epoch: &Epoch, run: &dyn Snapshot) -> ControlFlow<()> {
+        let _ = self.watch.epoch(epoch, run);
         let flow = self.proof.epoch(epoch, run);
         if let Some(summary) = self.proof.summaries().last() {
-            self.progress.show(Some(epoch.number as f64 / self.epochs as f64), || {
+            self.watch.progress.show(Some(epoch.number as f64 / self.watch.epochs as f64), || {
                 let [_, mistakes, any_vector, inseparable, _] = cells(summary);
                 // Short: beside the bar, a narrow terminal has room for little more.
                 format!("epoch {}: {mistakes} <= {any_vector}, {inseparable}", epoch.number)
             });
         }
         flow
-    }
-}
-
-impl Visitor for Watched<'_, '_> {
-    type Output = Result<(Model, Bounds), Error>;
-
-    fn visit<E: Examples>(self, examples: E) -> Self::Output {
-        let Self { training, bias, watch, progress, epochs } = self;
-        let rows = Rows::new(examples, |class| Some(class == 1));
-        let rows = rows.map_err(|error| Error::Range {
-            name: "bounds",
-            expected: "about rows that can be certified",
-            found: error.to_string(),
-        })?;
-        let rival = rival(&rows, bias);
-        let mut proof = Invariants::new(examples, bias);
-        if let Some(rival) = &rival {
-            proof = proof.against(rival.planes.clone(), Some(rival.margin));
-        }
-        let mut live = Live { proof, progress, epochs };
-        let trained = training.run(&mut (watch, &mut live));
-        let proof = live.proof;
-        let bounds = Bounds {
-            summaries: proof.summaries().to_vec(),
-            margin: rival.and_then(|rival| rival.bracket),
-            violation: proof.violation().map(|violation| violation.to_string()),
-        };
-        Ok((trained?, bounds))
     }
 }
 

@@ -7,13 +7,11 @@ use crate::signals;
 use crate::ui::{self, count, percent};
 use rosenblatt::core::observer::Snapshot;
 use rosenblatt::core::{Epoch, Observer, Totals};
-use rosenblatt::monitor::Stage;
-use rosenblatt::race::Progress as RaceProgress;
-use rosenblatt::train::{CheckpointRequest, Checkpointer as _};
-use rosenblatt::{Error, Model, Monitor, Online, Training};
+use rosenblatt::monitor::{self, CheckpointRequest, Checkpointer, Pausable, Progress as RaceProgress, Stage};
+use rosenblatt::{Dataset, Error, Monitor, Spec};
 use rosenblatt_data::Meter;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The watcher of one training.
@@ -87,29 +85,25 @@ impl Monitor for Face {
         signals::asked().is_some()
     }
 
-    fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
-        let start = Instant::now();
-        let checkpoints = self.checkpoints.clone();
-        let (mut checkpoints, mut nobody) = (checkpoints.as_deref().map(lock), ());
-        let epochs = training.spec().options().epochs;
-        let mut watch = Watch { progress: &self.progress, epochs, mistakes: 0, last: None };
-        let training = training.checkpointer(match &mut checkpoints {
-            Some(checkpoints) => &mut **checkpoints,
-            None => &mut nobody,
-        });
-        let model = if self.with_bounds {
-            bounds::run(training, &mut watch).map(|(model, bounds)| {
-                self.bounds = Some(bounds);
-                model
-            })
-        } else {
-            training.run(&mut watch)
+    fn training<'a>(
+        &'a mut self,
+        spec: &'a Spec,
+        data: Option<&'a Dataset>,
+    ) -> Result<monitor::Watch<'a>, Error> {
+        let Self { progress, checkpoints, with_bounds, bounds, train_time, .. } = self;
+        let (progress, epochs) = (&*progress, spec.options().epochs);
+        let clock = Clock { begun: Instant::now(), took: train_time };
+        let watch = Watch { progress, epochs, mistakes: 0, last: None, _clock: clock };
+        let observer: Box<dyn Observer + 'a> =
+            if *with_bounds { bounds::beside(watch, spec, data, bounds)? } else { Box::new(watch) };
+        let checkpointer: Box<dyn Checkpointer + 'a> = match checkpoints {
+            Some(checkpoints) => Box::new(Locked(lock(checkpoints))),
+            None => Box::new(()),
         };
-        self.train_time = start.elapsed();
-        model
+        Ok(monitor::Watch { checkpointer, observer })
     }
 
-    fn online(&mut self, learner: &Arc<Mutex<Online>>) {
+    fn online(&mut self, learner: &Arc<Mutex<dyn Pausable>>) {
         let (learner, checkpoints) = (Arc::clone(learner), self.checkpoints.clone());
         // A stream may have nothing to say for hours, so signals are not waited for here: whoever gets one
         // makes the checkpoint.
@@ -125,7 +119,7 @@ impl Monitor for Face {
         });
     }
 
-    fn learned(&mut self, learner: &Online, totals: Totals) {
+    fn learned(&mut self, learner: &dyn Pausable, totals: Totals) {
         if let Some(checkpoints) = &self.checkpoints {
             let mut checkpoints = lock(checkpoints);
             if checkpoints.request(&totals) == CheckpointRequest::Save
@@ -142,7 +136,32 @@ impl Monitor for Face {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+/// The checkpoints of one training.
+struct Locked<'a>(MutexGuard<'a, Checkpoints>);
+
+impl Checkpointer for Locked<'_> {
+    fn request(&mut self, so_far: &Totals) -> CheckpointRequest {
+        self.0.request(so_far)
+    }
+
+    fn save(&mut self, checkpoint: &[u8]) {
+        self.0.save(checkpoint);
+    }
+}
+
+/// Measures how long it lives.
+pub(super) struct Clock<'a> {
+    begun: Instant,
+    took: &'a mut Duration,
+}
+
+impl Drop for Clock<'_> {
+    fn drop(&mut self) {
+        *self.took = self.begun.elapsed();
+    }
+}
+
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -183,6 +202,7 @@ pub(super) struct Watch<'a> {
     mistakes: u64,
     /// When the last epoch ended.
     last: Option<Instant>,
+    _clock: Clock<'a>,
 }
 
 impl Observer for Watch<'_> {

@@ -1,7 +1,6 @@
 //! From a name to bytes: where sources are, how they are unpacked, and how text is cut into pieces that
 //! many threads may parse.
 
-pub(crate) mod chunks;
 pub(crate) mod compression;
 pub(crate) mod huge_pages;
 pub(crate) mod meter;

@@ -6,7 +6,7 @@
 //! pool per stream. It starts as many threads as the first part wants and lends them to one part after the
 //! other; buffers are taken from it and given back. Nothing here knows what is parsed.
 
-use crate::rows::block::Block;
+use std::any::Any;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -22,7 +22,8 @@ pub(crate) struct Pool {
     /// The way to each thread. A thread ends when it is gone.
     threads: Mutex<Vec<Sender<Task>>>,
     buffers: Mutex<Vec<Vec<u8>>>,
-    blocks: Mutex<Vec<Block>>,
+    /// What else is used again, of any type.
+    spare: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl Pool {
@@ -73,14 +74,16 @@ impl Pool {
         }
     }
 
-    /// A block, holding anything.
-    pub(crate) fn take_block(&self) -> Block {
-        locked(&self.blocks).pop().unwrap_or_default()
+    /// Something that was given back, holding anything, or a new one.
+    pub(crate) fn take_spare<T: Any + Default>(&self) -> T {
+        let mut spare = locked(&self.spare);
+        let found = spare.iter().rposition(|spare| spare.is::<T>()).map(|place| spare.swap_remove(place));
+        found.and_then(|found| found.downcast().ok()).map(|found| *found).unwrap_or_default()
     }
 
-    /// Takes a block back.
-    pub(crate) fn give_block(&self, block: Block) {
-        locked(&self.blocks).push(block);
+    /// Takes something back.
+    pub(crate) fn give_spare<T: Any + Send>(&self, spare: T) {
+        locked(&self.spare).push(Box::new(spare));
     }
 }
 

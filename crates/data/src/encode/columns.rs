@@ -6,14 +6,12 @@
 //! that was kept at once, or block by block where the schema was known before. Nothing here reads a file.
 
 use super::tokens::{TextEncoder, TextRows};
-use crate::bytes::chunks::n_threads;
 use crate::error::{DataError, ErrorKind, quote};
-use crate::load::append_sparse;
-use crate::options::ReadOptions;
 use crate::remedy;
 use crate::rows::block::{
     Block, Cells, FoundNames, MISSING, Stored, Texts, empty_matrix, merge_row, sort_row,
 };
+use crate::rows::chunks::n_threads;
 use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix};
 use crate::rows::labels::Labels;
 use crate::rows::schema::{Column, ColumnKind, Layout, Missing, Precision, Schema};
@@ -53,11 +51,24 @@ pub(crate) trait Fitting {
     fn rows(&mut self, encoder: &mut ColumnEncoder) -> Matrix;
 }
 
+/// What keeps a fit within bounds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FitBounds {
+    /// How values are stored, unless the schema says so.
+    pub(crate) precision: Precision,
+    /// Threads; 0 stands for one per core.
+    pub(crate) threads: usize,
+    /// The most values of one categorical column.
+    pub(crate) categories: usize,
+    /// The most words of one text.
+    pub(crate) words: usize,
+}
+
 /// Nothing seen yet of a table with the columns of `schema`, which is provisional. Rows are kept if `keeps` says so.
-pub(crate) fn fitting(schema: &Schema, how: &ReadOptions, keeps: bool) -> Box<dyn Fitting> {
-    match schema.precision.unwrap_or(how.precision) {
-        Precision::Single => Box::new(Fitted::<f32>::new(schema, how, keeps)),
-        Precision::Double => Box::new(Fitted::<f64>::new(schema, how, keeps)),
+pub(crate) fn fitting(schema: &Schema, bounds: FitBounds, keeps: bool) -> Box<dyn Fitting> {
+    match schema.precision.unwrap_or(bounds.precision) {
+        Precision::Single => Box::new(Fitted::<f32>::new(schema, bounds, keeps)),
+        Precision::Double => Box::new(Fitted::<f64>::new(schema, bounds, keeps)),
     }
 }
 
@@ -126,7 +137,7 @@ impl Categories {
 }
 
 impl<T: Stored> Fitted<T> {
-    fn new(schema: &Schema, how: &ReadOptions, keeps: bool) -> Self {
+    fn new(schema: &Schema, bounds: FitBounds, keeps: bool) -> Self {
         let n_of = |wanted: fn(&ColumnKind) -> bool| {
             schema.columns.iter().filter(|column| wanted(&column.kind)).count()
         };
@@ -138,10 +149,10 @@ impl<T: Stored> Fitted<T> {
         });
         Self {
             keeps,
-            n_threads: n_threads(how.threads),
+            n_threads: n_threads(bounds.threads),
             missing: schema.missing,
-            max_categories: how.limits.categories,
-            max_words: how.limits.vocabulary,
+            max_categories: bounds.categories,
+            max_words: bounds.words,
             n_rows: 0,
             n_filled: 0,
             means: vec![Mean::default(); n_numbers],
@@ -561,7 +572,7 @@ impl ColumnEncoder {
             for (thread, rows) in others {
                 match thread.map(ScopedJoinHandle::join) {
                     Ok(part) => {
-                        append_sparse(&mut matrix, &part.unwrap_or_else(|panic| resume_unwind(panic)));
+                        matrix.append(&part.unwrap_or_else(|panic| resume_unwind(panic)));
                     }
                     // A thread that cannot be had is done without.
                     Err(_) => matrix = self.sparse_rows(numbers, cells, sets, names.len(), rows, matrix),

@@ -10,7 +10,7 @@ mod names;
 mod scale;
 mod tokens;
 
-pub(crate) use columns::{ColumnEncoder, check_width, fitting, layout_of};
+pub(crate) use columns::{ColumnEncoder, FitBounds, check_width, fitting, layout_of};
 pub(crate) use cross::{Crosser, crossed_names, n_crossed};
 pub(crate) use scale::{DENSE_SHARE, FEW_NUMBERS, Fit, Numbers, share_of};
 pub use scale::{Scaler, Scaling};

@@ -19,6 +19,7 @@ pub use apart::Apart;
 pub use claim::Claim;
 pub use draft::{Draft, check_writable, temporary_file, write_keeping_previous, write_whole};
 
+use crate::error::{DataError, ErrorKind};
 use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -59,6 +60,15 @@ pub enum FileError {
         /// What is there, or would be, too.
         other: &'static str,
     },
+}
+
+impl From<FileError> for DataError {
+    fn from(error: FileError) -> Self {
+        let text = error.to_string();
+        let FileError::Io { path, doing, source } = error else { return Self::new(ErrorKind::Io, text) };
+        let error = Self::new(ErrorKind::Io, format!("{doing}: {source}"));
+        error.in_source(&path.display().to_string()).caused_by(source)
+    }
 }
 
 fn failed(path: &Path, doing: &'static str, source: io::Error) -> FileError {

@@ -12,13 +12,13 @@
 //! included, to the plain one. Nothing here decides class numbers or the final width.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::bytes::chunks::{Chunks, Parse, Stopped};
 use crate::bytes::source::Input;
 use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
 use crate::options::{OnBadRow, ReadOptions};
 use crate::rows::block::{Block, Stored, merge_row, sort_row};
+use crate::rows::chunks::{Chunks, Parse, Stopped};
 use crate::rows::dataset::SparseMatrix;
 use crate::rows::label_table::{BadLabel, LabelTable};
 use crate::rows::schema::{Layout, Precision, Schema};

@@ -13,13 +13,13 @@
 //! constant feature is added. Labels of several actions, or other than one number or word, are refused.
 
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::bytes::chunks::{Chunks, Parse, Stopped};
 use crate::bytes::source::Input;
 use crate::bytes::window::Window;
 use crate::error::{DataError, ErrorKind, Mistake, quote};
 use crate::hash::hash_slot;
 use crate::options::{OnBadRow, ReadOptions};
 use crate::rows::block::{Block, Stored, merge_row, sort_row};
+use crate::rows::chunks::{Chunks, Parse, Stopped};
 use crate::rows::label_table::BadLabel;
 use crate::rows::schema::{Layout, Precision, Schema};
 use crate::scan::number;

@@ -11,6 +11,7 @@ use crate::rows::dataset::{DenseMatrix, Matrix, SparseMatrix, View, Visitor};
 use crate::rows::gaps::{Gap, Gaps};
 use crate::rows::label_table::LabelTable;
 use crate::rows::schema::{Layout, Precision};
+use crate::scan::number::Nearest;
 use rosenblatt_core::Value;
 
 /// Some rows, one after the other.
@@ -122,15 +123,12 @@ impl Cells {
 }
 
 /// A feature value as blocks store it: `f32` or `f64`.
-pub trait Stored: Value + Default + PartialEq + std::fmt::Debug {
+pub trait Stored: Value + Nearest + Default + PartialEq + std::fmt::Debug {
     /// Which of the two this is.
     const PRECISION: Precision;
 
     /// The nearest value of this type; `None` if it would be infinite.
     fn narrow(number: f64) -> Option<Self>;
-
-    /// The nearest value of this type to a number below 2^53, which cannot be infinite.
-    fn nearest(number: f64) -> Self;
 
     /// Adds values as bytes, little-endian.
     fn put(values: &[Self], out: &mut Vec<u8>);
@@ -158,11 +156,6 @@ impl Stored for f32 {
     fn narrow(number: f64) -> Option<Self> {
         let narrow = number as Self;
         narrow.is_finite().then_some(narrow)
-    }
-
-    #[inline(always)]
-    fn nearest(number: f64) -> Self {
-        number as Self
     }
 
     fn put(values: &[Self], out: &mut Vec<u8>) {
@@ -196,11 +189,6 @@ impl Stored for f64 {
     #[inline(always)]
     fn narrow(number: f64) -> Option<Self> {
         number.is_finite().then_some(number)
-    }
-
-    #[inline(always)]
-    fn nearest(number: f64) -> Self {
-        number
     }
 
     fn put(values: &[Self], out: &mut Vec<u8>) {

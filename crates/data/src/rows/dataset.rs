@@ -225,6 +225,25 @@ impl Dataset {
     }
 }
 
+impl<T: Copy> DenseMatrix<T> {
+    /// Adds the rows of another.
+    pub(crate) fn append(&mut self, more: &Self) {
+        self.width = more.width;
+        self.values.extend_from_slice(&more.values);
+    }
+}
+
+impl<T: Copy> SparseMatrix<T> {
+    /// Adds the rows of another.
+    pub(crate) fn append(&mut self, more: &Self) {
+        let base = self.indices.len();
+        self.width = self.width.max(more.width);
+        self.offsets.extend(more.offsets[1..].iter().map(|offset| base + offset));
+        self.indices.extend_from_slice(&more.indices);
+        self.values.extend_from_slice(&more.values);
+    }
+}
+
 /// Something that can be done with the rows of a dataset, however they are stored.
 pub trait Visitor {
     /// What comes of it.

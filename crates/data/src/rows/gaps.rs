@@ -4,8 +4,8 @@
 //! the policy is to go on. Whoever writes a line per row needs the places of both; whoever reports wants counts,
 //! reasons, and the first mistakes as a person reads them.
 
-use crate::bytes::chunks::Stopped;
 use crate::error::{DataError, ErrorKind, Mistake};
+use crate::rows::chunks::Stopped;
 use std::fmt::Write as _;
 
 /// How many mistakes are kept to be shown.

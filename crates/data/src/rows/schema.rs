@@ -7,8 +7,8 @@
 
 use crate::encode::{Crosser, Scaler, Scaling, TextEncoder, crossed_names, n_crossed};
 use crate::error::{DataError, ErrorKind};
+use crate::hash::MOST_BITS;
 use crate::hash::hash_slot;
-use crate::options::ReadOptions;
 use crate::rows::labels::Labels;
 use crate::rows::spelling::Spelling;
 use serde::{Deserialize, Serialize};
@@ -376,7 +376,7 @@ impl Schema {
         };
         let mut tables =
             self.hash_bits.into_iter().chain(self.texts().filter_map(|(_, text)| text.hash_bits));
-        if tables.any(|bits| bits > ReadOptions::MAX_HASH_BITS) {
+        if tables.any(|bits| bits > MOST_BITS) {
             return refuse("its table of hashed features should have at most 2^30 slots");
         }
         let mut complaint = self.texts().find_map(|(_, text)| text.unsound());
@@ -469,6 +469,7 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::ReadOptions;
 
     #[test]
     fn merely_numbered_columns_are_kept_as_a_width_and_found_again() {

@@ -22,7 +22,7 @@ pub(crate) const WINDOW: usize = 64;
 #[expect(unsafe_code, reason = "wide registers are filled from arrays, and arrays from them")]
 pub(crate) mod widest {
     use super::{AT_ONCE, WINDOW};
-    use crate::rows::block::Stored;
+    use crate::scan::number::Nearest;
     use crate::scan::pairs::widest::{PLACES, load};
     use std::arch::x86_64::{
         __m512d, __m512i, _CMP_GE_OQ, _mm512_add_epi8, _mm512_add_epi64, _mm512_alignr_epi64,
@@ -69,7 +69,7 @@ pub(crate) mod widest {
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
     )]
     #[inline]
-    pub(crate) fn cells<T: Stored>(text: &[u8], at: &mut usize, delimiter: u8, into: &mut [T]) -> usize {
+    pub(crate) fn cells<T: Nearest>(text: &[u8], at: &mut usize, delimiter: u8, into: &mut [T]) -> usize {
         let mut n_wanted = into.len().saturating_sub(AT_ONCE);
         let mut n_read = 0;
         while n_read < n_wanted

@@ -8,7 +8,7 @@
 //! What is `unsafe` here: calls that are made after asking whether the machine can run what they call, and
 //! reading arrays into wide registers.
 
-use crate::rows::block::Stored;
+use crate::scan::number::Nearest;
 use crate::scan::number::digits;
 #[cfg(target_arch = "x86_64")]
 use crate::scan::pairs::is_widest;
@@ -209,7 +209,7 @@ pub(crate) trait Digits: Copy {
     /// for: eight less than `into` is long, as eight are written at once, with anything behind the last of them. Returns
     /// how many; none where the machine has no way to read them together.
     #[inline(always)]
-    fn cells<T: Stored>(self, _text: &[u8], _at: &mut usize, _delimiter: u8, _into: &mut [T]) -> usize {
+    fn cells<T: Nearest>(self, _text: &[u8], _at: &mut usize, _delimiter: u8, _into: &mut [T]) -> usize {
         0
     }
 }
@@ -350,8 +350,8 @@ pub(crate) fn at_full_width<W: Work>(work: W) -> W::Output {
 #[expect(unsafe_code, reason = "wide registers are filled from arrays")]
 mod wide {
     use super::{Digits, Shape, VIEW, Work};
-    use crate::rows::block::Stored;
     use crate::scan::cells::widest::cells;
+    use crate::scan::number::Nearest;
     use crate::scan::pairs::widest::eight;
     use crate::scan::pairs::{Eight, Pairs};
     use std::arch::x86_64::{
@@ -413,7 +413,7 @@ mod wide {
         }
 
         #[inline(always)]
-        fn cells<T: Stored>(self, text: &[u8], at: &mut usize, delimiter: u8, into: &mut [T]) -> usize {
+        fn cells<T: Nearest>(self, text: &[u8], at: &mut usize, delimiter: u8, into: &mut [T]) -> usize {
             if READS_EIGHT {
                 // SAFETY: the function needs exactly the features that `most_widely` has, which alone makes values
                 // of this type that read eight, and nothing else of its caller.

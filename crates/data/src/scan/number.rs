@@ -10,6 +10,26 @@
 
 use crate::scan::marks::VIEW;
 
+/// A type that numbers are rounded to.
+pub trait Nearest: Copy {
+    /// The nearest value of this type to a number below 2^53, which cannot be infinite.
+    fn nearest(number: f64) -> Self;
+}
+
+impl Nearest for f32 {
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        number as Self
+    }
+}
+
+impl Nearest for f64 {
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        number
+    }
+}
+
 /// Why a token is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BadNumber {

@@ -11,6 +11,7 @@ use crate::insight::smallest_margin;
 use crate::monitor::Monitor;
 use crate::recipe::CrossValidated;
 use crate::spec::{KernelOptions, Options, Spec};
+use crate::statistics::deviation;
 use rosenblatt_core::{Average, Readout};
 use rosenblatt_data::{Dataset, Schema};
 use rosenblatt_kernel::Setting;
@@ -193,13 +194,6 @@ impl Trial {
             (saved + u64::from(ours && !theirs), spoilt + u64::from(theirs && !ours))
         })
     }
-}
-
-/// The standard deviation of the errors of several folds.
-pub(crate) fn deviation(errors: &[f64]) -> f64 {
-    let n_folds = errors.len() as f64;
-    let mean = errors.iter().sum::<f64>() / n_folds;
-    (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (n_folds - 1.0)).sqrt()
 }
 
 /// All candidates on the same folds.

@@ -1,6 +1,6 @@
 //! What is done if nothing is said: one set of defaults for the library and every face of it.
 
-use crate::calibration::Method;
+use crate::estimate::Method;
 
 /// The most epochs.
 pub const EPOCHS: u64 = 20;

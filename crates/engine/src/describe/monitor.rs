@@ -4,12 +4,9 @@
 //! it is about to do, and asks several times a second whether to go on.
 
 use crate::error::Error;
-use crate::model::Model;
-use crate::online::Online;
-use crate::race::Progress;
-use crate::train::{CheckpointRequest, Checkpointer, Training};
-use rosenblatt_core::Totals;
-use rosenblatt_data::Source;
+use crate::spec::Spec;
+use rosenblatt_core::{Observer, Totals};
+use rosenblatt_data::{Dataset, Source};
 use std::sync::{Arc, Mutex};
 
 /// What is being done.
@@ -53,20 +50,76 @@ pub trait Monitor {
         true
     }
 
-    /// Runs the training of the model that is kept: the place to add checkpoints and observers.
-    fn train(&mut self, training: Training<'_>) -> Result<Model, Error> {
-        training.run(&mut ())
+    /// The model that is kept is about to be trained as `spec` says, on `data` if its rows are in memory: who watches
+    /// that. An error is that of the training.
+    fn training<'a>(&'a mut self, _spec: &'a Spec, _data: Option<&'a Dataset>) -> Result<Watch<'a>, Error> {
+        Ok(Watch { checkpointer: Box::new(()), observer: Box::new(()) })
     }
 
     /// A stream is about to be learned from. Whoever is asked to stop while the stream is silent finds the learner
     /// here, as it stands.
-    fn online(&mut self, _learner: &Arc<Mutex<Online>>) {}
+    fn online(&mut self, _learner: &Arc<Mutex<dyn Pausable>>) {}
 
     /// Rows of a stream were learned from: the totals so far.
-    fn learned(&mut self, _learner: &Online, _totals: Totals) {}
+    fn learned(&mut self, _learner: &dyn Pausable, _totals: Totals) {}
 }
 
 impl Monitor for () {}
+
+/// Decides when a training's checkpoints are made, saves them, and may stop the training.
+pub trait Checkpointer {
+    /// What is to be done now. Asked before every epoch and again and again during it.
+    fn request(&mut self, so_far: &Totals) -> CheckpointRequest;
+
+    /// Saves a checkpoint that was requested.
+    fn save(&mut self, checkpoint: &[u8]);
+}
+
+impl Checkpointer for () {
+    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
+        CheckpointRequest::Continue
+    }
+
+    fn save(&mut self, _checkpoint: &[u8]) {}
+}
+
+/// What a [`Checkpointer`] asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckpointRequest {
+    /// No checkpoint: training goes on.
+    Continue,
+    /// A checkpoint; training goes on.
+    Save,
+    /// A checkpoint, and the end of training.
+    SaveAndStop,
+}
+
+/// Who watches one training.
+pub struct Watch<'a> {
+    /// Asks for checkpoints, saves them, and may stop the training.
+    pub checkpointer: Box<dyn Checkpointer + 'a>,
+    /// Sees every epoch, and every round if it wants to.
+    pub observer: Box<dyn Observer + 'a>,
+}
+
+/// Something that learns for as long as a stream lasts.
+pub trait Pausable: Send {
+    /// The bytes from which it goes on later; `None` if it keeps no track of where it is.
+    fn checkpoint(&self) -> Option<Vec<u8>>;
+}
+
+/// How far a race is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The bout, from 1.
+    pub bout: usize,
+    /// How many bouts there are.
+    pub bouts: usize,
+    /// Candidates judged in this bout.
+    pub done: usize,
+    /// Candidates in this bout.
+    pub of: usize,
+}
 
 /// Work whose outcome is of no use unless it is finished, and that is given up when the monitor wants to stop.
 pub(crate) struct OrStop<'a>(pub(crate) &'a mut dyn Monitor);

@@ -9,9 +9,11 @@ use crate::costs::Costs;
 use crate::defaults;
 use crate::device::DeviceChoice;
 use crate::error::Error;
+use rosenblatt_core::rules::{self, Visit};
+use rosenblatt_core::space::LinearSpace as _;
 use rosenblatt_core::{
-    Average, Bias, Binary, Convention, Direct, Mistake, Multiclass, OneVsOne, OneVsRest, Order, Params,
-    Ratchet, Readout, Schedule, Share, Zero,
+    Algorithm, Average, Bias, Binary, Convention, Direct, Hyperplanes, Mistake, Multiclass, OneVsOne,
+    OneVsRest, Order, Params, Ratchet, Readout, Remember, Schedule, Setup, Share, Zero,
 };
 use rosenblatt_kernel::{Choice, Limits, Outline, Removal, Setting, kernels, maps};
 use rosenblatt_layers::{Activation, Design, Loss as OutputLoss, MOST_LAYERS, MOST_UNITS, Optimiser};
@@ -328,17 +330,53 @@ impl Spec {
             spec.design()?;
             return Ok(spec);
         }
-        // Building the learner once, for the smallest shape there is, asks the rule and the core.
-        let mut smallest = crate::learner::Shape::smallest();
         if let Some(options) = spec.kernel() {
             let one_row = Outline { n_rows: 1, width: 1, variance: 1.0, norm2: 0.0, negative: None };
-            let kernel = options.choice().kernel(&one_row)?;
+            options.choice().kernel(&one_row)?;
             spec.check_kernel(options)?;
             spec.check_budget(options)?;
-            smallest.kernel = Some(kernel);
         }
-        crate::learner::build(&spec, 2, smallest)?;
+        spec.check_rule()?;
         Ok(spec)
+    }
+
+    /// Asks the rule, and the core, whether they can work with what is set.
+    fn check_rule(&self) -> Result<(), Error> {
+        struct Ask<'a> {
+            spec: &'a Spec,
+            answer: Result<(), Error>,
+        }
+        impl Visit for Ask<'_> {
+            fn visit<A: Algorithm>(&mut self) {
+                if A::INFO.name == self.spec.entry.info.name {
+                    self.answer = self.spec.suits::<A>();
+                }
+            }
+        }
+        let mut ask = Ask { spec: self, answer: Ok(()) };
+        rules::each(&mut ask);
+        ask.answer
+    }
+
+    fn suits<A: Algorithm>(&self) -> Result<(), Error> {
+        let rule = A::new(&self.params())?;
+        let refuse =
+            |expected| Err(Error::Range { name: "algorithm", expected, found: A::INFO.name.to_owned() });
+        if self.kernel().is_some() && !A::Space::SUITS_KERNELS {
+            return refuse("one that can learn behind a kernel, as perceptron and pa1 can");
+        }
+        self.setup(0, None, Vec::new()).check(&A::INFO)?;
+        if self.kernel().is_some_and(|options| options.budget.is_some()) && rule.needs().norm2 {
+            return refuse("one that does not ask how long its hypothesis is, with a budget");
+        }
+        Ok(())
+    }
+
+    /// What a run of weights for this many features begins with.
+    pub(crate) fn setup(&self, width: usize, start: Option<Hyperplanes>, class_weights: Vec<f64>) -> Setup {
+        let seed = self.options.seed;
+        let remember = Remember::for_readout(self.readout(), self.ratchet(), seed);
+        Setup { width, convention: self.convention(), remember, start, class_weights, seed }
     }
 
     /// The same run, with other costs of mistakes.

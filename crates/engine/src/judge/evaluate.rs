@@ -1,21 +1,19 @@
 //! How good a model is on rows whose classes are known.
 
-use crate::calibration::{Calibration, class_scores, n_curves};
+use crate::calibration::{Calibration, Losses, Method, n_curves};
 use crate::error::Error;
-use crate::insight::interval;
-use crate::mapped::Mapper;
-use crate::model::{Model, Predictor};
+use crate::model::{Model, class_scores, each_prediction};
 use crate::monitor::{Monitor, OrStop, Stage};
-use crate::roc::curve;
+use crate::ranking::curve;
 use crate::rows::RowSource;
 use crate::spec::Spec;
 use crate::split::folds;
+use crate::statistics::interval;
 use crate::train::Training;
-use rosenblatt_core::{Examples, elementary};
-use rosenblatt_data::{Dataset, Labels, View, Visitor};
+use rosenblatt_data::{Dataset, Labels};
 use serde::{Serialize, Serializer};
-use std::ops::ControlFlow;
 
+pub use crate::calibration::ProbabilityScores;
 pub use crate::confusion::ConfusionMatrix;
 
 /// What a model got right and wrong.
@@ -37,17 +35,6 @@ pub struct Evaluation {
     pub auc: Vec<Option<f64>>,
     /// How good the model's probabilities are, if it has any.
     pub probability_scores: Option<ProbabilityScores>,
-}
-
-/// How good probabilities are: both are 0 if every row's class was certain, and smaller is better.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ProbabilityScores {
-    /// The mean squared difference from the truth: of the second class's probability for two classes, of
-    /// all classes' probabilities together for more.
-    pub brier: f64,
-    /// The mean of `-ln` of the probability that the true class was given, which is taken as at least
-    /// `f64::EPSILON`.
-    pub log_loss: f64,
 }
 
 impl Evaluation {
@@ -320,87 +307,25 @@ impl Judged {
     }
 }
 
-/// Losses of probabilities, row by row.
-pub(crate) struct Losses<'a> {
-    calibration: &'a Calibration,
-    shares: Vec<f64>,
-    brier: f64,
-    log_loss: f64,
-    n_rows: u64,
+/// The scores of many rows as [`Calibration::fit`] takes them, and their classes.
+pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>, Vec<u32>) {
+    let (mut of_row, mut scores, mut classes) = (Vec::new(), Vec::new(), Vec::new());
+    let done = each_prediction(model, &mut data.into(), rows, &mut || false, |class, _, said| {
+        class_scores(model, said, &mut of_row);
+        scores.extend(&of_row);
+        classes.push(class);
+    });
+    done.expect("rows in memory are at hand");
+    (scores, classes)
 }
 
-impl<'a> Losses<'a> {
-    pub(crate) fn new(calibration: &'a Calibration) -> Self {
-        Self { calibration, shares: Vec::new(), brier: 0.0, log_loss: 0.0, n_rows: 0 }
+impl Model {
+    /// The same model, with probabilities fitted on these rows, which it should not have learned from.
+    pub fn calibrated(mut self, method: Method, data: &Dataset, rows: &[u32]) -> Result<Self, Error> {
+        let (scores, classes) = held_out_scores(&self, data, rows);
+        self.calibration = Some(Calibration::fit(method, self.labels.len(), &scores, &classes)?);
+        Ok(self)
     }
-
-    /// Adds a row of these scores and this class.
-    pub(crate) fn add(&mut self, scores: &[f64], truth: u32) {
-        let Self { calibration, shares, .. } = self;
-        calibration.probabilities(scores, shares);
-        self.brier += squared_difference(&self.shares, truth as usize);
-        // A class the model does not know was given no chance.
-        let share = self.shares.get(truth as usize).copied().unwrap_or(0.0);
-        self.log_loss -= elementary::ln(share.max(f64::EPSILON));
-        self.n_rows += 1;
-    }
-
-    /// The mean of two parts, or of one.
-    pub(crate) fn together(parts: &[Self]) -> Option<ProbabilityScores> {
-        let n_rows = parts.iter().map(|part| part.n_rows).sum::<u64>() as f64;
-        (n_rows > 0.0).then(|| ProbabilityScores {
-            brier: parts.iter().map(|part| part.brier).sum::<f64>() / n_rows,
-            log_loss: parts.iter().map(|part| part.log_loss).sum::<f64>() / n_rows,
-        })
-    }
-
-    fn mean(self) -> Option<ProbabilityScores> {
-        Self::together(&[self])
-    }
-}
-
-/// Shows of each of these rows its class, the class that the model gives it and the scores behind that. `stop` is
-/// asked between pieces. Fails only if rows on disk cannot be read, or if it is to stop.
-pub(crate) fn each_prediction(
-    model: &Model,
-    source: &mut RowSource<'_>,
-    rows: &[u32],
-    stop: &mut dyn FnMut() -> bool,
-    mut show: impl FnMut(u32, u32, &[f64]),
-) -> Result<(), Error> {
-    struct Predict<'a, 'm, F> {
-        predictor: &'a mut Predictor<'m>,
-        rows: &'a [u32],
-        show: &'a mut F,
-    }
-    impl<F: FnMut(u32, u32, &[f64])> Visitor for Predict<'_, '_, F> {
-        type Output = ();
-        fn visit<E: Examples>(self, examples: E) {
-            let Self { predictor, rows, show } = self;
-            predictor.each(examples, rows, |row, predicted, scores| {
-                show(examples.class(row as usize), predicted, scores);
-            });
-        }
-    }
-    let mut predictor = model.predictor(source.width());
-    // Rows go through a map many at a time.
-    let mut behind = model.map.clone().map(|map| (Mapper::new(map), model.predictor_behind_map()));
-    let flow = source.each_block(rows, |_, view, rows| {
-        if stop() {
-            return ControlFlow::Break(());
-        }
-        if let Some((mapper, predictor)) = &mut behind
-            && let Ok(mapped) = mapper.block(view, rows)
-        {
-            let all: Vec<u32> = (0..rows.len() as u32).collect();
-            View::visit(mapped, Predict { predictor, rows: &all, show: &mut show });
-        } else {
-            // What a map cannot hold is asked about all the same, row by row.
-            view.visit(Predict { predictor: &mut predictor, rows, show: &mut show });
-        }
-        ControlFlow::Continue(())
-    })?;
-    if flow.is_break() { Err(Error::Stopped) } else { Ok(()) }
 }
 
 /// The classes of a model, then those only the data has; and the number among them of each class of the data.
@@ -417,15 +342,6 @@ fn matched_labels(of_model: &Labels, of_data: &Labels) -> (Labels, Vec<u32>) {
     };
     let numbers = of_data.names().iter().map(number).collect();
     (labels, numbers)
-}
-
-/// Brier's score of one row.
-fn squared_difference(shares: &[f64], truth: usize) -> f64 {
-    let difference = |class: usize| (shares[class] - f64::from(u8::from(class == truth))).powi(2);
-    match shares.len() {
-        2 if truth < 2 => difference(1),
-        n_classes => (0..n_classes).map(difference).sum::<f64>() + f64::from(u8::from(truth >= n_classes)),
-    }
 }
 
 /// One part of a cross-validation: trained on all other parts, judged on this one.

@@ -8,35 +8,21 @@
 
 use crate::costs::CostMatrix;
 use crate::error::Error;
-use crate::evaluate::{Losses, ProbabilityScores, each_prediction};
-use crate::model::{Model, by_class};
+use crate::ranking::curve;
 use crate::spec::ClassWeights;
 use rosenblatt_core::elementary::{exp, ln, logistic};
 use rosenblatt_core::threads;
-use rosenblatt_data::Dataset;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+pub use crate::estimate::Method;
+
 /// So many numbers up to 2 are multiplied before a logarithm is taken of them, which takes longer than all of them.
 const FACTORS: usize = 64;
 /// Below so many scores, one thread fits all curves.
 const FEW_SCORES: usize = 1 << 14;
-
-/// How scores become probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// A sigmoid, fitted by maximum likelihood. Two numbers per curve, so that few rows suffice.
-    Platt,
-    /// Steps that never fall, joined by lines. Follows any shape, and needs a thousand rows or more.
-    Isotonic,
-}
-
-rosenblatt_core::named!(Method, "calibration",
-    "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
-    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but better from a thousand rows on";
-);
 
 /// From a score to the probability of one class.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,7 +157,7 @@ impl Serialize for Calibration {
 
 impl Calibration {
     /// Fits curves to the scores of rows whose classes are known: row by row, one score for two classes,
-    /// else one per class (see [`class_scores`]).
+    /// else one per class (see [`class_scores`](crate::model::class_scores)).
     pub fn fit(method: Method, n_classes: usize, scores: &[f64], classes: &[u32]) -> Result<Self, Error> {
         Self::fit_or_stop(method, n_classes, scores, classes, &mut || false)
     }
@@ -343,7 +329,7 @@ impl Calibration {
         Ok((Losses::together(&losses), renamed))
     }
 
-    /// The probability of every class, given the scores (see [`class_scores`]). They add up to 1.
+    /// The probability of every class, given the scores (see [`class_scores`](crate::model::class_scores)). They add up to 1.
     pub fn probabilities(&self, scores: &[f64], into: &mut Vec<f64>) {
         into.clear();
         if let [curve] = self.curves.as_slice() {
@@ -360,7 +346,7 @@ impl Calibration {
         }
     }
 
-    /// The most probable class, given the scores (see [`class_scores`]); of equals `preferred`, then the first.
+    /// The most probable class, given the scores (see [`class_scores`](crate::model::class_scores)); of equals `preferred`, then the first.
     pub(crate) fn most_probable(&self, scores: &[f64], preferred: u32) -> u32 {
         if let [curve] = self.curves.as_slice() {
             let second = curve.rank(scores[0]);
@@ -414,7 +400,7 @@ pub(crate) struct Verdict<'m> {
 }
 
 impl Verdict<'_> {
-    /// The class of a row with these scores (see [`class_scores`]); of equals `preferred`, then the first.
+    /// The class of a row with these scores (see [`class_scores`](crate::model::class_scores)); of equals `preferred`, then the first.
     pub(crate) fn class(&self, scores: &[f64], preferred: u32) -> u32 {
         let Some(costs) = &self.costs else { return self.calibration.most_probable(scores, preferred) };
         let mut shares = Vec::new();
@@ -451,30 +437,6 @@ pub(crate) fn n_curves(n_classes: usize) -> usize {
     if n_classes == 2 { 1 } else { n_classes }
 }
 
-/// The scores that a calibration takes, out of those that a prediction of `model` was made of: they are
-/// the same, except that with pairs of classes each class has those of its duels together.
-pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
-    let pairs = model.has_pairs();
-    if pairs {
-        by_class(scores, model.labels().len(), pairs, into);
-    } else {
-        into.clear();
-        into.extend(scores);
-    }
-}
-
-/// The scores of many rows as [`Calibration::fit`] takes them, and their classes.
-pub fn held_out_scores(model: &Model, data: &Dataset, rows: &[u32]) -> (Vec<f64>, Vec<u32>) {
-    let (mut of_row, mut scores, mut classes) = (Vec::new(), Vec::new(), Vec::new());
-    let done = each_prediction(model, &mut data.into(), rows, &mut || false, |class, _, said| {
-        class_scores(model, said, &mut of_row);
-        scores.extend(&of_row);
-        classes.push(class);
-    });
-    done.expect("rows in memory are at hand");
-    (scores, classes)
-}
-
 /// Scores so many times the median are far.
 const FAR: f64 = 10.0;
 
@@ -484,7 +446,7 @@ fn platt(pairs: &[(f64, bool)], stop: &mut dyn FnMut() -> bool) -> Option<Curve>
     let fitted = sigmoid_within(f64::MAX, pairs, stop)?;
     // The curve is 1 / (1 + exp(slope score + offset)).
     let is_falling = matches!(fitted, Curve::Platt { slope, .. } if slope > 0.0);
-    if !is_falling || crate::roc::curve(1, pairs.to_vec()).is_none_or(|ranked| ranked.area <= 0.5) {
+    if !is_falling || curve(1, pairs.to_vec()).is_none_or(|ranked| ranked.area <= 0.5) {
         return Some(fitted);
     }
     let mut sizes: Vec<f64> = pairs.iter().map(|(score, _)| score.abs()).collect();
@@ -606,24 +568,62 @@ fn isotonic(pairs: &mut [(f64, bool)]) -> Curve {
     Curve::Isotonic { scores, shares }
 }
 
-impl Model {
-    /// The same model, with probabilities fitted on these rows, which it should not have learned from.
-    pub fn calibrated(mut self, method: Method, data: &Dataset, rows: &[u32]) -> Result<Self, Error> {
-        let (scores, classes) = held_out_scores(&self, data, rows);
-        self.calibration = Some(Calibration::fit(method, self.labels.len(), &scores, &classes)?);
-        Ok(self)
+/// How good probabilities are: both are 0 if every row's class was certain, and smaller is better.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProbabilityScores {
+    /// The mean squared difference from the truth: of the second class's probability for two classes, of
+    /// all classes' probabilities together for more.
+    pub brier: f64,
+    /// The mean of `-ln` of the probability that the true class was given, which is taken as at least
+    /// `f64::EPSILON`.
+    pub log_loss: f64,
+}
+
+/// Losses of probabilities, row by row.
+pub(crate) struct Losses<'a> {
+    calibration: &'a Calibration,
+    shares: Vec<f64>,
+    brier: f64,
+    log_loss: f64,
+    n_rows: u64,
+}
+
+impl<'a> Losses<'a> {
+    pub(crate) fn new(calibration: &'a Calibration) -> Self {
+        Self { calibration, shares: Vec::new(), brier: 0.0, log_loss: 0.0, n_rows: 0 }
     }
 
-    /// The same model with this calibration, or without one.
-    #[must_use]
-    pub fn with_calibration(mut self, calibration: Option<Calibration>) -> Self {
-        self.calibration = calibration.filter(|fitted| fitted.curves.len() == n_curves(self.labels.len()));
-        self
+    /// Adds a row of these scores and this class.
+    pub(crate) fn add(&mut self, scores: &[f64], truth: u32) {
+        let Self { calibration, shares, .. } = self;
+        calibration.probabilities(scores, shares);
+        self.brier += squared_difference(&self.shares, truth as usize);
+        // A class the model does not know was given no chance.
+        let share = self.shares.get(truth as usize).copied().unwrap_or(0.0);
+        self.log_loss -= ln(share.max(f64::EPSILON));
+        self.n_rows += 1;
     }
 
-    /// What turns its scores into probabilities, if that was fitted.
-    pub fn calibration(&self) -> Option<&Calibration> {
-        self.calibration.as_ref()
+    /// The mean of two parts, or of one.
+    pub(crate) fn together(parts: &[Self]) -> Option<ProbabilityScores> {
+        let n_rows = parts.iter().map(|part| part.n_rows).sum::<u64>() as f64;
+        (n_rows > 0.0).then(|| ProbabilityScores {
+            brier: parts.iter().map(|part| part.brier).sum::<f64>() / n_rows,
+            log_loss: parts.iter().map(|part| part.log_loss).sum::<f64>() / n_rows,
+        })
+    }
+
+    pub(crate) fn mean(self) -> Option<ProbabilityScores> {
+        Self::together(&[self])
+    }
+}
+
+/// Brier's score of one row.
+fn squared_difference(shares: &[f64], truth: usize) -> f64 {
+    let difference = |class: usize| (shares[class] - f64::from(u8::from(class == truth))).powi(2);
+    match shares.len() {
+        2 if truth < 2 => difference(1),
+        n_classes => (0..n_classes).map(difference).sum::<f64>() + f64::from(u8::from(truth >= n_classes)),
     }
 }
 

@@ -3,3 +3,4 @@
 pub mod calibration;
 pub(crate) mod mapped;
 pub mod model;
+pub(crate) mod ranking;

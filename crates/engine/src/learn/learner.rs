@@ -2,25 +2,22 @@
 
 use crate::error::Error;
 use crate::spec::{Classes, Spec};
+use crate::start::{MOST_WEIGHT_BYTES, Start};
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::rules::{self, Visit};
-use rosenblatt_core::space::{LinearSpace, Outcome};
+use rosenblatt_core::space::Outcome;
 use rosenblatt_core::state::{State, StateError};
 use rosenblatt_core::{
-    Algorithm, Binary, Convention, Decision, Direct, Examples, Hyperplanes, Multiclass, Observer, Plan,
-    Remember, Rule, Run, Schedule, Setup, Share, Stopped, Totals, Visits,
+    Algorithm, Binary, Convention, Decision, Direct, Examples, Hyperplanes, Multiclass, Observer, Plan, Rule,
+    Run, Schedule, Setup, Share, Stopped, Totals, Visits,
 };
 use rosenblatt_data::{View, Visitor};
 #[cfg(not(target_family = "wasm"))]
 use rosenblatt_kernel::BudgetSpace;
 use rosenblatt_kernel::{Kernel, KernelSpace, Removal};
-use rosenblatt_layers::{Descent, Design, Network, NetworkSpace, suited_rate};
+use rosenblatt_layers::{Descent, Design, NetworkSpace, suited_rate};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// The most bytes the weights of one hypothesis may take. Feature numbers come from files, and a
-/// single large one must not be able to exhaust the machine.
-pub(crate) const MOST_WEIGHT_BYTES: u128 = 2 << 30;
 
 /// A run of some rule for some classes.
 pub(crate) trait Learner: Snapshot + Send {
@@ -72,37 +69,6 @@ pub(crate) trait Learner: Snapshot + Send {
 pub(crate) type Epoch<'a> =
     dyn FnMut(&mut dyn Learner, &mut dyn Observer) -> Result<ControlFlow<Option<Stopped>>, Error> + 'a;
 
-/// Where a run starts.
-#[derive(Debug, Clone)]
-pub enum Start {
-    /// From these hyperplanes.
-    Planes(Hyperplanes),
-    /// From the weights of this network.
-    Network(Network),
-}
-
-impl Start {
-    /// All its weights and biases.
-    pub(crate) fn numbers(&self) -> Vec<f64> {
-        match self {
-            Self::Planes(planes) => [planes.raw_weights(), planes.biases()].concat(),
-            Self::Network(network) => [network.raw_weights(), network.raw_biases()].concat(),
-        }
-    }
-}
-
-impl From<Hyperplanes> for Start {
-    fn from(planes: Hyperplanes) -> Self {
-        Self::Planes(planes)
-    }
-}
-
-impl From<Network> for Start {
-    fn from(network: Network) -> Self {
-        Self::Network(network)
-    }
-}
-
 /// The outline of the data a learner is built for.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
@@ -118,19 +84,6 @@ pub(crate) struct Shape {
     pub n_rows: Option<usize>,
     /// How many rows an epoch has, if that is known.
     pub n_visits: Option<usize>,
-}
-
-impl Shape {
-    pub(crate) fn smallest() -> Self {
-        Self {
-            width: 0,
-            class_weights: Vec::new(),
-            start: None,
-            kernel: None,
-            n_rows: Some(0),
-            n_visits: None,
-        }
-    }
 }
 
 /// Builds the learner that `spec` describes for `n_classes` classes: the only place where a name becomes a type.
@@ -178,38 +131,16 @@ fn build_rule<A: Algorithm>(spec: &Spec, n_classes: usize, shape: Shape) -> Resu
         Some(Start::Planes(planes)) => Some(planes),
         None => None,
     };
-    let setup = Setup {
-        width: shape.width,
-        convention: spec.convention(),
-        remember: Remember::for_readout(spec.readout(), spec.ratchet(), options.seed),
-        start,
-        class_weights: shape.class_weights,
-        seed: options.seed,
-    };
+    let setup = spec.setup(shape.width, start, shape.class_weights);
     if let Some(kernel) = kernel {
-        if !A::Space::SUITS_KERNELS {
+        let forgets =
+            spec.kernel().filter(|options| options.budget.is_some() && options.removal == Removal::Forgetron);
+        if let Some(options) = forgets.filter(|_| n_classes > 2) {
             return Err(Error::Range {
-                name: "algorithm",
-                expected: "one that can learn behind a kernel, as perceptron and pa1 can",
-                found: A::INFO.name.to_owned(),
+                name: "removal",
+                expected: "random or projectron for more than two classes, as the forgetron forgets for one output",
+                found: options.removal.to_string(),
             });
-        }
-        setup.check(&A::INFO)?;
-        if let Some(options) = spec.kernel().filter(|options| options.budget.is_some()) {
-            if rule.needs().norm2 {
-                return Err(Error::Range {
-                    name: "algorithm",
-                    expected: "one that does not ask how long its hypothesis is, with a budget",
-                    found: A::INFO.name.to_owned(),
-                });
-            }
-            if options.removal == Removal::Forgetron && n_classes > 2 {
-                return Err(Error::Range {
-                    name: "removal",
-                    expected: "random or projectron for more than two classes, as the forgetron forgets for one output",
-                    found: options.removal.to_string(),
-                });
-            }
         }
         return with_kernel(Box::new(rule), kernel, spec, n_classes, setup, shape.n_rows);
     }
@@ -326,10 +257,7 @@ fn with_kernel(
         None => {
             let space = KernelSpace::new(kernel, shape, options.limits());
             let mut space = space.normalised(options.normalised).seeded(seed);
-            // A spec that is only checked opens no card.
-            if n_rows != Some(0)
-                && let Some(device) = options.device.to_learn(n_rows, width)?
-            {
+            if let Some(device) = options.device.to_learn(n_rows, width)? {
                 space = space.on(device);
             }
             Ok(in_space(space, rule, spec, n_classes, convention, class_weights))

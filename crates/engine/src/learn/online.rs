@@ -12,12 +12,14 @@
 
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
-use crate::learner::{Learner, Shape, Start};
+use crate::learner::{Learner, Shape};
 use crate::mapped::Mapper;
-use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading};
+use crate::model::{Checkpoint, Mark, Model, Provenance, encode_checkpoint, reading, training_summary};
+use crate::monitor::Pausable;
 use crate::rows::check_finite;
 use crate::spec::{ClassWeights, Classes, Spec};
-use crate::train::{build, hypothesis, training_summary};
+use crate::start::Start;
+use crate::train::{build, hypothesis};
 use rosenblatt_core::state::Origin;
 use rosenblatt_core::{
     DenseExamples, Examples, Hyperplanes, OneVsOne, SparseExamples, SparseRows, Stopped, Totals, Visits,
@@ -473,5 +475,11 @@ fn mapper(spec: &Spec) -> Result<Option<Mapper>, Error> {
             let nothing = Outline { n_rows: 0, width: 0, variance: 0.0, norm2: 0.0, negative: None };
             Ok(Some(Mapper::new(choice.fit(&nothing, SparseRows::default())?)))
         }
+    }
+}
+
+impl Pausable for Online {
+    fn checkpoint(&self) -> Option<Vec<u8>> {
+        Self::checkpoint(self)
     }
 }

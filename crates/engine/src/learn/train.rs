@@ -7,17 +7,18 @@
 
 use crate::device::DeviceChoice;
 use crate::error::Error;
-use crate::evaluate::each_prediction;
 use crate::fingerprint::Finding;
-use crate::learner::{self, Learner, MOST_WEIGHT_BYTES, Shape, Start};
+use crate::learner::{self, Learner, Shape};
 use crate::mapped::{self, Mapper};
 use crate::model::{
-    Checkpoint, Mark, Model, Provenance, TrainingSummary, Validated, Watched, encode_checkpoint, expansion,
-    reading,
+    Checkpoint, Mark, Model, Provenance, Watched, each_prediction, encode_checkpoint, expansion, reading,
+    training_summary,
 };
+use crate::monitor::{Monitor, Watch};
 use crate::rows::{RowSource, check_finite};
 use crate::spec::{ClassWeights, Spec};
 use crate::split::split_rows;
+use crate::start::{MOST_WEIGHT_BYTES, Start};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::{Round, Snapshot};
 use rosenblatt_core::{Epoch, Examples, Law, Observer, Order, Plan, Readout, Row, Stopped, Totals, Visits};
@@ -28,6 +29,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread::Scope;
+
+pub use crate::monitor::{CheckpointRequest, Checkpointer};
 
 /// So many rows on disk are mapped at once.
 const MAPPED_AT_ONCE: usize = 1024;
@@ -59,34 +62,6 @@ pub struct Training<'a> {
     checkpoint: Option<Checkpoint>,
     checkpointer: Option<&'a mut dyn Checkpointer>,
     fingerprint: Option<&'a str>,
-}
-
-/// Decides when a training's checkpoints are made, saves them, and may stop the training.
-pub trait Checkpointer {
-    /// What is to be done now. Asked before every epoch and again and again during it.
-    fn request(&mut self, so_far: &Totals) -> CheckpointRequest;
-
-    /// Saves a checkpoint that was requested.
-    fn save(&mut self, checkpoint: &[u8]);
-}
-
-impl Checkpointer for () {
-    fn request(&mut self, _so_far: &Totals) -> CheckpointRequest {
-        CheckpointRequest::Continue
-    }
-
-    fn save(&mut self, _checkpoint: &[u8]) {}
-}
-
-/// What a [`Checkpointer`] asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CheckpointRequest {
-    /// No checkpoint: training goes on.
-    Continue,
-    /// A checkpoint; training goes on.
-    Save,
-    /// A checkpoint, and the end of training.
-    SaveAndStop,
 }
 
 impl<'a> Training<'a> {
@@ -165,6 +140,12 @@ impl<'a> Training<'a> {
     /// Trains, watched by `observer`.
     pub fn run(self, observer: &mut dyn Observer) -> Result<Model, Error> {
         std::thread::scope(|scope| self.run_beside(scope, observer))
+    }
+
+    /// Trains, watched as `monitor` wants it.
+    pub(crate) fn run_for(self, monitor: &mut dyn Monitor) -> Result<Model, Error> {
+        let Watch { mut checkpointer, mut observer } = monitor.training(self.spec, self.data.dataset())?;
+        self.checkpointer(&mut *checkpointer).run(&mut *observer)
     }
 
     /// The same; what is wanted only in the end is found on a thread of `scope`.
@@ -412,24 +393,6 @@ pub(crate) fn hypothesis(
         training_summary: training_summary(0, Totals::default(), Stopped::Epochs, None),
         calibration: None,
         provenance: Provenance::default(),
-    }
-}
-
-pub(crate) fn training_summary(
-    rows: usize,
-    totals: Totals,
-    stopped: Stopped,
-    validation: Option<Validated>,
-) -> TrainingSummary {
-    TrainingSummary {
-        rows,
-        totals,
-        stopped,
-        validation,
-        held_out: None,
-        folds: None,
-        raced: None,
-        estimate: None,
     }
 }
 

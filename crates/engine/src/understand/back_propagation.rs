@@ -97,7 +97,14 @@ pub fn back_propagation(
     let spec = Spec::new(options)?;
     let design = spec.design()?;
     let names = data.labels().names();
-    let shape = Shape { width: data.width(), ..Shape::smallest() };
+    let shape = Shape {
+        width: data.width(),
+        class_weights: Vec::new(),
+        start: None,
+        kernel: None,
+        n_rows: Some(data.len()),
+        n_visits: None,
+    };
     let mut learner = build(&spec, names.len(), shape)?;
     let mut rounds = Vec::new();
     let mut now = || -> Result<(), Error> {

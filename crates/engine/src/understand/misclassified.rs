@@ -1,9 +1,8 @@
 //! The rows a model gets wrong, the most confident mistakes first: those are worth a person's look, since
 //! either the model or the label is far off.
 
-use crate::calibration::class_scores;
 use crate::evaluate::matched;
-use crate::model::Model;
+use crate::model::{Model, class_scores};
 use rosenblatt_data::Dataset;
 use serde::Serialize;
 

@@ -3,9 +3,9 @@
 //! Rows are placed on the plane, and places on the plane are turned back into rows, so that a model can be asked
 //! about every one of them: it says there what it would say of a row that lies on the plane.
 
-use crate::calibration::{Method, class_scores};
+use crate::calibration::Method;
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{Model, class_scores};
 use rosenblatt_core::{Examples, Random, Row};
 use rosenblatt_data::{Dataset, Visitor};
 use serde::Serialize;

@@ -10,13 +10,13 @@ pub(crate) use messages::{Message, TextFolder, is_mail};
 
 use super::sense::is_label_name;
 use super::{Format, FormatInfo, Head, Reader, Sniff};
-use crate::bytes::chunks::{Chunks, Parse, Stopped};
 use crate::bytes::source::Input;
 use crate::bytes::window::Window;
 use crate::encode::{Side, TextEncoder, TextRows};
 use crate::error::{DataError, ErrorKind, Mistake};
 use crate::options::{OnBadRow, ReadOptions};
 use crate::rows::block::{Block, Stored};
+use crate::rows::chunks::{Chunks, Parse, Stopped};
 use crate::rows::label_table::{BadLabel, LabelTable};
 use crate::rows::schema::{Layout, Precision, Schema};
 use crate::scan::number;

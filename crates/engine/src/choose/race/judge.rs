@@ -4,7 +4,7 @@ use crate::calibration::{Calibration, Method, Scored, n_curves};
 use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::model::{Predictor, by_class};
-use crate::roc::curve;
+use crate::ranking::curve;
 use crate::spec::{Classes, Options, Spec};
 use crate::train::{Training, weights_by_counts};
 use rosenblatt_core::observer::Snapshot;

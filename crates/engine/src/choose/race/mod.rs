@@ -14,6 +14,7 @@ mod judge;
 mod portfolio;
 mod sample;
 
+pub use crate::monitor::Progress;
 pub use judge::Metric;
 pub use portfolio::portfolio;
 pub use sample::Rescale;
@@ -83,19 +84,6 @@ pub trait Spectator {
 }
 
 impl Spectator for () {}
-
-/// How far a race is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// The bout, from 1.
-    pub bout: usize,
-    /// How many bouts there are.
-    pub bouts: usize,
-    /// Candidates judged in this bout.
-    pub done: usize,
-    /// Candidates in this bout.
-    pub of: usize,
-}
 
 /// How a race went.
 #[derive(Debug, Clone, Serialize)]

@@ -74,7 +74,7 @@ impl Fitting<'_> {
         let schema = self.schema.clone().map(Arc::new);
         let training =
             Training::new(&raced.winner, data).rows(&all).schema_if_any(schema).fingerprint(&known);
-        let model = monitor.train(training.resume(checkpoint))?;
+        let model = training.resume(checkpoint).run_for(monitor)?;
         let (model, share) = match self.recipe.estimate {
             Plan::Folds(n_folds) => (model.with_folds(n_folds), 0.0),
             Plan::HoldOut(share) => (model, share),

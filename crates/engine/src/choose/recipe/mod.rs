@@ -27,14 +27,15 @@ mod online;
 mod start;
 mod suspicion;
 
+pub use crate::estimate::{Calibrate, Plan};
 pub use infer::LabelFound;
 pub use ongoing::Ongoing;
 
-use crate::calibration::{Calibration, Method, Naming, Scored};
-use crate::compare::deviation;
+use crate::calibration::{Calibration, Naming, Scored};
 use crate::costs::Costs;
 use crate::defaults;
 use crate::error::Error;
+use crate::estimate::Method;
 use crate::evaluate::{Evaluation, Folds, Judged, keeps_scores};
 use crate::insight::mistake_bound;
 use crate::model::{Checkpoint, Estimated, Model};
@@ -43,6 +44,7 @@ use crate::race::{self, Metric, Race};
 use crate::rows::RowSource;
 use crate::spec::{Options, Spec};
 use crate::split::split;
+use crate::statistics::deviation;
 use crate::train::Training;
 use rosenblatt_core::{Hyperplanes, Readout, Totals};
 use rosenblatt_data::{Dataset, Labels, ReadOptions, Scaling, Schema, Source, load_with_schema};
@@ -122,55 +124,6 @@ pub struct Racing {
     pub metric: Metric,
     /// No part of the race is begun after so many seconds. With it the outcome depends on the machine.
     pub budget: Option<f64>,
-}
-
-/// How the estimate is come by.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Plan {
-    /// This share of the rows is held out; none if it is 0.
-    HoldOut(f64),
-    /// The rows are parted in so many folds.
-    Folds(usize),
-}
-
-impl Default for Plan {
-    fn default() -> Self {
-        Self::HoldOut(defaults::HOLD_OUT)
-    }
-}
-
-/// How scores become probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Calibrate {
-    /// The usual way, if rows are held out and memory allows it.
-    #[default]
-    Auto,
-    /// Not at all.
-    Off,
-    /// By Platt's sigmoid.
-    Platt,
-    /// By isotonic regression.
-    Isotonic,
-}
-
-rosenblatt_core::named!(Calibrate, "calibrate",
-    "auto" = Self::Auto, "platt, if rows are held out and memory allows it";
-    "off" or "none" = Self::Off, "no probabilities";
-    "platt" or "sigmoid" = Self::Platt, "a sigmoid: two numbers per curve, so that few rows suffice";
-    "isotonic" = Self::Isotonic, "steps that never fall: any shape, but better from a thousand rows on";
-);
-
-impl Calibrate {
-    pub(crate) fn method(self) -> Option<Method> {
-        match self {
-            Self::Auto => Some(defaults::CALIBRATION),
-            Self::Off => None,
-            Self::Platt => Some(Method::Platt),
-            Self::Isotonic => Some(Method::Isotonic),
-        }
-    }
 }
 
 /// A limit on the memory that rows take. If they take more, they are parsed once into a cache on disk, and every
@@ -592,7 +545,7 @@ impl Fitting<'_> {
         if let Some(planes) = recipe.start_planes() {
             training = training.start(planes.widened(width));
         }
-        let model = monitor.train(training.resume(checkpoint))?;
+        let model = training.resume(checkpoint).run_for(monitor)?;
         let model = match recipe.estimate {
             Plan::HoldOut(share) => model.with_held_out(share),
             Plan::Folds(n_folds) => model.with_folds(n_folds),

@@ -7,7 +7,7 @@ use super::{LabelFound, Outline, Recipe, Trained, no_class, start};
 use crate::algorithms::find;
 use crate::error::{Error, NAME_CLASSES};
 use crate::model::{Checkpoint, Model};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Pausable};
 use crate::online::Online;
 use crate::spec::{ClassWeights, Options, Spec};
 use rosenblatt_core::{Law, Order, Totals};
@@ -68,7 +68,8 @@ pub(super) fn train(
         learner = learner.resume(checkpoint)?;
     }
     let learner = Arc::new(Mutex::new(learner));
-    monitor.online(&learner);
+    let pausable: Arc<Mutex<dyn Pausable>> = learner.clone();
+    monitor.online(&pausable);
     let mut progress: Vec<Totals> = Vec::new();
     let mut totals = Totals::default();
     // What helps is not what the reader of a whole source would say.
@@ -92,7 +93,7 @@ pub(super) fn train(
             }
             from = to;
             totals = learner.totals();
-            monitor.learned(&learner, totals);
+            monitor.learned(&*learner, totals);
             if totals.rounds.is_power_of_two() && progress.last() != Some(&totals) {
                 progress.push(totals);
             }

@@ -11,8 +11,8 @@ use super::file::{
 };
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
-use crate::learner::Start;
 use crate::spec::{Options, Spec};
+use crate::start::Start;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::state::State;
 use rosenblatt_data::{Labels, Schema};

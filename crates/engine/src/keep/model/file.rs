@@ -770,8 +770,7 @@ pub(super) fn decode_hypothesis(
         return Err(content(format!("these classes need {needed} outputs, but it has {outputs}")));
     }
     // A sparse model may be far wider than its file is long, so the width is bounded by itself.
-    let n_weights =
-        width.checked_mul(outputs).filter(|&n| n as u128 * 8 <= crate::learner::MOST_WEIGHT_BYTES);
+    let n_weights = width.checked_mul(outputs).filter(|&n| n as u128 * 8 <= crate::start::MOST_WEIGHT_BYTES);
     let n_weights = n_weights.ok_or_else(|| content(format!("a width of {width} is beyond all measure")))?;
     match *hypothesis {
         Hypothesis::Kernel { .. } => kernels::decode(hypothesis, arrays),

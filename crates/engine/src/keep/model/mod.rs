@@ -16,15 +16,15 @@ pub use checkpoint::Checkpoint;
 pub(crate) use checkpoint::{Mark, Watched, encode as encode_checkpoint, reading};
 pub use date::Date;
 pub use file::{FormatError, model_checksum};
-pub(crate) use predictor::by_class;
-pub use predictor::{Predictor, Sample};
+pub use predictor::{Predictor, Sample, class_scores};
+pub(crate) use predictor::{by_class, each_prediction};
 pub use store::StoreError;
 pub use taggers::TaggerCheckpoint;
 pub(crate) use taggers::encode_checkpoint as encode_tagger_checkpoint;
 
 pub use crate::fingerprint::fingerprint;
 
-use crate::calibration::Calibration;
+use crate::calibration::{Calibration, n_curves};
 use crate::device::DeviceChoice;
 use crate::error::Error;
 use crate::spec::Spec;
@@ -58,6 +58,25 @@ pub struct TrainingSummary {
     pub raced: Option<f64>,
     /// What rows that were not learned from said of this training.
     pub estimate: Option<Estimated>,
+}
+
+/// The summary of a run that was neither raced nor judged.
+pub(crate) fn training_summary(
+    rows: usize,
+    totals: Totals,
+    stopped: Stopped,
+    validation: Option<Validated>,
+) -> TrainingSummary {
+    TrainingSummary {
+        rows,
+        totals,
+        stopped,
+        validation,
+        held_out: None,
+        folds: None,
+        raced: None,
+        estimate: None,
+    }
 }
 
 impl TrainingSummary {
@@ -160,6 +179,18 @@ impl Provenance {
 }
 
 impl Model {
+    /// The same model with this calibration, or without one.
+    #[must_use]
+    pub fn with_calibration(mut self, calibration: Option<Calibration>) -> Self {
+        self.calibration = calibration.filter(|fitted| fitted.curves.len() == n_curves(self.labels.len()));
+        self
+    }
+
+    /// What turns its scores into probabilities, if that was fitted.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
     /// What tells the data it was trained on from other data: 32 hexadecimal digits, a digest of the values,
     /// weights and class names of all rows as they were read, those held out included. The same rows have the
     /// same one whatever file they come in; see [`fingerprint`]. Models of the first version

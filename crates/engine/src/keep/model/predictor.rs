@@ -5,10 +5,11 @@
 //! decide.
 
 use super::{Model, expansion, network};
-use crate::calibration::{Verdict, class_scores};
+use crate::calibration::Verdict;
 use crate::costs::CostMatrix;
 use crate::error::Error;
 use crate::mapped::{Mapper, map_some};
+use crate::rows::RowSource;
 use crate::spec::{ClassWeights, Spec};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{
@@ -17,6 +18,7 @@ use rosenblatt_core::{
 };
 use rosenblatt_data::{Dataset, MatrixRef, Precision, SparseRef, View, Visitor};
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// One row in the numbers of its source: a value for every feature, or those that are not zero.
@@ -575,4 +577,60 @@ pub(crate) fn by_class<'s>(
     }
     room.truncate(n_classes);
     room
+}
+
+/// The scores that a calibration takes, out of those that a prediction of `model` was made of: they are
+/// the same, except that with pairs of classes each class has those of its duels together.
+pub fn class_scores(model: &Model, scores: &[f64], into: &mut Vec<f64>) {
+    let pairs = model.has_pairs();
+    if pairs {
+        by_class(scores, model.labels().len(), pairs, into);
+    } else {
+        into.clear();
+        into.extend(scores);
+    }
+}
+
+/// Shows of each of these rows its class, the class that the model gives it and the scores behind that. `stop` is
+/// asked between pieces. Fails only if rows on disk cannot be read, or if it is to stop.
+pub(crate) fn each_prediction(
+    model: &Model,
+    source: &mut RowSource<'_>,
+    rows: &[u32],
+    stop: &mut dyn FnMut() -> bool,
+    mut show: impl FnMut(u32, u32, &[f64]),
+) -> Result<(), Error> {
+    struct Predict<'a, 'm, F> {
+        predictor: &'a mut Predictor<'m>,
+        rows: &'a [u32],
+        show: &'a mut F,
+    }
+    impl<F: FnMut(u32, u32, &[f64])> Visitor for Predict<'_, '_, F> {
+        type Output = ();
+        fn visit<E: Examples>(self, examples: E) {
+            let Self { predictor, rows, show } = self;
+            predictor.each(examples, rows, |row, predicted, scores| {
+                show(examples.class(row as usize), predicted, scores);
+            });
+        }
+    }
+    let mut predictor = model.predictor(source.width());
+    // Rows go through a map many at a time.
+    let mut behind = model.map.clone().map(|map| (Mapper::new(map), model.predictor_behind_map()));
+    let flow = source.each_block(rows, |_, view, rows| {
+        if stop() {
+            return ControlFlow::Break(());
+        }
+        if let Some((mapper, predictor)) = &mut behind
+            && let Ok(mapped) = mapper.block(view, rows)
+        {
+            let all: Vec<u32> = (0..rows.len() as u32).collect();
+            View::visit(mapped, Predict { predictor, rows: &all, show: &mut show });
+        } else {
+            // What a map cannot hold is asked about all the same, row by row.
+            view.visit(Predict { predictor: &mut predictor, rows, show: &mut show });
+        }
+        ControlFlow::Continue(())
+    })?;
+    if flow.is_break() { Err(Error::Stopped) } else { Ok(()) }
 }

@@ -7,7 +7,7 @@ use super::file::{
 };
 use super::store::{StoreError, load, save};
 use crate::error::Error;
-use crate::learner::MOST_WEIGHT_BYTES;
+use crate::start::MOST_WEIGHT_BYTES;
 use crate::tagger::{Columns, Mark, Tagger, TaggerEstimate, TaggerOptions};
 use rosenblatt_core::state::{List, State};
 use rosenblatt_sequence::{

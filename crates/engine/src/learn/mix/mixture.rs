@@ -3,10 +3,11 @@
 use super::Mixing;
 use super::share::{Learned, Share, bad, counted, reason, state_of, stopped, sum, totals};
 use crate::error::Error;
-use crate::learner::{Learner, Shape, Start};
-use crate::model::{Model, Provenance, Watched, bundle, unbundle};
+use crate::learner::{Learner, Shape};
+use crate::model::{Model, Provenance, Watched, bundle, training_summary, unbundle};
 use crate::spec::{Options, Spec};
-use crate::train::{build, check_room, hypothesis, training_summary, weights_by_counts};
+use crate::start::Start;
+use crate::train::{build, check_room, hypothesis, weights_by_counts};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::state::{List, State};
 use rosenblatt_core::{Average, Hyperplanes, Order, Readout, Stopped, Totals};

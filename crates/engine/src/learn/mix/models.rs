@@ -3,9 +3,8 @@
 use super::Mixing;
 use super::share::sum;
 use crate::error::Error;
-use crate::model::{Model, Provenance};
+use crate::model::{Model, Provenance, training_summary};
 use crate::spec::{Options, Spec};
-use crate::train::training_summary;
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::{Hyperplanes, Stopped, Totals};
 

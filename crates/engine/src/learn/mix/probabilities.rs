@@ -1,9 +1,9 @@
 //! Probabilities of a mixture: every shard scores its validation set, and curves are fitted to all of that.
 
 use super::share::bad;
-use crate::calibration::{Calibration, Method, Naming, Scored, class_scores, n_curves};
+use crate::calibration::{Calibration, Method, Naming, Scored, n_curves};
 use crate::error::Error;
-use crate::model::{Model, bundle, unbundle};
+use crate::model::{Model, bundle, class_scores, unbundle};
 use rosenblatt_core::state::List;
 
 const KIND: &str = "rosenblatt scores";

@@ -3,8 +3,8 @@
 use super::Mixing;
 use super::share::sum;
 use crate::error::Error;
+use crate::model::training_summary;
 use crate::tagger::{Tagger, TaggerOptions};
-use crate::train::training_summary;
 use rosenblatt_core::{Stopped, Totals};
 use rosenblatt_sequence::{Shape, Tagging, Weights};
 

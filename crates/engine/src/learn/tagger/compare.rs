@@ -3,9 +3,9 @@
 use super::TaggerOptions;
 use super::estimate::{Verdict, parts_of_folds, train_part};
 use super::train::Material;
-use crate::compare::deviation;
 use crate::error::Error;
 use crate::monitor::{Monitor, Stage};
+use crate::statistics::deviation;
 use rosenblatt_core::Totals;
 use rosenblatt_core::observer::{Observer, Snapshot};
 use rosenblatt_data::{SentenceFormat, Source};

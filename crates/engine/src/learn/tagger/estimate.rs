@@ -4,7 +4,7 @@ use super::TaggerOptions;
 use super::train::{Material, TaggerRun, Trained};
 use crate::calibration::{Calibration, Method};
 use crate::error::Error;
-use crate::recipe::{Calibrate, Plan};
+use crate::estimate::{Calibrate, Plan};
 use crate::split::{fold_rows, split_rows};
 use rosenblatt_core::observer::{Epoch, Observer, Snapshot};
 use rosenblatt_core::{Totals, threads};

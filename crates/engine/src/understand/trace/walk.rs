@@ -3,11 +3,11 @@
 use super::{Ending, ReadOut, Trace, TracedRound, Tracer};
 use crate::error::Error;
 use crate::learner::Learner;
-use crate::model::Model;
+use crate::model::{Model, training_summary};
 use crate::rows::RowSource;
 use crate::rows::check_finite;
 use crate::spec::Spec;
-use crate::train::{Prepared, hypothesis, prepare, training_summary, two_classes};
+use crate::train::{Prepared, hypothesis, prepare, two_classes};
 use rosenblatt_core::memory::Kept;
 use rosenblatt_core::observer::Snapshot;
 use rosenblatt_core::{Hyperplanes, Observer, Plan, Readout, Stopped, Totals};

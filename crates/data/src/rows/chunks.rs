@@ -211,12 +211,12 @@ struct Job {
 
 impl Job {
     fn take(pool: &Pool) -> Self {
-        Self { chunk: Chunk::new(pool.take_buffer(WINDOW_BYTES)), block: pool.take_block() }
+        Self { chunk: Chunk::new(pool.take_buffer(WINDOW_BYTES)), block: pool.take_spare() }
     }
 
     fn give(self, pool: &Pool) {
         pool.give_buffer(self.chunk.into_buffer());
-        pool.give_block(self.block);
+        pool.give_spare(self.block);
     }
 }
 

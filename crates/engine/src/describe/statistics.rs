@@ -1,0 +1,25 @@
+//! What a few counts tell: intervals and deviations.
+
+/// Between which error rates the true one lies, with 95 % confidence, after `errors` in `rows`
+/// (Wilson's interval, which is honest for small numbers too).
+pub fn interval(errors: u64, rows: u64) -> (f64, f64) {
+    if rows == 0 {
+        return (0.0, 1.0);
+    }
+    let z = 1.959_963_984_540_054_f64;
+    let (n, share) = (rows as f64, errors as f64 / rows as f64);
+    let middle = share + z * z / (2.0 * n);
+    let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let whole = 1.0 + z * z / n;
+    // With no errors, or nothing but errors, the end of the interval is exact; rounding must not blur it.
+    let low = if errors == 0 { 0.0 } else { ((middle - spread) / whole).max(0.0) };
+    let high = if errors == rows { 1.0 } else { ((middle + spread) / whole).min(1.0) };
+    (low, high)
+}
+
+/// The standard deviation of the errors of several folds.
+pub(crate) fn deviation(errors: &[f64]) -> f64 {
+    let n_folds = errors.len() as f64;
+    let mean = errors.iter().sum::<f64>() / n_folds;
+    (errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / (n_folds - 1.0)).sqrt()
+}
