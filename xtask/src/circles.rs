@@ -331,16 +331,11 @@ mod tests {
     #[test]
     fn modules_in_folders_are_counted_one_by_one_and_folders_have_an_order() {
         let rule = Rule { depth: 2, most: 2, order: &["low", "high"], ..RULE };
-        let root = ("lib", "use low::{a, b}; pub use high::c;");
-        let straight =
-            [root, ("low/a", "use crate::b;"), ("low/b", "use crate::a;"), ("high/c", "use crate::a;")];
+        let folders = [("lib", "use low::{a, b}; pub use high::c;"), ("low", ""), ("high", "")];
+        let both = [("low/a", "use crate::b;"), ("high/c", "use crate::a;")];
+        let straight = [&folders[..], &both, &[("low/b", "use crate::a;")]].concat();
         assert!(judged(&rule, &straight).is_empty());
-        let back = [
-            root,
-            ("low/a", "use crate::b;"),
-            ("low/b", "fn f() { crate::c::f() }"),
-            ("high/c", "use crate::a;"),
-        ];
+        let back = [&folders[..], &both, &[("low/b", "fn f() { crate::c::f() }")]].concat();
         let complaints = judged(&rule, &back);
         assert_eq!(complaints.len(), 2, "{complaints:?}");
         assert!(complaints[0].contains("`low/b` uses `high/c`, which comes later"));

@@ -84,7 +84,7 @@ impl Device for Gpu {
 
     fn worker(&self, kernel: &dyn Kernel, constant: f64) -> Result<Option<Box<dyn Worker>>, Trouble> {
         let Some(ending) = kernel.ending().filter(|_| kernel.sum() != Sum::Rows) else { return Ok(None) };
-        let worker = worker::Hand::new(
+        let worker = worker::CardWorker::new(
             Arc::clone(&self.card),
             kernel.sum(),
             ending,

@@ -25,7 +25,7 @@ const MOST_SHARED: usize = 48 << 10;
 const NOTHING: u64 = 0;
 
 #[derive(Debug)]
-pub(crate) struct Hand {
+pub(crate) struct CardWorker {
     card: Arc<Card>,
     stream: Arc<CudaStream>,
     /// A second queue, for what the block's rows have to do with each other alone.
@@ -61,14 +61,14 @@ pub(crate) struct Hand {
     ends: Room<u32>,
     groups: Room<u32>,
     numbers: Room<u32>,
-    walked: Option<Walked>,
-    speech: Option<Speech>,
+    replay: Option<Replay>,
+    combined: Option<Combined>,
     effort: Effort,
 }
 
-/// What is said of rows, as the card holds it.
+/// A combination of hypotheses, as the card holds it.
 #[derive(Debug)]
-struct Speech {
+struct Combined {
     entries: Room<RawEntry>,
     lives: Room<RawLife>,
     starts: Room<u32>,
@@ -76,18 +76,18 @@ struct Speech {
     sums: Room<f64>,
     biases: Room<f64>,
     n_entries: usize,
-    says: Says,
+    output: Output,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Says {
+enum Output {
     Sums,
     VotesPerOutput,
     JointVotes,
 }
 
-/// Which support rows are met, and by which slots of the block.
-struct Meeting<'a> {
+/// Which support rows are paired with which slots of the block.
+struct Pairing<'a> {
     /// Which rows; all if nothing is said.
     listed: Option<&'a [u32]>,
     n_listed: usize,
@@ -98,7 +98,7 @@ struct Meeting<'a> {
     line: usize,
 }
 
-impl Hand {
+impl CardWorker {
     pub(crate) fn new(
         card: Arc<Card>,
         sum: Sum,
@@ -138,8 +138,8 @@ impl Hand {
             ends: Room::default(),
             groups: Room::default(),
             numbers: Room::default(),
-            walked: None,
-            speech: None,
+            replay: None,
+            combined: None,
             effort: Effort::default(),
         })
     }
@@ -178,9 +178,9 @@ impl Hand {
         Ok(())
     }
 
-    /// Computes the values of a meeting: panel by panel of its slots, row by row of its list.
-    fn meet_all(&mut self, rows: &Rows, meeting: &Meeting<'_>) -> Result<(), Trouble> {
-        let Meeting { listed, n_listed, ref slots, needed, .. } = *meeting;
+    /// Computes the values of a pairing: panel by panel of its slots, row by row of its list.
+    fn pair_all(&mut self, rows: &Rows, pairing: &Pairing<'_>) -> Result<(), Trouble> {
+        let Pairing { listed, n_listed, ref slots, needed, .. } = *pairing;
         let (mut values, supports) = (std::mem::take(&mut self.values), self.supports.take());
         let (mut supports, block) = (supports.ok_or_else(lost)?, self.block.take().ok_or_else(lost)?);
         let n_values = n_listed * slots.len();
@@ -205,14 +205,14 @@ impl Hand {
                 supports.clear();
                 supports.append(&self.card, &self.stream, &gathered, &norms2, some.len())?;
                 let here = (some.len(), part * at_once);
-                self.tile(&self.stream, (&supports, &block), None, here, meeting, &mut room)?;
+                self.tile(&self.stream, (&supports, &block), None, here, pairing, &mut room)?;
             }
         } else {
             if let Some(listed) = listed {
                 self.listed.write(&self.stream, 0, listed)?;
             }
             let which = listed.map(|_| &self.listed);
-            self.tile(&self.stream, (&supports, &block), which, (n_listed, 0), meeting, &mut room)?;
+            self.tile(&self.stream, (&supports, &block), which, (n_listed, 0), pairing, &mut room)?;
         }
         (self.values, self.supports, self.block) = (values, Some(supports), Some(block));
         Ok(())
@@ -226,13 +226,13 @@ impl Hand {
         (store, block): (&Store, &Store),
         listed: Option<&Room<u32>>,
         (n_here, first): (usize, usize),
-        meeting: &Meeting<'_>,
+        pairing: &Pairing<'_>,
         out: &mut CudaViewMut<'_, f64>,
     ) -> Result<(), Trouble> {
         let does = &self.card.does;
-        let slots = meeting.slots.clone();
-        let (n_here_, first, n_listed) = (n_here as u32, first as u32, meeting.n_listed as u32);
-        let line = meeting.line as u32;
+        let slots = pairing.slots.clone();
+        let (n_here_, first, n_listed) = (n_here as u32, first as u32, pairing.n_listed as u32);
+        let line = pairing.line as u32;
         let (n_slots, stride) = (slots.len() as u32, store.stride as u32);
         let block_norms2 = block.norms2.get()?.slice(slots.start..slots.end);
         let of_sum = |products, distances, minima| -> &CudaFunction {
@@ -300,7 +300,7 @@ impl Hand {
         }
         args.arg(store.norms2.get()?).arg(&block_norms2);
         if store.layout != Layout::Sparse {
-            if meeting.needed.is_some() {
+            if pairing.needed.is_some() {
                 args.arg(self.needed.get()?);
             } else {
                 args.arg(&NOTHING);
@@ -339,7 +339,7 @@ impl Hand {
         let n = self.n_slots;
         let (mut matrix, block) = (std::mem::take(&mut self.matrix), self.block.take().ok_or_else(lost)?);
         let room = matrix.hold(&self.stream, n * n, 0)?;
-        // Sparse rows are laid out anew for every meeting, so these meet one after the other.
+        // Sparse rows are laid out anew for every pairing, so these meet one after the other.
         let stream = Arc::clone(if block.layout == Layout::Sparse { &self.stream } else { &self.beside });
         if block.layout != Layout::Sparse {
             stream.join(&self.stream).map_err(trouble)?;
@@ -349,8 +349,8 @@ impl Hand {
             let block = self.block.take().ok_or_else(lost)?;
             self.lay_across(&block, &slots)?;
             let mut room = room.slice_mut(slots.start..n * n);
-            let meeting = Meeting { listed: None, n_listed: n, slots, needed: None, line: n };
-            self.tile(&stream, (&block, &block), None, (n, 0), &meeting, &mut room)?;
+            let pairing = Pairing { listed: None, n_listed: n, slots, needed: None, line: n };
+            self.tile(&stream, (&block, &block), None, (n, 0), &pairing, &mut room)?;
             self.block = Some(block);
         }
         self.matrix = matrix;
@@ -379,7 +379,7 @@ impl Hand {
     }
 }
 
-impl Drop for Hand {
+impl Drop for CardWorker {
     fn drop(&mut self) {
         // Nothing may be on its way to memory that is given back.
         let _ = self.beside.synchronize();
@@ -387,7 +387,7 @@ impl Drop for Hand {
     }
 }
 
-impl Worker for Hand {
+impl Worker for CardWorker {
     fn pack(
         &mut self,
         supports: &Supports<'_>,
@@ -520,14 +520,14 @@ impl Worker for Hand {
             self.groups.write(&self.stream, 0, &groups)?;
             self.sums.write(&self.stream, 0, sums)?;
             for slots in self.parts(n_listed) {
-                let meeting = Meeting {
+                let pairing = Pairing {
                     listed: (!is_all).then_some(&listed),
                     n_listed,
                     slots: slots.clone(),
                     needed: (from != to).then_some(&needed[..]),
                     line: 0,
                 };
-                self.meet_all(supports.rows, &meeting)?;
+                self.pair_all(supports.rows, &pairing)?;
                 let groups = self.groups.get()?.slice(slots.start..slots.end);
                 let mut sums = self.sums.there()?.slice_mut(slots.start * n_outputs..slots.end * n_outputs);
                 let (n_listed, n_slots, outputs) = (n_listed as u32, slots.len() as u32, n_outputs as u32);
@@ -567,7 +567,7 @@ impl Worker for Hand {
         }
         for slots in self.parts(n_listed) {
             let out = &mut values[slots.start * n_listed..slots.end * n_listed];
-            self.meet_all(supports.rows, &Meeting { listed: None, n_listed, slots, needed: None, line: 0 })?;
+            self.pair_all(supports.rows, &Pairing { listed: None, n_listed, slots, needed: None, line: 0 })?;
             self.stream.memcpy_dtoh(&self.values.get()?.slice(..out.len()), out).map_err(trouble)?;
         }
         self.stream.synchronize().map_err(trouble)
@@ -582,14 +582,14 @@ impl Worker for Hand {
         let mut said = vec![0.0; self.n_slots * n_outputs];
         let n_listed = supports.rows.len();
         if n_listed > 0 && !said.is_empty() {
-            if self.speech.is_none() {
-                self.speech = Some(Speech::new(&self.stream, combination, n_outputs)?);
+            if self.combined.is_none() {
+                self.combined = Some(Combined::new(&self.stream, combination, n_outputs)?);
             }
             self.sums.write(&self.stream, 0, &said)?;
             for slots in self.parts(n_listed) {
-                self.meet_all(
+                self.pair_all(
                     supports.rows,
-                    &Meeting { listed: None, n_listed, slots: slots.clone(), needed: None, line: 0 },
+                    &Pairing { listed: None, n_listed, slots: slots.clone(), needed: None, line: 0 },
                 )?;
                 self.hear(&slots, n_listed, n_outputs)?;
             }
@@ -618,27 +618,27 @@ impl Worker for Hand {
         if n_listed == 0 || classes.is_empty() || shared > MOST_SHARED {
             return Ok(None);
         }
-        if self.walked.is_none() {
-            self.walked = Some(Walked::new(&self.stream, log, moments)?);
+        if self.replay.is_none() {
+            self.replay = Some(Replay::new(&self.stream, log, moments)?);
         }
         let mut counted = vec![0_u64; 7 * moments.len()];
         let mut errors = self.stream.clone_htod(&counted).map_err(trouble)?;
         let all_classes = self.stream.clone_htod(classes).map_err(trouble)?;
         for slots in self.parts(n_listed) {
-            let meeting = Meeting { listed: None, n_listed, slots: slots.clone(), needed: None, line: 0 };
-            self.meet_all(supports.rows, &meeting)?;
+            let pairing = Pairing { listed: None, n_listed, slots: slots.clone(), needed: None, line: 0 };
+            self.pair_all(supports.rows, &pairing)?;
             let here = slots.start.min(classes.len())..slots.end.min(classes.len());
             if here.is_empty() {
                 continue;
             }
-            let walked = self.walked.as_ref().ok_or_else(lost)?;
+            let replay = self.replay.as_ref().ok_or_else(lost)?;
             let (n_entries, n_looks) = (log.entries.len() as u32, moments.len() as u32);
             let (n_rows, n_listed, n_outputs) = (here.len() as u32, n_listed as u32, n_outputs as u32);
             let n_blocks = here.len().div_ceil(32);
             let classes = all_classes.slice(here);
             let mut args = self.stream.launch_builder(&self.card.does.walk);
-            args.arg(walked.entries.get()?).arg(walked.stages.get()?).arg(&n_entries);
-            args.arg(walked.looks.get()?).arg(walked.ends.get()?).arg(&n_looks);
+            args.arg(replay.entries.get()?).arg(replay.stages.get()?).arg(&n_entries);
+            args.arg(replay.looks.get()?).arg(replay.ends.get()?).arg(&n_looks);
             args.arg(&classes).arg(&n_rows).arg(self.values.get()?).arg(&n_listed).arg(&n_outputs);
             args.arg(&mut errors);
             launch(args, (n_blocks, 1), 32, shared as u32)?;
@@ -654,16 +654,16 @@ impl Worker for Hand {
     }
 }
 
-/// A log to walk along, as the card holds it.
+/// A log to be replayed row by row, as the card holds it.
 #[derive(Debug)]
-struct Walked {
+struct Replay {
     entries: Room<RawEntry>,
     stages: Room<RawStage>,
     looks: Room<u32>,
     ends: Room<f64>,
 }
 
-impl Walked {
+impl Replay {
     /// What does not depend on the row is found out beforehand.
     fn new(stream: &Arc<CudaStream>, log: &Log<'_>, moments: &[u64]) -> Result<Self, Trouble> {
         let n_outputs = log.n_outputs;
@@ -694,64 +694,64 @@ impl Walked {
             look(moment, log.entries.len(), &mut since, &shrink, &mut still_since);
         }
         let entries: Vec<RawEntry> = log.entries.iter().map(raw).collect();
-        let mut walked = Self {
+        let mut replay = Self {
             entries: Room::default(),
             stages: Room::default(),
             looks: Room::default(),
             ends: Room::default(),
         };
-        walked.entries.write(stream, 0, &entries)?;
-        walked.stages.write(stream, 0, &stages)?;
-        walked.looks.write(stream, 0, &looks)?;
-        walked.ends.write(stream, 0, &ends)?;
-        Ok(walked)
+        replay.entries.write(stream, 0, &entries)?;
+        replay.stages.write(stream, 0, &stages)?;
+        replay.looks.write(stream, 0, &looks)?;
+        replay.ends.write(stream, 0, &ends)?;
+        Ok(replay)
     }
 }
 
-impl Hand {
+impl CardWorker {
     /// Adds up what is said of some slots.
     fn hear(&mut self, slots: &Range<usize>, n_listed: usize, n_outputs: usize) -> Result<(), Trouble> {
-        let speech = self.speech.as_mut().ok_or_else(lost)?;
+        let combined = self.combined.as_mut().ok_or_else(lost)?;
         let mut out = self.sums.there()?.slice_mut(slots.start * n_outputs..slots.end * n_outputs);
         let (n_listed, n_slots, outputs) = (n_listed as u32, slots.len() as u32, n_outputs as u32);
         let values = self.values.get()?;
-        match speech.says {
-            Says::Sums => {
+        match combined.output {
+            Output::Sums => {
                 // One group of slots, all of which begin with nothing.
                 self.groups.write(&self.stream, 0, &vec![0; slots.len()])?;
                 let mut args = self.stream.launch_builder(&self.card.does.add_up);
-                args.arg(speech.entries.get()?).arg(speech.ends.get()?).arg(speech.starts.get()?);
+                args.arg(combined.entries.get()?).arg(combined.ends.get()?).arg(combined.starts.get()?);
                 args.arg(self.groups.get()?).arg(&NOTHING).arg(values);
                 args.arg(&n_listed).arg(&n_slots).arg(&outputs).arg(&mut out);
                 launch(args, (slots.len().div_ceil(32), n_outputs), 32, 0)
             }
-            Says::VotesPerOutput => {
+            Output::VotesPerOutput => {
                 let mut args = self.stream.launch_builder(&self.card.does.vote_per_output);
-                args.arg(speech.entries.get()?).arg(speech.lives.get()?).arg(speech.starts.get()?);
-                args.arg(speech.ends.get()?).arg(values);
+                args.arg(combined.entries.get()?).arg(combined.lives.get()?).arg(combined.starts.get()?);
+                args.arg(combined.ends.get()?).arg(values);
                 args.arg(&n_listed).arg(&n_slots).arg(&outputs).arg(&mut out);
                 launch(args, (slots.len().div_ceil(64), n_outputs), 64, 0)
             }
-            Says::JointVotes => {
+            Output::JointVotes => {
                 let zeros = vec![0.0; slots.len() * n_outputs];
-                speech.sums.write(&self.stream, 0, &zeros)?;
-                speech.biases.write(&self.stream, 0, &zeros)?;
-                let n_entries = speech.n_entries as u32;
+                combined.sums.write(&self.stream, 0, &zeros)?;
+                combined.biases.write(&self.stream, 0, &zeros)?;
+                let n_entries = combined.n_entries as u32;
                 let mut args = self.stream.launch_builder(&self.card.does.vote_jointly);
-                args.arg(speech.entries.get()?).arg(speech.lives.get()?).arg(&n_entries).arg(values);
+                args.arg(combined.entries.get()?).arg(combined.lives.get()?).arg(&n_entries).arg(values);
                 args.arg(&n_listed).arg(&n_slots).arg(&outputs);
-                args.arg(speech.sums.there()?).arg(speech.biases.there()?).arg(&mut out);
+                args.arg(combined.sums.there()?).arg(combined.biases.there()?).arg(&mut out);
                 launch(args, (slots.len().div_ceil(64), 1), 64, 0)
             }
         }
     }
 }
 
-impl Speech {
+impl Combined {
     fn new(stream: &Arc<CudaStream>, combination: &Combination, n_outputs: usize) -> Result<Self, Trouble> {
         let (mut entries, mut lives): (Vec<RawEntry>, Vec<RawLife>) = (Vec::new(), Vec::new());
         let (mut starts, mut ends): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-        let says = match combination {
+        let output = match combination {
             Combination::Sums { weights, .. } => {
                 for output in 0..n_outputs {
                     starts.push(entries.len() as u32);
@@ -761,7 +761,7 @@ impl Speech {
                     }));
                     ends.push(entries.len() as u32);
                 }
-                Says::Sums
+                Output::Sums
             }
             Combination::Votes { log, rounds, ballot: Ballot::PerOutput } => {
                 for output in 0..n_outputs {
@@ -777,7 +777,7 @@ impl Speech {
                     entries.push(RawEntry::default());
                     lives.push(RawLife { lived: (rounds + 1 - since) as f64, bias });
                 }
-                Says::VotesPerOutput
+                Output::VotesPerOutput
             }
             Combination::Votes { log, rounds, ballot: Ballot::Joint } => {
                 let mut round = 1;
@@ -787,11 +787,11 @@ impl Speech {
                     entries.push(raw(entry));
                 }
                 lives.push(RawLife { lived: (rounds + 1 - round) as f64, bias: 0.0 });
-                Says::JointVotes
+                Output::JointVotes
             }
         };
         let n_entries = entries.len();
-        let mut speech = Self {
+        let mut combined = Self {
             entries: Room::default(),
             lives: Room::default(),
             starts: Room::default(),
@@ -799,13 +799,13 @@ impl Speech {
             sums: Room::default(),
             biases: Room::default(),
             n_entries,
-            says,
+            output,
         };
-        speech.entries.write(stream, 0, &entries)?;
-        speech.lives.write(stream, 0, &lives)?;
-        speech.starts.write(stream, 0, &starts)?;
-        speech.ends.write(stream, 0, &ends)?;
-        Ok(speech)
+        combined.entries.write(stream, 0, &entries)?;
+        combined.lives.write(stream, 0, &lives)?;
+        combined.starts.write(stream, 0, &starts)?;
+        combined.ends.write(stream, 0, &ends)?;
+        Ok(combined)
     }
 }
 

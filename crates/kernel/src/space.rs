@@ -60,16 +60,16 @@ pub struct KernelSpace {
     stays: bool,
     /// Room for the rows of a block.
     gathered: Gathered,
-    hand: Hand,
+    worker: OwnWorker,
     /// What those took who have left.
     effort: Effort,
 }
 
-/// Who computes, once there is something to compute. Not for copies: they find somebody of their own.
+/// The worker that computes, once there is something to compute. A copy finds its own.
 #[derive(Debug, Default)]
-struct Hand(Option<Box<dyn Worker>>);
+struct OwnWorker(Option<Box<dyn Worker>>);
 
-impl Clone for Hand {
+impl Clone for OwnWorker {
     fn clone(&self) -> Self {
         Self(None)
     }
@@ -110,7 +110,7 @@ impl KernelSpace {
             known: None,
             stays: false,
             gathered: Gathered::default(),
-            hand: Hand::default(),
+            worker: OwnWorker::default(),
             effort: Effort::default(),
         }
     }
@@ -146,14 +146,14 @@ impl KernelSpace {
 
     /// What the kernel values of blocks with support rows took so far.
     pub fn effort(&self) -> Effort {
-        let now = self.hand.0.as_ref().map_or(Effort::default(), |worker| worker.effort());
+        let now = self.worker.0.as_ref().map_or(Effort::default(), |worker| worker.effort());
         Effort { pairs: self.effort.pairs + now.pairs, seconds: self.effort.seconds + now.seconds }
     }
 
     /// Lets whoever computes go, with all that was kept of rows.
     fn let_go(&mut self) {
         self.effort = self.effort();
-        self.hand = Hand::default();
+        self.worker = OwnWorker::default();
         self.stays = false;
     }
 
@@ -175,7 +175,7 @@ impl KernelSpace {
     /// Has somebody take up the rows of these numbers and bring their sums, each good up to `until` (ascending), to the
     /// end of the log.
     fn take_up<E: Examples>(&mut self, examples: E, numbers: &[u32], until: &[usize]) {
-        let Self { learned, last_use, ahead, hand, limits, gathered, stays, .. } = self;
+        let Self { learned, last_use, ahead, worker: own, limits, gathered, stays, .. } = self;
         let Some(supports) = learned.supports() else { return };
         let log = Log { entries: &learned.log, last_use, n_outputs: learned.n_outputs };
         let width = supports.rows.width();
@@ -188,7 +188,7 @@ impl KernelSpace {
                 worker.keep(&supports, parts, examples.len())
             })
         };
-        let found = match hand.0.take() {
+        let found = match own.0.take() {
             Some(worker) => Ok(Some(worker)),
             None if learned.trouble.is_some() => Ok(None),
             None => learned.device.worker(supports.kernel, supports.constant).and_then(|found| {
@@ -216,7 +216,7 @@ impl KernelSpace {
                 (worker, other.err())
             }
         };
-        hand.0 = Some(worker);
+        own.0 = Some(worker);
         learned.trouble = learned.trouble.take().or(trouble);
     }
 }
@@ -298,7 +298,7 @@ impl Space for KernelSpace {
     }
 
     fn spread<R: Row>(&self, place: usize, _output: usize, _row: R) -> f64 {
-        self.hand.0.as_ref().map_or(0.0, |worker| worker.own(self.ahead.places[place].1 as usize))
+        self.worker.0.as_ref().map_or(0.0, |worker| worker.own(self.ahead.places[place].1 as usize))
     }
 
     fn is_still<R: Row>(&self, row: R) -> bool {
@@ -307,7 +307,7 @@ impl Space for KernelSpace {
 
     fn shift<R: Row>(&mut self, place: usize, row: R, step: Move, _memory: &mut ()) {
         let (number, slot) = self.ahead.places[place];
-        let Some(worker) = &mut self.hand.0 else { return };
+        let Some(worker) = &mut self.worker.0 else { return };
         let support = if step.amount == 0.0 {
             NO_ROW
         } else if let Some(moved) = self.ahead.moved[place] {

@@ -41,9 +41,9 @@ impl Activation {
         }
     }
 
-    /// The slope at a sum of which it made `value`. All of them can be told from that alone.
+    /// The derivative at a sum of which it made `value`, which alone decides it.
     #[inline(always)]
-    pub fn slope(self, value: f64) -> f64 {
+    pub fn derivative(self, value: f64) -> f64 {
         match self {
             Self::Relu => f64::from(u8::from(value > 0.0)),
             Self::Tanh => 1.0 - value * value,
@@ -74,7 +74,7 @@ mod tests {
             for z in [-30.0, -2.5, -0.7, 0.3, 1.0, 4.0, 20.0] {
                 let h = 1e-5;
                 let rise = (activation.of(z + h) - activation.of(z - h)) / (2.0 * h);
-                assert!((rise - activation.slope(activation.of(z))).abs() < 1e-9, "{} {z}", named.name);
+                assert!((rise - activation.derivative(activation.of(z))).abs() < 1e-9, "{} {z}", named.name);
             }
             assert!(activation.of(-1e6).is_finite() && activation.of(1e6).is_finite());
         }

@@ -31,13 +31,13 @@ impl Loss {
         }
     }
 
-    /// What these scores of a row of `class` cost. They are replaced by the slopes of the cost. One score is for class 1
+    /// What these scores of a row of `class` cost. They are replaced by the gradients of the cost. One score is for class 1
     /// if it is positive and for class 0 if not; more are one per class.
-    pub fn slopes(self, class: u32, scores: &mut [f64]) -> f64 {
+    pub fn gradients(self, class: u32, scores: &mut [f64]) -> f64 {
         if let [score] = scores {
             let label = if class == 1 { 1.0 } else { -1.0 };
-            let (cost, slope) = self.of_margin(label * *score);
-            *score = label * slope;
+            let (cost, gradient) = self.of_margin(label * *score);
+            *score = label * gradient;
             return cost;
         }
         let truth = class as usize;
@@ -58,13 +58,13 @@ impl Loss {
         let rivals = (0..scores.len()).filter(|&rival| rival != truth);
         let rival = rivals.reduce(|best, rival| if scores[rival] > scores[best] { rival } else { best });
         let Some(rival) = rival else { return 0.0 };
-        let (cost, slope) = self.of_margin(scores[truth] - scores[rival]);
+        let (cost, gradient) = self.of_margin(scores[truth] - scores[rival]);
         scores.fill(0.0);
-        (scores[truth], scores[rival]) = (slope, -slope);
+        (scores[truth], scores[rival]) = (gradient, -gradient);
         cost
     }
 
-    /// Cost and slope of a margin.
+    /// Cost and gradient of a margin.
     fn of_margin(self, margin: f64) -> (f64, f64) {
         match self {
             Self::Softmax => {

@@ -198,24 +198,24 @@ impl Network {
         }
     }
 
-    /// Computes what all units of these rows say, layer by layer, into `said`, from row `from` on.
+    /// Computes the activations of all units for these rows, layer by layer, from row `from` on.
     pub(crate) fn pass(
         &self,
         rows: Rows<'_>,
         from: usize,
         n_rows: usize,
         threads: usize,
-        said: &mut [Vec<f64>],
+        activations: &mut [Vec<f64>],
     ) {
         let n_layers = self.layers.len();
         for (number, layer) in self.layers.iter().enumerate() {
             let width = layer.biases.len();
-            let (before, here) = said.split_at_mut(number);
+            let (before, here) = activations.split_at_mut(number);
             here[0].resize((from + n_rows) * width, 0.0);
             let rows = match before.last() {
-                Some(said) => {
+                Some(activations) => {
                     let stride = padded(layer.n_inputs);
-                    Rows::Dense { values: &said[from * stride..], stride }
+                    Rows::Dense { values: &activations[from * stride..], stride }
                 }
                 None => rows,
             };
@@ -234,15 +234,15 @@ impl Network {
     /// Shows the scores of every visited row, in their order. On all cores where that pays.
     pub fn each<E: Examples>(&self, examples: E, visits: Visits<'_>, mut show: impl FnMut(usize, &[f64])) {
         let threads = threads::available();
-        let mut said = vec![Vec::new(); self.layers.len()];
+        let mut activations = vec![Vec::new(); self.layers.len()];
         let (width, n_outputs) = (padded(self.n_outputs()), self.n_outputs());
         for from in (0..visits.len()).step_by(BLOCK) {
             let part = visits.part(from, visits.len().min(from + BLOCK));
             let mut rows = Stored::default();
             rows.begin(examples, part, self.width());
             (0..part.len()).for_each(|place| rows.push(examples.row(part.row(place))));
-            self.pass(rows.rows(), 0, part.len(), threads, &mut said);
-            let Some(scores) = said.last() else { return };
+            self.pass(rows.rows(), 0, part.len(), threads, &mut activations);
+            let Some(scores) = activations.last() else { return };
             for place in 0..part.len() {
                 show(part.row(place), &scores[place * width..][..n_outputs]);
             }
@@ -260,7 +260,7 @@ impl Network {
         let mut layers: Vec<Unfolded> = Vec::with_capacity(self.layers.len());
         for (number, layer) in self.layers.iter().enumerate() {
             let rows = match layers.last() {
-                Some(before) => Rows::Dense { values: &before.said, stride: layer.n_inputs },
+                Some(before) => Rows::Dense { values: &before.activations, stride: layer.n_inputs },
                 None => stored.rows(),
             };
             let mut sums = vec![0.0; layer.biases.len()];
@@ -268,9 +268,9 @@ impl Network {
             Forward { rows, n_rows: 1, strips, biases, activation: None }.run(1, &mut sums);
             sums.truncate(layer.n_units);
             let is_hidden = number + 1 < self.layers.len();
-            let said =
+            let activations =
                 sums.iter().map(|sum| if is_hidden { self.activation.of(*sum) } else { *sum }).collect();
-            layers.push(Unfolded { sums, said });
+            layers.push(Unfolded { sums, activations });
         }
         layers
     }
@@ -295,10 +295,13 @@ impl Network {
                     let grown = growth.iter().enumerate().fold(0.0, of_unit);
                     let (here, zero) = (&here[number - 1], &zero[number - 1]);
                     let way = here.sums[input] - zero.sums[input];
-                    let gained = here.said[input] - zero.said[input];
-                    // Where the sum hardly moved, the share is the slope.
-                    let share =
-                        if way.abs() > 1e-9 { gained / way } else { self.activation.slope(here.said[input]) };
+                    let gained = here.activations[input] - zero.activations[input];
+                    // Where the sum hardly moved, the share is the derivative.
+                    let share = if way.abs() > 1e-9 {
+                        gained / way
+                    } else {
+                        self.activation.derivative(here.activations[input])
+                    };
                     grown * share
                 })
                 .collect();
@@ -311,7 +314,7 @@ impl Network {
             // What the network does not know adds nothing.
             if feature < first.n_inputs { growth.iter().enumerate().fold(0.0, of_unit) } else { 0.0 }
         };
-        let base = zero.last().map_or(0.0, |scores| scores.said[output]);
+        let base = zero.last().map_or(0.0, |scores| scores.activations[output]);
         (base, row.iter().map(of_feature).collect())
     }
 }
@@ -322,8 +325,8 @@ impl Network {
 pub struct Propagated {
     /// Sums and what units make of them, layer by layer; the scores are last.
     pub layers: Vec<Unfolded>,
-    /// The slopes of the cost in the sums, layer by layer. That of a weight is this times what goes into it.
-    pub slopes: Vec<Vec<f64>>,
+    /// The gradients of the cost in the sums, layer by layer. That of a weight is this times what goes into it.
+    pub gradients: Vec<Vec<f64>>,
     /// The cost.
     pub cost: f64,
 }
@@ -337,22 +340,22 @@ impl Network {
         loss: crate::Loss,
     ) -> Propagated {
         let layers = self.look(row);
-        let mut scores = layers.last().map_or_else(Vec::new, |layer| layer.said.clone());
-        let cost = loss.slopes(class, &mut scores);
-        let mut slopes = vec![scores];
+        let mut scores = layers.last().map_or_else(Vec::new, |layer| layer.activations.clone());
+        let cost = loss.gradients(class, &mut scores);
+        let mut gradients = vec![scores];
         for number in (1..self.layers.len()).rev() {
-            let (layer, after) = (&self.layers[number], &slopes[slopes.len() - 1]);
+            let (layer, after) = (&self.layers[number], &gradients[gradients.len() - 1]);
             let of_input = |input: usize| {
-                let of_unit = |sum: f64, (unit, slope): (usize, &f64)| {
-                    slope.mul_add(layer.weights[layer.place(input, unit)], sum)
+                let of_unit = |sum: f64, (unit, gradient): (usize, &f64)| {
+                    gradient.mul_add(layer.weights[layer.place(input, unit)], sum)
                 };
                 let handed_back = after.iter().enumerate().fold(0.0, of_unit);
-                handed_back * self.activation.slope(layers[number - 1].said[input])
+                handed_back * self.activation.derivative(layers[number - 1].activations[input])
             };
-            slopes.push((0..layer.n_inputs).map(of_input).collect());
+            gradients.push((0..layer.n_inputs).map(of_input).collect());
         }
-        slopes.reverse();
-        Propagated { layers, slopes, cost }
+        gradients.reverse();
+        Propagated { layers, gradients, cost }
     }
 }
 
@@ -362,7 +365,7 @@ pub struct Unfolded {
     /// Their sums.
     pub sums: Vec<f64>,
     /// What they make of them.
-    pub said: Vec<f64>,
+    pub activations: Vec<f64>,
 }
 
 impl Other for Network {
@@ -372,7 +375,7 @@ impl Other for Network {
 
     fn scores(&self, row: &mut dyn Iterator<Item = (usize, f64)>, scores: &mut [f64]) {
         if let Some(last) = self.look(row).last() {
-            scores.copy_from_slice(&last.said);
+            scores.copy_from_slice(&last.activations);
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The table of optimisers: how far each weight goes along its slope.
+//! The table of optimisers: how far each weight goes against its gradient.
 
 use rosenblatt_core::Schedule;
 
-/// How weights go along their slopes.
+/// How weights follow their gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Optimiser {
-    /// Every weight has a pace of its own, from the mean and the mean square of its slopes.
+    /// Every weight has a pace of its own, from the mean and the mean square of its gradients.
     #[default]
     Adam,
-    /// Along the slope, with a memory of earlier steps.
+    /// Along the gradient, with a memory of earlier steps.
     Sgd,
 }
 
@@ -26,9 +26,9 @@ pub struct Pace {
     pub rate: Schedule,
     /// `sgd`: how much of the last step is made again.
     pub momentum: f64,
-    /// `sgd`: whether the slope counts as if that had been done before (Nesterov).
+    /// `sgd`: whether the gradient counts as if that had been done before (Nesterov).
     pub nesterov: bool,
-    /// `adam`: how much of the mean of slopes, and of their squares, is kept.
+    /// `adam`: how much of the mean of gradients, and of their squares, is kept.
     pub betas: [f64; 2],
     /// `adam`: what is added to the root of the mean square.
     pub epsilon: f64,
@@ -41,28 +41,28 @@ pub struct Pace {
 }
 
 /// What an adaptive rate is divided by.
-pub(crate) const SLOWER: f64 = 5.0;
+pub(crate) const RATE_DIVISOR: f64 = 5.0;
 /// The rate at which lack of progress ends a run after all.
-pub(crate) const SLOWEST: f64 = 1e-6;
+pub(crate) const LOWEST_RATE: f64 = 1e-6;
 
 impl Pace {
-    /// How many numbers are kept beside every weight.
-    pub(crate) fn n_memories(&self) -> usize {
+    /// How many moments are kept of every weight.
+    pub(crate) fn n_moments(&self) -> usize {
         match self.optimiser {
             Optimiser::Adam => 2,
             Optimiser::Sgd => 1,
         }
     }
 
-    /// What step number `step` has in common for all weights, `powers` being those of the betas, which are taken on. Rates
-    /// have become `slower` times what they were.
-    pub(crate) fn stride(&self, step: u64, slower: f64, powers: &mut [f64; 2]) -> Stride {
-        let mut rate = self.rate.rate(step) * slower;
+    /// What step number `step` has in common for all weights, `beta_powers` being those of the betas, which are taken on. Rates
+    /// are multiplied by `rate_decay`.
+    pub(crate) fn stride(&self, step: u64, rate_decay: f64, beta_powers: &mut [f64; 2]) -> Stride {
+        let mut rate = self.rate.rate(step) * rate_decay;
         if self.optimiser == Optimiser::Adam {
-            for (power, beta) in powers.iter_mut().zip(self.betas) {
+            for (power, beta) in beta_powers.iter_mut().zip(self.betas) {
                 *power *= beta;
             }
-            rate *= (1.0 - powers[1]).sqrt() / (1.0 - powers[0]);
+            rate *= (1.0 - beta_powers[1]).sqrt() / (1.0 - beta_powers[0]);
         }
         let Self { optimiser, momentum, nesterov, betas, epsilon, .. } = *self;
         Stride { optimiser, rate, momentum, nesterov, betas, epsilon }
@@ -81,35 +81,35 @@ pub(crate) struct Stride {
 }
 
 impl Stride {
-    /// Moves weights whose slopes are `(slope + decay * weight) * share`.
+    /// Moves weights whose gradients are `(gradient + decay * weight) * share`.
     #[inline(always)]
     pub(crate) fn make(
         &self,
         weights: &mut [f64],
-        slopes: &[f64],
-        memories: [&mut [f64]; 2],
+        gradients: &[f64],
+        moments: [&mut [f64]; 2],
         decay: f64,
         share: f64,
     ) {
         let Self { rate, momentum, nesterov, betas: [keep, keep2], epsilon, .. } = *self;
-        let [first, second] = memories;
+        let [first, second] = moments;
         let n = weights.len();
-        let (slopes, first) = (&slopes[..n], &mut first[..n]);
+        let (gradients, first) = (&gradients[..n], &mut first[..n]);
         match self.optimiser {
             Optimiser::Adam => {
                 let second = &mut second[..n];
                 for k in 0..n {
-                    let slope = (slopes[k] + decay * weights[k]) * share;
-                    first[k] = keep * first[k] + (1.0 - keep) * slope;
-                    second[k] = keep2 * second[k] + (1.0 - keep2) * (slope * slope);
+                    let gradient = (gradients[k] + decay * weights[k]) * share;
+                    first[k] = keep * first[k] + (1.0 - keep) * gradient;
+                    second[k] = keep2 * second[k] + (1.0 - keep2) * (gradient * gradient);
                     weights[k] -= rate * first[k] / (second[k].sqrt() + epsilon);
                 }
             }
             Optimiser::Sgd => {
                 for k in 0..n {
-                    let slope = rate * ((slopes[k] + decay * weights[k]) * share);
-                    first[k] = momentum * first[k] - slope;
-                    weights[k] += if nesterov { momentum * first[k] - slope } else { first[k] };
+                    let gradient = rate * ((gradients[k] + decay * weights[k]) * share);
+                    first[k] = momentum * first[k] - gradient;
+                    weights[k] += if nesterov { momentum * first[k] - gradient } else { first[k] };
                 }
             }
         }

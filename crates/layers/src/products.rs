@@ -1,8 +1,8 @@
-//! The three products of a layer: rows with weights, rows with slopes, slopes with weights.
+//! The three products of a layer: rows with weights, rows with gradients, gradients with weights.
 //!
 //! Weights lie in strips: [`STRIP`] units side by side, input by input, so that a register holds one input of several
 //! units. Every number of a result is its own chain of fused additions: over inputs, ascending, for a unit's sum; over
-//! the rows of the batch for a weight's slope; over units for an error that is handed back. An input that is zero adds
+//! the rows of the batch for a weight's gradient; over units for an error that is handed back. An input that is zero adds
 //! exactly nothing, so rows may be stored with their zeros or without. Threads share the numbers of a result between
 //! them, never a sum.
 
@@ -221,14 +221,14 @@ fn gather<'a, L: Lanes, I: Iterator<Item = (f64, [&'a Units; N])>, const N: usiz
 
 /// The rows of a batch once more, input by input: what each says, and in which rows.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Turned {
+pub(crate) struct Transposed {
     /// Input `i` has the entries from `ends[i - 1]` to `ends[i]`.
     ends: Vec<usize>,
     rows: Vec<u32>,
     values: Vec<f64>,
 }
 
-impl Turned {
+impl Transposed {
     /// Turns sparse rows; leaves dense ones alone.
     pub(crate) fn fill(&mut self, rows: Rows<'_>, n_inputs: usize) {
         let Rows::Sparse { offsets, indices, values } = rows else { return };
@@ -254,15 +254,15 @@ impl Turned {
     }
 }
 
-/// The slopes of a layer's weights, and the step along them.
+/// The gradients of a layer's weights, and the step along them.
 pub(crate) struct Backward<'a> {
     pub(crate) rows: Rows<'a>,
-    /// The same rows turned, where they are sparse.
-    pub(crate) turned: &'a Turned,
+    /// The same rows transposed, where they are sparse.
+    pub(crate) transposed: &'a Transposed,
     pub(crate) n_rows: usize,
     pub(crate) n_inputs: usize,
-    /// The slopes of the units' sums, row by row.
-    pub(crate) slopes: &'a [f64],
+    /// The gradients of the units' sums, row by row.
+    pub(crate) gradients: &'a [f64],
     pub(crate) stride: Stride,
     pub(crate) decay: f64,
     /// One through the weight of the batch.
@@ -272,8 +272,8 @@ pub(crate) struct Backward<'a> {
 /// What belongs to some strips of a layer.
 pub(crate) struct Moved<'a> {
     pub(crate) weights: &'a mut [f64],
-    pub(crate) memories: [&'a mut [f64]; 2],
-    pub(crate) slopes: &'a mut [f64],
+    pub(crate) moments: [&'a mut [f64]; 2],
+    pub(crate) gradients: &'a mut [f64],
 }
 
 impl Backward<'_> {
@@ -288,12 +288,12 @@ impl Backward<'_> {
         let work = (self.rows.n_entries(self.n_rows, self.n_inputs) + 8 * self.n_inputs) * n_strips * STRIP;
         let n_parts = if work < WORTH_A_THREAD { 1 } else { threads.clamp(1, n_strips) };
         let size = n_strips.div_ceil(n_parts) * strip;
-        let Moved { weights, memories: [one, other], slopes } = moved;
+        let Moved { weights, moments: [one, other], gradients } = moved;
         let mut others = other.chunks_mut(size);
-        let parts = weights.chunks_mut(size).zip(one.chunks_mut(size)).zip(slopes.chunks_mut(size));
-        let parts = parts.enumerate().map(|(part, ((weights, one), slopes))| {
-            let memories = [one, others.next().unwrap_or_default()];
-            (part * size / strip, Moved { weights, memories, slopes })
+        let parts = weights.chunks_mut(size).zip(one.chunks_mut(size)).zip(gradients.chunks_mut(size));
+        let parts = parts.enumerate().map(|(part, ((weights, one), gradients))| {
+            let moments = [one, others.next().unwrap_or_default()];
+            (part * size / strip, Moved { weights, moments, gradients })
         });
         in_parts(parts, |(first, moved)| widest(Step { backward: self, first, moved }));
     }
@@ -310,17 +310,17 @@ impl Work for Step<'_, '_> {
     #[inline(always)]
     fn run<L: Lanes, const ROWS: usize>(self, lanes: L) {
         let Self { backward, first, moved } = self;
-        let Backward { n_rows, n_inputs, slopes, .. } = *backward;
+        let Backward { n_rows, n_inputs, gradients, .. } = *backward;
         let strip = n_inputs * STRIP;
-        let width = slopes.len() / n_rows.max(1);
+        let width = gradients.len() / n_rows.max(1);
         let of_row = |row: usize, strip: usize| -> &Units {
-            slopes[row * width + strip * STRIP..].first_chunk().expect("rows are padded to whole strips")
+            gradients[row * width + strip * STRIP..].first_chunk().expect("rows are padded to whole strips")
         };
         match backward.rows {
             Rows::Dense { values, stride } => {
-                let n_strips = moved.slopes.len() / strip;
-                let out = moved.slopes.as_chunks_mut().0;
-                // The slopes of every strip, row by row, and some inputs side by side, row by row.
+                let n_strips = moved.gradients.len() / strip;
+                let out = moved.gradients.as_chunks_mut().0;
+                // The gradients of every strip, row by row, and some inputs side by side, row by row.
                 let of_strip = |here| (0..n_rows).map(move |row| *of_row(row, first + here));
                 let packed: Vec<Units> = (0..n_strips).flat_map(of_strip).collect();
                 let mut side_by_side = vec![[0.0; ROWS]; n_rows];
@@ -336,13 +336,13 @@ impl Work for Step<'_, '_> {
                 }
             }
             Rows::Sparse { .. } => {
-                let turned = backward.turned;
+                let transposed = backward.transposed;
                 let mut begin = 0;
-                let n_strips = moved.slopes.len() / strip;
-                let out = moved.slopes.as_chunks_mut::<STRIP>().0;
+                let n_strips = moved.gradients.len() / strip;
+                let out = moved.gradients.as_chunks_mut::<STRIP>().0;
                 let whole = n_strips / TOGETHER * TOGETHER;
-                for (input, &end) in turned.ends.iter().enumerate() {
-                    let (rows, values) = (&turned.rows[begin..end], &turned.values[begin..end]);
+                for (input, &end) in transposed.ends.iter().enumerate() {
+                    let (rows, values) = (&transposed.rows[begin..end], &transposed.values[begin..end]);
                     begin = end;
                     let at = |here: usize| here * n_inputs + input;
                     let entries = rows.iter().map(|row| *row as usize).zip(values);
@@ -350,7 +350,7 @@ impl Work for Step<'_, '_> {
                         let entries = entries.clone().map(|(row, value)| {
                             let from = row * width + (first + here) * STRIP;
                             let strips: &[Units; TOGETHER] =
-                                slopes[from..].as_chunks().0.first_chunk().expect("rows hold all strips");
+                                gradients[from..].as_chunks().0.first_chunk().expect("rows hold all strips");
                             (*value, strips.each_ref())
                         });
                         for (k, sums) in gather(lanes, || entries.clone()).into_iter().enumerate() {
@@ -365,12 +365,12 @@ impl Work for Step<'_, '_> {
                 }
             }
         }
-        backward.stride.make(moved.weights, moved.slopes, moved.memories, backward.decay, backward.share);
+        backward.stride.make(moved.weights, moved.gradients, moved.moments, backward.decay, backward.share);
     }
 }
 
 /// The weights of a layer with inputs and units in each other's places, for errors that are handed back.
-pub(crate) fn turn_over(strips: Strips<'_>, n_units: usize, out: &mut Vec<f64>) {
+pub(crate) fn transpose(strips: Strips<'_>, n_units: usize, out: &mut Vec<f64>) {
     let n_inputs = strips.n_inputs;
     out.clear();
     out.resize(padded(n_inputs) * n_units, 0.0);
@@ -425,12 +425,12 @@ mod tests {
 
     impl Told for Back<'_> {
         fn told<L: Lanes, const ROWS: usize>(&self, lanes: L) -> Vec<f64> {
-            let (mut weights, mut slopes) = (self.1.to_vec(), vec![f64::NAN; self.1.len()]);
+            let (mut weights, mut gradients) = (self.1.to_vec(), vec![f64::NAN; self.1.len()]);
             let (mut one, mut other) = (vec![0.1; self.1.len()], vec![0.2; self.1.len()]);
             let moved =
-                Moved { weights: &mut weights, memories: [&mut one, &mut other], slopes: &mut slopes };
+                Moved { weights: &mut weights, moments: [&mut one, &mut other], gradients: &mut gradients };
             Step { backward: &self.0, first: 0, moved }.run::<L, ROWS>(lanes);
-            [weights, slopes, one, other].concat()
+            [weights, gradients, one, other].concat()
         }
     }
 
@@ -457,7 +457,7 @@ mod tests {
             let values = draw(n_rows * n_inputs, 0.5);
             let weights = draw(n_inputs * padded(n_units), 1.0);
             let biases = draw(padded(n_units), 1.0);
-            let slopes = draw(n_rows * padded(n_units), 0.7);
+            let gradients = draw(n_rows * padded(n_units), 0.7);
             let (mut offsets, mut indices, mut few) = (vec![0], Vec::new(), Vec::new());
             for row in values.chunks(n_inputs) {
                 for (input, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
@@ -468,8 +468,8 @@ mod tests {
             }
             let dense = Rows::Dense { values: &values, stride: n_inputs };
             let sparse = Rows::Sparse { offsets: &offsets, indices: &indices, values: &few };
-            let mut turned = Turned::default();
-            turned.fill(sparse, n_inputs);
+            let mut transposed = Transposed::default();
+            transposed.fill(sparse, n_inputs);
             let strips = Strips { weights: &weights, n_inputs, count: padded(n_units) / STRIP };
             let (mut ahead, mut back) = (Vec::new(), Vec::new());
             for rows in [dense, sparse] {
@@ -486,10 +486,10 @@ mod tests {
                 let stride = pace.unwrap().pace.stride(1, 1.0, &mut [1.0, 1.0]);
                 let backward = Backward {
                     rows,
-                    turned: &turned,
+                    transposed: &transposed,
                     n_rows,
                     n_inputs,
-                    slopes: &slopes,
+                    gradients: &gradients,
                     stride,
                     decay: 0.1,
                     share: 1.0 / n_rows as f64,

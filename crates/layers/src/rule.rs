@@ -48,7 +48,7 @@ pub const INFO: Info = Info {
         Param { name: "nesterov", meaning: "sgd: Nesterov's momentum", default: 1.0, range: Range::Flag },
         Param {
             name: "beta1",
-            meaning: "adam: how much of the mean of slopes is kept",
+            meaning: "adam: how much of the mean of gradients is kept",
             default: 0.9,
             range: Range::Between(-1e-300, 1.0),
         },

@@ -9,8 +9,8 @@
 use crate::activation::Activation;
 use crate::loss::Loss;
 use crate::network::{Network, Stored, widened};
-use crate::optimiser::{Optimiser, Pace, SLOWER, SLOWEST};
-use crate::products::{Backward, Forward, Moved, Rows, Strips, Turned, padded, turn_over};
+use crate::optimiser::{LOWEST_RATE, Optimiser, Pace, RATE_DIVISOR};
+use crate::products::{Backward, Forward, Moved, Rows, Strips, Transposed, padded, transpose};
 use crate::wide::STRIP;
 use rosenblatt_core::memory::{Ballot, Kept};
 use rosenblatt_core::space::{Move, Outcome, Space};
@@ -49,16 +49,17 @@ pub struct NetworkSpace {
     network: Network,
     /// How wide the weights of the first layer are drawn; not known before its inputs are.
     spread: Option<f64>,
-    /// Numbers beside every weight and every bias, layer by layer.
-    memories: Vec<[Vec<f64>; 2]>,
-    bias_memories: Vec<[Vec<f64>; 2]>,
-    powers: [f64; 2],
+    /// The moments of every weight and every bias, as the optimiser keeps them, layer by layer.
+    moments: Vec<[Vec<f64>; 2]>,
+    bias_moments: Vec<[Vec<f64>; 2]>,
+    /// Of `adam`: its betas to the power of the number of steps.
+    beta_powers: [f64; 2],
     steps: u64,
     batch: Batch,
-    /// Room for slopes, layer by layer.
-    slopes: Vec<Vec<f64>>,
+    /// The gradients in the sums of all units, layer by layer.
+    gradients: Vec<Vec<f64>>,
     room: Vec<f64>,
-    turned: Turned,
+    transposed: Transposed,
     progress: Progress,
 }
 
@@ -72,8 +73,8 @@ struct Batch {
     acting: Vec<bool>,
     /// Where the block begins that was prepared last.
     block: usize,
-    /// What all units say of all rows, layer by layer.
-    said: Vec<Vec<f64>>,
+    /// The activations of all units for all rows, layer by layer.
+    activations: Vec<Vec<f64>>,
 }
 
 /// How the loss has gone.
@@ -87,29 +88,29 @@ struct Progress {
     /// Rows seen in all epochs.
     n_seen: u64,
     /// What the rate is multiplied by.
-    slower: f64,
+    rate_decay: f64,
     /// How many epochs were over when the rate was lowered last for lack of progress.
     lowered: u64,
 }
 
 impl Default for Progress {
     fn default() -> Self {
-        Self { cost: 0.0, weight: 0.0, losses: Vec::new(), n_seen: 0, slower: 1.0, lowered: 0 }
+        Self { cost: 0.0, weight: 0.0, losses: Vec::new(), n_seen: 0, rate_decay: 1.0, lowered: 0 }
     }
 }
 
 impl Progress {
     /// How many of the last epochs were not better by `tolerance` than the best before them, since the rate was lowered.
-    fn in_vain(&self, tolerance: f64) -> u64 {
-        let (mut best, mut in_vain) = (f64::INFINITY, 0);
+    fn without_progress(&self, tolerance: f64) -> u64 {
+        let (mut best, mut without_progress) = (f64::INFINITY, 0);
         for (epoch, loss) in self.losses.iter().enumerate() {
             if epoch as u64 == self.lowered {
-                in_vain = 0;
+                without_progress = 0;
             }
-            in_vain = if *loss > best - tolerance { in_vain + 1 } else { 0 };
+            without_progress = if *loss > best - tolerance { without_progress + 1 } else { 0 };
             best = best.min(*loss);
         }
-        in_vain
+        without_progress
     }
 }
 
@@ -138,22 +139,22 @@ impl NetworkSpace {
         if design.threads == 0 {
             design.threads = threads::available();
         }
-        let n_memories = design.pace.n_memories();
-        let room = |n: usize| [0, 1].map(|k| if k < n_memories { vec![0.0; n] } else { Vec::new() });
-        let memories = network.layers.iter().map(|layer| room(layer.weights.len())).collect();
-        let bias_memories = network.layers.iter().map(|layer| room(layer.biases.len())).collect();
+        let n_moments = design.pace.n_moments();
+        let room = |n: usize| [0, 1].map(|k| if k < n_moments { vec![0.0; n] } else { Vec::new() });
+        let moments = network.layers.iter().map(|layer| room(layer.weights.len())).collect();
+        let bias_moments = network.layers.iter().map(|layer| room(layer.biases.len())).collect();
         let n_layers = network.layers.len();
         Self {
             network,
             spread: None,
-            memories,
-            bias_memories,
-            powers: [1.0; 2],
+            moments,
+            bias_moments,
+            beta_powers: [1.0; 2],
             steps: 0,
-            batch: Batch { said: vec![Vec::new(); n_layers], ..Batch::default() },
-            slopes: vec![Vec::new(); n_layers],
+            batch: Batch { activations: vec![Vec::new(); n_layers], ..Batch::default() },
+            gradients: vec![Vec::new(); n_layers],
             room: Vec::new(),
-            turned: Turned::default(),
+            transposed: Transposed::default(),
             progress: Progress::default(),
             design,
         }
@@ -186,7 +187,7 @@ impl NetworkSpace {
         self.progress.n_seen += n_rows as u64;
         let weight: f64 = self.batch.weights.iter().sum();
         if weight > 0.0 {
-            self.slopes_at_output(weight);
+            self.output_gradients(weight);
             self.hand_back(n_rows);
             self.move_weights(n_rows, weight);
         }
@@ -198,26 +199,29 @@ impl NetworkSpace {
         *block = 0;
     }
 
-    /// The slopes of the loss in all scores, and the loss itself.
-    fn slopes_at_output(&mut self, batch_weight: f64) {
+    /// The gradients of the loss in all scores, and the loss itself.
+    fn output_gradients(&mut self, batch_weight: f64) {
         let n_outputs = self.network.n_outputs();
         let width = padded(n_outputs);
-        let (Some(said), Some(slopes)) = (self.batch.said.last(), self.slopes.last_mut()) else { return };
-        slopes.clear();
-        slopes.extend_from_slice(&said[..self.batch.classes.len() * width]);
+        let (Some(activations), Some(gradients)) = (self.batch.activations.last(), self.gradients.last_mut())
+        else {
+            return;
+        };
+        gradients.clear();
+        gradients.extend_from_slice(&activations[..self.batch.classes.len() * width]);
         let mut cost = 0.0;
-        for (row, slopes) in slopes.chunks_exact_mut(width).enumerate() {
-            let slopes = &mut slopes[..n_outputs];
+        for (row, gradients) in gradients.chunks_exact_mut(width).enumerate() {
+            let gradients = &mut gradients[..n_outputs];
             let weight = self.batch.weights[row];
             if self.batch.acting[row] && weight > 0.0 {
-                cost += weight * self.design.loss.slopes(self.batch.classes[row], slopes);
+                cost += weight * self.design.loss.gradients(self.batch.classes[row], gradients);
                 if weight != 1.0 {
-                    for slope in slopes {
-                        *slope *= weight;
+                    for gradient in gradients {
+                        *gradient *= weight;
                     }
                 }
             } else {
-                slopes.fill(0.0);
+                gradients.fill(0.0);
             }
         }
         let decay = self.design.pace.decay;
@@ -233,14 +237,14 @@ impl NetworkSpace {
         self.progress.weight += batch_weight;
     }
 
-    /// The slopes in the sums of all hidden units, from the last layer to the first.
+    /// The gradients in the sums of all hidden units, from the last layer to the first.
     fn hand_back(&mut self, n_rows: usize) {
         let threads = self.design.threads;
         for number in (1..self.network.layers.len()).rev() {
             let layer = &self.network.layers[number];
-            turn_over(layer.strips(), layer.n_units, &mut self.room);
-            let (before, after) = self.slopes.split_at_mut(number);
-            let (here, said) = (&mut before[number - 1], &self.batch.said[number - 1]);
+            transpose(layer.strips(), layer.n_units, &mut self.room);
+            let (before, after) = self.gradients.split_at_mut(number);
+            let (here, activations) = (&mut before[number - 1], &self.batch.activations[number - 1]);
             let width = padded(layer.n_inputs);
             here.clear();
             here.resize(n_rows * width, 0.0);
@@ -253,8 +257,8 @@ impl NetworkSpace {
             };
             forward.run(threads, here);
             let activation = self.network.activation;
-            for (slope, said) in here.iter_mut().zip(said) {
-                *slope *= activation.slope(*said);
+            for (gradient, activated) in here.iter_mut().zip(activations) {
+                *gradient *= activation.derivative(*activated);
             }
         }
     }
@@ -262,43 +266,44 @@ impl NetworkSpace {
     fn move_weights(&mut self, n_rows: usize, weight: f64) {
         let threads = self.design.threads;
         self.steps += 1;
-        let stride = self.design.pace.stride(self.steps, self.progress.slower, &mut self.powers);
+        let stride = self.design.pace.stride(self.steps, self.progress.rate_decay, &mut self.beta_powers);
         let (decay, share) = (self.design.pace.decay, 1.0 / weight);
-        let Self { network, memories, bias_memories, batch, slopes, room, turned, .. } = self;
+        let Self { network, moments, bias_moments, batch, gradients, room, transposed, .. } = self;
         for (number, layer) in network.layers.iter_mut().enumerate() {
-            let slopes = &slopes[number];
+            let gradients = &gradients[number];
             let width = layer.biases.len();
             let mut sums = vec![0.0; width];
-            for row in slopes.chunks_exact(width) {
-                sums.iter_mut().zip(row).for_each(|(sum, slope)| *sum += slope);
+            for row in gradients.chunks_exact(width) {
+                sums.iter_mut().zip(row).for_each(|(sum, gradient)| *sum += gradient);
             }
-            let [one, other] = &mut bias_memories[number];
+            let [one, other] = &mut bias_moments[number];
             let n_units = layer.n_units;
             stride.make(&mut layer.biases[..n_units], &sums, [one, other], 0.0, share);
             let rows = if number == 0 {
-                turned.fill(batch.rows.rows(), layer.n_inputs);
+                transposed.fill(batch.rows.rows(), layer.n_inputs);
                 batch.rows.rows()
             } else {
-                Rows::Dense { values: &batch.said[number - 1], stride: padded(layer.n_inputs) }
+                Rows::Dense { values: &batch.activations[number - 1], stride: padded(layer.n_inputs) }
             };
             room.resize(room.len().max(layer.weights.len()), 0.0);
-            let [one, other] = &mut memories[number];
+            let [one, other] = &mut moments[number];
             let moved = Moved {
-                slopes: &mut room[..layer.weights.len()],
+                gradients: &mut room[..layer.weights.len()],
                 weights: &mut layer.weights,
-                memories: [one, other],
+                moments: [one, other],
             };
             let n_inputs = layer.n_inputs;
-            Backward { rows, turned, n_rows, n_inputs, slopes, stride, decay, share }.run(threads, moved);
+            Backward { rows, transposed, n_rows, n_inputs, gradients, stride, decay, share }
+                .run(threads, moved);
         }
     }
 
-    /// Computes what all units say of the batch's rows from number `from` on.
+    /// Computes the activations of the batch's rows from number `from` on.
     fn pass(&mut self, from: usize) {
         let threads = self.design.threads;
         let n_rows = self.batch.rows.n_rows - from;
-        let Batch { rows, said, .. } = &mut self.batch;
-        self.network.pass(rows.rows_from(from), from, n_rows, threads, said);
+        let Batch { rows, activations, .. } = &mut self.batch;
+        self.network.pass(rows.rows_from(from), from, n_rows, threads, activations);
     }
 }
 
@@ -355,8 +360,8 @@ impl Space for NetworkSpace {
 
     fn scores<R: Row>(&self, place: usize, _row: R, scores: &mut [f64]) {
         let width = padded(scores.len());
-        if let Some(said) = self.batch.said.last() {
-            scores.copy_from_slice(&said[(self.batch.block + place) * width..][..scores.len()]);
+        if let Some(activations) = self.batch.activations.last() {
+            scores.copy_from_slice(&activations[(self.batch.block + place) * width..][..scores.len()]);
         }
     }
 
@@ -382,23 +387,23 @@ impl Space for NetworkSpace {
 
     fn end_epoch(&mut self) -> bool {
         self.step();
-        let Progress { cost, weight, losses, n_seen, slower, .. } = &mut self.progress;
+        let Progress { cost, weight, losses, n_seen, rate_decay, .. } = &mut self.progress;
         losses.push(if *weight > 0.0 { *cost / *weight } else { 0.0 });
         (*cost, *weight) = (0.0, 0.0);
         let pace = &self.design.pace;
         let falls = pace.optimiser == Optimiser::Sgd;
         if falls && pace.power > 0.0 {
             // Our own, as every system's power function has bits of its own.
-            *slower = elementary::exp(-pace.power * elementary::ln(*n_seen as f64 + 1.0));
+            *rate_decay = elementary::exp(-pace.power * elementary::ln(*n_seen as f64 + 1.0));
         }
         let Some((tolerance, patience)) = self.design.patience else { return false };
-        let is_stuck = self.progress.in_vain(tolerance) > patience;
+        let is_stuck = self.progress.without_progress(tolerance) > patience;
         if is_stuck
             && falls
             && pace.adaptive
-            && pace.rate.rate(self.steps.max(1)) * self.progress.slower > SLOWEST
+            && pace.rate.rate(self.steps.max(1)) * self.progress.rate_decay > LOWEST_RATE
         {
-            self.progress.slower /= SLOWER;
+            self.progress.rate_decay /= RATE_DIVISOR;
             self.progress.lowered = self.progress.losses.len() as u64;
             return false;
         }
@@ -421,14 +426,14 @@ impl Space for NetworkSpace {
         let spread = *self.spread.get_or_insert_with(|| activation.spread(width, n_units));
         self.network.widen(width);
         self.network.draw(0, known, spread, seed);
-        for memory in &mut self.memories[0] {
+        for moment in &mut self.moments[0] {
             if known > 0 {
-                *memory = widened(memory, known, width);
+                *moment = widened(moment, known, width);
             }
         }
-        let n_memories = self.design.pace.n_memories();
-        for memory in self.memories[0].iter_mut().take(n_memories) {
-            memory.resize(self.network.layers[0].weights.len(), 0.0);
+        let n_moments = self.design.pace.n_moments();
+        for moment in self.moments[0].iter_mut().take(n_moments) {
+            moment.resize(self.network.layers[0].weights.len(), 0.0);
         }
         self.batch.rows.widen(width);
     }
@@ -436,7 +441,7 @@ impl Space for NetworkSpace {
 
 impl Resumable for NetworkSpace {
     fn save<'a>(&'a self, state: &mut State<'a>) {
-        let Progress { cost, weight, losses, n_seen, slower, lowered } = &self.progress;
+        let Progress { cost, weight, losses, n_seen, rate_decay, lowered } = &self.progress;
         let Stored { width, sparse, n_rows, offsets, indices, values } = &self.batch.rows;
         let n_inputs = self.network.layers[0].n_inputs;
         let [n_inputs, n_rows, width] = [n_inputs, *n_rows, *width].map(|count| count as u64);
@@ -444,15 +449,22 @@ impl Resumable for NetworkSpace {
         state.u64s("counts", counts.to_vec());
         state.f64s(
             "numbers",
-            vec![self.spread.unwrap_or(-1.0), self.powers[0], self.powers[1], *cost, *weight, *slower],
+            vec![
+                self.spread.unwrap_or(-1.0),
+                self.beta_powers[0],
+                self.beta_powers[1],
+                *cost,
+                *weight,
+                *rate_decay,
+            ],
         );
         state.f64s("losses", &losses[..]);
         for (number, layer) in self.network.layers.iter().enumerate() {
             state.push(format!("weights-{number}"), f64s(&layer.weights));
             state.push(format!("biases-{number}"), f64s(&layer.biases));
-            for (kind, memories) in [("memory", &self.memories), ("bias-memory", &self.bias_memories)] {
-                for (place, memory) in memories[number].iter().enumerate() {
-                    state.push(format!("{kind}-{number}-{place}"), f64s(memory));
+            for (kind, moments) in [("memory", &self.moments), ("bias-memory", &self.bias_moments)] {
+                for (place, moment) in moments[number].iter().enumerate() {
+                    state.push(format!("{kind}-{number}-{place}"), f64s(moment));
                 }
             }
         }
@@ -487,14 +499,13 @@ impl Resumable for NetworkSpace {
             let biases = state.take_n_f64s(&format!("biases-{number}"), layer.biases.len())?;
             self.network.layers[number].biases = biases;
             let n_biases = self.network.layers[number].biases.len();
-            let n_memories = self.design.pace.n_memories();
-            for (kind, n, memories) in [
-                ("memory", n_weights, &mut self.memories),
-                ("bias-memory", n_biases, &mut self.bias_memories),
-            ] {
-                for (place, memory) in memories[number].iter_mut().enumerate() {
-                    let n = if place < n_memories { n } else { 0 };
-                    *memory = state.take_n_f64s(&format!("{kind}-{number}-{place}"), n)?;
+            let n_moments = self.design.pace.n_moments();
+            for (kind, n, moments) in
+                [("memory", n_weights, &mut self.moments), ("bias-memory", n_biases, &mut self.bias_moments)]
+            {
+                for (place, moment) in moments[number].iter_mut().enumerate() {
+                    let n = if place < n_moments { n } else { 0 };
+                    *moment = state.take_n_f64s(&format!("{kind}-{number}-{place}"), n)?;
                 }
             }
         }
@@ -504,10 +515,16 @@ impl Resumable for NetworkSpace {
         }
         self.network.layers[0].n_inputs = n_inputs as usize;
         self.spread = (numbers[0] >= 0.0).then_some(numbers[0]);
-        self.powers = [numbers[1], numbers[2]];
+        self.beta_powers = [numbers[1], numbers[2]];
         self.steps = steps;
-        self.progress =
-            Progress { cost: numbers[3], weight: numbers[4], losses, n_seen, slower: numbers[5], lowered };
+        self.progress = Progress {
+            cost: numbers[3],
+            weight: numbers[4],
+            losses,
+            n_seen,
+            rate_decay: numbers[5],
+            lowered,
+        };
         self.restore_batch(n_rows as usize, width as usize, sparse == 1, state)
     }
 }

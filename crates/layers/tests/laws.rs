@@ -1,4 +1,4 @@
-//! What every network must obey: slopes are slopes, scikit-learn's run is ours, and bits do not depend on how the work
+//! What every network must obey: gradients are gradients, scikit-learn's run is ours, and bits do not depend on how the work
 //! was done.
 
 use rosenblatt_core::memory::Other;
@@ -76,7 +76,7 @@ fn cost(network: &Network, loss: Loss, decay: f64, values: &[f64], classes: &[u3
     (sum + 0.5 * decay * norm2) / weights.iter().sum::<f64>()
 }
 
-/// One step of plain descent at rate 1 moves every weight by its slope: that is compared with differences of the cost.
+/// One step of plain descent at rate 1 moves every weight by its gradient: that is compared with differences of the cost.
 #[test]
 fn slopes_are_differences_of_the_cost() {
     let mut random = Random::new(5);
@@ -120,11 +120,11 @@ fn slopes_are_differences_of_the_cost() {
                         let moved = Network::from_parts(&sizes, activation, weights_here, biases).unwrap();
                         cost(&moved, loss, decay, &values, &classes, &weights)
                     };
-                    let slope = (at(h) - at(-h)) / (2.0 * h);
+                    let gradient = (at(h) - at(-h)) / (2.0 * h);
                     let stepped = from[place] - to[place];
                     assert!(
-                        (slope - stepped).abs() < 1e-6,
-                        "{activation} {loss} {n_classes} {place}: {slope} {stepped}"
+                        (gradient - stepped).abs() < 1e-6,
+                        "{activation} {loss} {n_classes} {place}: {gradient} {stepped}"
                     );
                 }
             }

@@ -131,13 +131,13 @@ pub fn back_propagation(
                 }
                 let mut inputs = x.clone();
                 let mut layers = Vec::new();
-                for (number, (unfolded, slopes)) in seen.layers.into_iter().zip(seen.slopes).enumerate() {
+                for (number, (unfolded, slopes)) in seen.layers.into_iter().zip(seen.gradients).enumerate() {
                     let of_unit = |slope: &f64| inputs.iter().map(|input| slope * input).collect();
                     let weight_slopes = slopes.iter().map(of_unit).collect();
-                    inputs.clone_from(&unfolded.said);
+                    inputs.clone_from(&unfolded.activations);
                     layers.push(LayerPass {
                         sums: unfolded.sums,
-                        said: unfolded.said,
+                        said: unfolded.activations,
                         slopes,
                         weights: by_unit(before, number),
                         biases: before.biases(number).to_vec(),
