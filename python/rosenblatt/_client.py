@@ -29,7 +29,7 @@ class ServerError(RuntimeError):
 class Client:
     """Speaks to a server over one connection that is kept.
 
-    A row is a mapping by names of columns, a sequence of numbers, or a text. What is learned carries a key, so that a
+    A row is a mapping by names of columns, a sequence of numbers, or a text; a mapping or a text alone is one row. What is learned carries a key, so that a
     request that has to be sent again teaches once.
     """
 
@@ -77,14 +77,25 @@ class Client:
         return found
 
     def learn(
-        self, model: str, rows: Iterable[Any], labels: Iterable[Any], *, key: str | None = None, tries: int = 5
+        self,
+        model: str,
+        rows: Iterable[Any],
+        labels: Iterable[Any],
+        *,
+        key: str | None = None,
+        tries: int = 5,
+        grow_classes: bool | None = None,
     ) -> dict[str, Any]:
-        """Teaches rows, and comes back when they are as safe as the server promises."""
-        body = _rows(rows, list(labels))
+        """Teaches rows, and comes back when they are as safe as the server promises.
+
+        A label that the model has never seen is refused unless ``grow_classes`` says, or the server was set, otherwise.
+        """
+        query = "" if grow_classes is None else f"?grow-classes={_word(grow_classes)}"
+        body = _rows(rows, [labels] if isinstance(labels, str) else list(labels))
         headers = {"idempotency-key": key or uuid.uuid4().hex}
         for turn in range(tries):
             try:
-                return self._json("POST", f"{_path(model)}/learn", body, headers)
+                return self._json("POST", f"{_path(model)}/learn{query}", body, headers)
             except ServerError as error:
                 if error.code not in ("busy", "stopping") or turn + 1 == tries:
                     raise
@@ -172,6 +183,9 @@ def _rows(rows: Iterable[Any], labels: list[Any] | None = None) -> bytes:
             return {str(name): plain(item) for name, item in value.items()}
         return value
 
+    # A text is a row, and so is a mapping: neither is a list of its letters or names.
+    if isinstance(rows, (str, Mapping)):
+        rows = [rows]
     document: dict[str, Any] = {"rows": [plain(row) for row in rows]}
     if labels is not None:
         document["labels"] = [plain(label) for label in labels]

@@ -29,14 +29,23 @@ def test_a_model_is_asked_taught_kept_and_gone_back_to(address):
     with rosenblatt.Client(address) as client:
         assert [model["name"] for model in client.models()] == ["pets"]
         assert client.predict("pets", np.array([[4.0, 4.0], [2.0, 0.3]]), scores=True)[0]["class"] == "cat"
-        first = client.learn("pets", [[0.0, 9.0]], ["fish"], key="once")
-        again = client.learn("pets", [[0.0, 9.0]], ["fish"], key="once")
+        with pytest.raises(rosenblatt.ServerError, match="never seen the class `fish`"):
+            client.learn("pets", [[0.0, 9.0]], ["fish"])
+        first = client.learn("pets", [[0.0, 9.0]], ["fish"], key="once", grow_classes=True)
+        again = client.learn("pets", [[0.0, 9.0]], ["fish"], key="once", grow_classes=True)
+        assert first["new-classes"] == ["fish"]
         assert (first["learned"], again["learned"], again["repeated"]) == (1, 1, True)
         assert client.evaluate("pets")["version"] == 1
         assert client.keep("pets") == 2
         assert list(rosenblatt.Model.from_bytes(client.download("pets")).classes) == ["bird", "cat", "fish"]
         assert client.roll_back("pets", 1) == 3
         assert client.describe("pets")["classes"] == ["bird", "cat"]
+        assert client.learn("pets", [[0.0, 9.0]], ["fish"], key="once")["repeated"], "by another version, too"
+        # A row alone is one row, and a text alone one text, not its letters.
+        assert [found["class"] for found in client.predict("pets", {"legs": 4, "weight": 4})] == ["cat"]
+        with pytest.raises(rosenblatt.ServerError) as refused:
+            client.predict("pets", "free prize")
+        assert "row 1" in str(refused.value) or refused.value.status == 422
         with pytest.raises(rosenblatt.ServerError) as refused:
             client.predict("pets", [[1.0]])
         assert (refused.value.status, refused.value.code) == (422, "bad-rows")

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The program at work.
 pub struct Served {
@@ -41,6 +41,20 @@ impl Served {
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+
+    /// Asks it to stop, and gives the time it took if it ended well.
+    pub fn stop(&mut self) -> Option<Duration> {
+        let began = Instant::now();
+        let id = self.child.id().to_string();
+        Command::new("kill").args(["-TERM", &id]).status().ok()?;
+        while began.elapsed() < Duration::from_secs(60) {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return status.success().then(|| began.elapsed());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        None
     }
 
     /// Kibibytes of memory it has, and descriptors.

@@ -1,7 +1,11 @@
 //! `cargo xtask torture serve`: the server under load, killed, flooded and kept busy, at full length.
 //!
-//! - `--kills N` (1,000): at random moments under load from 16 clients, each row sent until it is acknowledged. In the end
-//!   every row has a place of its own and the model is that of `train --online` on that sequence.
+//! - `--kills N` (1,000): at random moments under load from 16 clients, each row sent until it is acknowledged, while another
+//!   keeps versions, goes back to them and replaces the model; a third of the ends are asked for and must come in time. In the end
+//!   every row has one place on top of one version, and every version that was kept, as the one that is served, is that of
+//!   `train --online` on the rows of the version before it.
+//! - `--mutations N` (10,000): files of a served folder flipped, cut, zeroed, emptied, removed and replaced by devices. Each model
+//!   is then served with all that it had learned, or refused with a reason, and some version can be gone back to.
 //! - hostile clients: thousands of idle and slow connections, bodies without end, and what the others notice of it.
 //! - `--soak SECONDS` (1,200): predictions at 70 % of what the machine can do while the model is replaced every ten seconds.
 //!
@@ -14,7 +18,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,6 +27,9 @@ use std::time::{Duration, Instant};
 
 const CLIENTS: usize = 16;
 const LEARN: &str = "/v1/models/pets/learn";
+const VERSIONS: &str = "/v1/models/pets/versions";
+/// The seconds within which a server ends.
+const DRAIN: u64 = 3;
 const PREDICT: &str = "/v1/models/pets/predict";
 const JSON: &str = "content-type: application/json\r\n";
 
@@ -40,8 +47,10 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         None => built(words.iter().any(|word| word == "--release"))?,
     })?;
     let (n_kills, seconds) = (value("--kills", 1000), value("--soak", 1200));
-    let parts: [(bool, &Part<'_>); 3] = [
+    let n_mutations = value("--mutations", 10_000);
+    let parts: [(bool, &Part<'_>); 4] = [
         (n_kills > 0, &|| room.kills(n_kills as usize)),
+        (n_mutations > 0, &|| room.mutations(n_mutations as usize)),
         (value("--hostile", 1) > 0, &|| room.hostile()),
         (seconds > 0, &|| room.soak(Duration::from_secs(seconds))),
     ];
@@ -88,8 +97,8 @@ struct Ledger {
     next: usize,
     /// Rows of which nobody knows whether they were learned from.
     unknown: Vec<usize>,
-    /// Rows by the place they were told.
-    places: Vec<(u64, usize)>,
+    /// Rows by version and place, as they were acknowledged.
+    places: Vec<(u64, u64, usize)>,
 }
 
 impl Room {
@@ -117,17 +126,31 @@ impl Room {
     fn kills(&self, n_kills: usize) -> Result<Line, String> {
         let ledger = Arc::new(Mutex::new(Ledger::default()));
         let mut dice = Dice(11);
+        let drain = DRAIN.to_string();
+        let words =
+            ["--snapshot-rows", "500", "--grow-classes", "--max-versions", "1000000", "--drain", &drain];
+        let files = [fs::read(self.models().join("pets.model")).map_err(told("reading"))?, self.other()?];
+        let (mut late, mut n_stops, mut longest) = (0, 0, Duration::ZERO);
         for kill in 0..n_kills {
-            let mut server = Served::start(&self.program, &self.models(), &["--snapshot-rows", "500"])?;
+            let mut server = Served::start(&self.program, &self.models(), &words)?;
             let is_over = Arc::new(AtomicBool::new(false));
-            let clients: Vec<_> = (0..CLIENTS)
+            let mut clients: Vec<_> = (0..CLIENTS)
                 .map(|_| {
                     let (ledger, is_over) = (Arc::clone(&ledger), Arc::clone(&is_over));
                     let client = Client::new(&server.address);
                     thread::spawn(move || teach(client, &ledger, &is_over))
                 })
                 .collect();
-            sleep(Duration::from_millis(dice.below(250)));
+            let (changing, over) = (Client::new(&server.address), Arc::clone(&is_over));
+            let (seed, files) = (dice.below(1 << 30), files.clone());
+            clients.push(thread::spawn(move || change(changing, seed, &files, &over)));
+            sleep(Duration::from_millis(dice.below(400)));
+            if dice.below(3) == 0 {
+                let took = server.stop();
+                n_stops += 1;
+                longest = longest.max(took.unwrap_or_default());
+                late += usize::from(took.is_none_or(|took| took > Duration::from_secs(DRAIN)));
+            }
             server.kill();
             is_over.store(true, Ordering::SeqCst);
             for client in clients {
@@ -137,28 +160,158 @@ impl Room {
                 say(&format!("   {} kills", kill + 1));
             }
         }
-        let server = Served::start(&self.program, &self.models(), &[])?;
+        let server = Served::start(&self.program, &self.models(), &words)?;
         let mut client = Client::new(&server.address);
         let mut ledger = ledger.lock().map_err(|_| "a client failed")?;
         for number in std::mem::take(&mut ledger.unknown) {
-            let place = send(&mut client, number).ok_or("a row was refused")?;
-            ledger.places.push((place, number));
+            let (version, place) = send(&mut client, number).ok_or("a row was refused")?;
+            ledger.places.push((version, place, number));
         }
         ledger.places.sort_unstable();
-        let n_rows = ledger.places.len();
-        let astray = ledger.places.iter().zip(1..).filter(|((place, _), expected)| place != expected).count();
-        let rows: Vec<String> = ledger.places.iter().map(|(_, number)| row(*number)).collect();
-        fs::write(self.folder.join("all.csv"), format!("legs,weight,label\n{}\n", rows.join("\n")))
-            .map_err(told("writing rows"))?;
-        self.train("all.csv --online --start-from models/pets.model --grow-classes --model offline.model")?;
-        let offline = fs::read(self.folder.join("offline.model")).map_err(told("reading"))?;
-        let (_, learned) = client.ask("GET", "/v1/models/pets/file", "", b"").ok_or("no file was sent")?;
-        let is_same = learned == offline;
+        let (mut astray, mut other_bits, mut n_kept) = (0, 0, 0);
+        let (_, list) = client.ask("GET", VERSIONS, "", b"").ok_or("no versions were sent")?;
+        let list: serde_json::Value = serde_json::from_slice(&list).map_err(|error| error.to_string())?;
+        let versions = list["versions"].as_array().ok_or("no versions were sent")?;
+        for entry in versions {
+            let version = entry["version"].as_u64().unwrap_or(0);
+            let rows = ledger.places.iter().filter(|(of, ..)| *of == version);
+            astray += rows.zip(1..).filter(|((_, place, _), expected)| place != expected).count();
+        }
+        let mut files = |version: &serde_json::Value| {
+            let path = format!("{VERSIONS}/{version}/file");
+            client.ask("GET", &path, "", b"").map(|(_, bytes)| bytes).ok_or("no file was sent")
+        };
+        let mut learned = Vec::new();
+        for entry in versions {
+            let origin = entry["origin"].as_str().unwrap_or_default();
+            if let Some(before) = origin.strip_prefix("learned on top of version ") {
+                let before = before.parse::<u64>().map_err(|error| error.to_string())?;
+                learned.push((before, files(&serde_json::json!(before))?, files(&entry["version"])?));
+            }
+        }
+        let current = list["current"].as_u64().ok_or("no version is served")?;
+        let base = files(&list["current"])?;
+        let (_, now) = client.ask("GET", "/v1/models/pets/file", "", b"").ok_or("no file was sent")?;
+        learned.push((current, base, now));
+        for (version, base, learned) in learned {
+            let rows: Vec<String> = ledger
+                .places
+                .iter()
+                .filter(|(of, ..)| *of == version)
+                .map(|(.., number)| row(*number))
+                .collect();
+            n_kept += 1;
+            if rows.is_empty() {
+                other_bits += usize::from(base != learned);
+                continue;
+            }
+            fs::write(self.folder.join("base.model"), base).map_err(told("writing a model"))?;
+            fs::write(self.folder.join("all.csv"), format!("legs,weight,label\n{}\n", rows.join("\n")))
+                .map_err(told("writing rows"))?;
+            self.train("all.csv --online --start-from base.model --grow-classes --model offline.model")?;
+            let offline = fs::read(self.folder.join("offline.model")).map_err(told("reading"))?;
+            other_bits += usize::from(learned != offline);
+        }
+        let (n_rows, n_versions) = (ledger.places.len(), versions.len());
         Ok(Line {
-            what: "kill -9 under load from 16 clients".to_owned(),
+            what: "kill -9 and SIGTERM under load from 16 clients and changes of versions".to_owned(),
             done: n_kills,
-            lost: astray + usize::from(!is_same),
-            remarks: format!("{n_rows} rows acknowledged, each once; same bits as offline: {is_same}"),
+            lost: astray + other_bits + late,
+            remarks: format!(
+                "{n_rows} rows acknowledged on top of {n_versions} versions, {astray} of them astray; {n_kept} kept or served, {other_bits} of them of other bits than offline; {n_stops} asked to stop, {late} late, the longest {longest:?}"
+            ),
+        })
+    }
+
+    /// Teaches, keeps and goes back; gives the folder of a server that was killed, what it served, and all it served before.
+    fn lived(&self) -> Result<(PathBuf, Vec<Vec<u8>>), String> {
+        let folder = self.folder.join("lived");
+        fs::create_dir_all(&folder).map_err(told("making a folder"))?;
+        fs::copy(self.models().join("pets.model"), folder.join("pets.model")).map_err(told("copying"))?;
+        let mut server = Served::start(&self.program, &folder, &["--snapshot-rows", "6", "--grow-classes"])?;
+        let mut client = Client::new(&server.address);
+        let mut served = Vec::new();
+        let made = |client: &mut Client, body: &[u8]| client.ask("POST", VERSIONS, JSON, body).map(drop);
+        for number in 0..26 {
+            match number {
+                5 | 9 => made(&mut client, b"").ok_or("no version was made")?,
+                14 => made(&mut client, b"{\"of\": 2}").ok_or("no version was made")?,
+                _ => {}
+            }
+            send(&mut client, number).ok_or("a row was refused")?;
+            if number >= 14 {
+                let (_, file) =
+                    client.ask("GET", "/v1/models/pets/file", "", b"").ok_or("no file was sent")?;
+                served.push(file);
+            }
+        }
+        server.kill();
+        Ok((folder, served))
+    }
+
+    fn mutations(&self, n_mutations: usize) -> Result<Line, String> {
+        let (lived, served) = self.lived()?;
+        let whole = served.last().ok_or("nothing was served")?;
+        let kept = fs::read_dir(lived.join("pets.serve")).map_err(told("looking around"))?;
+        let mut files: Vec<String> =
+            kept.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        files.sort();
+        let folder = self.folder.join("mutated");
+        let mut dice = Dice(23);
+        let (mut done, mut n_whole, mut n_refused, mut bad) = (0, 0, 0, Vec::new());
+        while done < n_mutations {
+            let _ = fs::remove_dir_all(&folder);
+            let mut all = Vec::new();
+            for model in 0..50.min(n_mutations - done) {
+                let name = format!("m{model}");
+                let state = folder.join(format!("{name}.serve"));
+                fs::create_dir_all(&state).map_err(told("making a folder"))?;
+                let file = folder.join(format!("{name}.model"));
+                fs::copy(lived.join("pets.model"), &file).map_err(told("copying"))?;
+                for file in &files {
+                    fs::copy(lived.join("pets.serve").join(file), state.join(file))
+                        .map_err(told("copying"))?;
+                }
+                let place = dice.below(files.len() as u64 + 1) as usize;
+                let (of, path) =
+                    files.get(place).map_or(("NAME.model", file), |of| (of.as_str(), state.join(of)));
+                let what = mutate(&path, of == "NAME.model", &mut dice).map_err(told("changing a file"))?;
+                all.push((name, format!("{of} {what}")));
+            }
+            done += all.len();
+            let mut server = Served::start(&self.program, &folder, &["--grow-classes"])?;
+            let mut client = Client::new(&server.address);
+            let (_, ready) = client.ask("GET", "/readyz", "", b"").ok_or("the server does not answer")?;
+            let ready: serde_json::Value =
+                serde_json::from_slice(&ready).map_err(|error| error.to_string())?;
+            for (name, what) in all {
+                let predict = format!("/v1/models/{name}/predict");
+                let (status, answer) =
+                    client.ask("POST", &predict, JSON, b"[[4, 4]]").ok_or("the server does not answer")?;
+                let path = format!("/v1/models/{name}/file");
+                let (_, found) = client.ask("GET", &path, "", b"").ok_or("the server does not answer")?;
+                // A log that was cut looks like one whose last records were never acknowledged.
+                let is_cut = what.contains(".log cut") || what.contains(".log zeroed");
+                let is_told = ready["not-served"][&name].is_string();
+                if status == 200 && !is_told && (found == *whole || is_cut && served.contains(&found)) {
+                    n_whole += 1;
+                } else if status == 503 && is_told && goes_back(&mut client, &name) {
+                    n_refused += 1;
+                } else {
+                    bad.push(format!("{what}: {status} {}", String::from_utf8_lossy(&answer)));
+                }
+            }
+            server.kill();
+        }
+        bad.truncate(5);
+        Ok(Line {
+            what: "files of a served folder changed".to_owned(),
+            done,
+            lost: done - n_whole - n_refused,
+            remarks: format!(
+                "{n_whole} served with all they had learned, {n_refused} refused and gone back from; {}",
+                bad.join("; ")
+            ),
         })
     }
 
@@ -315,15 +468,88 @@ impl Room {
     }
 }
 
-/// Sends one row until it is acknowledged, and gives the place it was told.
-fn send(client: &mut Client, number: usize) -> Option<u64> {
+/// Changes one file, and says how.
+fn mutate(path: &Path, is_model: bool, dice: &mut Dice) -> std::io::Result<&'static str> {
+    let mut bytes = fs::read(path)?;
+    let at = dice.below(bytes.len() as u64) as usize;
+    let what = match dice.below(10) {
+        0 | 1 => {
+            bytes.truncate(at);
+            "cut"
+        }
+        2 => {
+            bytes[at..].fill(0);
+            "zeroed"
+        }
+        // To remove the file in the folder is how a model is removed.
+        3 if !is_model => {
+            fs::remove_file(path)?;
+            return Ok("removed");
+        }
+        4 if cfg!(unix) && !is_model => {
+            fs::remove_file(path)?;
+            #[cfg(unix)]
+            std::os::unix::fs::symlink("/dev/zero", path)?;
+            return Ok("linked to a device");
+        }
+        5 => {
+            bytes.clear();
+            "emptied"
+        }
+        _ => {
+            bytes[at] ^= 1 << dice.below(8);
+            "flipped"
+        }
+    };
+    fs::write(path, bytes)?;
+    Ok(what)
+}
+
+/// Whether some version of a model can be gone back to.
+fn goes_back(client: &mut Client, name: &str) -> bool {
+    let path = format!("/v1/models/{name}/versions");
+    let list = client
+        .ask("GET", &path, "", b"")
+        .and_then(|(_, list)| serde_json::from_slice::<serde_json::Value>(&list).ok());
+    let numbers = list.and_then(|list| {
+        Some(list["versions"].as_array()?.iter().map(|entry| entry["version"].clone()).collect::<Vec<_>>())
+    });
+    let is_back = numbers.unwrap_or_default().iter().any(|number| {
+        let body = format!("{{\"of\": {number}}}");
+        client.ask("POST", &path, JSON, body.as_bytes()).is_some_and(|(status, _)| status == 201)
+    });
+    let predict = format!("/v1/models/{name}/predict");
+    is_back && client.ask("POST", &predict, JSON, b"[[4, 4]]").is_some_and(|(status, _)| status == 200)
+}
+
+/// Keeps versions, goes back and replaces the model, until the server goes away.
+fn change(mut client: Client, seed: u64, files: &[Vec<u8>; 2], is_over: &AtomicBool) {
+    let mut dice = Dice(seed);
+    let mut newest = 1;
+    while !is_over.load(Ordering::SeqCst) {
+        sleep(Duration::from_millis(dice.below(120)));
+        let answer = match dice.below(5) {
+            0 => client.ask("PUT", "/v1/models/pets", "", &files[dice.below(2) as usize]),
+            1 => {
+                let body = format!("{{\"of\": {}}}", 1 + dice.below(newest));
+                client.ask("POST", VERSIONS, JSON, body.as_bytes())
+            }
+            _ => client.ask("POST", VERSIONS, JSON, b""),
+        };
+        let Some((_, answer)) = answer else { return };
+        newest = number(&answer, "version").unwrap_or(newest);
+    }
+}
+
+/// Sends one row until it is acknowledged, and gives the version that learned it and its place there.
+fn send(client: &mut Client, number: usize) -> Option<(u64, u64)> {
     let headers = format!("content-type: text/csv\r\nidempotency-key: row-{number}\r\n");
     let body = format!("legs,weight,label\n{}\n", row(number));
     let (status, answer) = client.ask("POST", LEARN, &headers, body.as_bytes())?;
-    if status == 200 { self::number(&answer, "learned") } else { None }
+    if status == 200 { self::number(&answer, "version").zip(self::number(&answer, "learned")) } else { None }
 }
 
-/// A client of the kills: rows that nobody knows of first, then new ones.
+/// A client of the kills: rows of which nothing is known first, then new ones.
 fn teach(mut client: Client, ledger: &Mutex<Ledger>, is_over: &AtomicBool) {
     while !is_over.load(Ordering::SeqCst) {
         let Ok(number) = ledger.lock().map(|mut ledger| {
@@ -334,13 +560,13 @@ fn teach(mut client: Client, ledger: &Mutex<Ledger>, is_over: &AtomicBool) {
         }) else {
             return;
         };
-        let place = send(&mut client, number);
+        let sent = send(&mut client, number);
         let Ok(mut ledger) = ledger.lock() else { return };
-        let Some(place) = place else {
+        let Some((version, place)) = sent else {
             ledger.unknown.push(number);
             return;
         };
-        ledger.places.push((place, number));
+        ledger.places.push((version, place, number));
     }
 }
 

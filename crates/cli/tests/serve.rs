@@ -116,7 +116,7 @@ fn a_server_that_is_killed_loses_nothing_and_learns_nothing_twice() {
     let mut unknown: Vec<usize> = Vec::new();
     let mut places: Vec<(u64, usize)> = Vec::new();
     for kill in 0..6 {
-        let mut server = Server::start(&bench, &["--snapshot-rows", "50"]);
+        let mut server = Server::start(&bench, &["--snapshot-rows", "50", "--grow-classes"]);
         let deadline = Instant::now() + Duration::from_millis(150 + 70 * kill);
         let again = std::mem::take(&mut unknown);
         let clients: Vec<_> = (0..4)
@@ -161,7 +161,7 @@ fn a_server_that_is_killed_loses_nothing_and_learns_nothing_twice() {
             }
         }
     }
-    let server = Server::start(&bench, &[]);
+    let server = Server::start(&bench, &["--grow-classes"]);
     for number in unknown {
         let body = format!("legs,weight,label\n{}\n", row(number));
         let headers = format!("content-type: text/csv\r\nidempotency-key: row-{number}\r\n");
@@ -212,6 +212,48 @@ fn read_only_makes_no_folder() {
     assert_eq!((done.code, done.stdout.as_str()), (Some(1), ""));
     assert!(done.stderr.contains("name a folder of models"), "{}", done.stderr);
     assert_eq!(std::fs::read_dir(bench.path("")).unwrap().count(), before, "nothing was written");
+}
+
+#[test]
+fn addresses_and_folders_are_taken_as_they_are_written_or_refused_with_a_cure() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("models")).unwrap();
+    for words in [
+        ["--address", "localhost:0"],
+        ["--address", ":0"],
+        ["--address", "0"],
+        ["--address", "[::1]:0"],
+        ["--address", "127.0.0.1:0"],
+        ["--port", "0"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rosenblatt"));
+        command.args(["serve", "models", "--read-only"]).args(words).current_dir(bench.path(""));
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let is_here = line.contains("http://127.0.0.1:") || line.contains("http://[::1]:");
+        assert!(is_here, "{words:?}: {line}");
+    }
+    bench.write("models/x.model", "no model");
+    let server = Server::start(&bench, &[]);
+    for (words, said) in [
+        ("nosuchfolder", "mkdir nosuchfolder"),
+        ("models/x.model", "`rosenblatt serve models`"),
+        ("models --port 0", "another server, process "),
+        ("models --address nowhere:x", "localhost:8080"),
+        ("models --address :0 --port 0", "cannot be used with"),
+    ] {
+        let done = bench.run(&format!("rosenblatt serve {words}"));
+        assert_ne!(done.code, Some(0), "{words}");
+        assert!(done.stderr.contains(said), "{words}: {}", done.stderr);
+    }
+    // What cannot be served is named, in the output and to those who ask.
+    let (status, answer) = server.ask("GET", "/readyz", "", b"").unwrap();
+    assert_eq!(status, 503, "{}", String::from_utf8_lossy(&answer));
+    let (status, _) = server.ask("POST", "/v1/models/x/predict", "", b"[[1]]").unwrap();
+    assert_eq!(status, 503);
 }
 
 /// The lines of the README below its `serve`, and those of the server's own page, with a port that is free.

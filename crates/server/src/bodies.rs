@@ -233,6 +233,14 @@ impl<'a> Document<'a> {
             let label = label.map(|label| label.get());
             if is_text {
                 if let Some(label) = label {
+                    if !label.starts_with(['"', '-', 't', 'f'])
+                        && !label.starts_with(|one: char| one.is_ascii_digit())
+                    {
+                        return Err(bad(format!(
+                            "the label of row {} is missing, expected a text or a number",
+                            place + 1
+                        )));
+                    }
                     let label: String = serde_json::from_str(label).unwrap_or_else(|_| label.to_owned());
                     if label.contains(['\t', '\n', '\r']) {
                         return Err(bad(format!(

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// When an example counts as learned.
@@ -47,7 +48,7 @@ pub struct Limits {
     pub timeout: Duration,
     /// How long a connection on which nothing is asked stays open.
     pub idle: Duration,
-    /// How long requests may go on once the server was asked to stop.
+    /// How long it may take to end once the server was asked to stop.
     pub drain: Duration,
     /// Versions of a model that are kept; older ones are removed, with what was learned on top of them.
     pub versions: usize,
@@ -76,6 +77,33 @@ impl Default for Limits {
     }
 }
 
+/// Where notes go that whoever runs the server should read: damage, what was restored, what could not be learned.
+#[derive(Clone)]
+pub struct Journal(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Journal {
+    /// Hands each note to `keep`, from any thread.
+    pub fn new(keep: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(keep))
+    }
+
+    pub(crate) fn note(&self, line: &str) {
+        (self.0)(line);
+    }
+}
+
+impl Default for Journal {
+    fn default() -> Self {
+        Self::new(|_| {})
+    }
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Journal")
+    }
+}
+
 /// Everything a server is told.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -91,6 +119,8 @@ pub struct Config {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Whether nothing is written: no learning, no new versions.
     pub read_only: bool,
+    /// Whether models take in classes that they have never seen, unless a version or a request says otherwise.
+    pub grow_classes: bool,
     /// When an example counts as learned.
     pub durability: Durability,
     /// After so many examples a snapshot is taken and the log begins anew.
@@ -103,6 +133,8 @@ pub struct Config {
     pub reload: Duration,
     /// Threads that answer; one per core if 0.
     pub threads: usize,
+    /// Where notes go.
+    pub journal: Journal,
     /// How much is allowed.
     pub limits: Limits,
 }
@@ -116,12 +148,14 @@ impl Default for Config {
             tokens: None,
             tls: None,
             read_only: false,
+            grow_classes: false,
             durability: Durability::default(),
             snapshot_rows: 200_000,
             snapshot_log_bytes: 64 << 20,
             keep_log: false,
             reload: Duration::from_secs(1),
             threads: 0,
+            journal: Journal::default(),
             limits: Limits::default(),
         }
     }

@@ -28,12 +28,13 @@ mod registry;
 mod routes;
 #[doc(hidden)]
 pub mod rows;
+mod state;
 mod streams;
 #[doc(hidden)]
 pub mod tensors;
 mod tls;
 
-pub use config::{Config, Durability, Limits};
+pub use config::{Config, Durability, Journal, Limits};
 pub use playground::Playground;
 pub use problem::Problem;
 
@@ -54,6 +55,8 @@ use tokio::sync::{Semaphore, watch};
 
 /// How often the server asks whether to stop.
 const ASK: Duration = Duration::from_millis(50);
+/// So much of the time to end is left for the end itself.
+const LAST: Duration = Duration::from_millis(250);
 
 /// A server that listens and has taken its models in.
 pub struct Server {
@@ -73,11 +76,7 @@ impl Server {
             Some(path) => Tokens::parse(&read(path)?)?,
         };
         let tls = config.tls.as_ref().map(|(chain, key)| Tls::open(chain, key)).transpose()?;
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        if config.threads > 0 {
-            builder.worker_threads(config.threads);
-        }
-        let runtime = builder.enable_all().thread_name("answers").build()?;
+        let runtime = runtime(config.threads)?;
         let listener = runtime.block_on(TcpListener::bind(config.address)).map_err(|error| {
             io::Error::new(error.kind(), format!("{} cannot be listened on: {error}", config.address))
         })?;
@@ -108,17 +107,6 @@ impl Server {
         self.app.registry.slots().iter().map(|slot| slot.name.clone()).collect()
     }
 
-    /// Files of the folder that could not be taken in, and models whose learning cannot be read back, and why.
-    pub fn complaints(&self) -> Vec<(String, String)> {
-        let mut all = self.app.registry.complaints();
-        for slot in self.app.registry.slots() {
-            if let Some(damage) = &slot.current().damage {
-                all.push((slot.name.clone(), damage.to_json()["detail"].to_string()));
-            }
-        }
-        all
-    }
-
     /// Answers until `asked` says to stop: then requests are let end, and what was learned is saved.
     pub fn run(self, asked: impl Fn() -> bool) {
         let Self { runtime, listener, tls, app } = self;
@@ -132,14 +120,40 @@ impl Server {
             while !asked() {
                 tokio::time::sleep(ASK).await;
             }
+            let deadline = tokio::time::Instant::now() + app.config.limits.drain.saturating_sub(LAST);
             app.stopping.store(true, Ordering::Relaxed);
             let _ = stop.send(true);
             looking.abort();
-            let _ = listening.await;
-            app.registry.stop().await;
+            let _ = tokio::time::timeout_at(deadline, listening).await;
+            app.registry.stop(deadline).await;
         });
         runtime.shutdown_timeout(ASK);
     }
+}
+
+/// A runtime of so many threads, one per core if 0; an error where the system allows no more, of which the runtime itself
+/// would panic.
+pub(crate) fn runtime(n_threads: usize) -> io::Result<Runtime> {
+    let n_cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let n_threads = if n_threads > 0 { n_threads } else { n_cores() };
+    let mut started = Vec::new();
+    // One more looks at the folder and reads large bodies.
+    let outcome = (0..=n_threads).try_for_each(|_| {
+        std::thread::Builder::new().spawn(std::thread::park).map(|thread| started.push(thread))
+    });
+    for thread in started {
+        thread.thread().unpark();
+        let _ = thread.join();
+    }
+    outcome.map_err(|error| {
+        let message = format!("{} threads cannot be started: {error}; allow more of them", n_threads + 1);
+        io::Error::new(error.kind(), message)
+    })?;
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(n_threads)
+        .enable_all()
+        .thread_name("answers")
+        .build()
 }
 
 /// Looks at the folder every so often.

@@ -10,6 +10,7 @@ use crate::log::{self, LogError, Medium};
 use crate::metrics::Metrics;
 use crate::problem::{Problem, with_flags};
 use crate::rows;
+use crate::state::{damaged, open_plain, read_plain};
 use rosenblatt::files::write_whole;
 use rosenblatt::recipe::Ongoing;
 use rosenblatt::{Model, Recipe};
@@ -20,6 +21,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -31,6 +33,12 @@ const PUBLISH: Duration = Duration::from_millis(50);
 const PUBLISH_SHARE: u32 = 20;
 /// How often the log is flushed if examples do not wait for it.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// The most bytes of the name of a class that is taken in.
+const CLASS_BYTES: usize = 256;
+/// So many classes are named in a message.
+const CLASSES_NAMED: usize = 10;
+/// What stands between a key and the checksum of its body in the log; no header can hold it.
+const MARK: char = '\0';
 /// The most requests and bytes of one group.
 const GROUP_REQUESTS: usize = 1024;
 const GROUP_BYTES: usize = 8 << 20;
@@ -49,8 +57,11 @@ pub(crate) struct Published {
 pub(crate) type Shelf = RwLock<Arc<Published>>;
 
 /// What a client is told of rows that were learned from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Receipt {
+    /// The version that learned from them.
+    #[serde(default)]
+    pub(crate) version: u64,
     /// Rows of the request.
     pub(crate) rows: u64,
     /// Examples learned so far, these included.
@@ -59,6 +70,9 @@ pub(crate) struct Receipt {
     pub(crate) errors: u64,
     /// The same of all examples learned so far.
     pub(crate) errors_so_far: u64,
+    /// Classes of the request that the version had never seen.
+    #[serde(default)]
+    pub(crate) new_classes: Vec<String>,
     /// Whether the same request had been acknowledged before, and was not learned from again.
     pub(crate) repeated: bool,
 }
@@ -67,15 +81,38 @@ type Reply = oneshot::Sender<Result<Receipt, Problem>>;
 
 /// What the thread is asked for.
 pub(crate) enum Wish {
-    Learn {
-        key: String,
-        data: Box<Dataset>,
-        reply: Reply,
-    },
+    Learn(Lesson),
     /// The model as it is after all that was acknowledged.
     Model(oneshot::Sender<Result<Model, Problem>>),
+    /// What the next version goes on from. Nothing is learned until the verdict comes; if there is a next version, nothing
+    /// is learned any more, and what waits comes to nothing, to be sent to that one.
+    Seal {
+        with_model: bool,
+        reply: Sender<Result<Sealed, Problem>>,
+        verdict: Receiver<()>,
+    },
     /// A snapshot, and the end.
     Stop(oneshot::Sender<()>),
+}
+
+/// A request to learn.
+pub(crate) struct Lesson {
+    /// What names the request, if it is to be learned from once however often it is sent.
+    pub(crate) key: String,
+    /// The checksum of its body, by which another request of the same name is noticed.
+    pub(crate) sum: u32,
+    pub(crate) data: Box<Dataset>,
+    /// Whether classes that were never seen are taken in.
+    pub(crate) grow: bool,
+    pub(crate) reply: Reply,
+}
+
+/// What a version leaves to the next one.
+pub(crate) struct Sealed {
+    /// What was learned, if it was asked for.
+    pub(crate) model: Option<Model>,
+    /// All keys that were acknowledged, if there are any.
+    pub(crate) keys: Option<Vec<u8>>,
 }
 
 /// A thread that learns.
@@ -100,6 +137,9 @@ impl Live {
 /// Where a version keeps what it learned.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
+    /// The model and the version, for those who read notes.
+    pub(crate) name: String,
+    pub(crate) version: u64,
     pub(crate) log: PathBuf,
     pub(crate) snapshot: PathBuf,
 }
@@ -112,6 +152,11 @@ struct Keys {
 }
 
 impl Keys {
+    /// As the next version reads them.
+    fn to_bytes(&self) -> Option<Vec<u8>> {
+        serde_json::to_vec(self).ok().filter(|_| !self.order.is_empty())
+    }
+
     fn add(&mut self, key: String, sum: u32, receipt: Receipt, most: usize) {
         if key.is_empty() {
             return;
@@ -124,6 +169,15 @@ impl Keys {
             }
         }
     }
+}
+
+/// What all learners of a server share.
+#[derive(Debug, Clone)]
+pub(crate) struct Common {
+    pub(crate) config: Arc<Config>,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Whether the server has ended, and a learner that did not end in time writes nothing any more.
+    pub(crate) is_over: Arc<AtomicBool>,
 }
 
 /// What the thread works on.
@@ -139,12 +193,15 @@ pub(crate) struct Learner {
     next: u64,
     rows_in_log: u64,
     keys: Keys,
-    /// Why nothing can be learned any more, if that is so.
+    /// Whether the log can be written to no more.
     failed: bool,
+    /// Why what was learned is no model any more, if that is so.
+    overflowed: Option<Problem>,
+    /// The refusal that was noted last.
+    noted: String,
     unsynced: bool,
     snapshot_bytes: u64,
-    config: Arc<Config>,
-    metrics: Arc<Metrics>,
+    common: Common,
 }
 
 /// What a snapshot begins with, besides the learner's own bytes.
@@ -190,69 +247,104 @@ pub(crate) struct Recovered {
     snapshot_bytes: u64,
 }
 
-/// Takes a version up again: its snapshot, and what the log has beyond it. Writes nothing.
+impl Recovered {
+    /// All keys that were acknowledged, if there are any.
+    pub(crate) fn keys(&self) -> Option<Vec<u8>> {
+        self.keys.to_bytes()
+    }
+}
+
+/// Takes a version up again: the keys it began with, its snapshot, and what the log has beyond it. Writes nothing.
 pub(crate) fn recover(
     recipe: &Recipe,
     base: &Arc<Model>,
     places: &Places,
-    keys_kept: usize,
+    inherited: impl FnOnce() -> Result<Option<Vec<u8>>, Problem>,
+    has_begun: bool,
+    common: &Common,
 ) -> Result<Recovered, Problem> {
-    let damaged = |what: String| {
-        Problem::new("damaged", what).with_help(
-        "put the files back from a copy, or go back to a version: what was learned on top of it is then gone",
-    )
-    };
-    let (mut ongoing, mut keys, mut next, snapshot_bytes) = match fs::read(&places.snapshot) {
+    let note = |what: &str| common.config.journal.note(&format!("model {}: {what}", places.name));
+    let (mut ongoing, mut keys, mut next, snapshot_bytes) = match read_plain(&places.snapshot) {
         Ok(bytes) => {
-            let (preface, state) = unpack(&bytes)
-                .ok_or_else(|| damaged("the snapshot does not match its checksum".to_owned()))?;
+            let (preface, state) =
+                unpack(&bytes).ok_or_else(|| damaged("the snapshot does not match its checksum"))?;
             let ongoing = Ongoing::restore(recipe, Arc::clone(base), state)
                 .map_err(|error| damaged(format!("the snapshot cannot be gone on from: {error}")))?;
             (ongoing, preface.keys, preface.next, bytes.len() as u64)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            (Ongoing::begin(recipe, Arc::clone(base))?, Keys::default(), 0, 0)
+            let keys = inherited()?.as_deref().map(serde_json::from_slice).transpose();
+            let keys = keys.map_err(|_| damaged("the keys that were acknowledged before cannot be read"))?;
+            (Ongoing::begin(recipe, Arc::clone(base))?, keys.unwrap_or_default(), 0, 0)
         }
         Err(error) => return Err(damaged(format!("the snapshot cannot be read: {error}"))),
     };
+    // Those of old snapshots do not say which version they are of.
+    let unnumbered = keys.known.values_mut().filter(|(_, receipt)| receipt.version == 0);
+    unnumbered.for_each(|(_, receipt)| receipt.version = places.version);
     let covered = next;
     let mut rows_in_log = 0;
-    let replayed = log::read_file(&places.log, |number, payload| {
-        if number < covered {
-            return Ok(());
-        }
-        let (key, data) = rows::decode(payload).map_err(|_| "a record is whole and holds no rows")?;
-        rows_in_log += data.len() as u64;
-        let receipt = learned(&mut ongoing, &data);
-        keys.add(key, crc32fast::hash(payload), receipt, keys_kept);
-        Ok(())
+    let replayed = open_plain(&places.log).map_err(LogError::from).and_then(|file| {
+        log::read_file(file, |number, payload| {
+            if number < covered {
+                return Ok(());
+            }
+            let (mark, data) = rows::decode(payload).map_err(|_| "a record is whole and holds no rows")?;
+            rows_in_log += data.len() as u64;
+            // What the learner refuses it refused before, and learned nothing from.
+            match learned(&mut ongoing, &data, places.version) {
+                Ok(receipt) => {
+                    let (key, sum) = mark.split_once(MARK).unwrap_or((&mark, ""));
+                    let sum = u32::from_str_radix(sum, 16).unwrap_or_else(|_| crc32fast::hash(payload));
+                    keys.add(key.to_owned(), sum, receipt, common.config.limits.keys);
+                }
+                Err(problem) => {
+                    note(&format!("record {number} of the log teaches nothing: {}", problem.detail()));
+                }
+            }
+            Ok(())
+        })
     });
     let log = match replayed {
         Ok(found) if found.first > covered || found.next < covered => {
-            return Err(damaged("the log and the snapshot do not meet; examples are missing".to_owned()));
+            return Err(damaged("the log and the snapshot do not meet; examples are missing"));
         }
         Ok(found) => {
+            if found.torn > 0 {
+                note(&format!(
+                    "the last {} bytes of the log of version {} are a record that was cut off before it was acknowledged; they are taken away",
+                    found.torn, places.version
+                ));
+            }
             next = found.next;
             Some(found)
         }
-        Err(LogError::Io(error)) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(LogError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+            // A log is there from the first example on.
+            if has_begun || snapshot_bytes > 0 {
+                return Err(damaged("the log is gone, and with it what was learned since the last snapshot"));
+            }
+            None
+        }
         Err(error) => return Err(damaged(error.to_string())),
     };
     Ok(Recovered { ongoing, keys, next, log, rows_in_log, snapshot_bytes })
 }
 
-/// Learns from rows that are in the log. What the learner refuses it refuses again when the log is read.
-fn learned(ongoing: &mut Ongoing, data: &Dataset) -> Receipt {
-    let before = ongoing.totals().errors;
-    let _ = ongoing.learn(data);
+/// Learns from rows, all or none of them.
+fn learned(ongoing: &mut Ongoing, data: &Dataset, version: u64) -> Result<Receipt, Problem> {
+    let (before, n_classes) = (ongoing.totals().errors, ongoing.labels().len());
+    ongoing.learn(data)?;
     let totals = ongoing.totals();
-    Receipt {
+    Ok(Receipt {
+        version,
         rows: data.len() as u64,
         learned: totals.rounds,
         errors: totals.errors - before,
         errors_so_far: totals.errors,
+        new_classes: ongoing.labels().names()[n_classes..].to_vec(),
         repeated: false,
-    }
+    })
 }
 
 impl Published {
@@ -269,8 +361,7 @@ impl Learner {
         recovered: Recovered,
         shelf: Arc<Shelf>,
         places: Places,
-        config: Arc<Config>,
-        metrics: Arc<Metrics>,
+        common: Common,
     ) -> io::Result<Self> {
         let Recovered { ongoing, keys, next, log, rows_in_log, snapshot_bytes } = recovered;
         let (first, log_bytes) = if let Some(found) = &log {
@@ -295,10 +386,11 @@ impl Learner {
             rows_in_log,
             keys,
             failed: false,
+            overflowed: None,
+            noted: String::new(),
             unsynced: false,
             snapshot_bytes,
-            config,
-            metrics,
+            common,
         })
     }
 
@@ -325,11 +417,11 @@ impl Learner {
                 },
             };
             match wish {
-                Some(Wish::Learn { key, data, reply }) => {
-                    let mut group = vec![(key, data, reply)];
+                Some(Wish::Learn(lesson)) => {
+                    let mut group = vec![lesson];
                     while group.len() < GROUP_REQUESTS {
                         match waiting.try_recv() {
-                            Ok(Wish::Learn { key, data, reply }) => group.push((key, data, reply)),
+                            Ok(Wish::Learn(lesson)) => group.push(lesson),
                             Ok(other) => {
                                 held = Some(other);
                                 break;
@@ -339,14 +431,22 @@ impl Learner {
                     }
                     self.commit(group);
                     behind = true;
-                    if self.rows_in_log >= self.config.snapshot_rows
-                        || self.log_bytes > self.config.snapshot_log_bytes
+                    let config = &self.common.config;
+                    if self.rows_in_log >= config.snapshot_rows || self.log_bytes > config.snapshot_log_bytes
                     {
                         self.snapshot();
                     }
                 }
                 Some(Wish::Model(reply)) => {
-                    let _ = reply.send(self.ongoing.model().map_err(Problem::from));
+                    let _ = reply.send(self.model());
+                }
+                Some(Wish::Seal { with_model, reply, verdict }) => {
+                    let model = with_model.then(|| self.model()).transpose();
+                    let _ = reply.send(model.map(|model| Sealed { model, keys: self.keys.to_bytes() }));
+                    // Comes to an error if there is no next version.
+                    if verdict.recv().is_ok() {
+                        return;
+                    }
                 }
                 Some(Wish::Stop(reply)) => {
                     self.snapshot();
@@ -372,76 +472,119 @@ impl Learner {
         self.publish();
     }
 
+    /// What is published last, unless more was learned since.
+    fn published(&self) -> Option<Arc<Published>> {
+        let published = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(&published)).filter(|published| published.learned == self.ongoing.totals().rounds)
+    }
+
+    /// The model with all that was learned.
+    fn model(&self) -> Result<Model, Problem> {
+        match self.published() {
+            Some(published) => Ok(Model::clone(&published.model)),
+            None => Ok(self.ongoing.model()?),
+        }
+    }
+
     /// Lets readers see what has been learned.
     fn publish(&mut self) {
-        // Weights that overflowed are no model; readers keep the last one that is.
-        if let Ok(published) = Published::of(&self.ongoing) {
-            *self.shelf.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(published);
+        if self.published().is_some() {
+            return;
+        }
+        match Published::of(&self.ongoing) {
+            Ok(published) => {
+                *self.shelf.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(published);
+            }
+            // Weights that overflowed are no model; readers keep the last one that is, and nothing more is learned.
+            Err(problem) => {
+                let problem = problem.with_help(format!(
+                    "go back to version {}, without what was learned on top of it: POST its versions {{\"of\": {0}}}",
+                    self.places.version
+                ));
+                self.note(&problem);
+                self.overflowed = Some(problem);
+            }
+        }
+    }
+
+    /// Tells whoever runs the server of a refusal, once.
+    fn note(&mut self, problem: &Problem) {
+        let line = format!("model {}: nothing was learned: {}", self.places.name, problem.detail());
+        if line != self.noted {
+            self.common.config.journal.note(&line);
+            self.noted = line;
         }
     }
 
     /// Writes, flushes and learns from a group, in its order, and tells everybody.
-    fn commit(&mut self, group: Vec<(String, Box<Dataset>, Reply)>) {
-        let disk_bytes = self.config.limits.disk_bytes;
+    fn commit(&mut self, group: Vec<Lesson>) {
+        let disk_bytes = self.common.config.limits.disk_bytes;
         let mut bytes = Vec::new();
-        let mut written: Vec<(String, Box<Dataset>, u32, Reply)> = Vec::new();
+        let mut written: Vec<Lesson> = Vec::new();
         let mut repeats = Vec::new();
         let mut new_classes: HashSet<String> = HashSet::new();
-        for (key, data, reply) in group {
-            let payload = rows::encode(&key, &data);
-            let sum = crc32fast::hash(&payload);
-            let in_group = written.iter().find(|(other, ..)| !key.is_empty() && *other == key);
-            let known = self.keys.known.get(&key).map(|(sum, _)| *sum).or(in_group.map(|(.., sum, _)| *sum));
+        for lesson in group {
+            let Lesson { key, sum, data, .. } = &lesson;
+            let in_group = written.iter().find(|other| !key.is_empty() && other.key == *key);
+            let known = self.keys.known.get(key).map(|(sum, _)| *sum).or(in_group.map(|other| other.sum));
             if let Some(before) = known.filter(|_| !key.is_empty()) {
-                if before == sum {
-                    repeats.push((key, reply));
+                // Before bodies were summed, records were.
+                if before == *sum || before == crc32fast::hash(&rows::encode(key, data)) {
+                    repeats.push(lesson);
                 } else {
                     let message = "this idempotency key was used for other rows";
-                    let _ = reply.send(Err(Problem::new("key-reused", message)));
+                    let _ = lesson.reply.send(Err(Problem::new("key-reused", message)));
                 }
                 continue;
             }
-            let n_waiting: usize = written.iter().map(|(_, data, ..)| data.len()).sum();
-            if let Err(problem) = self.check(&data, n_waiting, &mut new_classes) {
-                let _ = reply.send(Err(problem));
+            let n_waiting: usize = written.iter().map(|lesson| lesson.data.len()).sum();
+            if let Err(problem) = self.check(&lesson, n_waiting, &mut new_classes) {
+                self.note(&problem);
+                let _ = lesson.reply.send(Err(problem));
                 continue;
             }
+            let mark = if key.is_empty() { String::new() } else { format!("{key}{MARK}{sum:08x}") };
+            let payload = rows::encode(&mark, data);
             let size = self.log_bytes + bytes.len() as u64 + payload.len() as u64 + self.snapshot_bytes;
             if size > disk_bytes || payload.len() > log::MOST_BYTES {
                 let message = format!("what was learned may take {disk_bytes} bytes on disk");
-                let _ = reply.send(Err(Problem::new("full", message).with_help(with_flags(
+                let _ = lesson.reply.send(Err(Problem::new("full", message).with_help(with_flags(
                     &"start the server with a higher {max-disk}, or keep a version and go on from it".into(),
                 ))));
                 continue;
             }
             log::record(&mut bytes, self.next + written.len() as u64, &payload);
-            written.push((key, data, sum, reply));
+            written.push(lesson);
             if bytes.len() > GROUP_BYTES {
                 self.write(&mut bytes, &mut written);
             }
         }
         self.write(&mut bytes, &mut written);
-        for (key, reply) in repeats {
-            let again = self.keys.known.get(&key).map(|(_, receipt)| Receipt { repeated: true, ..*receipt });
+        for Lesson { key, reply, .. } in repeats {
+            let again =
+                self.keys.known.get(&key).map(|(_, receipt)| Receipt { repeated: true, ..receipt.clone() });
             let _ = reply.send(
                 again.ok_or_else(|| Problem::new("busy", "its first sending failed just now; try again")),
             );
         }
     }
 
-    /// Whether the model may take these rows in, after so many others.
+    /// Whether the model may take these rows in, after so many others and these classes.
     fn check(
         &self,
-        data: &Dataset,
+        lesson: &Lesson,
         n_waiting: usize,
         new_classes: &mut HashSet<String>,
     ) -> Result<(), Problem> {
-        let limits = &self.config.limits;
+        let (limits, data) = (&self.common.config.limits, &lesson.data);
         if self.failed {
             return Err(Problem::new(
                 "log-failed",
                 "the log could not be written or flushed, and is not trusted until it was read again",
             ));
+        }
+        if let Some(problem) = &self.overflowed {
+            return Err(problem.clone());
         }
         if data.width() > limits.features {
             let message =
@@ -458,24 +601,57 @@ impl Learner {
                     .into(),
             )));
         }
+        let new = self.ongoing.new_classes(data);
+        let added: Vec<&String> = new.iter().filter(|name| !new_classes.contains(*name)).collect();
+        if !added.is_empty() {
+            self.check_classes(&added, lesson.grow, new_classes.len())?;
+        }
+        self.ongoing.check(data)?;
+        new_classes.extend(new);
+        Ok(())
+    }
+
+    /// Whether the model may take these classes in, besides so many others that are on their way.
+    fn check_classes(&self, added: &[&String], grow: bool, n_waiting: usize) -> Result<(), Problem> {
         let known = self.ongoing.labels();
-        if known.told_from_rest().is_none() {
-            let names = data.labels().names();
-            let new: Vec<&String> = names.iter().filter(|name| known.class(name).is_none()).collect();
-            let added = new.iter().filter(|name| !new_classes.contains(**name)).count();
-            let total = known.len() + new_classes.len() + added;
-            if !new.is_empty() && total > limits.classes {
-                let message = format!("a model may have {} classes, and would have {total}", limits.classes);
-                let help = with_flags(&"start the server with a higher {max-classes}".into());
-                return Err(Problem::new("limit", message).with_help(help));
-            }
-            new_classes.extend(new.into_iter().cloned());
+        if !grow {
+            let names = |names: &mut dyn Iterator<Item = &String>, n_all: usize| {
+                let named: Vec<String> =
+                    names.take(CLASSES_NAMED).map(|name| format!("`{}`", cut(name))).collect();
+                let more = n_all.saturating_sub(CLASSES_NAMED);
+                if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
+            };
+            let message = format!(
+                "the model has never seen the class {}; it knows {}",
+                names(&mut added.iter().copied(), added.len()),
+                names(&mut known.names().iter(), known.len())
+            );
+            let help = "correct the label; if the class is really new, send it with `?grow-classes`, or start the server \
+                        with {grow-classes}";
+            return Err(Problem::new("new-class", message).with_help(with_flags(&help.into())));
+        }
+        if let Some(name) = added.iter().find(|name| name.len() > CLASS_BYTES) {
+            let message = format!(
+                "the name of a class may have {CLASS_BYTES} bytes, and `{}` has {}",
+                cut(name),
+                name.len()
+            );
+            return Err(Problem::new("limit", message));
+        }
+        let total = known.len() + n_waiting + added.len();
+        if total > self.common.config.limits.classes {
+            let message = format!(
+                "a model may have {} classes, and would have {total}",
+                self.common.config.limits.classes
+            );
+            let help = with_flags(&"start the server with a higher {max-classes}".into());
+            return Err(Problem::new("limit", message).with_help(help));
         }
         Ok(())
     }
 
     /// Puts records into the log, and learns from them once they are as safe as was promised.
-    fn write(&mut self, bytes: &mut Vec<u8>, written: &mut Vec<(String, Box<Dataset>, u32, Reply)>) {
+    fn write(&mut self, bytes: &mut Vec<u8>, written: &mut Vec<Lesson>) {
         if written.is_empty() {
             return;
         }
@@ -483,23 +659,33 @@ impl Learner {
         let n_bytes = bytes.len() as u64;
         bytes.clear();
         if let Err(problem) = outcome {
-            for (.., reply) in written.drain(..) {
-                let _ = reply.send(Err(problem.clone()));
+            self.note(&problem);
+            for lesson in written.drain(..) {
+                let _ = lesson.reply.send(Err(problem.clone()));
             }
             return;
         }
-        self.metrics.group(written.len() as u64, n_bytes);
+        self.common.metrics.group(written.len() as u64, n_bytes);
         self.log_bytes += n_bytes;
         self.next += written.len() as u64;
-        for (key, data, sum, reply) in written.drain(..) {
-            let receipt = learned(&mut self.ongoing, &data);
-            self.rows_in_log += receipt.rows;
-            self.keys.add(key, sum, receipt, self.config.limits.keys);
-            let _ = reply.send(Ok(receipt));
+        for lesson in written.drain(..) {
+            self.rows_in_log += lesson.data.len() as u64;
+            let receipt = learned(&mut self.ongoing, &lesson.data, self.places.version);
+            match &receipt {
+                Ok(receipt) => {
+                    self.keys.add(lesson.key, lesson.sum, receipt.clone(), self.common.config.limits.keys);
+                }
+                // Whoever reads the log again meets the same refusal.
+                Err(problem) => self.note(problem),
+            }
+            let _ = lesson.reply.send(receipt);
         }
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+        if self.common.is_over.load(Ordering::Relaxed) {
+            return Err(Problem::new("stopping", "the server is being stopped"));
+        }
         if let Err(error) = self.log.append(bytes) {
             // A part may be there, and must not be before what comes next.
             self.failed = self.log.cut(self.log_bytes).is_err();
@@ -513,7 +699,7 @@ impl Learner {
             let code = if is_full { "full" } else { "log-failed" };
             return Err(Problem::new(code, format!("the log could not be written: {}", error.kind())));
         }
-        match self.config.durability {
+        match self.common.config.durability {
             Durability::Fsync => self.log.sync().map_err(|error| self.flush_failed(&error)),
             Durability::Interval => {
                 self.unsynced = true;
@@ -538,7 +724,7 @@ impl Learner {
 
     /// Saves all that was learned, after which the log begins anew. If that fails the log goes on.
     fn snapshot(&mut self) {
-        if self.failed || self.next == self.first {
+        if self.failed || self.next == self.first || self.common.is_over.load(Ordering::Relaxed) {
             return;
         }
         self.rows_in_log = 0;
@@ -551,7 +737,7 @@ impl Learner {
             return;
         }
         self.snapshot_bytes = bytes.len() as u64;
-        if self.config.keep_log {
+        if self.common.config.keep_log {
             let name = format!("{}.{}", self.places.log.display(), self.first);
             let _ = fs::hard_link(&self.places.log, name);
         }
@@ -569,6 +755,12 @@ impl Learner {
             Err(_) => self.failed = true,
         }
     }
+}
+
+/// As much of a name as a message has room for.
+fn cut(name: &str) -> String {
+    let short: String = name.chars().take(60).collect();
+    if short.len() < name.len() { format!("{short}...") } else { short }
 }
 
 fn begin_log(path: &Path, first: u64) -> io::Result<()> {
@@ -623,7 +815,7 @@ mod tests {
         _folder: tempfile::TempDir,
         places: Places,
         base: Arc<Model>,
-        config: Arc<Config>,
+        common: Common,
         faults: Arc<Mutex<Faults>>,
     }
 
@@ -634,18 +826,22 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let recipe = Recipe { online: true, ..Recipe::default() };
             let base = recipe.train(&Source::bytes("pets.csv", ROWS.as_bytes()), &mut ()).unwrap().model;
-            let places =
-                Places { log: folder.path().join("1.log"), snapshot: folder.path().join("1.snapshot") };
-            let config = Arc::new(Config::default());
-            Self { _folder: folder, places, base: Arc::new(base), config, faults: Arc::default() }
+            let (name, version) = ("pets".to_owned(), 1);
+            let [log, snapshot] = ["1.log", "1.snapshot"].map(|name| folder.path().join(name));
+            let places = Places { name, version, log, snapshot };
+            let common = Common { config: Arc::default(), metrics: Arc::default(), is_over: Arc::default() };
+            Self { _folder: folder, places, base: Arc::new(base), common, faults: Arc::default() }
+        }
+
+        fn recover(&self) -> Result<Recovered, Problem> {
+            recover(&Recipe::default(), &self.base, &self.places, || Ok(None), false, &self.common)
         }
 
         fn learner(&self) -> Learner {
-            let recovered = recover(&Recipe::default(), &self.base, &self.places, 100).unwrap();
+            let recovered = self.recover().unwrap();
             let shelf = Published { model: Arc::clone(&self.base), learned: 0, errors: 0 };
             let shelf = Arc::new(RwLock::new(Arc::new(shelf)));
-            let (config, metrics) = (Arc::clone(&self.config), Arc::default());
-            let learner = Learner::new(recovered, shelf, self.places.clone(), config, metrics).unwrap();
+            let learner = Learner::new(recovered, shelf, self.places.clone(), self.common.clone()).unwrap();
             let faults = Arc::clone(&self.faults);
             learner.with_medium(|file| Box::new(Failing { file, faults }))
         }
@@ -663,7 +859,8 @@ mod tests {
         /// Teaches one row and gives the code of what went wrong.
         fn teach(&self, learner: &mut Learner, weight: usize) -> Option<&'static str> {
             let (reply, mut receipt) = oneshot::channel();
-            learner.commit(vec![(format!("key {weight}"), self.data(weight), reply)]);
+            let key = format!("key {weight}");
+            learner.commit(vec![Lesson { key, sum: 7, data: self.data(weight), grow: true, reply }]);
             receipt.try_recv().unwrap().err().map(|problem| problem.code())
         }
 
@@ -677,8 +874,7 @@ mod tests {
         }
 
         fn recovered_model(&self) -> Vec<u8> {
-            let recovered = recover(&Recipe::default(), &self.base, &self.places, 100).unwrap();
-            recovered.ongoing.model().unwrap().to_bytes()
+            self.recover().unwrap().ongoing.model().unwrap().to_bytes()
         }
     }
 
@@ -747,14 +943,9 @@ mod tests {
         assert_eq!(bench.teach(&mut learner, 5), None);
         drop(learner);
         assert!(bench.recovered_model() == bench.model_of(&[1, 2, 3, 4, 5]));
-        // No log at all, as a crash between two renames may leave it.
-        let mut learner = bench.learner();
-        learner.snapshot();
-        drop(learner);
+        // A log is replaced and never removed: none at all has lost what was learned since.
         fs::remove_file(&bench.places.log).unwrap();
-        let mut learner = bench.learner();
-        assert_eq!(bench.teach(&mut learner, 6), None);
-        assert!(learner.ongoing.model().unwrap().to_bytes() == bench.model_of(&[1, 2, 3, 4, 5, 6]));
+        assert_eq!(bench.recover().err().unwrap().code(), "damaged");
     }
 
     #[test]
@@ -769,7 +960,7 @@ mod tests {
             let mut flipped = whole.clone();
             flipped[at] ^= 1;
             fs::write(&bench.places.snapshot, &flipped).unwrap();
-            let code = recover(&Recipe::default(), &bench.base, &bench.places, 100).err().unwrap().code();
+            let code = bench.recover().err().unwrap().code();
             assert_eq!(code, "damaged", "byte {at}");
         }
     }

@@ -126,12 +126,11 @@ pub(crate) fn first_of(path: &Path) -> io::Result<u64> {
     Ok(u64_at(&head, 8))
 }
 
-/// Reads the log at `path`, showing each record.
+/// Reads the log in `file`, showing each record.
 pub(crate) fn read_file(
-    path: &Path,
+    file: File,
     show: impl FnMut(u64, &[u8]) -> Result<(), &'static str>,
 ) -> Result<Found, LogError> {
-    let file = File::open(path)?;
     let length = file.metadata()?.len();
     read(BufReader::with_capacity(1 << 18, file), length, show)
 }

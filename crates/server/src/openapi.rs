@@ -73,6 +73,7 @@ fn parameters(route: &Route) -> Vec<Value> {
         all.push(json!({"name": "top", "in": "query", "description": "how many features to list for the class and against it", "schema": {"type": "integer", "default": 5}}));
     }
     if route.gives == Gives::Receipt {
+        all.push(switch("grow-classes", "take in classes that the model has never seen; they are refused otherwise, unless the version or the server was set to take them in"));
         all.push(json!({"name": "Idempotency-Key", "in": "header", "description": "a request that is sent again with the same key is learned from once", "schema": {"type": "string", "maxLength": 200}}));
     }
     all
@@ -152,19 +153,21 @@ pub(crate) fn document() -> Value {
                         "scores": {"type": "array", "items": {"type": "number"}},
                     }}},
                 }},
-                "Receipt": {"type": "object", "required": ["model", "version", "rows", "learned", "errors", "errors-so-far", "repeated"], "properties": {
+                "Receipt": {"type": "object", "required": ["model", "version", "rows", "learned", "errors", "errors-so-far", "new-classes", "repeated"], "properties": {
                     "model": {"type": "string"},
                     "version": {"type": "integer"},
                     "rows": {"type": "integer", "description": "rows of this request"},
                     "errors": {"type": "integer", "description": "rows of this request that were predicted wrongly before they were learned from"},
                     "learned": {"type": "integer", "description": "examples that the version has learned from, these included"},
                     "errors-so-far": {"type": "integer", "description": "of these examples, those that were predicted wrongly first"},
+                    "new-classes": {"type": "array", "items": {"type": "string"}, "description": "classes of this request that the version had never seen"},
                     "repeated": {"type": "boolean", "description": "the request had been acknowledged before, and was not learned from again"},
                 }, "additionalProperties": false},
                 "Making": {"type": "object", "properties": {
                     "of": {"type": "integer", "description": "the version to go back to; what was learned so far if nothing is said"},
                     "learning": {"type": "object", "description": "how it goes on learning; as the model learned if nothing is said"},
                     "blank": {"type": "boolean", "description": "weights begin at zero"},
+                    "grow-classes": {"type": "boolean", "description": "whether classes that were never seen are taken in, from this version on"},
                 }, "additionalProperties": false},
                 "Inference": {"type": "object", "required": ["inputs"], "properties": {
                     "id": {"type": "string"},

@@ -38,7 +38,7 @@ pub struct Playground {
 impl Playground {
     /// Listens; nobody is answered yet.
     pub fn open(address: SocketAddr) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let runtime = crate::runtime(1)?;
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(|error| {
             io::Error::new(error.kind(), format!("{address} cannot be listened on: {error}"))
         })?;

@@ -44,6 +44,7 @@ pub(crate) const CODES: &[(&str, u16, &str)] = &[
     ("key-reused", 409, "the idempotency key was used for other rows"),
     ("too-large", 413, "the body is larger than the limit"),
     ("unknown-type", 415, "the content type is none that is read"),
+    ("new-class", 422, "a label names a class that the model has never seen; nothing was learned"),
     ("bad-rows", 422, "the rows do not fit the model; nothing was learned from any of them"),
     ("limit", 422, "there are more rows, features or classes than the limit"),
     ("not-calibrated", 422, "probabilities are asked of a model that has none"),
@@ -69,9 +70,13 @@ impl Problem {
     }
 
     /// Its stable name.
-    #[cfg(test)]
     pub(crate) fn code(&self) -> &'static str {
         self.0.code
+    }
+
+    /// What went wrong, in a sentence.
+    pub(crate) fn detail(&self) -> &str {
+        &self.0.detail
     }
 
     #[must_use]

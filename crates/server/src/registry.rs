@@ -1,63 +1,39 @@
 //! A folder of models: each file `NAME.model` is one, and what happens to it is kept in `NAME.serve` beside it.
 //!
 //! A version is a model file that does not change, and a log of what was learned on top of it. A file that is replaced in
-//! the folder, or sent, is a new version; so is what was learned so far when somebody asks to keep it; so is going back
-//! to an older one, whose file is taken without what was learned on top. Names come from the folder or are checked
-//! letter by letter, and never lead anywhere else.
+//! the folder, or sent, is a new version; so is what was learned so far when a client asks to keep it; so is going back
+//! to an older one, whose file is taken without what was learned on top. The change from one version to the next is one
+//! step among those of learning: what was acknowledged before it is on top of the old version, and what comes after it on top
+//! of the new one. Names come from the folder or are checked letter by letter, and never lead anywhere else.
 
 use crate::config::Config;
-use crate::live::{self, Learner, Live, Places, Published, Shelf, Wish};
+use crate::live::{self, Common, Learner, Live, Places, Published, Recovered, Sealed, Shelf, Wish};
 use crate::metrics::Metrics;
-use crate::problem::Problem;
-use rosenblatt::files::{Claim, write_whole};
-use rosenblatt::{Model, Options, Recipe};
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use crate::problem::{Problem, with_flags};
+use crate::state::{Entry, Found, Manifest, State, Way, damaged, read_plain, sha256, unwritten};
+use rosenblatt::Model;
+use rosenblatt::files::{Claim, FileError, write_whole};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::SystemTime;
+use tokio::time::{Instant, timeout_at};
 
 /// The most letters of a name.
 const NAME_LETTERS: usize = 100;
 
-/// How a version goes on learning.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Way {
-    /// What is learned; as the model learned, if nothing is said.
-    pub(crate) learning: Option<Options>,
-    /// Whether weights begin at zero instead of the model's.
-    pub(crate) blank: bool,
-}
-
-impl Way {
-    pub(crate) fn recipe(&self) -> Recipe {
-        Recipe { learning: self.learning.clone().unwrap_or_default(), blank: self.blank, ..Recipe::default() }
-    }
-}
-
-/// What is kept of a version.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) struct Entry {
-    pub(crate) version: u64,
-    /// The SHA-256 of its file.
-    pub(crate) sha256: String,
-    /// Where it came from.
-    pub(crate) origin: String,
-    #[serde(flatten)]
-    pub(crate) way: Way,
-}
-
-/// What is kept of a model.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Manifest {
-    /// The SHA-256 of the file in the folder that was taken in last.
-    seen: String,
-    versions: Vec<Entry>,
+/// What a version does about learning.
+enum Stage {
+    /// Nothing was asked of it yet.
+    Asleep,
+    /// A thread learns.
+    Awake(Live),
+    /// Another version has taken its place, or is about to.
+    Replaced,
 }
 
 /// A version at work.
@@ -65,13 +41,25 @@ pub(crate) struct Version {
     pub(crate) entry: Entry,
     pub(crate) base: Arc<Model>,
     shelf: Arc<Shelf>,
-    live: Mutex<Option<Live>>,
+    stage: Mutex<Stage>,
     places: Places,
-    /// What is wrong with what was learned, if it cannot be read back.
-    pub(crate) damage: Option<Problem>,
 }
 
 impl Version {
+    /// A version of this file, of which nothing was asked yet.
+    fn new(name: &str, state: &State, entry: Entry, bytes: &[u8]) -> Result<Self, Problem> {
+        let base = Arc::new(Model::from_bytes(bytes).map_err(|error| no_model(&error))?);
+        let places = Places {
+            name: name.to_owned(),
+            version: entry.version,
+            log: state.path(entry.version, "log"),
+            snapshot: state.path(entry.version, "snapshot"),
+        };
+        let shelf = Published { model: Arc::clone(&base), learned: 0, errors: 0 };
+        let shelf = Arc::new(RwLock::new(Arc::new(shelf)));
+        Ok(Self { entry, base, shelf, stage: Mutex::new(Stage::Asleep), places })
+    }
+
     /// What readers see now.
     pub(crate) fn published(&self) -> Arc<Published> {
         Arc::clone(&self.shelf.read().unwrap_or_else(PoisonError::into_inner))
@@ -79,32 +67,102 @@ impl Version {
 
     /// Whether its thread has been started.
     pub(crate) fn is_learning(&self) -> bool {
-        lock(&self.live).is_some()
+        matches!(*lock(&self.stage), Stage::Awake(_))
+    }
+
+    /// Hands a wish to the thread; it comes back if there is none.
+    pub(crate) fn wish(&self, wish: Wish) -> Option<Wish> {
+        match &*lock(&self.stage) {
+            Stage::Awake(live) => live.wish(wish).err(),
+            _ => Some(wish),
+        }
+    }
+}
+
+/// A version that learns nothing while the next one is made, and goes on if there is none.
+struct Seal<'a> {
+    version: &'a Version,
+    left: Sealed,
+    /// The thread waits for a word here.
+    verdict: Option<Sender<()>>,
+    is_kept: bool,
+}
+
+impl<'a> Seal<'a> {
+    fn put(version: &'a Version, state: &State, with_model: bool) -> Result<Self, Problem> {
+        let (reply, answer) = channel();
+        let (verdict, waits) = channel();
+        if version.wish(Wish::Seal { with_model, reply, verdict: waits }).is_none() {
+            let left =
+                answer.recv().unwrap_or_else(|_| Err(Problem::new("internal", "the learner is gone")))?;
+            return Ok(Self { version, left, verdict: Some(verdict), is_kept: false });
+        }
+        if with_model && version.is_learning() {
+            return Err(Problem::new("internal", "the learner is gone; start the server again"));
+        }
+        // Nothing was learned on top of it, or its thread ended before its time.
+        let left = Sealed {
+            model: with_model.then(|| Model::clone(&version.published().model)),
+            keys: state.keys(&version.entry).unwrap_or_default(),
+        };
+        *lock(&version.stage) = Stage::Replaced;
+        Ok(Self { version, left, verdict: None, is_kept: false })
+    }
+
+    /// There is a next version: this one has come to its end.
+    fn keep(mut self) {
+        self.is_kept = true;
+        *lock(&self.version.stage) = Stage::Replaced;
+        if let Some(verdict) = self.verdict.take() {
+            let _ = verdict.send(());
+        }
+    }
+}
+
+impl Drop for Seal<'_> {
+    fn drop(&mut self) {
+        if !self.is_kept && self.verdict.is_none() {
+            *lock(&self.version.stage) = Stage::Asleep;
+        }
     }
 }
 
 /// A model, by name.
 pub(crate) struct Slot {
     pub(crate) name: String,
-    current: RwLock<Arc<Version>>,
+    /// The version that is served, or why there is none.
+    current: RwLock<Result<Arc<Version>, Problem>>,
+    /// Held while versions change.
     manifest: Mutex<Manifest>,
-    /// What the file in the folder looked like when it was read last.
-    stamp: Mutex<Option<Stamp>>,
+    /// What the file in the folder looked like when it was read last, and its SHA-256.
+    file: Mutex<(Option<Stamp>, String)>,
+    state: State,
 }
 
 type Stamp = (Option<SystemTime>, u64, u64);
 
+/// What a new version is made of.
+pub(crate) enum Source<'a> {
+    /// The file in the folder, which is new.
+    File(&'a [u8], String),
+    /// An older version of this number.
+    Old(u64),
+    /// What was learned so far.
+    Learned,
+}
+
 /// All models of a folder.
 pub(crate) struct Registry {
-    config: Arc<Config>,
-    metrics: Arc<Metrics>,
+    common: Common,
     models: RwLock<BTreeMap<String, Arc<Slot>>>,
     /// What is wrong with files that could not be taken in, by name.
-    wrong: Mutex<BTreeMap<String, String>>,
+    unread: Mutex<BTreeMap<String, String>>,
+    /// Held while models come and go, so that a log has one writer.
+    taking: Mutex<()>,
     _claim: Option<Claim>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -112,10 +170,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) fn is_name(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     !name.is_empty() && name.len() <= NAME_LETTERS && !name.starts_with('.') && name.chars().all(is_letter)
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    format!("{:x}", Sha256::digest(bytes))
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
@@ -127,11 +181,8 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((there.modified().ok(), there.len(), inode))
 }
 
-fn unwritten(error: &dyn std::fmt::Display) -> Problem {
-    // What the system says begins with a path, which is nobody's business.
-    let text = error.to_string();
-    let reason = text.rsplit(": ").next().unwrap_or_default().to_owned();
-    Problem::new("full", format!("nothing could be written: {reason}"))
+fn no_model(error: &dyn std::fmt::Display) -> Problem {
+    damaged(format!("the file in the folder cannot be served: {error}"))
 }
 
 impl Registry {
@@ -142,17 +193,37 @@ impl Registry {
             None
         } else {
             let claim = Claim::take(&config.folder.join("rosenblatt-serve"));
-            Some(claim.map_err(|error| io::Error::other(error.to_string()))?)
+            Some(claim.map_err(|error| match error {
+                FileError::Claimed { owner, .. } => {
+                    let help = with_flags(&"stop it, or start this one with {read-only}".into());
+                    io::Error::other(format!("another server, process {owner}, serves this folder; {help}"))
+                }
+                other => io::Error::other(other.to_string()),
+            })?)
         };
-        let registry =
-            Self { config, metrics, models: RwLock::default(), wrong: Mutex::default(), _claim: claim };
+        let common = Common { config, metrics, is_over: Arc::default() };
+        let registry = Self {
+            common,
+            models: RwLock::default(),
+            unread: Mutex::default(),
+            taking: Mutex::default(),
+            _claim: claim,
+        };
         registry.look();
         Ok(registry)
     }
 
-    /// What is wrong with files in the folder.
-    pub(crate) fn complaints(&self) -> Vec<(String, String)> {
-        lock(&self.wrong).iter().map(|(name, what)| (name.clone(), what.clone())).collect()
+    fn config(&self) -> &Config {
+        &self.common.config
+    }
+
+    fn note(&self, name: &str, what: &str) {
+        self.config().journal.note(&format!("model {name}: {what}"));
+    }
+
+    /// Files of the folder that could not be taken in, by name, and why.
+    pub(crate) fn unread(&self) -> BTreeMap<String, String> {
+        lock(&self.unread).clone()
     }
 
     pub(crate) fn slots(&self) -> Vec<Arc<Slot>> {
@@ -165,256 +236,364 @@ impl Registry {
         models.get(name).cloned().ok_or_else(|| Problem::new("no-model", "there is no model of this name"))
     }
 
-    /// The version of a model that is served; an error if what it learned cannot be read.
+    /// The version of a model that is served; an error if what is kept of it is not whole.
     pub(crate) fn current(&self, name: &str) -> Result<Arc<Version>, Problem> {
-        let version = self.find(name)?.current();
-        match &version.damage {
-            Some(damage) => Err(damage.clone()),
-            None => Ok(version),
-        }
+        self.find(name)?.current()
     }
 
     /// Looks at the folder: new files are taken in, replaced ones become new versions, missing ones are forgotten.
     pub(crate) fn look(&self) {
-        let Ok(entries) = fs::read_dir(&self.config.folder) else { return };
-        let mut there = BTreeMap::new();
+        let _taking = lock(&self.taking);
+        let Ok(entries) = fs::read_dir(&self.config().folder) else { return };
+        let mut there: BTreeMap<String, PathBuf> = BTreeMap::new();
         for entry in entries.flatten() {
-            let path = entry.path();
-            let name =
-                path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".model"));
-            if let Some(name) = name.filter(|name| is_name(name)) {
-                there.insert(name.to_owned(), path);
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if let Some(name) = name.strip_suffix(".model").filter(|name| !name.starts_with('.')) {
+                there.insert(name.to_owned(), entry.path());
             }
         }
         for (name, path) in &there {
-            let slot = self.find(name).ok();
             let now = stamp(path);
-            if slot.as_ref().is_some_and(|slot| *lock(&slot.stamp) == now) {
+            let is_seen = |slot: Arc<Slot>| lock(&slot.file).0 == now;
+            if self.find(name).is_ok_and(is_seen) {
                 continue;
             }
-            let taken = fs::read(path).map_err(|error| error.to_string()).and_then(|bytes| {
-                self.take(name, &bytes, now).map_err(|problem| problem.to_json()["detail"].to_string())
-            });
-            let mut wrong = lock(&self.wrong);
-            match taken {
-                Ok(()) => drop(wrong.remove(name)),
-                Err(what) => drop(wrong.insert(name.clone(), what)),
+            let taken = if is_name(name) {
+                self.take(name, read_plain(path), now).map_err(|problem| problem.detail().to_owned())
+            } else {
+                Err("a name has 1 to 100 letters, digits, dots, dashes and underscores; rename the file"
+                    .to_owned())
+            };
+            let was = match &taken {
+                Ok(()) => lock(&self.unread).remove(name),
+                Err(what) => lock(&self.unread).insert(name.clone(), what.clone()),
+            };
+            if let Err(what) = taken
+                && was.as_ref() != Some(&what)
+            {
+                self.note(name, &format!("its file cannot be taken in: {what}"));
             }
         }
-        lock(&self.wrong).retain(|name, _| there.contains_key(name));
-        let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
-        models.retain(|name, _| there.contains_key(name));
+        lock(&self.unread).retain(|name, _| there.contains_key(name));
+        let gone = |slot: &Arc<Slot>| !there.contains_key(&slot.name);
+        for slot in self.slots().into_iter().filter(gone) {
+            self.models.write().unwrap_or_else(PoisonError::into_inner).remove(&slot.name);
+            slot.retire();
+        }
     }
 
     /// Takes in the file of a model, which is a new version unless it is the one that was seen last.
-    fn take(&self, name: &str, bytes: &[u8], stamp: Option<Stamp>) -> Result<(), Problem> {
-        let sum = sha256(bytes);
-        if let Ok(slot) = self.find(name) {
-            let is_new = lock(&slot.manifest).seen != sum;
-            if is_new {
-                self.add(&slot, bytes, "file", Way::default(), Some(sum))?;
-            }
-            *lock(&slot.stamp) = stamp;
+    fn take(&self, name: &str, read: io::Result<Vec<u8>>, stamp: Option<Stamp>) -> Result<(), Problem> {
+        let Ok(slot) = self.find(name) else {
+            self.place(name, read, stamp);
+            return Ok(());
+        };
+        let bytes = read.map_err(|error| no_model(&error))?;
+        let sum = sha256(&bytes);
+        let is_new = lock(&slot.manifest).seen != sum;
+        if is_new {
+            self.add(&slot, &Source::File(&bytes, sum.clone()), Way::default())?;
+        } else if slot.current().is_err() {
+            // The file is back that could not be served.
+            self.place(name, Ok(bytes), stamp);
             return Ok(());
         }
-        let folder = self.state(name);
-        let manifest = match fs::read(folder.join("manifest.json")) {
-            Ok(text) => serde_json::from_slice(&text)
-                .map_err(|_| Problem::new("damaged", "the list of versions cannot be read"))?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Manifest::default(),
-            Err(error) => return Err(unwritten(&error)),
-        };
-        let known = manifest.versions.last().cloned().filter(|_| manifest.seen == sum);
-        let (manifest, version) = if let Some(entry) = known {
-            let kept = fs::read(folder.join(format!("{}.model", entry.version)));
-            let kept = kept.ok().filter(|kept| sha256(kept) == entry.sha256);
-            let kept =
-                kept.ok_or_else(|| Problem::new("damaged", "the file of a version is gone or changed"))?;
-            (manifest, self.version(&folder, entry, &kept)?)
-        } else {
-            self.next(name, manifest, bytes, "file", Way::default(), Some(sum))?
-        };
-        self.place(name, manifest, version, stamp);
+        *lock(&slot.file) = (stamp, sum);
         Ok(())
     }
 
-    fn place(&self, name: &str, manifest: Manifest, version: Version, stamp: Option<Stamp>) {
+    /// Begins to serve a model, or to say why it cannot be served.
+    fn place(&self, name: &str, read: io::Result<Vec<u8>>, stamp: Option<Stamp>) {
+        let state = State::new(&self.config().folder, name, self.config().read_only);
+        let sum = read.as_ref().map(|bytes| sha256(bytes)).unwrap_or_default();
+        let (mut manifest, problem) = match state.read() {
+            Found::Nothing => (Manifest::default(), None),
+            Found::Whole(manifest, note) => {
+                if let Some(note) = note {
+                    self.note(name, note);
+                }
+                (manifest, None)
+            }
+            Found::Damaged(manifest, what) => (manifest, Some(damaged(what))),
+        };
+        let current = match (problem, read) {
+            (Some(problem), _) => Err(problem),
+            (None, Err(error)) => Err(no_model(&error)),
+            (None, Ok(bytes)) => {
+                let known = manifest.versions.last().cloned().filter(|_| manifest.seen == sum);
+                if let Some(entry) = known {
+                    self.take_up(name, &state, &mut manifest, entry, &bytes)
+                } else {
+                    let keys = manifest.versions.last().and_then(|last| self.last_keys(name, &state, last));
+                    let source = (bytes.as_slice(), "file".to_owned(), Some(sum.clone()));
+                    self.next(name, &state, &mut manifest, source, Way::default(), keys.as_deref())
+                }
+            }
+        };
+        let mut stamp = stamp;
+        if let Err(problem) = &current {
+            self.note(name, &format!("it is not served: {}", problem.detail()));
+            // What is not damaged, but has no room, is tried again.
+            stamp = stamp.filter(|_| problem.code() == "damaged");
+        }
         let slot = Slot {
             name: name.to_owned(),
-            current: RwLock::new(Arc::new(version)),
+            current: RwLock::new(current.map(Arc::new)),
             manifest: Mutex::new(manifest),
-            stamp: Mutex::new(stamp),
+            file: Mutex::new((stamp, sum)),
+            state,
         };
         self.models.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::new(slot));
     }
 
-    fn state(&self, name: &str) -> PathBuf {
-        self.config.folder.join(format!("{name}.serve"))
+    /// The keys that a version leaves which is replaced before it was taken up.
+    fn last_keys(&self, name: &str, state: &State, entry: &Entry) -> Option<Vec<u8>> {
+        let model = read_plain(&state.path(entry.version, "model")).ok()?;
+        let version = Version::new(name, state, entry.clone(), &model).ok()?;
+        if !entry.begun && !version.has_files() {
+            return state.keys(entry).ok()?;
+        }
+        self.recover(&version, state, entry.begun).ok()?.keys()
     }
 
-    /// Makes the next version: its file, the list with it, and what serves it.
-    fn next(
+    /// What a version has learned.
+    fn recover(&self, version: &Version, state: &State, has_begun: bool) -> Result<Recovered, Problem> {
+        let recipe = version.entry.way.recipe();
+        let inherited = || state.keys(&version.entry);
+        live::recover(&recipe, &version.base, &version.places, inherited, has_begun, &self.common)
+    }
+
+    /// Goes on with the version that was served last.
+    fn take_up(
         &self,
         name: &str,
-        mut manifest: Manifest,
-        bytes: &[u8],
-        origin: &str,
-        way: Way,
-        seen: Option<String>,
-    ) -> Result<(Manifest, Version), Problem> {
-        let number = manifest.versions.last().map_or(1, |entry| entry.version + 1);
-        let entry = Entry { version: number, sha256: sha256(bytes), origin: origin.to_owned(), way };
-        let folder = self.state(name);
-        let version = self.version(&folder, entry.clone(), bytes)?;
-        manifest.versions.push(entry);
-        manifest.seen = seen.unwrap_or(manifest.seen);
-        if self.config.read_only {
-            return Ok((manifest, version));
+        state: &State,
+        manifest: &mut Manifest,
+        entry: Entry,
+        sent: &[u8],
+    ) -> Result<Version, Problem> {
+        let kept = read_plain(&state.path(entry.version, "model")).ok();
+        let bytes = kept.as_deref().into_iter().chain([sent]).find(|bytes| sha256(bytes) == entry.sha256);
+        let bytes =
+            bytes.ok_or_else(|| damaged("the file of the version that is served is gone or changed"))?;
+        if kept.as_deref() != Some(bytes) {
+            self.note(
+                name,
+                "the file of its version was gone or changed, and is restored from the one in the folder",
+            );
+            state.put_model(entry.version, bytes)?;
         }
-        let n_old = manifest.versions.len().saturating_sub(self.config.limits.versions.max(1));
-        let old: Vec<Entry> = manifest.versions.drain(..n_old).collect();
-        let text = serde_json::to_vec_pretty(&manifest).unwrap_or_default();
-        fs::create_dir_all(&folder)
-            .map_err(|error| unwritten(&error))
-            .and_then(|()| {
-                write_whole(&folder.join(format!("{number}.model")), bytes).map_err(|error| unwritten(&error))
-            })
-            .and_then(|()| {
-                write_whole(&folder.join("manifest.json"), &text).map_err(|error| unwritten(&error))
-            })?;
-        for entry in old {
-            for kind in ["model", "log", "snapshot"] {
-                let _ = fs::remove_file(folder.join(format!("{}.{kind}", entry.version)));
-            }
-        }
-        Ok((manifest, version))
-    }
-
-    /// A version of this file, with what was learned on top of it.
-    fn version(&self, folder: &Path, entry: Entry, bytes: &[u8]) -> Result<Version, Problem> {
-        let model = Model::from_bytes(bytes).map_err(|error| Problem::new("bad-body", error.to_string()))?;
-        let base = Arc::new(model);
-        let places = Places {
-            log: folder.join(format!("{}.log", entry.version)),
-            snapshot: folder.join(format!("{}.snapshot", entry.version)),
-        };
-        let shelf = Published { model: Arc::clone(&base), learned: 0, errors: 0 };
-        let shelf = Arc::new(RwLock::new(Arc::new(shelf)));
-        let mut version = Version { entry, base, shelf, live: Mutex::default(), places, damage: None };
-        if version.places.log.exists() || version.places.snapshot.exists() {
-            match self.revive(&version, true) {
-                Ok(live) => *lock(&version.live) = live,
-                Err(problem) => version.damage = Some(problem),
+        let (number, has_begun) = (entry.version, entry.begun);
+        let version = Version::new(name, state, entry, bytes)?;
+        if has_begun || version.has_files() {
+            let live = self.revive(&version, state, has_begun, true)?;
+            if let Some(live) = live {
+                *lock(&version.stage) = Stage::Awake(live);
+                if !has_begun {
+                    state.has_begun(manifest, number)?;
+                }
             }
         }
         Ok(version)
     }
 
+    /// Makes the next version: its files, the list with it, and what serves it.
+    fn next(
+        &self,
+        name: &str,
+        state: &State,
+        manifest: &mut Manifest,
+        (bytes, origin, seen): (&[u8], String, Option<String>),
+        way: Way,
+        keys: Option<&[u8]>,
+    ) -> Result<Version, Problem> {
+        let last = manifest.versions.last();
+        // Whether classes may grow is the model's, until a version says otherwise.
+        let grow_classes = way.grow_classes.or(last.and_then(|last| last.way.grow_classes));
+        let entry = Entry {
+            version: last.map_or(1, |entry| entry.version + 1),
+            sha256: sha256(bytes),
+            origin,
+            way: Way { grow_classes, ..way },
+            keys: keys.map(sha256),
+            begun: false,
+        };
+        let version = Version::new(name, state, entry.clone(), bytes)?;
+        let mut next = manifest.clone();
+        state.begin(&entry, bytes, keys)?;
+        next.versions.push(entry);
+        next.seen = seen.unwrap_or(next.seen);
+        let n_old = next.versions.len().saturating_sub(self.config().limits.versions.max(1));
+        let old: Vec<Entry> = next.versions.drain(..n_old).collect();
+        state.write(&next)?;
+        for entry in &old {
+            state.remove(entry);
+        }
+        *manifest = next;
+        Ok(version)
+    }
+
     /// Takes up what a version has learned, and lets it go on.
-    fn revive(&self, version: &Version, publish: bool) -> Result<Option<Live>, Problem> {
-        let recipe = version.entry.way.recipe();
-        let recovered = live::recover(&recipe, &version.base, &version.places, self.config.limits.keys)?;
+    fn revive(
+        &self,
+        version: &Version,
+        state: &State,
+        has_begun: bool,
+        publish: bool,
+    ) -> Result<Option<Live>, Problem> {
+        let recovered = self.recover(version, state, has_begun)?;
         if publish && recovered.ongoing.totals().rounds > 0 {
-            let published = Published::of(&recovered.ongoing)?;
+            let published = Published::of(&recovered.ongoing).map_err(|problem| damaged(problem.detail()))?;
             *version.shelf.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(published);
         }
-        if self.config.read_only {
+        if self.config().read_only {
             return Ok(None);
         }
-        let (shelf, places) = (Arc::clone(&version.shelf), version.places.clone());
-        let (config, metrics) = (Arc::clone(&self.config), Arc::clone(&self.metrics));
         let learner =
-            Learner::new(recovered, shelf, places, config, metrics).map_err(|error| unwritten(&error))?;
+            Learner::new(recovered, Arc::clone(&version.shelf), version.places.clone(), self.common.clone())
+                .map_err(|error| unwritten(&error))?;
         Live::start(learner).map(Some).map_err(|error| unwritten(&error))
     }
 
-    /// Hands a wish to the thread of a version, which is started if need be.
-    pub(crate) fn wish(&self, version: &Version, wish: Wish) -> Result<(), Problem> {
-        if let Some(damage) = &version.damage {
-            return Err(damage.clone());
-        }
-        // Held while it is started, so that a log has one writer.
-        let mut live = lock(&version.live);
-        if live.is_none() {
-            *live = self.revive(version, false)?;
-        }
-        let gone = || Problem::new("busy", "the version was replaced just now; try again");
-        live.as_ref().ok_or_else(gone)?.wish(wish).map_err(|_| gone())
-    }
-
-    /// Makes a new version of a model and serves it. What the old one was asked to learn is finished first.
-    pub(crate) fn add(
+    /// Hands a wish to the thread of a version, which is started if need be. The wish comes back if another version has
+    /// taken the place of this one.
+    pub(crate) fn wish(
         &self,
         slot: &Slot,
-        bytes: &[u8],
-        origin: &str,
-        way: Way,
-        seen: Option<String>,
-    ) -> Result<u64, Problem> {
+        version: &Arc<Version>,
+        wish: Wish,
+    ) -> Result<Option<Wish>, Problem> {
+        if version.is_learning() {
+            return Ok(version.wish(wish));
+        }
+        // Held while it is started, so that a log has one writer.
         let mut manifest = lock(&slot.manifest);
-        let copy = Manifest { seen: manifest.seen.clone(), versions: manifest.versions.clone() };
-        let (next, version) = self.next(&slot.name, copy, bytes, origin, way, seen)?;
-        *manifest = next;
+        let mut stage = lock(&version.stage);
+        if matches!(*stage, Stage::Asleep) {
+            let live = self.revive(version, &slot.state, false, false)?;
+            // The log is there before the list says so, and the list before anything is acknowledged.
+            slot.state.has_begun(&mut manifest, version.entry.version)?;
+            *stage = live.map_or(Stage::Asleep, Stage::Awake);
+        }
+        drop(stage);
+        Ok(version.wish(wish))
+    }
+
+    /// Makes a new version of a model and serves it: one step among those of learning.
+    pub(crate) fn add(&self, slot: &Slot, source: &Source<'_>, way: Way) -> Result<u64, Problem> {
+        let mut manifest = lock(&slot.manifest);
+        let old = slot.current();
+        let is_kept = matches!(source, Source::Learned);
+        if is_kept {
+            old.as_ref().map_err(Clone::clone)?;
+        }
+        let sealed = match &old {
+            Ok(version) => Some(Seal::put(version, &slot.state, is_kept)?),
+            Err(_) => None,
+        };
+        let (bytes, origin, seen) = match source {
+            Source::File(bytes, sum) => (bytes.to_vec(), "file".to_owned(), Some(sum.clone())),
+            Source::Old(number) => {
+                (self.file_of(slot, &manifest, *number)?, format!("version {number}"), None)
+            }
+            Source::Learned => {
+                let model = sealed.as_ref().and_then(|sealed| sealed.left.model.as_ref());
+                let number = old.as_ref().map_or(0, |version| version.entry.version);
+                let origin = format!("learned on top of version {number}");
+                (model.map(Model::to_bytes).unwrap_or_default(), origin, None)
+            }
+        };
+        // What stood in the way of serving is not looked at again.
+        let seen = seen.or_else(|| old.is_err().then(|| lock(&slot.file).1.clone()));
+        let keys = match (&sealed, manifest.versions.last()) {
+            (Some(sealed), _) => sealed.left.keys.clone(),
+            (None, Some(last)) => slot.state.keys(last).unwrap_or_default(),
+            (None, None) => None,
+        };
+        let version =
+            self.next(&slot.name, &slot.state, &mut manifest, (&bytes, origin, seen), way, keys.as_deref())?;
         let number = version.entry.version;
-        let old = std::mem::replace(
-            &mut *slot.current.write().unwrap_or_else(PoisonError::into_inner),
-            Arc::new(version),
-        );
-        // Its thread ends once the last request that knows it is done.
-        drop(old);
+        *slot.current.write().unwrap_or_else(PoisonError::into_inner) = Ok(Arc::new(version));
+        if let Some(sealed) = sealed {
+            sealed.keep();
+        }
         Ok(number)
     }
 
     /// Saves a model under a name, as a new one or a new version.
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) -> Result<u64, Problem> {
         Model::from_bytes(bytes).map_err(|error| Problem::new("bad-body", error.to_string()))?;
-        let path = self.config.folder.join(format!("{name}.model"));
+        let _taking = lock(&self.taking);
+        let path = self.config().folder.join(format!("{name}.model"));
         write_whole(&path, bytes).map_err(|error| unwritten(&error))?;
-        self.take(name, bytes, stamp(&path))?;
-        Ok(self.find(name)?.current().entry.version)
+        self.take(name, Ok(bytes.to_vec()), stamp(&path))?;
+        Ok(self.current(name)?.entry.version)
     }
 
     /// The file of a version.
     pub(crate) fn file(&self, slot: &Slot, number: u64) -> Result<Vec<u8>, Problem> {
-        let entry = slot.entry(number)?;
-        let kept = self.state(&slot.name).join(format!("{number}.model"));
-        let sent = self.config.folder.join(format!("{}.model", slot.name));
-        let mut files = [kept, sent].into_iter().filter_map(|path| fs::read(path).ok());
-        files
-            .find(|bytes| sha256(bytes) == entry.sha256)
-            .ok_or_else(|| Problem::new("damaged", "the file of this version is gone or changed"))
+        let manifest = lock(&slot.manifest).clone();
+        self.file_of(slot, &manifest, number)
     }
 
-    /// Ends all threads, each with a snapshot.
-    pub(crate) async fn stop(&self) {
+    fn file_of(&self, slot: &Slot, manifest: &Manifest, number: u64) -> Result<Vec<u8>, Problem> {
+        let entry = manifest.versions.iter().find(|entry| entry.version == number).ok_or_else(|| {
+            Problem::new("no-version", "there is no version of this number, or it is kept no longer")
+        })?;
+        let sent = self.config().folder.join(format!("{}.model", slot.name));
+        let mut files =
+            [slot.state.path(number, "model"), sent].into_iter().filter_map(|path| read_plain(&path).ok());
+        files
+            .find(|bytes| sha256(bytes) == entry.sha256)
+            .ok_or_else(|| damaged("the file of this version is gone or changed"))
+    }
+
+    /// Ends all threads, each with a snapshot; one that has not ended by then writes nothing any more.
+    pub(crate) async fn stop(&self, deadline: Instant) {
         let mut waiting = Vec::new();
-        for slot in self.slots() {
-            if let Some(live) = lock(&slot.current().live).as_ref() {
-                let (reply, stopped) = tokio::sync::oneshot::channel();
-                if live.wish(Wish::Stop(reply)).is_ok() {
-                    waiting.push(stopped);
-                }
+        for version in self.slots().iter().flat_map(|slot| slot.current()) {
+            let (reply, stopped) = tokio::sync::oneshot::channel();
+            if version.wish(Wish::Stop(reply)).is_none() {
+                waiting.push(stopped);
             }
         }
         for stopped in waiting {
-            let _ = stopped.await;
+            let _ = timeout_at(deadline, stopped).await;
         }
+        self.common.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Version {
+    /// Whether there is anything that was learned.
+    fn has_files(&self) -> bool {
+        [&self.places.log, &self.places.snapshot].into_iter().any(|path| path.symlink_metadata().is_ok())
     }
 }
 
 impl Slot {
-    pub(crate) fn current(&self) -> Arc<Version> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    /// The version that is served, or why there is none.
+    pub(crate) fn current(&self) -> Result<Arc<Version>, Problem> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ends what learns, so that the log has no writer when the file comes back.
+    fn retire(&self) {
+        let _changing = lock(&self.manifest);
+        let Ok(version) = self.current() else { return };
+        let (reply, stopped) = tokio::sync::oneshot::channel();
+        if version.wish(Wish::Stop(reply)).is_none() {
+            let _ = stopped.blocking_recv();
+        }
+        *lock(&version.stage) = Stage::Replaced;
+    }
+
+    /// Comes back when no version is being made.
+    pub(crate) fn settle(&self) {
+        drop(lock(&self.manifest));
     }
 
     pub(crate) fn entries(&self) -> Vec<Entry> {
         lock(&self.manifest).versions.clone()
-    }
-
-    pub(crate) fn entry(&self, number: u64) -> Result<Entry, Problem> {
-        let found = lock(&self.manifest).versions.iter().find(|entry| entry.version == number).cloned();
-        found.ok_or_else(|| {
-            Problem::new("no-version", "there is no version of this number, or it is kept no longer")
-        })
     }
 }

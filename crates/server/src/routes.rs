@@ -5,11 +5,12 @@ use crate::access::{self, Scope, Tokens};
 use crate::answers::{Answers, Form, Wish as Asked};
 use crate::bodies::{self, Kind};
 use crate::config::Config;
-use crate::live::{Receipt, Wish};
+use crate::live::{Lesson, Receipt, Wish};
 use crate::metrics::{Gauge, Metrics};
 use crate::openapi;
 use crate::problem::{Json, Problem};
-use crate::registry::{Registry, Slot, Version, Way, is_name};
+use crate::registry::{Registry, Slot, Source, Version, is_name};
+use crate::state::Way;
 use crate::streams;
 use crate::tensors::{self, Inference};
 use axum::Router;
@@ -21,10 +22,10 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http_body_util::BodyExt;
-use rosenblatt_data::Dataset;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -313,10 +314,17 @@ impl Room {
 }
 
 /// A body that has come, with its room and a place among the requests that are worked on.
-struct Held {
+pub(crate) struct Held {
     bytes: Vec<u8>,
-    _room: Room,
-    _place: OwnedSemaphorePermit,
+    _room: Option<Room>,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Held {
+    /// A piece of a body whose room is counted where it comes in.
+    pub(crate) fn piece(bytes: Vec<u8>) -> Self {
+        Self { bytes, _room: None, _place: None }
+    }
 }
 
 /// The whole body, no larger and no slower than is allowed.
@@ -351,7 +359,7 @@ async fn whole(app: &App, headers: &HeaderMap, mut body: Body) -> Result<Held, P
     };
     let bytes = unpacked.unwrap_or(bytes);
     room.hold(bytes.len())?;
-    Ok(Held { bytes, _room: room, _place: place })
+    Ok(Held { bytes, _room: Some(room), _place: Some(place) })
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
@@ -374,28 +382,37 @@ async fn work<T: Send + 'static>(
     done.unwrap_or_else(|_| Err(Problem::new("internal", "the request met a fault of the server")))
 }
 
-/// What the query asks for. A word without a value is a switch.
+/// The words of the query, each with its value. A word without one is a switch.
+fn words(request: &Request) -> impl Iterator<Item = (&str, &str)> {
+    let parts = request.uri().query().unwrap_or_default().split('&').filter(|part| !part.is_empty());
+    parts.map(|part| part.split_once('=').unwrap_or((part, "true")))
+}
+
+fn switch(name: &str, value: &str) -> Result<bool, Problem> {
+    match value {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err(Problem::new("bad-request", format!("`{name}` should be true or false"))),
+    }
+}
+
+fn unknown_word(help: &str) -> Problem {
+    Problem::new("bad-request", "the query holds a word that is not known").with_help(help)
+}
+
+/// What the query asks for.
 fn asked(request: &Request, explain: bool) -> Result<Asked, Problem> {
     let mut asked = Asked { explain: explain.then_some(5), ..Asked::default() };
-    for part in request.uri().query().unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
-        let (name, value) = part.split_once('=').unwrap_or((part, "true"));
-        let switch = || match value {
-            "true" | "1" => Ok(true),
-            "false" | "0" => Ok(false),
-            _ => Err(Problem::new("bad-request", format!("`{name}` should be true or false"))),
-        };
+    for (name, value) in words(request) {
         match name {
-            "probabilities" => asked.probabilities = switch()?,
-            "scores" => asked.scores = switch()?,
+            "probabilities" => asked.probabilities = switch(name, value)?,
+            "scores" => asked.scores = switch(name, value)?,
             "top" if explain => {
                 let most =
                     value.parse().map_err(|_| Problem::new("bad-request", "`top` should be a number"))?;
                 asked.explain = Some(most);
             }
-            _ => {
-                return Err(Problem::new("bad-request", "the query holds a word that is not known")
-                    .with_help("ask for probabilities, scores, and top with reasons"));
-            }
+            _ => return Err(unknown_word("ask for probabilities, scores, and top with reasons")),
         }
     }
     Ok(asked)
@@ -483,20 +500,56 @@ async fn answered(app: Arc<App>, name: String, request: Request, explain: bool) 
     Ok(response)
 }
 
-/// Has rows learned, and waits until they are as safe as was promised.
-pub(crate) async fn teach(
-    app: &App,
-    version: &Version,
-    key: String,
-    data: Dataset,
-) -> Result<Receipt, Problem> {
-    let (reply, receipt) = oneshot::channel();
-    app.registry.wish(version, Wish::Learn { key, data: Box::new(data), reply })?;
-    let receipt = receipt.await.unwrap_or_else(|_| Err(Problem::new("internal", "the learner is gone")))?;
-    if !receipt.repeated {
-        app.metrics.rows_learned.fetch_add(receipt.rows, Ordering::Relaxed);
+/// Rows that were sent to be learned from.
+pub(crate) struct Sent<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) kind: Kind,
+    pub(crate) bytes: Arc<Held>,
+    pub(crate) key: String,
+    /// Whether classes that were never seen are taken in, if the request says so.
+    pub(crate) grow: Option<bool>,
+}
+
+/// Has rows learned, and waits until they are as safe as was promised. What comes while a version is replaced is read
+/// again as the next one reads it.
+pub(crate) async fn teach(app: &Arc<App>, sent: &Sent<'_>) -> Result<Receipt, Problem> {
+    let sum = crc32fast::hash(&sent.bytes.bytes);
+    loop {
+        let slot = app.registry.find(sent.name)?;
+        let version = slot.current()?;
+        let (config, base) = (Arc::clone(&app.config), Arc::clone(&version.base));
+        let (held, kind) = (Arc::clone(&sent.bytes), sent.kind);
+        let data = work(held.bytes.len() > LARGE, move || {
+            bodies::to_learn(&base, kind, &held.bytes, &config.limits)
+        })
+        .await?;
+        let grow = sent.grow.or(version.entry.way.grow_classes).unwrap_or(app.config.grow_classes);
+        let (reply, receipt) = oneshot::channel();
+        let wish = Wish::Learn(Lesson { key: sent.key.clone(), sum, data: Box::new(data), grow, reply });
+        let (shared, at, of) = (Arc::clone(app), Arc::clone(&slot), Arc::clone(&version));
+        // To start a thread takes longer than to ask one.
+        let back = work(!version.is_learning(), move || shared.registry.wish(&at, &of, wish)).await?;
+        if back.is_none()
+            && let Ok(answer) = receipt.await
+        {
+            let receipt = answer?;
+            if !receipt.repeated {
+                app.metrics.rows_learned.fetch_add(receipt.rows, Ordering::Relaxed);
+            }
+            return Ok(receipt);
+        }
+        work(true, move || {
+            slot.settle();
+            Ok(())
+        })
+        .await?;
+        if app.stopping.load(Ordering::Relaxed) {
+            return Err(Problem::new("stopping", "the server is being stopped"));
+        }
+        if Arc::ptr_eq(&app.registry.current(sent.name)?, &version) {
+            return Err(Problem::new("internal", "the learner is gone; start the server again"));
+        }
     }
-    Ok(receipt)
 }
 
 pub(crate) fn may_write(app: &App) -> Result<(), Problem> {
@@ -509,6 +562,13 @@ pub(crate) fn may_write(app: &App) -> Result<(), Problem> {
 
 async fn learn(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
     may_write(&app)?;
+    let mut grow = None;
+    for (name, value) in words(&request) {
+        match name {
+            "grow-classes" => grow = Some(switch(name, value)?),
+            _ => return Err(unknown_word("grow-classes is the one that is known")),
+        }
+    }
     let (parts, body) = request.into_parts();
     let headers = parts.headers;
     let key = match headers.get("idempotency-key").map(HeaderValue::to_str) {
@@ -518,31 +578,27 @@ async fn learn(State(app): Shared, At(name): At<String>, request: Request) -> An
             return Err(Problem::new("bad-request", "an idempotency key has 1 to 200 visible letters"));
         }
     };
-    let version = app.registry.current(&name)?;
+    app.registry.current(&name)?;
     let kind = kind(&headers)?;
     if kind == Kind::JsonLines && key.is_empty() && !headers.contains_key(header::CONTENT_ENCODING) {
-        return Ok(streams::lessons(app, name, body));
+        return Ok(streams::lessons(app, name, body, grow));
     }
-    let held = whole(&app, &headers, body).await?;
-    let (config, base) = (Arc::clone(&app.config), Arc::clone(&version.base));
     // What waits to be learned from has its place for as long as it waits.
-    let (data, _held) = work(held.bytes.len() > LARGE, move || {
-        bodies::to_learn(&base, kind, &held.bytes, &config.limits).map(|data| (data, held))
-    })
-    .await?;
-    let receipt = teach(&app, &version, key, data).await?;
-    Ok(Json(told(&name, version.entry.version, &receipt)).into_response())
+    let bytes = Arc::new(whole(&app, &headers, body).await?);
+    let receipt = teach(&app, &Sent { name: &name, kind, bytes, key, grow }).await?;
+    Ok(Json(told(&name, &receipt)).into_response())
 }
 
 /// What is told of rows that were learned from.
-pub(crate) fn told(name: &str, version: u64, receipt: &Receipt) -> Value {
+pub(crate) fn told(name: &str, receipt: &Receipt) -> Value {
     json!({
         "model": name,
-        "version": version,
+        "version": receipt.version,
         "rows": receipt.rows,
         "learned": receipt.learned,
         "errors": receipt.errors,
         "errors-so-far": receipt.errors_so_far,
+        "new-classes": receipt.new_classes,
         "repeated": receipt.repeated,
     })
 }
@@ -578,14 +634,17 @@ async fn evaluate(State(app): Shared, At(name): At<String>, request: Request) ->
 }
 
 fn outline(slot: &Slot) -> Value {
-    let version = slot.current();
+    let version = match slot.current() {
+        Ok(version) => version,
+        Err(problem) => return json!({"name": slot.name, "ready": false, "problem": problem.to_json()}),
+    };
     let published = version.published();
     json!({
         "name": slot.name,
         "version": version.entry.version,
         "learned": published.learned,
         "classes": published.model.labels().names(),
-        "ready": version.damage.is_none(),
+        "ready": true,
     })
 }
 
@@ -596,17 +655,14 @@ async fn list(State(app): Shared) -> Answer {
 
 async fn describe(State(app): Shared, At(name): At<String>) -> Answer {
     let slot = app.registry.find(&name)?;
-    let version = slot.current();
-    let published = version.published();
     let mut told = outline(&slot);
+    let Ok(version) = slot.current() else { return Ok(Json(told).into_response()) };
+    let published = version.published();
     told["errors"] = json!(published.errors);
     told["origin"] = json!(version.entry.origin);
     told["sha256"] = json!(version.entry.sha256);
     told["inputs"] = tensors::metadata(&name, &[], &published.model)["inputs"].take();
     told["summary"] = serde_json::to_value(published.model.summary(10)).unwrap_or_default();
-    if let Some(damage) = &version.damage {
-        told["problem"] = damage.to_json();
-    }
     Ok(Json(told).into_response())
 }
 
@@ -629,31 +685,50 @@ fn model_file(bytes: Vec<u8>) -> Response {
     ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response()
 }
 
-/// The model with all that was acknowledged.
-async fn learned_model(app: &Arc<App>, version: &Arc<Version>) -> Result<Vec<u8>, Problem> {
-    let published = version.published();
-    if app.config.read_only || !version.is_learning() {
-        return Ok(published.model.to_bytes());
-    }
+/// The model with all that was acknowledged; nothing if another version has taken the place of this one.
+async fn learned_model(version: &Version) -> Result<Option<Vec<u8>>, Problem> {
     let (reply, model) = oneshot::channel();
-    app.registry.wish(version, Wish::Model(reply))?;
-    let model = model.await.unwrap_or_else(|_| Err(Problem::new("internal", "the learner is gone")))?;
-    work(true, move || Ok(model.to_bytes())).await
+    if version.wish(Wish::Model(reply)).is_some() {
+        return Ok(None);
+    }
+    match model.await {
+        Ok(model) => {
+            let model = model?;
+            work(true, move || Ok(Some(model.to_bytes()))).await
+        }
+        Err(_) => Ok(None),
+    }
 }
 
 async fn file(State(app): Shared, At(name): At<String>) -> Answer {
-    let version = app.registry.current(&name)?;
-    if !version.is_learning() && version.published().learned == 0 {
+    loop {
         let slot = app.registry.find(&name)?;
-        return Ok(model_file(app.registry.file(&slot, version.entry.version)?));
+        let version = slot.current()?;
+        if !version.is_learning() {
+            let published = version.published();
+            let app = Arc::clone(&app);
+            let bytes = work(true, move || match published.learned {
+                0 => app.registry.file(&slot, version.entry.version),
+                _ => Ok(published.model.to_bytes()),
+            });
+            return Ok(model_file(bytes.await?));
+        }
+        if let Some(bytes) = learned_model(&version).await? {
+            return Ok(model_file(bytes));
+        }
+        work(true, move || {
+            slot.settle();
+            Ok(())
+        })
+        .await?;
     }
-    Ok(model_file(learned_model(&app, &version).await?))
 }
 
 async fn versions(State(app): Shared, At(name): At<String>) -> Answer {
     let slot = app.registry.find(&name)?;
-    let current = slot.current().entry.version;
-    Ok(Json(json!({"model": name, "current": current, "versions": slot.entries()})).into_response())
+    let current = slot.current().ok().map(|version| version.entry.version);
+    let entries = work(true, move || Ok(slot.entries())).await?;
+    Ok(Json(json!({"model": name, "current": current, "versions": entries})).into_response())
 }
 
 async fn version_file(State(app): Shared, At((name, version)): At<(String, u64)>) -> Answer {
@@ -663,12 +738,13 @@ async fn version_file(State(app): Shared, At((name, version)): At<(String, u64)>
 
 /// What a new version is made of.
 #[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Making {
     /// An older version to go back to; what was learned so far if nothing is said.
     of: Option<u64>,
     learning: Option<rosenblatt::Options>,
     blank: bool,
+    grow_classes: Option<bool>,
 }
 
 async fn new_version(State(app): Shared, At(name): At<String>, request: Request) -> Answer {
@@ -681,30 +757,31 @@ async fn new_version(State(app): Shared, At(name): At<String>, request: Request)
     } else {
         serde_json::from_slice(&held.bytes).map_err(|error| Problem::new("bad-body", error.to_string()))?
     };
-    let way = Way { learning: making.learning, blank: making.blank };
+    let way = Way { learning: making.learning, blank: making.blank, grow_classes: making.grow_classes };
     if let Some(options) = &way.learning {
         rosenblatt::Spec::new(options.clone())?;
     }
-    let (origin, bytes) = if let Some(number) = making.of {
-        (format!("version {number}"), app.registry.file(&slot, number)?)
-    } else {
-        let version = app.registry.current(&name)?;
-        let learned = learned_model(&app, &version).await?;
-        (format!("learned on top of version {}", version.entry.version), learned)
-    };
-    let number = work(true, move || app.registry.add(&slot, &bytes, &origin, way, None)).await?;
+    let source = making.of.map_or(Source::Learned, Source::Old);
+    let number = work(true, move || app.registry.add(&slot, &source, way)).await?;
     Ok((StatusCode::CREATED, Json(json!({"model": name, "version": number}))).into_response())
 }
 
 async fn ready(State(app): Shared) -> Answer {
     let slots = app.registry.slots();
-    let broken: Vec<String> =
-        slots.iter().filter(|slot| slot.current().damage.is_some()).map(|slot| slot.name.clone()).collect();
-    let wrong: Vec<String> = app.registry.complaints().into_iter().map(|(name, _)| name).collect();
-    let is_ready = broken.is_empty();
-    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    Ok((status, Json(json!({"ready": is_ready, "models": slots.len(), "damaged": broken, "unread": wrong})))
-        .into_response())
+    // A file that was replaced by one that cannot be read leaves the version before it served.
+    let (unread, nameless) = app
+        .registry
+        .unread()
+        .into_iter()
+        .partition::<BTreeMap<_, _>, _>(|(name, _)| slots.iter().any(|slot| slot.name == *name));
+    let broken =
+        slots.iter().filter_map(|slot| Some((slot.name.clone(), slot.current().err()?.detail().to_owned())));
+    let not_served: BTreeMap<String, String> = nameless.into_iter().chain(broken).collect();
+    let status = if not_served.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let found = json!({
+        "ready": not_served.is_empty(), "models": slots.len(), "not-served": not_served, "unread": unread,
+    });
+    Ok((status, Json(found)).into_response())
 }
 
 async fn metrics(State(app): Shared) -> Answer {
@@ -712,14 +789,15 @@ async fn metrics(State(app): Shared) -> Answer {
         .registry
         .slots()
         .iter()
-        .map(|slot| {
-            let (version, published) = (slot.current(), slot.current().published());
-            Gauge {
+        .filter_map(|slot| {
+            let version = slot.current().ok()?;
+            let published = version.published();
+            Some(Gauge {
                 name: slot.name.clone(),
                 version: version.entry.version,
                 learned: published.learned,
                 errors: published.errors,
-            }
+            })
         })
         .collect();
     let page = app.metrics.page(&gauges);

@@ -4,7 +4,7 @@
 use crate::answers::{Answers, Form, Wish};
 use crate::bodies::{self, Kind};
 use crate::problem::Problem;
-use crate::routes::{App, Room, frame, teach, told};
+use crate::routes::{App, Held, Room, Sent, frame, teach, told};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -123,7 +123,7 @@ fn answer(app: &App, name: &str, bytes: &[u8], wish: Wish) -> Result<Vec<u8>, Pr
 }
 
 /// A receipt for every piece that was learned from.
-pub(crate) fn lessons(app: Arc<App>, name: String, body: Body) -> Response {
+pub(crate) fn lessons(app: Arc<App>, name: String, body: Body, grow: Option<bool>) -> Response {
     let (send, pieces) = mpsc::channel(AHEAD);
     tokio::spawn(async move {
         let mut lines = Lines::new(&app, body);
@@ -131,7 +131,7 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body) -> Response {
             let learned = match lines.next(&app).await {
                 Ok(None) => return,
                 Ok(Some((bytes, before))) => {
-                    lesson(&app, &name, &bytes).await.map_err(|problem| problem.behind(before))
+                    lesson(&app, &name, bytes, grow).await.map_err(|problem| problem.behind(before))
                 }
                 Err(problem) => Err(problem),
             };
@@ -147,9 +147,8 @@ pub(crate) fn lessons(app: Arc<App>, name: String, body: Body) -> Response {
     streamed(pieces)
 }
 
-async fn lesson(app: &App, name: &str, bytes: &[u8]) -> Result<String, Problem> {
-    let version = app.registry.current(name)?;
-    let data = bodies::to_learn(&version.base, Kind::JsonLines, bytes, &app.config.limits)?;
-    let receipt = teach(app, &version, String::new(), data).await?;
-    Ok(format!("{}\n", told(name, version.entry.version, &receipt)))
+async fn lesson(app: &Arc<App>, name: &str, bytes: Vec<u8>, grow: Option<bool>) -> Result<String, Problem> {
+    let bytes = Arc::new(Held::piece(bytes));
+    let receipt = teach(app, &Sent { name, kind: Kind::JsonLines, bytes, key: String::new(), grow }).await?;
+    Ok(format!("{}\n", told(name, &receipt)))
 }

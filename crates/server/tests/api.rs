@@ -572,3 +572,78 @@ fn rows_without_a_value_are_left_out_in_their_places() {
         [true, false, true, false, true]
     );
 }
+
+#[test]
+fn a_class_that_was_never_seen_is_refused_unless_it_is_meant_and_then_it_is_named() {
+    let sms = model_of("sms-spam.tsv", perceptron());
+    let mut bench =
+        Bench::with(&[("sms", sms.clone()), ("pets", pets())], |config| config.grow_classes = false);
+    let learn = "/v1/models/sms/learn";
+    let mistyped = r#"{"rows": ["Free entry in 2 a wkly comp to win FA Cup"], "labels": ["Spam"]}"#;
+    let refused = bench.json(learn, mistyped);
+    assert_eq!((refused.status, refused.code().as_str()), (422, "new-class"), "{}", refused.text());
+    assert!(
+        refused.text().contains("`Spam`") && refused.text().contains("`ham`, `spam`"),
+        "{}",
+        refused.text()
+    );
+    let lines = "{\"legs\": 4, \"weight\": 4, \"label\": \"dog\"}\n";
+    assert!(bench.post("/v1/models/pets/learn", "application/x-ndjson", lines).text().contains("new-class"));
+    assert!(bench.get("/v1/models/sms/file").ok().body == sms, "nothing was learned");
+    // A label that is missing is none, in texts as in tables.
+    for (path, row) in [(learn, "\"free prize\""), ("/v1/models/pets/learn", "[4, 4]")] {
+        for label in ["null", "[]", "{}"] {
+            let body = format!("{{\"rows\": [{row}], \"labels\": [{label}]}}");
+            let answer = bench.json(path, &body);
+            assert_eq!(
+                (answer.status, answer.code().as_str()),
+                (422, "bad-rows"),
+                "{body}: {}",
+                answer.text()
+            );
+        }
+    }
+    // Known classes are learned; a new one, too, where it is meant.
+    let known = bench.json(learn, r#"{"rows": ["free prize"], "labels": ["spam"]}"#).ok().value();
+    assert_eq!(known["new-classes"], serde_json::json!([]));
+    let grown = bench.json(&format!("{learn}?grow-classes"), mistyped).ok().value();
+    assert_eq!(grown["new-classes"], serde_json::json!(["Spam"]));
+    assert_eq!(bench.json(&format!("{learn}?grow"), mistyped).code(), "bad-request");
+    let long = format!(r#"{{"rows": ["a b"], "labels": ["{}"]}}"#, "x".repeat(257));
+    assert_eq!(bench.json(&format!("{learn}?grow-classes"), &long).code(), "limit");
+    // A version may be set to grow, and those that follow it are.
+    bench.json("/v1/models/pets/versions", "{\"of\": 1, \"grow-classes\": true}").ok();
+    bench.json("/v1/models/pets/versions", "").ok();
+    bench.stop();
+    let bench = Bench::at(&bench.folder.clone(), |config| config.grow_classes = false);
+    let row = r#"{"rows": [[0, 9]], "labels": ["fish"]}"#;
+    assert_eq!(bench.json("/v1/models/pets/learn?grow-classes=false", row).code(), "new-class");
+    let grown = bench.json("/v1/models/pets/learn", row).ok().value();
+    assert_eq!(grown["new-classes"], serde_json::json!(["fish"]));
+}
+
+#[test]
+fn what_the_learner_refuses_is_answered_and_noted_and_no_row_of_it_is_learned() {
+    use std::sync::{Arc, Mutex};
+    let notes = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&notes);
+    let mut bench = Bench::with(&[("pets", pets())], |config| {
+        config.journal = rosenblatt_server::Journal::new(move |line| kept.lock().unwrap().push_str(line));
+    });
+    let learn = "/v1/models/pets/learn";
+    let network = "{\"of\": 1, \"blank\": true, \"learning\": {\"algorithm\": \"mlp\"}}";
+    bench.json("/v1/models/pets/versions", network).ok();
+    bench.post(learn, "text/csv", PETS).ok();
+    let before = bench.get("/v1/models/pets/file").ok().body;
+    // The outputs of a network are learned together, so the second row cannot be learned from, nor can the first.
+    let headers = [("content-type", "text/csv"), ("idempotency-key", "refused")];
+    for _ in 0..2 {
+        let answer = ask(bench.address, "POST", learn, &headers, b"legs,weight,label\n4,9,bird\n0,9,fish\n");
+        assert_eq!((answer.status, answer.code().as_str()), (409, "cannot-learn"), "{}", answer.text());
+    }
+    assert!(bench.get("/v1/models/pets/file").ok().body == before, "no row was learned");
+    assert_eq!(notes.lock().unwrap().matches("nothing was learned").count(), 1, "{notes:?}");
+    bench.stop();
+    let bench = Bench::at(&bench.folder.clone(), |_| {});
+    assert!(bench.get("/v1/models/pets/file").ok().body == before, "nor is any after a restart");
+}

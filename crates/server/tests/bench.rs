@@ -74,6 +74,7 @@ impl Bench {
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             reload: Duration::from_millis(50),
             threads: 2,
+            grow_classes: true,
             ..Config::default()
         };
         change(&mut config);

@@ -218,3 +218,24 @@ fn bodies_that_do_not_come_take_nobody_a_place_and_all_of_them_have_a_bound() {
         bench.json("/v1/models/pets/predict", &body).status == 200
     });
 }
+
+#[test]
+fn a_server_ends_in_its_time_whatever_is_being_learned() {
+    let mut bench = Bench::with(&[("pets", pets())], |config| {
+        config.limits.drain = Duration::from_secs(1);
+        config.limits.classes = 100_000;
+    });
+    let rows: Vec<String> = (0..20_000).map(|row| format!("{},{row},class number {row}", row % 5)).collect();
+    let body = format!("legs,weight,label\n{}\n", rows.join("\n"));
+    let address = bench.address;
+    let client = std::thread::spawn(move || {
+        ask(address, "POST", "/v1/models/pets/learn", &[("content-type", "text/csv")], body.as_bytes())
+    });
+    let log = bench.folder.join("pets.serve/1.log");
+    crate::api::soon("it is in the log", || std::fs::metadata(&log).is_ok_and(|log| log.len() > 1000));
+    let began = Instant::now();
+    bench.stop();
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert_ne!(client.join().unwrap().status, 200, "it was still being learned");
+}

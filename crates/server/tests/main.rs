@@ -2,8 +2,10 @@
 
 mod api;
 mod bench;
+mod damage;
 mod durability;
 mod encrypted;
 mod fuzz;
 mod hostile;
+mod lineage;
 mod table;

@@ -9,9 +9,9 @@ use crate::ui;
 use rosenblatt::recipe::Choice;
 use rosenblatt::{Options, Recipe};
 use rosenblatt_data::bundled;
-use rosenblatt_server::{Config, Durability, Limits, Server};
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use rosenblatt_server::{Config, Durability, Journal, Limits, Server};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(clap::Args)]
@@ -19,7 +19,8 @@ use std::time::Duration;
 version. What is learned is kept in NAME.serve beside it. An example is
 acknowledged when it is as safe as --durability says, and the model is that of
 `train --online --start-from NAME.model --grow-classes` on the same rows, to the
-bit.
+bit. A label of a class that the model has never seen is refused, unless
+--grow-classes, the version or the request (?grow-classes) says otherwise.
 
 Examples:
   rosenblatt serve
@@ -35,9 +36,12 @@ pub(crate) struct Args {
     /// need be]
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Listen here; port 0 is any that is free
-    #[arg(long, alias = "listen", value_name = "ADDRESS", default_value_t = Config::default().address)]
+    /// Listen here, HOST:PORT; a port alone is one of this machine for itself, and port 0 is any that is free
+    #[arg(long, alias = "listen", value_name = "ADDRESS", value_parser = address, default_value_t = Config::default().address)]
     address: SocketAddr,
+    /// Listen on this port of this machine, for itself
+    #[arg(long, value_name = "N", conflicts_with = "address")]
+    port: Option<u16>,
     /// Answer requests for this host, too (may be repeated) [default: this machine's own names and the address]
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
@@ -54,6 +58,10 @@ pub(crate) struct Args {
     /// Write nothing: no learning, no new versions
     #[arg(long)]
     read_only: bool,
+    /// Take in classes that a model has never seen, unless a version or a request says otherwise [default: a label of such
+    /// a class is refused]
+    #[arg(long)]
+    grow_classes: bool,
     /// Acknowledge an example when it is this safe
     #[arg(long, value_name = "NAME", value_parser = choice::<Durability>(), default_value_t)]
     durability: Durability,
@@ -112,11 +120,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(folder) => folder.clone(),
         None => first_models(args.read_only)?,
     };
+    check_folder(&folder)?;
     signals::be_careful();
     let server = Server::open(args.config(folder)).map_err(|error| Failure::Work(error.to_string()))?;
-    for (name, what) in server.complaints() {
-        ui::note(&format!("warning: model {name} is not served: {what}"));
-    }
     if !ui::is_quiet() {
         let address = server.address()?;
         let scheme = if args.tls_cert.is_some() { "https" } else { "http" };
@@ -134,6 +140,47 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         other => other?,
     }
     Ok(())
+}
+
+/// Where to listen: `HOST:PORT`, a host, `:PORT` or a port.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let usual = Config::default().address;
+    let bare = text.strip_prefix(':').unwrap_or(text);
+    if let Ok(port) = bare.parse() {
+        return Ok(SocketAddr::new(usual.ip(), port));
+    }
+    if let Ok(ip) = text.trim_matches(['[', ']']).parse() {
+        return Ok(SocketAddr::new(ip, usual.port()));
+    }
+    let named = if text.contains(':') { text.to_owned() } else { format!("{text}:{}", usual.port()) };
+    let found: Vec<SocketAddr> = named.to_socket_addrs().map(Iterator::collect).unwrap_or_default();
+    // Of a name's addresses the one that everybody has is taken.
+    found.iter().find(|address| address.is_ipv4()).or(found.first()).copied().ok_or_else(|| {
+        "it should be HOST:PORT, HOST or PORT of this machine, for instance localhost:8080 or 0.0.0.0:443"
+            .to_owned()
+    })
+}
+
+/// Says what to do about a folder that is none.
+fn check_folder(folder: &Path) -> Result<(), Failure> {
+    let name = folder.display();
+    if folder.is_file() {
+        let parent =
+            folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let message = format!(
+            "{name} is a file, and a folder of models is served; serve the one that it is in: `rosenblatt serve {}`",
+            parent.display()
+        );
+        return Err(Failure::Work(message));
+    }
+    if folder.exists() {
+        return Ok(());
+    }
+    let message = format!(
+        "there is no folder {name}; make it and put models into it: `mkdir {name}`, then `rosenblatt train ROWS --model {}`",
+        folder.join("NAME.model").display()
+    );
+    Err(Failure::Work(message))
 }
 
 /// The folder of those who have none yet: with a model in it that goes on learning.
@@ -176,11 +223,15 @@ impl Args {
         };
         Config {
             folder,
-            address: self.address,
+            address: self
+                .port
+                .map_or(self.address, |port| SocketAddr::new(Config::default().address.ip(), port)),
             hosts: self.hosts.clone(),
             tokens: self.tokens.clone(),
             tls: self.tls_cert.clone().zip(self.tls_key.clone()),
             read_only: self.read_only,
+            grow_classes: self.grow_classes,
+            journal: Journal::new(|line| ui::note(&format!("warning: {line}"))),
             durability: self.durability,
             snapshot_rows: self.snapshot_rows.max(1),
             snapshot_log_bytes: self.snapshot_log,

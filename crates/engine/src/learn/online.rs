@@ -26,6 +26,7 @@ use rosenblatt_core::{
 };
 use rosenblatt_data::{Dataset, Labels, View, Visitor};
 use rosenblatt_kernel::kernels::Outline;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -119,24 +120,18 @@ impl Online {
         if labels.names() == was.names() {
             return Ok(());
         }
-        if let Some(lost) = was.names().iter().find(|name| labels.class(name).is_none()) {
+        let kept: HashSet<&String> = labels.names().iter().collect();
+        if let Some(lost) = was.names().iter().find(|name| !kept.contains(name)) {
             return Err(Error::Range {
                 name: "classes",
                 expected: "all that it has learned of, and the new ones among or behind them",
                 found: format!("{}, without {lost}", labels.names().join(", ")),
             });
         }
-        if self.spec.entry().network {
-            return Err(Error::Range {
-                name: "classes",
-                expected: "those that it began with, as the outputs of a network are learned together",
-                found: labels.names().join(", "),
-            });
-        }
+        self.check_growth(labels.names())?;
         let multiclass = self.spec.options().multiclass;
         let before = outputs(multiclass, was.names());
-        let origins: Vec<Origin> =
-            outputs(multiclass, labels.names()).iter().map(|output| output.origin(&before)).collect();
+        let origins = origins(&outputs(multiclass, labels.names()), &before);
         let state = self.learner.state().for_outputs(before.len(), &origins);
         let mut grown = Self::started(self.spec.clone(), labels, None)?;
         let restored = grown.learner.restore(state);
@@ -200,9 +195,34 @@ impl Online {
         self.show(rows, part)
     }
 
-    /// Learns from rows `part` of `rows` once, as they stand, where a class is a number of `names`. A class that is new
-    /// is taken in when its first row comes, so that it does not matter in how many pieces rows arrive. Where one class
-    /// is told from all others, none is new.
+    /// Whether classes may become more.
+    fn check_growth(&self, classes: &[String]) -> Result<(), Error> {
+        if !self.spec.entry().network {
+            return Ok(());
+        }
+        Err(Error::Range {
+            name: "classes",
+            expected: "those that it began with, as the outputs of a network are learned together",
+            found: classes.join(", "),
+        })
+    }
+
+    /// Why [`Online::learn_named`] would not learn from these rows, if that is so, with these classes among theirs that it
+    /// has never seen.
+    pub fn check_named(&self, rows: View<'_>, new: &[String]) -> Result<(), Error> {
+        check_finite(rows)?;
+        if !new.is_empty() {
+            self.check_growth(new)?;
+        }
+        if self.mapper.is_some() {
+            self.spec.map().map_or(Ok(()), |choice| choice.check_width(rows.width()))?;
+        }
+        Ok(())
+    }
+
+    /// Learns from rows `part` of `rows` once, as they stand, where a class is a number of `names`; from none of them if
+    /// there is an error. A class that is new is taken in when its first row comes, so that it does not matter in how many
+    /// pieces rows arrive. Where one class is told from all others, none is new.
     pub fn learn_named(&mut self, rows: View<'_>, names: &[String], part: Range<usize>) -> Result<(), Error> {
         struct Classes(Range<usize>);
         impl Visitor for Classes {
@@ -211,14 +231,18 @@ impl Online {
                 self.0.map(|row| examples.class(row)).collect()
             }
         }
-        check_finite(rows)?;
         let said = rows.visit(Classes(0..rows.len()));
+        let mut numbers = self.numbers(names);
+        let is_new = |&row: &usize| numbers[said[row] as usize].is_none();
+        let new: Vec<String> =
+            part.clone().find(is_new).map(|row| names[said[row] as usize].clone()).into_iter().collect();
+        self.check_named(rows, &new)?;
+        let number = |numbers: &[Option<u32>], class: u32| numbers[class as usize].unwrap_or(0);
+        let mut classes: Vec<u32> = said.iter().map(|&class| number(&numbers, class)).collect();
         let mut from = part.start;
         loop {
-            let numbers: Vec<Option<u32>> = names.iter().map(|name| self.number(name)).collect();
-            let known = |&row: &usize| numbers[said[row] as usize].is_some();
-            let end = (from..part.end).find(|row| !known(row)).unwrap_or(part.end);
-            let classes: Vec<u32> = said.iter().map(|&class| numbers[class as usize].unwrap_or(0)).collect();
+            let is_new = |&row: &usize| numbers[said[row] as usize].is_none();
+            let end = (from..part.end).find(is_new).unwrap_or(part.end);
             let rows = rows.with_classes(&classes);
             let new = self.note(rows, from..end)?;
             self.learn_part(rows, new)?;
@@ -226,18 +250,22 @@ impl Online {
                 return Ok(());
             }
             let mut grown = self.labels.clone();
-            grown.add(&names[said[end] as usize]);
+            numbers[said[end] as usize] = Some(grown.add(&names[said[end] as usize]));
             self.take_in(grown.names().to_vec())?;
+            for (class, &said) in classes.iter_mut().zip(&said).skip(end) {
+                *class = number(&numbers, said);
+            }
             from = end;
         }
     }
 
-    /// The number of the class that a row of this name belongs to, if there is one.
-    fn number(&self, name: &str) -> Option<u32> {
-        match self.labels.told_from_rest() {
-            Some(class) => Some(u32::from(class == name)),
-            None => self.labels.class(name),
+    /// The numbers of the classes that rows of these names belong to, where there are some.
+    fn numbers(&self, names: &[String]) -> Vec<Option<u32>> {
+        if let Some(class) = self.labels.told_from_rest() {
+            return names.iter().map(|name| Some(u32::from(class == name))).collect();
         }
+        let known: HashMap<&String, u32> = self.labels.names().iter().zip(0..).collect();
+        names.iter().map(|name| known.get(name).copied()).collect()
     }
 
     /// What it learns by.
@@ -454,6 +482,20 @@ impl Contest<'_> {
             was.negative.filter(|negative| same(negative, Some(was.positive))).map(|_| (output, -1.0))
         })
     }
+}
+
+/// What each of these outputs was among those there were.
+fn origins(outputs: &[Contest<'_>], before: &[Contest<'_>]) -> Vec<Origin> {
+    if before.len() == 1 {
+        return outputs.iter().map(|output| output.origin(before)).collect();
+    }
+    let places: HashMap<_, usize> = before.iter().map(|was| (was.positive, was.negative)).zip(0..).collect();
+    let found = |contest: &(&str, Option<&str>), factor| places.get(contest).map(|&place| (place, factor));
+    let origin = |&Contest { positive, negative }: &Contest<'_>| {
+        let turned = || negative.and_then(|negative| found(&(negative, Some(positive)), -1.0));
+        found(&(positive, negative), 1.0).or_else(turned)
+    };
+    outputs.iter().map(origin).collect()
 }
 
 /// The map of rows that come one by one: one that can be had before any of them.

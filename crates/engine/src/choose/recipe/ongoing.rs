@@ -9,6 +9,7 @@ use crate::model::{Checkpoint, Model};
 use crate::online::Online;
 use rosenblatt_core::{Readout, Totals};
 use rosenblatt_data::{Dataset, Labels, ReadOptions, Schema};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// A model that goes on learning.
@@ -67,20 +68,28 @@ impl Ongoing {
         ReadOptions { grow_classes: true, ..base.to_evaluate(how) }
     }
 
-    /// Learns from every row of `data` once, as they stand. Classes are matched by name, and those that are new are
+    /// Learns from every row of `data` once, as they stand, or from none of them if there is an error. Classes are matched by name, and those that are new are
     /// taken in; features that are new, too, where the source numbers them.
     pub fn learn(&mut self, data: &Dataset) -> Result<(), Error> {
         self.learner.learn_named(data.view(), data.labels().names(), 0..data.len())
     }
 
-    /// How many classes there would be once `data` was learned from.
-    pub fn n_classes_with(&self, data: &Dataset) -> usize {
+    /// Why nothing could be learned from `data`, if that is so; otherwise [`Ongoing::learn`] learns from every row.
+    pub fn check(&self, data: &Dataset) -> Result<(), Error> {
+        self.learner.check_named(data.view(), &self.new_classes(data))
+    }
+
+    /// The classes of `data` that it has never seen. Where one class is told from all others, none is new.
+    pub fn new_classes(&self, data: &Dataset) -> Vec<String> {
         let known = self.learner.labels();
         if known.told_from_rest().is_some() {
-            return known.len();
+            return Vec::new();
         }
-        let is_new = |name: &&String| known.class(name).is_none();
-        known.len() + data.labels().names().iter().filter(is_new).count()
+        let known: HashSet<&String> = known.names().iter().collect();
+        let names = data.labels().names();
+        let used: BTreeSet<u32> = data.classes().iter().copied().collect();
+        let used = used.into_iter().map(|class| &names[class as usize]);
+        used.filter(|name| !known.contains(name)).cloned().collect()
     }
 
     /// The classes it tells apart so far.
