@@ -133,7 +133,9 @@ fn removed_and_flipped_and_cut_files_are_restored_or_refused() {
     }
     for both in [["manifest.json", "manifest.copy.json"], ["3.log", "3.snapshot"]] {
         let kept = is_served(whole.path(), &served, &format!("{both:?} removed"), |folder| {
-            both.iter().for_each(|name| fs::remove_file(folder.join("pets.serve").join(name)).unwrap());
+            for name in both {
+                fs::remove_file(folder.join("pets.serve").join(name)).unwrap();
+            }
         });
         assert!(!kept, "{both:?}");
     }

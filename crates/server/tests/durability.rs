@@ -68,7 +68,9 @@ fn a_torn_record_is_taken_away_and_a_flipped_bit_is_refused() {
     let list = fs::read(&lists[0]).unwrap();
     let begin = |bytes: &[u8]| {
         let _ = fs::remove_file(folder.path().join("pets.serve/1.snapshot"));
-        lists.iter().for_each(|path| fs::write(path, &list).unwrap());
+        for path in &lists {
+            fs::write(path, &list).unwrap();
+        }
         fs::write(log(folder.path()), bytes).unwrap();
         Bench::at(folder.path(), |_| {})
     };
